@@ -1,0 +1,49 @@
+#include "messages/artifact.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace hearth {
+
+artifact_body* artifact_body::allocate(std::uint32_t metadata_size,
+                                       std::uint64_t payload_size) noexcept {
+  static_assert(sizeof(artifact_body) <= header_size);
+  if (payload_size > max_payload_bytes || metadata_size > max_metadata_bytes) return nullptr;
+  const auto bytes = header_size + payload_offset(metadata_size) + payload_size;
+  void* memory = std::malloc(bytes);
+  return memory ? new (memory) artifact_body(metadata_size, payload_size) : nullptr;
+}
+
+std::size_t artifact_body::allocated_bytes() const noexcept {
+  return header_size + payload_offset(metadata_size_) + payload_size_;
+}
+
+void artifact_body::destroy() const noexcept {
+  this->~artifact_body();
+  std::free(const_cast<artifact_body*>(this)); // NOLINT: allocated by malloc above
+}
+
+artifact artifact::make(std::string_view payload, std::string_view metadata) {
+  auto* body =
+      artifact_body::allocate(static_cast<std::uint32_t>(metadata.size()), payload.size());
+  if (!body) throw std::bad_alloc{};
+  if (!metadata.empty()) std::memcpy(body->metadata_data(), metadata.data(), metadata.size());
+  if (!payload.empty()) std::memcpy(body->payload_data(), payload.data(), payload.size());
+  return adopt(body);
+}
+
+artifact artifact::make(std::string_view payload, const value::map& metadata) {
+  return make(payload, metadata.empty() ? std::string{} : encode(value{metadata}));
+}
+
+expected<value::map> artifact::metadata() const {
+  if (metadata_bytes().empty()) return value::map{};
+  auto decoded = decode_value(metadata_bytes());
+  if (!decoded) return fail(decoded.error().within("metadata"));
+  auto* members = decoded->as<value::map>();
+  if (!members) return fail(errc::malformed, "metadata: not a map");
+  return std::move(*members);
+}
+
+} // namespace hearth

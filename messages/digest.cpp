@@ -1,0 +1,63 @@
+#include "messages/digest.hpp"
+
+#include <cstdlib>
+#include <openssl/evp.h>
+
+namespace hearth {
+namespace {
+
+EVP_MD_CTX* as_context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
+
+// OpenSSL's SHA-256 fails only when memory or the library itself is broken.
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+} // namespace
+
+std::string digest::hex() const {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const auto byte : bytes) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+std::string digest::base32() const {
+  constexpr std::string_view digits = "abcdefghijklmnopqrstuvwxyz234567";
+  std::string text;
+  std::uint32_t pending = 0;
+  int bits = 0;
+  for (const auto byte : bytes) {
+    pending = (pending << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5)
+      text += digits[(pending >> (bits - 5)) & 31];
+  }
+  if (bits > 0) text += digits[(pending << (5 - bits)) & 31];
+  return text;
+}
+
+sha256_stream::sha256_stream() : context_(EVP_MD_CTX_new()) {
+  require(context_ && EVP_DigestInit_ex(as_context(context_), EVP_sha256(), nullptr) == 1);
+}
+
+sha256_stream::~sha256_stream() { EVP_MD_CTX_free(as_context(context_)); }
+
+sha256_stream& sha256_stream::update(std::string_view bytes) {
+  require(EVP_DigestUpdate(as_context(context_), bytes.data(), bytes.size()) == 1);
+  return *this;
+}
+
+digest sha256_stream::finish() {
+  digest result;
+  unsigned size = 0;
+  require(EVP_DigestFinal_ex(as_context(context_), result.bytes.data(), &size) == 1);
+  return result;
+}
+
+digest sha256(std::string_view bytes) { return sha256_stream{}.update(bytes).finish(); }
+
+} // namespace hearth

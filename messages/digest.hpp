@@ -1,0 +1,44 @@
+// A SHA-256 digest: names a thing outside the host, and content by its bytes.
+// Plain value; pure functions, any thread.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hearth {
+
+/// 32 bytes of SHA-256.
+struct digest {
+  std::array<std::uint8_t, 32> bytes{};
+
+  /// 64 lower-case hexadecimal digits.
+  std::string hex() const;
+  /// RFC 4648 base32, lower case, without padding: 52 characters.
+  std::string base32() const;
+
+  friend auto operator<=>(const digest&, const digest&) = default;
+};
+
+/// SHA-256 of `bytes`.
+digest sha256(std::string_view bytes);
+
+/// SHA-256 of parts that come one after the other.
+class sha256_stream {
+public:
+  sha256_stream();
+  sha256_stream(const sha256_stream&) = delete;
+  sha256_stream& operator=(const sha256_stream&) = delete;
+  ~sha256_stream();
+
+  sha256_stream& update(std::string_view bytes);
+  /// The digest of all that was given; to be called once, last.
+  digest finish();
+
+private:
+  void* context_; // EVP_MD_CTX
+};
+
+} // namespace hearth

@@ -1,0 +1,9 @@
+#include "messages/hash.hpp"
+#include "storage/disk/store.hpp"
+
+namespace hearth::storage {
+
+entry_key::entry_key(const cache_id& c, std::string_view key_bytes) noexcept
+    : entry_key(c, key_bytes, fast_hash(key_bytes, c.seed())) {}
+
+} // namespace hearth::storage

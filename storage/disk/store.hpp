@@ -1,0 +1,166 @@
+// The disk tier's store: one directory that several processes share without a daemon.
+//
+// Owner: the runtime opens one `store` a process and directory. Any thread reads (`get`, `touch`,
+// `epoch`); each shard is written by one thread at a time (its disk_shard actor). Leases are taken
+// and given back by one thread a lease table (a memory_shard actor).
+#pragma once
+
+#include "messages/artifact.hpp"
+#include "messages/cache_id.hpp"
+#include "messages/error.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::storage {
+
+class file_system; // the seam through which tests inject faults; null means the real one
+
+/// How a store is opened. Zero means: choose.
+struct store_options {
+  std::filesystem::path directory;         ///< made, private to the user, when missing
+  std::uint64_t budget_bytes = 0;          ///< default 10 GiB, never more than 1/10 of the free disk
+  std::uint64_t segment_bytes = 0;         ///< default budget/shards/8, within 1 to 64 MiB
+  unsigned shards = 0;                     ///< of a new store; default 4, never more than cores
+  bool read_only = false;                  ///< writes are refused, nothing is made
+  bool compress = false;                   ///< zstd each value that becomes smaller by it
+  bool guard_sigbus = false;               ///< install the handler that turns SIGBUS into a miss
+  std::chrono::milliseconds lock_deadline{2000}; ///< how long a writer waits for another process
+  std::chrono::milliseconds sync_interval{5000}; ///< zero: sync only in flush()
+  file_system* files = nullptr;
+};
+
+/// A key with the cache it belongs to, hashed: `fast_hash(bytes, cache.seed())`.
+struct entry_key {
+  entry_key(const cache_id& c, std::string_view key_bytes) noexcept;
+  entry_key(const cache_id& c, std::string_view key_bytes, std::uint64_t known_hash) noexcept
+      : cache(&c), bytes(key_bytes), hash(known_hash) {}
+
+  const cache_id* cache;
+  std::string_view bytes; ///< canonical msgpack
+  std::uint64_t hash;
+};
+
+enum class read_status : std::uint8_t {
+  hit,
+  miss,
+  corrupt,    ///< it was there and its checksum failed: said once, then it is a miss
+  unreadable, ///< no descriptor, no address space, SIGBUS: counted, to be treated as a miss
+};
+
+struct read_result {
+  read_status status = read_status::miss;
+  artifact value; ///< set on a hit
+};
+
+enum class write_kind : std::uint8_t { insert, put, erase };
+
+enum class write_status : std::uint8_t {
+  inserted, ///< insert: it is new
+  exists,   ///< insert: somebody was first; nothing changed
+  stored,   ///< put: it is there now
+  erased,   ///< erase: it was there
+  absent,   ///< erase: it was not
+  failed,   ///< nothing changed; `why` says why
+};
+
+/// One write of a group. `value` and `key` stay alive until `apply` returns.
+struct write_request {
+  write_kind kind;
+  entry_key key;
+  artifact value{};              ///< not for erase
+  std::int64_t expires_unix_ms = 0; ///< real time in ms after which it is a miss; 0: never
+  write_status status = write_status::failed;
+  error why{};
+};
+
+/// What `list` shows of an entry.
+struct entry_info {
+  std::string cache;
+  std::string version;
+  std::string key; ///< canonical msgpack
+  std::uint64_t metadata_bytes;
+  std::uint64_t payload_bytes;  ///< not compressed
+  std::uint64_t stored_bytes;   ///< what the record takes on disk
+  std::int64_t expires_unix_ms;
+  std::uint64_t sequence;
+  unsigned shard;
+};
+
+/// What `stats` shows. Counters are of this process since it opened the store.
+struct store_stats {
+  std::uint64_t entries = 0, live_bytes = 0, disk_bytes = 0, index_bytes = 0, segments = 0;
+  std::uint64_t budget_bytes = 0;
+  std::uint64_t hits = 0, misses = 0, corrupt = 0, unreadable = 0, expired = 0;
+  std::uint64_t inserted = 0, existed = 0, put = 0, erased = 0, failed = 0;
+  std::uint64_t evicted = 0, kept_by_hit = 0, rebuilds = 0, groups = 0;
+};
+
+/// What `verify` found.
+struct verify_report {
+  std::uint64_t records = 0, bytes = 0, damaged = 0, unindexed = 0, dangling = 0, repaired = 0;
+  std::vector<std::string> findings; ///< a line each, at most 1,000
+  bool intact() const { return damaged == 0 && dangling == 0; }
+};
+
+/// Compile leases across processes: exclusive byte ranges of the store's lease file, held by one
+/// open file description. One owner thread each; a process that dies loses all of its leases.
+class lease_table {
+public:
+  virtual ~lease_table() = default;
+  /// True when the lease for `hash` is now held here. False: another table, here or in another
+  /// process, holds it, or a colliding key of this one. Never waits.
+  virtual expected<bool> try_acquire(std::uint64_t hash) = 0;
+  /// Gives it back; what is not held is left alone.
+  virtual void release(std::uint64_t hash) = 0;
+};
+
+class store {
+public:
+  /// Opens or makes the store. Errors: `unsupported` (network file system, another format),
+  /// `permission` (someone else owns it, no rights, a symbolic link), `io`, `no_space`.
+  static expected<std::unique_ptr<store>> open(store_options options);
+  virtual ~store() = default;
+
+  virtual unsigned shards() const noexcept = 0;
+  /// The shard that keeps this key.
+  virtual unsigned shard_of(std::uint64_t hash) const noexcept = 0;
+
+  /// Looks one key up. Any thread; no lock, no message. The bytes are copied out and verified.
+  virtual read_result get(const entry_key& key) = 0;
+  /// Sets the hit bit of an entry (a hit in the memory tier), without reading it. Any thread.
+  virtual void touch(const entry_key& key) noexcept = 0;
+  /// Moves whenever a put or an erase, in any process, may have changed an entry of this shard.
+  /// Any thread.
+  virtual std::uint64_t epoch(unsigned shard) const noexcept = 0;
+
+  /// Applies a group in order, under one lock, to one shard: all keys must belong to it. One
+  /// thread a shard at a time. Fills `status` and `why` of each; returns when what it says is
+  /// visible to every process and survives a kill of this one.
+  virtual void apply(unsigned shard, std::span<write_request> group) = 0;
+
+  /// Makes everything acknowledged so far, by any process, survive a power loss. Any thread.
+  virtual expected<void> flush() = 0;
+
+  /// A table of leases with a file description of its own.
+  virtual expected<std::unique_ptr<lease_table>> open_leases() = 0;
+
+  /// Calls `visit` for each live entry until it returns false; others may write meanwhile.
+  virtual expected<void> list(const std::function<bool(const entry_info&)>& visit) = 0;
+  virtual store_stats stats() const = 0;
+  /// Reads and checks every record and slot. With `repair` drops what is damaged.
+  virtual expected<verify_report> verify(bool repair) = 0;
+  /// Evicts, oldest segments first, until at most `bytes` of disk are taken. Returns bytes freed.
+  virtual expected<std::uint64_t> evict_to(std::uint64_t bytes) = 0;
+  /// Drops every entry.
+  virtual expected<void> clear() = 0;
+};
+
+} // namespace hearth::storage

@@ -1,0 +1,77 @@
+// The memory tier's index: one writer, reads by any thread without a lock.
+//
+// Owner: a memory_shard actor; it alone calls the functions under "owner". Any thread calls those
+// under "readers". The scheme (buckets of one cache line, hazard slots, deferred freeing) is
+// described in docs/memory-index.md.
+#pragma once
+
+#include "messages/artifact.hpp"
+#include "messages/cache_id.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace hearth::storage {
+
+struct memory_index_options {
+  std::uint64_t budget_bytes = 256u << 20; ///< payload, metadata and overhead
+  std::size_t expected_entries = 1024;     ///< the table is made for that many
+};
+
+/// A key in memory: `hash` is `fast_hash(bytes, cache seed ^ process_seed())`, `cache` a small
+/// number that the runtime gave to the named cache and version.
+struct memory_key {
+  std::uint32_t cache;
+  std::string_view bytes;
+  std::uint64_t hash;
+};
+
+struct memory_stats {
+  std::uint64_t entries = 0;
+  std::uint64_t bytes_used = 0; ///< payload, metadata, nodes, tables, what waits to be freed
+  std::uint64_t budget_bytes = 0;
+  std::uint64_t hits = 0, misses = 0, inserted = 0, evicted = 0, erased = 0, refused = 0;
+};
+
+class memory_index {
+public:
+  explicit memory_index(memory_index_options options = {});
+  memory_index(const memory_index&) = delete;
+  memory_index& operator=(const memory_index&) = delete;
+  /// Handles that are still out stay valid.
+  ~memory_index();
+
+  // --- readers, any thread
+
+  /// The artifact, or an empty one. No lock, no allocation; a hit sets the hit bit when clear.
+  artifact get(const memory_key& key) const noexcept;
+  /// Fetches into the processor's cache what `get` of this hash reads first.
+  void prefetch(std::uint64_t hash) const noexcept;
+  memory_stats stats() const noexcept;
+
+  // --- owner
+
+  /// False when the key is there; nothing changes then. One larger than a fourth of the budget is
+  /// refused (counted, true is returned as for one evicted at once).
+  bool insert(const memory_key& key, const artifact& value);
+  /// Inserts or replaces.
+  void put(const memory_key& key, const artifact& value);
+  /// Whether it was there.
+  bool erase(const memory_key& key);
+  /// Drops everything.
+  void clear();
+  /// Frees what no reader holds any more; to be called now and then by an idle owner.
+  void reclaim();
+  /// Called with (cache, key bytes) for entries hit since they came, batched for the disk tier's
+  /// hit bits: at most `limit` a call, each entry once.
+  void drain_first_hits(std::size_t limit,
+                        const std::function<void(std::uint32_t, std::string_view)>& visit);
+
+private:
+  class implementation;
+  std::unique_ptr<implementation> self_;
+};
+
+} // namespace hearth::storage
