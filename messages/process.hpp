@@ -1,0 +1,73 @@
+// What a subprocess is asked to do and what became of it; and a trial of a compiled kernel, which
+// runs in a subprocess. Plain values, any thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hearth {
+
+/// One run of a program.
+struct process_request {
+  std::vector<std::string> argv;        ///< argv[0] is a path, or is looked for in PATH
+  std::vector<std::string> environment; ///< "NAME=value"; this and nothing else
+  std::string directory;                ///< working directory; empty: the caller's
+  std::string input;                    ///< given to its stdin, which then ends
+  std::chrono::milliseconds deadline{120'000};
+  std::size_t output_limit = 1 << 20;   ///< bytes kept of stdout and stderr together
+};
+
+/// How it ended.
+struct process_result {
+  bool timed_out = false;  ///< killed at its deadline
+  bool cancelled = false;  ///< killed because the caller stopped waiting
+  int exit_status = 0;     ///< meaningful when `signal` is 0
+  int signal = 0;          ///< the signal that ended it, or 0
+  std::string output;      ///< stdout and stderr as they came, cut in the middle at the limit
+  std::string report;      ///< what it wrote to descriptor 3 (hearth's own worker does)
+  std::int64_t wall_ns = 0;
+
+  bool succeeded() const {
+    return !timed_out && !cancelled && signal == 0 && exit_status == 0;
+  }
+};
+
+enum class element_type : std::uint8_t { f32, f64, i32, i64, u8 };
+
+/// A buffer of a trial: `shape` in elements, row-major and dense.
+struct trial_buffer {
+  element_type type = element_type::f32;
+  std::vector<std::int64_t> shape;
+  bool output = false; ///< starts zeroed and is compared with the reference; others are seeded
+};
+
+/// What to run: `extern "C" void entry(void* const* buffers, const int64_t* sizes)`.
+struct trial_request {
+  std::string library;   ///< path of the shared object
+  std::string entry;
+  std::string reference; ///< same signature, same library; empty: nothing to compare with
+  double tolerance = 0;  ///< |got - expected| <= tolerance * max(1, |expected|)
+  std::vector<trial_buffer> buffers;
+  std::vector<std::int64_t> sizes;
+  std::uint64_t seed = 0;
+};
+
+enum class trial_status : std::uint8_t {
+  good,
+  wrong,   ///< an output differs from the reference's
+  crashed, ///< a signal, an exit, or no answer
+  hung,    ///< killed at its deadline
+  unfit,   ///< it could not be tried: symbol missing, buffers too large
+};
+
+struct trial_result {
+  trial_status status = trial_status::unfit;
+  std::string reason;         ///< why it is not good; one line
+  std::int64_t median_ns = 0; ///< of one call, over the timed rounds
+  std::int64_t rounds = 0;
+};
+
+} // namespace hearth
