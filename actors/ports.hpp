@@ -2,10 +2,16 @@
 // simulator their own.
 #pragma once
 
+#include "messages/artifact.hpp"
 #include "messages/error.hpp"
 #include "messages/process.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <stop_token>
+#include <string>
+#include <string_view>
 
 namespace hearth::actors {
 
@@ -25,5 +31,29 @@ public:
   virtual trial_result run(const trial_request& request, std::chrono::milliseconds deadline,
                            std::stop_token stop) = 0;
 };
+
+/// A private directory, removed with all that is in it when this goes.
+class scratch_directory {
+public:
+  virtual ~scratch_directory() = default;
+  /// The path of `name` in it; of the directory itself when `name` is empty.
+  virtual std::string path(const std::string& name) const = 0;
+  virtual expected<void> write(const std::string& name, std::string_view bytes) = 0;
+  /// The whole file. Errors: `not_found`, `io`, `too_large`.
+  virtual expected<artifact> read(const std::string& name) const = 0;
+};
+
+/// Makes scratch directories. Any thread.
+class scratch_space {
+public:
+  virtual ~scratch_space() = default;
+  virtual expected<std::unique_ptr<scratch_directory>> make() = 0;
+};
+
+/// How loud a line of the log is.
+enum class log_level : std::uint8_t { debug, info, warning, error };
+
+/// Where what happens beside the answers is told. Any thread; must not block for long.
+using log_sink = std::function<void(log_level, std::string_view)>;
 
 } // namespace hearth::actors

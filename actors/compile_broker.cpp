@@ -1,0 +1,147 @@
+#include "actors/compile_broker.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace hearth::actors {
+namespace {
+
+using self_pointer = compile_broker_actor::stateful_pointer<compile_broker_state>;
+
+constexpr std::size_t max_spans = 100'000;
+
+std::int64_t nanoseconds(caf::actor_clock::time_point at) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count();
+}
+
+void dispatch(self_pointer self);
+
+// Takes an idle worker and remembers what it does, for the trace.
+class assignment {
+public:
+  assignment(self_pointer self, std::string name, std::string category)
+      : worker_(self->state.idle.back()), start_(self->clock().now()), name_(std::move(name)),
+        category_(std::move(category)) {
+    self->state.idle.pop_back();
+    auto& counters = self->state.counters;
+    const auto busy = self->state.workers - self->state.idle.size();
+    counters.most_at_once = std::max<std::uint64_t>(counters.most_at_once, busy);
+  }
+
+  const compile_worker_actor& worker() const { return worker_; }
+
+  // The worker is free again: gives it the next thing to do.
+  void end(self_pointer self) const {
+    auto& spans = self->state.spans;
+    const auto start = nanoseconds(start_);
+    if (spans.size() < max_spans)
+      spans.push_back({name_, category_, start, nanoseconds(self->clock().now()) - start,
+                       worker_.id()});
+    self->state.idle.push_back(worker_);
+    dispatch(self);
+  }
+
+private:
+  compile_worker_actor worker_;
+  caf::actor_clock::time_point start_;
+  std::string name_;
+  std::string category_;
+};
+
+// A worker answers when its program has ended, which the program's own deadline bounds; there is
+// no deadline beside it.
+constexpr auto until_it_ends = caf::infinite;
+
+void start_program(self_pointer self, compile_broker_state::program next) {
+  ++self->state.counters.runs;
+  const assignment work(self, next.request.label, "compile");
+  self->request(work.worker(), until_it_ends, verb::run_v, std::move(next.request))
+      .then(
+          [self, work, promise = next.promise](const action_result& result) mutable {
+            self->state.counters.failures += !result.process.succeeded();
+            promise.deliver(result);
+            work.end(self);
+          },
+          [self, work, promise = next.promise](const caf::error& why) mutable {
+            ++self->state.counters.failures;
+            promise.deliver(why);
+            work.end(self);
+          });
+}
+
+void start_trial(self_pointer self, compile_broker_state::trial next) {
+  ++self->state.counters.trials;
+  self->state.trial_runs = true;
+  const assignment work(self, next.request.entry, "trial");
+  self->request(work.worker(), until_it_ends, verb::trial_v, std::move(next.request),
+                next.library, next.deadline)
+      .then(
+          [self, work, promise = next.promise](const trial_result& result) mutable {
+            self->state.trial_runs = false;
+            promise.deliver(result);
+            work.end(self);
+          },
+          [self, work, promise = next.promise](const caf::error& why) mutable {
+            self->state.trial_runs = false;
+            promise.deliver(why);
+            work.end(self);
+          });
+}
+
+// Gives every idle worker something to do. Trials go first: they are what an entry waits for last.
+void dispatch(self_pointer self) {
+  auto& state = self->state;
+  while (!state.idle.empty()) {
+    if (!state.trials.empty() && !state.trial_runs) {
+      auto next = std::move(state.trials.front());
+      state.trials.pop_front();
+      start_trial(self, std::move(next));
+    } else if (!state.programs.empty()) {
+      auto& queue = state.programs.begin()->second;
+      auto next = std::move(queue.front());
+      queue.pop_front();
+      if (queue.empty()) state.programs.erase(state.programs.begin());
+      start_program(self, std::move(next));
+    } else {
+      return;
+    }
+  }
+}
+
+broker_stats stats_of(const compile_broker_state& state) {
+  auto result = state.counters;
+  result.queued = state.trials.size();
+  for (const auto& [priority, queue] : state.programs)
+    result.queued += queue.size();
+  return result;
+}
+
+} // namespace
+
+compile_broker_actor::behavior_type compile_broker(self_pointer self,
+                                                   std::vector<compile_worker_actor> workers) {
+  self->state.workers = workers.size();
+  self->state.idle = std::move(workers);
+  return {
+      [self](verb::run, const action_request& request, int priority) {
+        auto promise = self->make_response_promise<action_result>();
+        self->state.programs[priority].push_back({request, promise});
+        dispatch(self);
+        return promise;
+      },
+      [self](verb::trial, const trial_request& request, const artifact& library,
+             std::chrono::milliseconds deadline) {
+        auto promise = self->make_response_promise<trial_result>();
+        self->state.trials.push_back({request, library, deadline, promise});
+        dispatch(self);
+        return promise;
+      },
+      [self](verb::trace) { return std::exchange(self->state.spans, {}); },
+      [self](verb::stats) { return stats_of(self->state); },
+  };
+}
+
+} // namespace hearth::actors

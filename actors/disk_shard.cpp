@@ -1,0 +1,150 @@
+#include "actors/disk_shard.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace hearth::actors {
+namespace {
+
+using self_pointer = disk_shard_actor::stateful_pointer<disk_shard_state>;
+using storage::write_kind;
+using storage::write_request;
+using storage::write_status;
+
+// Bounds of one group: the lock is not held longer than these take.
+constexpr std::size_t max_group_records = 256;
+constexpr std::size_t max_group_bytes = 16u << 20;
+
+storage::entry_key entry_of(const cache_key& key) {
+  return {key.cache->id, key.bytes, key.disk_hash};
+}
+
+void collect(self_pointer self, disk_shard_state::pending_write write) {
+  auto& state = self->state;
+  state.pending.push_back(std::move(write));
+  if (state.group_is_due) return;
+  state.group_is_due = true;
+  self->send(self, verb::group_v); // behind all that the mailbox holds now
+}
+
+void log_failure_once(disk_shard_state& state, const error& why) {
+  if (state.failure_was_logged) return;
+  state.failure_was_logged = true;
+  state.log(log_level::warning, "the disk tier cannot write: " + why.text());
+}
+
+void answer_insert(disk_shard_state& state, disk_shard_state::insert_promise& promise,
+                   const write_request& result) {
+  if (result.status == write_status::failed) {
+    log_failure_once(state, result.why);
+    promise.deliver(to_caf(result.why));
+    return;
+  }
+  state.failure_was_logged = false;
+  promise.deliver(result.status == write_status::inserted ? insert_outcome::inserted
+                                                          : insert_outcome::exists);
+}
+
+// What a group of puts and erases did to the shard's epoch. When somebody else moved it too, the
+// range is reported as unknown (0 to now), so that whoever reads it starts over.
+struct epoch_range {
+  std::uint64_t before;
+  std::uint64_t after;
+};
+
+void answer_change(disk_shard_state& state, disk_shard_state::change_promise& promise,
+                   const write_request& result, epoch_range epochs) {
+  if (result.status == write_status::failed) {
+    log_failure_once(state, result.why);
+    promise.deliver(to_caf(result.why));
+    return;
+  }
+  promise.deliver(epochs.before, epochs.after, result.status != write_status::absent);
+}
+
+bool moves_epoch(const write_request& result) {
+  return result.status == write_status::stored || result.status == write_status::erased;
+}
+
+// Applies one group within the bounds, from `first` on; returns the first that is left.
+std::size_t write_group(disk_shard_state& state,
+                        std::vector<disk_shard_state::pending_write>& writes, std::size_t first) {
+  std::vector<write_request> group;
+  std::size_t bytes = 0;
+  std::size_t last = first;
+  for (; last < writes.size() && group.size() < max_group_records; ++last) {
+    const auto& write = writes[last];
+    bytes += write.value.payload().size();
+    if (bytes > max_group_bytes && !group.empty()) break;
+    group.push_back({.kind = write.kind, .key = entry_of(write.key), .value = write.value});
+  }
+  const auto before = state.store->epoch(state.shard);
+  state.store->apply(state.shard, group);
+  const auto after = state.store->epoch(state.shard);
+  const auto ours = static_cast<std::uint64_t>(
+      std::count_if(group.begin(), group.end(), moves_epoch));
+  const epoch_range epochs{after - before == ours ? before : 0, after};
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    auto& promise = writes[first + i].promise;
+    if (auto* insert = std::get_if<disk_shard_state::insert_promise>(&promise))
+      answer_insert(state, *insert, group[i]);
+    else
+      answer_change(state, std::get<disk_shard_state::change_promise>(promise), group[i], epochs);
+  }
+  return last;
+}
+
+void write_pending(disk_shard_state& state) {
+  state.group_is_due = false;
+  auto writes = std::exchange(state.pending, {});
+  for (std::size_t next = 0; next < writes.size();)
+    next = write_group(state, writes, next);
+}
+
+caf::result<lookup> load(disk_shard_state& state, const cache_key& key) {
+  auto read = state.store->get(entry_of(key));
+  switch (read.status) {
+  case storage::read_status::hit: return lookup{tier::disk, std::move(read.value)};
+  case storage::read_status::corrupt:
+    return to_caf({errc::corrupt, "the stored entry of cache '" + key.cache->id.name() +
+                                      "' failed its checksum and was dropped; insert it again"});
+  case storage::read_status::miss:
+  case storage::read_status::unreadable: break;
+  }
+  return lookup{};
+}
+
+} // namespace
+
+disk_shard_actor::behavior_type disk_shard(self_pointer self,
+                                           std::shared_ptr<storage::store> store, unsigned shard,
+                                           log_sink log) {
+  self->state.store = std::move(store);
+  self->state.shard = shard;
+  self->state.log = std::move(log);
+  return {
+      [self](verb::load, const cache_key& key) { return load(self->state, key); },
+      [self](verb::insert, const cache_key& key, const artifact& value) {
+        auto promise = self->make_response_promise<insert_outcome>();
+        collect(self, {write_kind::insert, key, value, promise});
+        return promise;
+      },
+      [self](verb::put, const cache_key& key, const artifact& value) {
+        auto promise = self->make_response_promise<std::uint64_t, std::uint64_t, bool>();
+        collect(self, {write_kind::put, key, value, promise});
+        return promise;
+      },
+      [self](verb::erase, const cache_key& key) {
+        auto promise = self->make_response_promise<std::uint64_t, std::uint64_t, bool>();
+        collect(self, {write_kind::erase, key, {}, promise});
+        return promise;
+      },
+      [self](verb::group) { write_pending(self->state); },
+      [self](verb::sync) {
+        write_pending(self->state);
+        return done{};
+      },
+  };
+}
+
+} // namespace hearth::actors

@@ -1,0 +1,48 @@
+// disk_shard: the only writer, in this process, of one shard of the disk store.
+//
+// Spawned detached, since the store blocks (not detached in tests). What its mailbox holds goes to
+// the store as one group: one lock and one write for many inserts.
+#pragma once
+
+#include "actors/ports.hpp"
+#include "messages/protocol.hpp"
+#include "storage/disk/store.hpp"
+
+#include <caf/typed_response_promise.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace hearth::actors {
+
+struct disk_shard_state {
+  static inline const char* name = "disk_shard";
+
+  using insert_promise = caf::typed_response_promise<insert_outcome>;
+  using change_promise = caf::typed_response_promise<std::uint64_t, std::uint64_t, bool>;
+
+  /// A write that waits for its group.
+  struct pending_write {
+    storage::write_kind kind;
+    cache_key key;
+    artifact value;
+    std::variant<insert_promise, change_promise> promise;
+  };
+
+  std::shared_ptr<storage::store> store;
+  unsigned shard = 0;
+  log_sink log;
+  std::vector<pending_write> pending; ///< the group that is being collected
+  bool group_is_due = false;          ///< a `group` message is in the mailbox
+  bool failure_was_logged = false;    ///< one line for a full disk, not one an insert
+};
+
+/// Writes `shard` of `store`.
+disk_shard_actor::behavior_type
+disk_shard(disk_shard_actor::stateful_pointer<disk_shard_state> self,
+           std::shared_ptr<storage::store> store, unsigned shard, log_sink log);
+
+} // namespace hearth::actors

@@ -1,0 +1,246 @@
+#include "actors/guarded_cache.hpp"
+
+#include "messages/digest.hpp"
+#include "messages/key.hpp"
+#include "messages/value.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace hearth::actors {
+namespace {
+
+using self_pointer = guarded_cache_actor::stateful_pointer<guarded_cache_state>;
+using search_ptr = std::shared_ptr<guarded_cache_state::search>;
+using addition_ptr = std::shared_ptr<guarded_cache_state::addition>;
+using variant_list = guarded_cache_state::variant_list;
+
+constexpr std::size_t max_parsed_guards = 4096;
+constexpr std::size_t max_variants = 1024;
+constexpr auto answer_timeout = std::chrono::minutes{2};
+
+// --- what is stored ----------------------------------------------------------------------------
+
+// `key` is canonical msgpack, so a tuple with it in front is: array of 2, key, part.
+cache_key derived(const cache_key& base, const key& part) {
+  return {base.cache, "\x92" + base.bytes + part.encoded()};
+}
+
+cache_key list_key(const cache_key& base) { return derived(base, key("variants")); }
+
+cache_key variant_key(const cache_key& base, const std::string& digest) {
+  return derived(base, key::bytes(digest));
+}
+
+std::string digest_of(const std::string& guard, const artifact& value) {
+  const auto size = static_cast<std::uint64_t>(guard.size());
+  const auto sum = sha256_stream{}
+                       .update({reinterpret_cast<const char*>(&size), sizeof size})
+                       .update(guard)
+                       .update(value.payload())
+                       .finish();
+  return {sum.bytes.begin(), sum.bytes.end()};
+}
+
+artifact encode_list(const variant_list& variants) {
+  value::array lines;
+  for (const auto& line : variants)
+    lines.push_back(value::array{binary{line.digest}, line.guard});
+  return artifact::make(encode(value{std::move(lines)}));
+}
+
+// The list, in the order in which variants are tried; empty when the bytes are no list.
+variant_list decode_list(const artifact& stored) {
+  variant_list variants;
+  const auto decoded = decode_value(stored.payload());
+  const auto* lines = decoded ? decoded->as<value::array>() : nullptr;
+  if (!lines) return variants;
+  for (const auto& line : *lines) {
+    const auto* parts = line.as<value::array>();
+    if (!parts || parts->size() != 2) return {};
+    const auto* digest = (*parts)[0].as<binary>();
+    const auto* guard = (*parts)[1].as<std::string>();
+    if (!digest || !guard) return {};
+    variants.push_back({digest->bytes, *guard});
+  }
+  std::sort(variants.begin(), variants.end(),
+            [](const auto& a, const auto& b) { return a.digest < b.digest; });
+  return variants;
+}
+
+// --- lookup ------------------------------------------------------------------------------------
+
+const expected<guard_expression>& parsed(guarded_cache_state& state, const std::string& text) {
+  if (state.parsed.size() >= max_parsed_guards) state.parsed.clear();
+  const auto [at, is_new] = state.parsed.try_emplace(text, fail(errc::internal, ""));
+  if (is_new) at->second = guard_expression::parse(text);
+  return at->second;
+}
+
+// Whether the variant may serve; a guard that cannot be evaluated does not hold, and is counted.
+bool holds(guarded_cache_state& state, guarded_cache_state::search& search,
+           const std::string& guard) {
+  if (guard.empty()) return true;
+  search.reply.sample = guard;
+  const auto& expression = parsed(state, guard);
+  const auto result = expression ? expression->evaluate(search.values) : fail(expression.error());
+  if (!result) ++search.reply.unevaluated;
+  return result.value_or(false);
+}
+
+void deliver_miss(const search_ptr& search) {
+  const bool any = search->reply.broken < search->variants.size();
+  search->reply.status = any ? guarded_status::guard_miss : guarded_status::full_miss;
+  search->promise.deliver(std::move(search->reply));
+}
+
+void try_next(self_pointer self, const search_ptr& search);
+
+void take_variant(const search_ptr& search, const std::string& guard, const lookup& found) {
+  search->reply.status = guarded_status::hit;
+  search->reply.found = found;
+  search->reply.guard = guard;
+  search->promise.deliver(std::move(search->reply));
+}
+
+// Goes on along the list to the first variant whose guard holds and that is still there.
+void try_next(self_pointer self, const search_ptr& search) {
+  auto& variants = search->variants;
+  while (search->next < variants.size() &&
+         !holds(self->state, *search, variants[search->next].guard))
+    ++search->next;
+  if (search->next == variants.size()) return deliver_miss(search);
+  const auto& chosen = variants[search->next++];
+  const auto key = variant_key(search->key, chosen.digest);
+  self->request(self->state.shards.owner_of(key), answer_timeout, verb::get_v, key)
+      .then(
+          [self, search, guard = chosen.guard](const lookup& found) {
+            if (found.hit()) return take_variant(search, guard, found);
+            ++search->reply.broken;
+            try_next(self, search);
+          },
+          [self, search](const caf::error&) {
+            ++search->reply.broken;
+            try_next(self, search);
+          });
+}
+
+void find(self_pointer self, const search_ptr& search) {
+  const auto key = list_key(search->key);
+  self->request(self->state.shards.owner_of(key), answer_timeout, verb::get_v, key)
+      .then(
+          [self, search](const lookup& found) {
+            if (found.hit()) search->variants = decode_list(found.value);
+            try_next(self, search);
+          },
+          [search](const caf::error&) { deliver_miss(search); });
+}
+
+// --- insert ------------------------------------------------------------------------------------
+
+void end_addition(self_pointer self, const cache_key& list, lease_id lease,
+                  const addition_ptr& addition, insert_outcome outcome) {
+  self->send(self->state.shards.owner_of(list), verb::release_v, lease);
+  addition->promise.deliver(outcome);
+}
+
+void fail_addition(self_pointer self, const cache_key& list, lease_id lease,
+                   const addition_ptr& addition, const caf::error& why) {
+  if (lease != 0) self->send(self->state.shards.owner_of(list), verb::release_v, lease);
+  addition->promise.deliver(why);
+}
+
+// Stores the longer list. A first list is inserted: unlike a put that needs no other process to
+// drop what it holds in memory.
+void store_list(self_pointer self, const cache_key& list, lease_id lease,
+                const addition_ptr& addition, const variant_list& variants) {
+  const auto stored = encode_list(variants);
+  const auto& shard = self->state.shards.owner_of(list);
+  const auto failed = [=](const caf::error& why) {
+    fail_addition(self, list, lease, addition, why);
+  };
+  if (variants.size() == 1)
+    self->request(shard, answer_timeout, verb::insert_v, list, stored)
+        .then(
+            [=](insert_outcome) {
+              end_addition(self, list, lease, addition, insert_outcome::inserted);
+            },
+            failed);
+  else
+    self->request(shard, answer_timeout, verb::put_v, list, stored)
+        .then(
+            [=](const done&) {
+              end_addition(self, list, lease, addition, insert_outcome::inserted);
+            },
+            failed);
+}
+
+void extend_list(self_pointer self, const cache_key& list, lease_id lease,
+                 const addition_ptr& addition, variant_list variants) {
+  const auto digest = digest_of(addition->guard, addition->value);
+  const bool known = std::any_of(variants.begin(), variants.end(),
+                                 [&](const auto& line) { return line.digest == digest; });
+  if (known) return end_addition(self, list, lease, addition, insert_outcome::exists);
+  if (variants.size() >= max_variants)
+    return fail_addition(self, list, lease, addition,
+                         to_caf({errc::too_large, "this key has 1,024 guarded variants already"}));
+  variants.push_back({digest, addition->guard});
+  store_list(self, list, lease, addition, variants);
+}
+
+// Alone among all processes: reads the list, and stores it with the variant in it.
+void grow_list(self_pointer self, const addition_ptr& addition) {
+  const auto list = list_key(addition->key);
+  const auto shard = self->state.shards.owner_of(list);
+  const auto with_lease = [=](const lease_reply& lease) {
+    self->request(shard, answer_timeout, verb::get_v, list)
+        .then(
+            [=](const lookup& found) {
+              extend_list(self, list, lease.lease, addition, decode_list(found.value));
+            },
+            [=](const caf::error& why) {
+              fail_addition(self, list, lease.lease, addition, why);
+            });
+  };
+  self->request(shard, caf::infinite, verb::lock_v, list).then(with_lease, [=](const caf::error& why) {
+    fail_addition(self, list, 0, addition, why);
+  });
+}
+
+void add(self_pointer self, const addition_ptr& addition) {
+  const auto key = variant_key(addition->key, digest_of(addition->guard, addition->value));
+  self->request(self->state.shards.owner_of(key), answer_timeout, verb::insert_v, key,
+                addition->value)
+      .then([=](insert_outcome) { grow_list(self, addition); },
+            [=](const caf::error& why) { fail_addition(self, key, 0, addition, why); });
+}
+
+} // namespace
+
+guarded_cache_actor::behavior_type guarded_cache(self_pointer self, shard_router shards) {
+  self->state.shards = std::move(shards);
+  return {
+      [self](verb::get, const cache_key& key, const hints& values) {
+        auto search = std::make_shared<guarded_cache_state::search>();
+        search->key = key;
+        search->values = values;
+        search->promise = self->make_response_promise<guarded_reply>();
+        auto promise = search->promise;
+        find(self, search);
+        return promise;
+      },
+      [self](verb::insert, const cache_key& key, const std::string& guard, const artifact& value) {
+        auto addition = std::make_shared<guarded_cache_state::addition>();
+        addition->key = key;
+        addition->guard = guard;
+        addition->value = value;
+        addition->promise = self->make_response_promise<insert_outcome>();
+        auto promise = addition->promise;
+        add(self, addition);
+        return promise;
+      },
+  };
+}
+
+} // namespace hearth::actors

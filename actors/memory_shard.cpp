@@ -1,0 +1,483 @@
+#include "actors/memory_shard.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth::actors {
+namespace {
+
+using self_pointer = memory_shard_actor::stateful_pointer<memory_shard_state>;
+using state_type = memory_shard_state;
+using phase = state_type::lease_record::phase;
+using insert_callback = std::function<void(expected<insert_outcome>)>;
+
+storage::memory_key in_memory(const cache_key& key) {
+  return {key.cache->number, key.bytes, key.memory_hash};
+}
+
+bool uses_memory(const cache_key& key) { return key.cache->memory; }
+
+bool uses_disk(const state_type& state, const cache_key& key) {
+  return key.cache->disk && state.config.store;
+}
+
+unsigned disk_shard_of(const state_type& state, const cache_key& key) {
+  return state.config.store->shard_of(key.disk_hash);
+}
+
+const disk_shard_actor& disk_of(const state_type& state, const cache_key& key) {
+  return state.config.disk_shards[disk_shard_of(state, key)];
+}
+
+// --- the index ---------------------------------------------------------------------------------
+
+artifact find_in_memory(state_type& state, const cache_key& key) {
+  state.config.view->refresh();
+  return uses_memory(key) ? state.config.view->index().get(in_memory(key)) : artifact{};
+}
+
+// Marks on disk what was hit in memory, so that the hottest entries do not look cold there.
+void mark_hits_on_disk(state_type& state) {
+  if (!state.config.store) return;
+  constexpr std::size_t batch = 256;
+  state.config.view->index().drain_first_hits(
+      batch, [&](std::uint32_t number, std::string_view bytes) {
+        const auto cache = state.caches.find(number);
+        if (cache != state.caches.end() && cache->second->disk)
+          state.config.store->touch({cache->second->id, bytes});
+      });
+}
+
+void keep_in_memory(state_type& state, const cache_key& key, const artifact& value) {
+  if (!uses_memory(key)) return;
+  state.caches.try_emplace(key.cache->number, key.cache);
+  state.config.view->index().insert(in_memory(key), value);
+  mark_hits_on_disk(state);
+}
+
+// A put or erase of ours moved the epoch of a disk shard: no view has to start over for it.
+void tell_views(state_type& state, const cache_key& key, std::uint64_t before,
+                std::uint64_t after) {
+  const auto shard = disk_shard_of(state, key);
+  for (const auto& view : state.config.all_views)
+    view->advance(shard, before, after);
+}
+
+// --- get: memory, disk, remote -----------------------------------------------------------------
+
+void deliver_load(state_type& state, const cache_key& key, const expected<lookup>& result) {
+  auto node = state.loads.extract(key);
+  if (node.empty()) return;
+  for (auto& waiting : node.mapped())
+    waiting.deliver(result);
+}
+
+void load_from_remote(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  if (!state.config.remote || !key.cache->remote) return deliver_load(state, key, lookup{});
+  self->request(state.config.remote, state.config.answer_timeout, verb::get_v, key)
+      .then(
+          [self, key](const lookup& found) {
+            if (found.hit()) keep_in_memory(self->state, key, found.value);
+            deliver_load(self->state, key, found);
+          },
+          [self, key](const caf::error&) { deliver_load(self->state, key, lookup{}); });
+}
+
+void load_from_disk(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  if (!uses_disk(state, key)) return load_from_remote(self, key);
+  self->request(disk_of(state, key), state.config.answer_timeout, verb::load_v, key)
+      .then(
+          [self, key](const lookup& found) {
+            if (!found.hit()) return load_from_remote(self, key);
+            keep_in_memory(self->state, key, found.value);
+            deliver_load(self->state, key, found);
+          },
+          [self, key](const caf::error& why) {
+            deliver_load(self->state, key, fail(from_caf(why)));
+          });
+}
+
+void get(self_pointer self, const cache_key& key, answer<lookup> reply) {
+  auto& state = self->state;
+  if (auto value = find_in_memory(state, key)) {
+    reply.deliver(lookup{tier::memory, std::move(value)});
+    return;
+  }
+  auto [load, is_first] = state.loads.try_emplace(key);
+  load->second.push_back(std::move(reply));
+  if (!is_first) return;
+  ++state.counters.loads;
+  load_from_disk(self, key);
+}
+
+// --- insert, put, erase ------------------------------------------------------------------------
+
+void insert(self_pointer self, const cache_key& key, const artifact& value,
+            const insert_callback& next) {
+  auto& state = self->state;
+  if (find_in_memory(state, key)) return next(insert_outcome::exists);
+  if (!uses_disk(state, key)) {
+    keep_in_memory(state, key, value);
+    return next(insert_outcome::inserted);
+  }
+  self->request(disk_of(state, key), state.config.answer_timeout, verb::insert_v, key, value)
+      .then(
+          [self, key, value, next](insert_outcome outcome) {
+            if (outcome == insert_outcome::inserted) keep_in_memory(self->state, key, value);
+            next(outcome);
+          },
+          [self, key, value, next](const caf::error& why) {
+            keep_in_memory(self->state, key, value); // memory serves although the disk is ill
+            next(fail(from_caf(why)));
+          });
+}
+
+void put(self_pointer self, const cache_key& key, const artifact& value, answer<done> reply) {
+  auto& state = self->state;
+  const auto replace = [self, key, value] {
+    if (uses_memory(key)) self->state.config.view->index().put(in_memory(key), value);
+  };
+  state.caches.try_emplace(key.cache->number, key.cache);
+  if (!uses_disk(state, key)) {
+    replace();
+    reply.deliver(done{});
+    return;
+  }
+  self->request(disk_of(state, key), state.config.answer_timeout, verb::put_v, key, value)
+      .then(
+          [self, key, replace, reply](std::uint64_t before, std::uint64_t after, bool) mutable {
+            replace();
+            tell_views(self->state, key, before, after);
+            reply.deliver(done{});
+          },
+          [replace, reply](const caf::error& why) mutable {
+            replace();
+            reply.deliver(fail(from_caf(why)));
+          });
+}
+
+void erase(self_pointer self, const cache_key& key, answer<bool> reply) {
+  auto& state = self->state;
+  if (!uses_disk(state, key)) {
+    reply.deliver(state.config.view->index().erase(in_memory(key)));
+    return;
+  }
+  self->request(disk_of(state, key), state.config.answer_timeout, verb::erase_v, key)
+      .then(
+          [self, key, reply](std::uint64_t before, std::uint64_t after, bool was_there) mutable {
+            const bool in_index = self->state.config.view->index().erase(in_memory(key));
+            tell_views(self->state, key, before, after);
+            reply.deliver(was_there || in_index);
+          },
+          [self, key, reply](const caf::error& why) mutable {
+            self->state.config.view->index().erase(in_memory(key));
+            reply.deliver(fail(from_caf(why)));
+          });
+}
+
+void promote(self_pointer self, const cache_key& key, const artifact& value,
+             std::uint64_t epoch) {
+  auto& state = self->state;
+  state.config.view->refresh();
+  if (!uses_disk(state, key) || state.config.view->seen(disk_shard_of(state, key)) != epoch)
+    return; // it may have been replaced since it was read
+  ++state.counters.promotions;
+  keep_in_memory(state, key, value);
+}
+
+// --- leases ------------------------------------------------------------------------------------
+
+void release_process_lease(state_type& state, const cache_key& key,
+                           state_type::lease_record& record) {
+  if (!std::exchange(record.process_lease, false)) return;
+  state.config.leases->release(key.disk_hash);
+}
+
+// Takes the record out: its lease is over. Whoever waits is the caller's to answer.
+state_type::lease_record end_lease(state_type& state, const cache_key& key) {
+  auto record = std::move(state.leases.extract(key).mapped());
+  release_process_lease(state, key, record);
+  state.lease_keys.erase(record.id);
+  return record;
+}
+
+void settle(state_type& state, const cache_key& key, const expected<lookup>& result) {
+  auto record = end_lease(state, key);
+  for (auto& waiting : record.waiters) {
+    if (result)
+      waiting.reply.deliver(
+          lease_reply{*result, 0, waiting.waited || record.contended});
+    else
+      waiting.reply.deliver(fail(result.error()));
+  }
+}
+
+// Gives the lease to the first who still wants it; with nobody left it is over.
+void grant(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  auto& record = state.leases.find(key)->second;
+  state.lease_keys.erase(record.id);
+  while (!record.waiters.empty()) {
+    auto next = std::move(record.waiters.front());
+    record.waiters.pop_front();
+    record.now = phase::held;
+    record.id = ++state.last_lease;
+    record.holder = next.actor;
+    if (!next.reply.deliver(lease_reply{{}, record.id, next.waited || record.contended})) continue;
+    state.lease_keys.emplace(record.id, key);
+    ++state.counters.leases_granted;
+    return;
+  }
+  end_lease(state, key);
+}
+
+void poll_later(self_pointer self) {
+  auto& state = self->state;
+  if (std::exchange(state.poll_is_due, true)) return;
+  self->delayed_send(self, state.poll_interval, verb::poll_v);
+}
+
+void recheck(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  state.leases.find(key)->second.now = phase::rechecking;
+  get(self, key, answer<lookup>([self, key](const expected<lookup>& result) {
+        if (result && result->hit())
+          settle(self->state, key, result);
+        else
+          grant(self, key);
+        return true;
+      }));
+}
+
+// Asks for the lease among processes: ours, or polled for.
+void try_process_lease(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  auto& record = state.leases.find(key)->second;
+  if (!state.config.leases || !key.cache->disk) return grant(self, key);
+  const auto acquired = state.config.leases->try_acquire(key.disk_hash);
+  if (!acquired) {
+    if (!std::exchange(state.lease_failure_was_logged, true))
+      state.config.log(log_level::warning,
+                       "leases across processes do not work, compiles may be done twice: " +
+                           acquired.error().text());
+    return grant(self, key);
+  }
+  record.process_lease = *acquired;
+  if (!*acquired) {
+    if (!std::exchange(record.contended, true)) state.poll_interval = state.config.shortest_poll;
+    record.now = phase::elsewhere;
+    return poll_later(self);
+  }
+  if (record.looks)
+    recheck(self, key);
+  else
+    grant(self, key);
+}
+
+void look_then_lease(self_pointer self, const cache_key& key) {
+  self->state.leases.find(key)->second.now = phase::looking;
+  get(self, key, answer<lookup>([self, key](const expected<lookup>& result) {
+        if (result && result->hit())
+          settle(self->state, key, result);
+        else
+          try_process_lease(self, key);
+        return true;
+      }));
+}
+
+void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting, bool looks) {
+  auto& state = self->state;
+  if (looks) {
+    if (auto value = find_in_memory(state, key)) {
+      waiting.reply.deliver(lease_reply{{tier::memory, std::move(value)}, 0, false});
+      return;
+    }
+  }
+  auto [at, is_new] = state.leases.try_emplace(key);
+  auto& record = at->second;
+  waiting.waited = !is_new;
+  record.waiters.push_back(std::move(waiting));
+  if (!is_new) return;
+  record.looks = looks;
+  if (looks)
+    look_then_lease(self, key);
+  else
+    try_process_lease(self, key);
+}
+
+void poll(self_pointer self) {
+  auto& state = self->state;
+  state.poll_is_due = false;
+  state.poll_interval = std::min(state.poll_interval * 2, state.config.longest_poll);
+  std::vector<cache_key> elsewhere;
+  for (const auto& [key, record] : state.leases)
+    if (record.now == phase::elsewhere) elsewhere.push_back(key);
+  for (const auto& key : elsewhere) {
+    if (state.leases.find(key)->second.looks)
+      look_then_lease(self, key);
+    else
+      try_process_lease(self, key);
+  }
+}
+
+// The record of a lease that is held, or null.
+state_type::lease_record* held(state_type& state, lease_id id, cache_key& key) {
+  const auto at = state.lease_keys.find(id);
+  if (at == state.lease_keys.end()) return nullptr;
+  key = at->second;
+  auto& record = state.leases.find(key)->second;
+  return record.now == phase::held ? &record : nullptr;
+}
+
+// Somebody was first: every waiter gets what is stored, or ours should that be gone again.
+void settle_with_stored(self_pointer self, const cache_key& key, const artifact& ours) {
+  get(self, key, answer<lookup>([self, key, ours](const expected<lookup>& result) {
+        const bool there = result && result->hit();
+        settle(self->state, key, there ? *result : lookup{tier::memory, ours});
+        return true;
+      }));
+}
+
+void fulfil(self_pointer self, lease_id id, const artifact& value, answer<insert_outcome> reply) {
+  cache_key key;
+  auto* record = held(self->state, id, key);
+  if (!record) {
+    reply.deliver(fail(errc::lease_lost, "this lease is not held: it was ended before"));
+    return;
+  }
+  record->now = phase::fulfilling;
+  insert(self, key, value, [self, key, value, reply](expected<insert_outcome> outcome) mutable {
+    if (outcome && *outcome == insert_outcome::exists)
+      settle_with_stored(self, key, value);
+    else
+      settle(self->state, key, lookup{tier::memory, value});
+    reply.deliver(std::move(outcome));
+  });
+}
+
+void abandon(self_pointer self, lease_id id, const error& why) {
+  cache_key key;
+  if (held(self->state, id, key)) settle(self->state, key, fail(why));
+}
+
+void release(self_pointer self, lease_id id) {
+  cache_key key;
+  if (held(self->state, id, key)) grant(self, key);
+}
+
+// An actor is gone: what it waited for nobody needs, what it held the next waiter gets.
+void forget(self_pointer self, const caf::actor_addr& gone) {
+  std::vector<lease_id> lost;
+  for (auto& [key, record] : self->state.leases) {
+    std::erase_if(record.waiters, [&](const auto& waiting) { return waiting.actor == gone; });
+    if (record.now == phase::held && record.holder == gone) lost.push_back(record.id);
+  }
+  for (const auto id : lost)
+    release(self, id);
+}
+
+// The waiter for the actor whose request is being handled. Its death is noticed.
+state_type::waiter requester(self_pointer self) {
+  auto who = caf::actor_cast<caf::actor_addr>(self->current_sender());
+  if (who) self->monitor(who);
+  return {answer<lease_reply>(self->make_response_promise<lease_reply>()), who, false};
+}
+
+memory_shard_stats stats_of(const state_type& state) {
+  auto result = state.counters;
+  const auto index = state.config.view->index().stats();
+  result.entries = index.entries;
+  result.bytes_used = index.bytes_used;
+  result.budget_bytes = index.budget_bytes;
+  result.hits = index.hits;
+  result.misses = index.misses;
+  result.inserted = index.inserted;
+  result.evicted = index.evicted;
+  result.erased = index.erased;
+  for (const auto& [key, record] : state.leases) {
+    result.leases_held += record.now == phase::held;
+    result.leases_waiting += record.waiters.size();
+  }
+  return result;
+}
+
+insert_callback callback_to(answer<insert_outcome> reply) {
+  return [reply](expected<insert_outcome> outcome) mutable { reply.deliver(std::move(outcome)); };
+}
+
+} // namespace
+
+memory_shard_actor::behavior_type memory_shard(self_pointer self, memory_shard_config config) {
+  self->state.config = std::move(config);
+  self->set_down_handler([self](const caf::down_msg& down) { forget(self, down.source); });
+  return {
+      [self](verb::get, const cache_key& key) {
+        auto promise = self->make_response_promise<lookup>();
+        get(self, key, promise);
+        return promise;
+      },
+      [self](verb::get, const cache_key& key, const lookup_completion& reply) {
+        get(self, key, reply);
+      },
+      [self](verb::insert, const cache_key& key, const artifact& value) {
+        auto promise = self->make_response_promise<insert_outcome>();
+        insert(self, key, value, callback_to(promise));
+        return promise;
+      },
+      [self](verb::insert, const cache_key& key, const artifact& value,
+             const insert_completion& reply) { insert(self, key, value, callback_to(reply)); },
+      [self](verb::put, const cache_key& key, const artifact& value) {
+        auto promise = self->make_response_promise<done>();
+        put(self, key, value, promise);
+        return promise;
+      },
+      [self](verb::put, const cache_key& key, const artifact& value,
+             const done_completion& reply) { put(self, key, value, reply); },
+      [self](verb::erase, const cache_key& key) {
+        auto promise = self->make_response_promise<bool>();
+        erase(self, key, promise);
+        return promise;
+      },
+      [self](verb::erase, const cache_key& key, const flag_completion& reply) {
+        erase(self, key, reply);
+      },
+      [self](verb::acquire, const cache_key& key) {
+        auto waiting = requester(self);
+        auto promise = waiting.reply;
+        acquire(self, key, std::move(waiting), true);
+        return promise.promise();
+      },
+      [self](verb::acquire, const cache_key& key, const lease_completion& reply) {
+        acquire(self, key, {reply, {}, false}, true);
+      },
+      [self](verb::lock, const cache_key& key) {
+        auto waiting = requester(self);
+        auto promise = waiting.reply;
+        acquire(self, key, std::move(waiting), false);
+        return promise.promise();
+      },
+      [self](verb::fulfil, lease_id id, const artifact& value) {
+        auto promise = self->make_response_promise<insert_outcome>();
+        fulfil(self, id, value, promise);
+        return promise;
+      },
+      [self](verb::fulfil, lease_id id, const artifact& value, const insert_completion& reply) {
+        fulfil(self, id, value, reply);
+      },
+      [self](verb::abandon, lease_id id, const error& why) { abandon(self, id, why); },
+      [self](verb::release, lease_id id) { release(self, id); },
+      [self](verb::promote, const cache_key& key, const artifact& value, std::uint64_t epoch) {
+        promote(self, key, value, epoch);
+      },
+      [self](verb::poll) { poll(self); },
+      [self](verb::clear) {
+        self->state.config.view->index().clear();
+        return done{};
+      },
+      [self](verb::stats) { return stats_of(self->state); },
+  };
+}
+
+} // namespace hearth::actors

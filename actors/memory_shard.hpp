@@ -1,0 +1,88 @@
+// memory_shard: one shard of the memory tier. It alone changes its index and owns the in-flight
+// table of loads and the compile leases of its keys; what it publishes, any thread reads.
+//
+// A pooled, event-based actor: it never blocks.
+#pragma once
+
+#include "actors/answer.hpp"
+#include "actors/ports.hpp"
+#include "messages/protocol.hpp"
+#include "storage/disk/store.hpp"
+#include "storage/memory/memory_view.hpp"
+
+#include <caf/actor_addr.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace hearth::actors {
+
+/// What a memory shard works with. Without a store there are no disk shards and no leases across
+/// processes.
+struct memory_shard_config {
+  std::shared_ptr<storage::memory_view> view;
+  /// The views of all shards of this runtime, told when this shard moves a disk shard's epoch.
+  std::vector<std::shared_ptr<storage::memory_view>> all_views;
+  std::shared_ptr<storage::store> store;
+  std::shared_ptr<storage::lease_table> leases;
+  std::vector<disk_shard_actor> disk_shards;
+  remote_tier_actor remote; ///< may be null
+  std::chrono::milliseconds shortest_poll{1};
+  std::chrono::milliseconds longest_poll{10};
+  std::chrono::milliseconds answer_timeout{60'000}; ///< of the disk shards and the remote tier
+  log_sink log;
+};
+
+struct memory_shard_state {
+  static inline const char* name = "memory_shard";
+
+  /// Somebody who wants a lease, or what its holder makes.
+  struct waiter {
+    answer<lease_reply> reply;
+    caf::actor_addr actor; ///< who asked, when it was an actor
+    bool waited = false;
+  };
+
+  /// A key that is being looked for, waited for or made.
+  struct lease_record {
+    enum class phase : std::uint8_t {
+      looking,    ///< on disk and in the remote tier, before the lease
+      elsewhere,  ///< another process holds the lease: polling
+      rechecking, ///< the process lease is ours: looking once more
+      held,       ///< granted under `id`
+      fulfilling, ///< the artifact is on its way to the disk
+    };
+    phase now = phase::looking;
+    bool looks = true;        ///< acquire looks for an entry, lock does not
+    bool contended = false;   ///< another process held it
+    bool process_lease = false;
+    lease_id id = 0;
+    caf::actor_addr holder;
+    std::deque<waiter> waiters;
+  };
+
+  using load_waiters = std::vector<answer<lookup>>;
+
+  memory_shard_config config;
+  std::unordered_map<cache_key, load_waiters, cache_key_hash> loads;
+  std::unordered_map<cache_key, lease_record, cache_key_hash> leases;
+  std::unordered_map<lease_id, cache_key> lease_keys;
+  std::unordered_map<std::uint32_t, named_cache_ptr> caches; ///< by number, for hits on disk
+  lease_id last_lease = 0;
+  bool poll_is_due = false;
+  std::chrono::milliseconds poll_interval{1};
+  bool lease_failure_was_logged = false;
+  memory_shard_stats counters;
+};
+
+/// One memory shard.
+memory_shard_actor::behavior_type
+memory_shard(memory_shard_actor::stateful_pointer<memory_shard_state> self,
+             memory_shard_config config);
+
+} // namespace hearth::actors

@@ -1,0 +1,52 @@
+// A key together with the named cache it belongs to: how messages say which entry they mean.
+// Plain value, any thread.
+#pragma once
+
+#include "messages/cache_id.hpp"
+#include "messages/hash.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace hearth {
+
+/// A named cache as the runtime knows it: its identity, its number in this process, and the tiers
+/// that it uses.
+struct named_cache {
+  cache_id id;
+  std::uint32_t number;      ///< of name and version, in this process
+  std::uint64_t memory_seed; ///< of the hash in memory: `id.seed() ^ process_seed()`
+  bool memory = true;
+  bool disk = true;
+  bool remote = true;
+};
+
+using named_cache_ptr = std::shared_ptr<const named_cache>;
+
+/// Which entry of which cache, hashed once for each tier.
+struct cache_key {
+  cache_key() = default;
+  cache_key(named_cache_ptr in, std::string_view key_bytes)
+      : cache(std::move(in)), bytes(key_bytes),
+        memory_hash(fast_hash(key_bytes, cache->memory_seed)),
+        disk_hash(fast_hash(key_bytes, cache->id.seed())) {}
+
+  named_cache_ptr cache;
+  std::string bytes; ///< canonical msgpack of the key
+  std::uint64_t memory_hash = 0;
+  std::uint64_t disk_hash = 0;
+
+  friend bool operator==(const cache_key& a, const cache_key& b) noexcept {
+    return a.memory_hash == b.memory_hash && a.cache->number == b.cache->number &&
+           a.bytes == b.bytes;
+  }
+};
+
+/// Hash of a `cache_key` for standard containers.
+struct cache_key_hash {
+  std::size_t operator()(const cache_key& key) const noexcept { return key.memory_hash; }
+};
+
+} // namespace hearth

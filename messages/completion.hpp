@@ -1,0 +1,126 @@
+// A result on its way from an actor to a caller that is no actor: the caller keeps the
+// `completion_source`, the message carries the `completion`.
+//
+// Any thread may deliver, wait, or give up. Exactly one delivery is accepted; when the last
+// completion goes without one (the actor died, the message was dropped), the caller gets `closed`.
+#pragma once
+
+#include "messages/error.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace hearth {
+
+/// State shared by both ends. A result is delivered at most once, and never after `give_up`.
+template <class T> class completion_state {
+public:
+  using callback = std::function<void(expected<T>)>;
+
+  /// False when the caller has given up, or a result is there: the result was not taken.
+  bool deliver(expected<T> result) {
+    callback next;
+    {
+      const std::lock_guard lock(mutex_);
+      if (phase_ != phase::open) return false;
+      phase_ = phase::delivered;
+      next = std::move(callback_);
+      if (!next) result_ = std::move(result);
+    }
+    if (next)
+      next(std::move(result));
+    else
+      changed_.notify_all();
+    return true;
+  }
+
+  bool ready() const {
+    const std::lock_guard lock(mutex_);
+    return phase_ != phase::open;
+  }
+
+  /// Waits for the result and takes it; `timeout` (and the delivery is refused from then on) when
+  /// the deadline passes first.
+  expected<T> wait_until(std::chrono::steady_clock::time_point deadline) {
+    std::unique_lock lock(mutex_);
+    const bool came =
+        changed_.wait_until(lock, deadline, [this] { return phase_ != phase::open; });
+    if (!came) {
+      phase_ = phase::given_up;
+      return fail(errc::timeout, "the deadline passed before the answer came");
+    }
+    return take();
+  }
+
+  expected<T> wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return phase_ != phase::open; });
+    return take();
+  }
+
+  /// Calls `next` with the result, on the thread that delivers it; at once when it is there.
+  void then(callback next) {
+    std::optional<expected<T>> result;
+    {
+      const std::lock_guard lock(mutex_);
+      if (phase_ == phase::open) {
+        callback_ = std::move(next);
+        return;
+      }
+      result.emplace(take());
+    }
+    next(std::move(*result));
+  }
+
+  /// Refuses a delivery that has not come yet. A delivery in a callback's hands is not affected.
+  void give_up() {
+    const std::lock_guard lock(mutex_);
+    if (phase_ == phase::open && !callback_) phase_ = phase::given_up;
+  }
+
+private:
+  enum class phase : std::uint8_t { open, delivered, given_up };
+
+  expected<T> take() {
+    if (!result_) return fail(errc::cancelled, "the answer was given up or taken before");
+    auto result = std::move(*result_);
+    result_.reset();
+    return result;
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  phase phase_ = phase::open;
+  std::optional<expected<T>> result_;
+  callback callback_;
+};
+
+/// The end that a message carries. Copies share one delivery.
+template <class T> class completion {
+public:
+  completion() = default;
+  explicit completion(std::shared_ptr<completion_state<T>> state)
+      : end_(std::make_shared<end>(std::move(state))) {}
+
+  /// False when nobody waits any more: what was delivered has to go to somebody else.
+  bool deliver(expected<T> result) const {
+    return end_ && end_->state->deliver(std::move(result));
+  }
+
+private:
+  struct end {
+    explicit end(std::shared_ptr<completion_state<T>> s) : state(std::move(s)) {}
+    end(const end&) = delete;
+    end& operator=(const end&) = delete;
+    ~end() { state->deliver(fail(errc::closed, "the runtime shut down before it answered")); }
+    std::shared_ptr<completion_state<T>> state;
+  };
+  std::shared_ptr<end> end_;
+};
+
+} // namespace hearth

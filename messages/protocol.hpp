@@ -1,0 +1,128 @@
+// The typed interface of every actor: the map of the system. Who asks whom stands in
+// docs/architecture.md.
+//
+// An operation that plain threads need comes in two forms: as a request with an answer, for actors,
+// and with a `completion` as its last argument, for the cache handle, whose threads wait for no
+// mailbox of their own.
+#pragma once
+
+#include "messages/caf_compat.hpp"
+#include "messages/type_ids.hpp"
+
+#include <caf/result.hpp>
+
+#include <chrono>
+#include <string>
+
+namespace hearth {
+
+/// One shard of the memory tier: the only writer of its index, the in-flight table of loads, and
+/// the compile leases of its keys.
+using memory_shard_actor = actor_of<
+    // Looks in memory, on disk, then in the remote tier; a key is looked for once however many ask.
+    caf::result<lookup>(verb::get, cache_key),
+    void(verb::get, cache_key, lookup_completion),
+    // Inserts into every tier of the cache; the first writer wins.
+    caf::result<insert_outcome>(verb::insert, cache_key, artifact),
+    void(verb::insert, cache_key, artifact, insert_completion),
+    // Inserts or replaces, in every tier.
+    caf::result<done>(verb::put, cache_key, artifact),
+    void(verb::put, cache_key, artifact, done_completion),
+    // Drops the entry from every tier; whether there was one.
+    caf::result<bool>(verb::erase, cache_key),
+    void(verb::erase, cache_key, flag_completion),
+    // The artifact, or the lease to make it, or a wait for whoever makes it.
+    caf::result<lease_reply>(verb::acquire, cache_key),
+    void(verb::acquire, cache_key, lease_completion),
+    // The lease alone, without looking for an entry: mutual exclusion by key, across processes.
+    caf::result<lease_reply>(verb::lock, cache_key),
+    // Ends a lease: with the artifact for every waiter, ...
+    caf::result<insert_outcome>(verb::fulfil, lease_id, artifact),
+    void(verb::fulfil, lease_id, artifact, insert_completion),
+    // ... with an error for every waiter, ...
+    void(verb::abandon, lease_id, error),
+    // ... or with nothing: the next waiter gets the lease.
+    void(verb::release, lease_id),
+    // A hit on disk at a caller's thread: keep it in memory, unless the disk shard's epoch moved.
+    void(verb::promote, cache_key, artifact, std::uint64_t),
+    // To itself: look again for leases that other processes hold.
+    void(verb::poll),
+    // Drops everything in memory.
+    caf::result<done>(verb::clear),
+    caf::result<memory_shard_stats>(verb::stats)>;
+
+/// One shard of the disk tier: the only writer of its segments in this process. Runs on a thread
+/// of its own, since it blocks.
+using disk_shard_actor = actor_of<
+    caf::result<lookup>(verb::load, cache_key),
+    // Writes are collected while the mailbox has any, then go to the store as one group.
+    caf::result<insert_outcome>(verb::insert, cache_key, artifact),
+    // Put and erase answer with the shard's epoch before and after, and whether there was an entry.
+    caf::result<std::uint64_t, std::uint64_t, bool>(verb::put, cache_key, artifact),
+    caf::result<std::uint64_t, std::uint64_t, bool>(verb::erase, cache_key),
+    // To itself: write the group.
+    void(verb::group),
+    // Everything before this is acknowledged when the answer comes.
+    caf::result<done>(verb::sync)>;
+
+/// The remote tier: one connection pool, breaker and write-behind queue.
+using remote_tier_actor = actor_of<
+    caf::result<lookup>(verb::get, cache_key),
+    caf::result<insert_outcome>(verb::insert, cache_key, artifact),
+    void(verb::put, cache_key, artifact),
+    void(verb::erase, cache_key),
+    // A lease of the fleet: whether it is held now; with a token to give back.
+    caf::result<bool>(verb::lock, cache_key, std::string),
+    void(verb::release, cache_key, std::string),
+    caf::result<done>(verb::sync)>;
+
+/// Runs programs, never more at once than it has workers.
+using compile_broker_actor = actor_of<
+    // Runs an action; the number is its priority, higher first.
+    caf::result<action_result>(verb::run, action_request, int),
+    // Tries a kernel whose shared object is the artifact; one trial at a time.
+    caf::result<trial_result>(verb::trial, trial_request, artifact, std::chrono::milliseconds),
+    // The spans of work done since the last call.
+    caf::result<span_list>(verb::trace),
+    caf::result<broker_stats>(verb::stats)>;
+
+/// One worker of the broker: runs one program at a time, on a thread of its own.
+using compile_worker_actor = actor_of<
+    caf::result<action_result>(verb::run, action_request),
+    caf::result<trial_result>(verb::trial, trial_request, artifact, std::chrono::milliseconds)>;
+
+/// Entries with guards: several variants a key, the first whose guard holds is the hit.
+using guarded_cache_actor = actor_of<
+    caf::result<guarded_reply>(verb::get, cache_key, hints),
+    // Adds a variant: its guard, and its artifact.
+    caf::result<insert_outcome>(verb::insert, cache_key, std::string, artifact)>;
+
+/// The best configurations that tuning found.
+using autotune_cache_actor = actor_of<
+    // The best known for these candidates (by their hash), or not_found.
+    caf::result<autotune_record>(verb::best, cache_key, std::string),
+    caf::result<done>(verb::save, cache_key, autotune_record)>;
+
+/// Bundles of one session's tunings, stored as one entry of the remote tier.
+using autotune_bundler_actor = actor_of<
+    caf::result<std::uint64_t>(verb::begin, cache_key),
+    void(verb::save, std::uint64_t, cache_key, autotune_record),
+    caf::result<done>(verb::finish, std::uint64_t)>;
+
+/// Finds the entry of a tune request, or compiles, tries and keeps it.
+using kernel_tuner_actor = actor_of<caf::result<tune_reply>(verb::tune, tune_request_ptr)>;
+
+/// The fuser's kernel cache: normalised graph text to kernel ids.
+using kernel_cache_actor = actor_of<
+    caf::result<std::int64_t>(verb::save, std::string, artifact),
+    caf::result<lookup>(verb::get, std::int64_t),
+    caf::result<std::int64_t>(verb::best, std::string),
+    caf::result<std::uint64_t>(verb::count)>;
+
+/// Notes what a session stored and hit, for a bundle.
+using artifact_recorder_actor = actor_of<
+    caf::result<std::uint64_t>(verb::begin),
+    void(verb::record, std::uint64_t, cache_key, artifact),
+    caf::result<done>(verb::finish, std::uint64_t)>;
+
+} // namespace hearth

@@ -1,0 +1,87 @@
+// What the cache's actors answer. Plain values, any thread.
+#pragma once
+
+#include "messages/artifact.hpp"
+#include "messages/error.hpp"
+#include "messages/process.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth {
+
+/// Where an entry was found; `none` is a miss.
+enum class tier : std::uint8_t { none, memory, disk, remote };
+std::string_view to_string(tier t) noexcept;
+
+/// A get's answer: a hit with its artifact and tier, or a miss. Empty when `from` is `none`.
+struct lookup {
+  tier from = tier::none;
+  artifact value;
+
+  bool hit() const noexcept { return from != tier::none; }
+};
+
+/// An insert's answer. The first writer wins, here and in every other process.
+enum class insert_outcome : std::uint8_t { inserted, exists };
+std::string_view to_string(insert_outcome outcome) noexcept;
+
+/// The answer of what can only succeed or fail.
+struct done {};
+
+/// The number of a lease in its shard; 0 is none.
+using lease_id = std::uint64_t;
+
+/// An acquire's answer: the artifact, found after all or made by somebody else, or the lease.
+struct lease_reply {
+  lookup found;
+  lease_id lease = 0;
+  bool waited = false; ///< somebody else held the lease in between
+};
+
+/// Counters of one memory shard, its index and its leases.
+struct memory_shard_stats {
+  std::uint64_t entries = 0, bytes_used = 0, budget_bytes = 0;
+  std::uint64_t hits = 0, misses = 0, inserted = 0, evicted = 0, erased = 0;
+  std::uint64_t leases_granted = 0, leases_waiting = 0, leases_held = 0;
+  std::uint64_t loads = 0, promotions = 0;
+};
+
+/// Counters of the compile broker.
+struct broker_stats {
+  std::uint64_t runs = 0;      ///< programs started, trials not counted
+  std::uint64_t trials = 0;    ///< kernels tried
+  std::uint64_t failures = 0;  ///< runs that did not succeed
+  std::uint64_t most_at_once = 0;
+  std::uint64_t queued = 0;
+};
+
+/// A program to run in a scratch directory of its own, and the files it has to make there.
+struct action_request {
+  struct output {
+    std::size_t argument; ///< argv[argument] becomes the file's path
+    std::string name;     ///< in the scratch directory
+  };
+  std::string label; ///< for traces: "matmul TILE=16"
+  process_request process;
+  std::vector<output> outputs;
+};
+
+/// How an action ended. `outputs` are the files' bytes, in order, when it succeeded.
+struct action_result {
+  process_result process;
+  std::vector<artifact> outputs;
+};
+
+/// A span of work, for traces. Times are from the steady clock, in nanoseconds.
+struct trace_span {
+  std::string name;
+  std::string category;
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  std::uint64_t lane = 0; ///< the worker that did it
+};
+
+} // namespace hearth

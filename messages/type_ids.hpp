@@ -1,0 +1,82 @@
+// Every verb and every type that travels in a message. The one header that lists them.
+#pragma once
+
+#include "messages/cache_key.hpp"
+#include "messages/completion.hpp"
+#include "messages/replies.hpp"
+#include "messages/tuning.hpp"
+
+#include <caf/allowed_unsafe_message_type.hpp>
+#include <caf/atom.hpp>
+#include <caf/type_id.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hearth {
+using lookup_completion = completion<lookup>;
+using insert_completion = completion<insert_outcome>;
+using done_completion = completion<done>;
+using flag_completion = completion<bool>;
+using lease_completion = completion<lease_reply>;
+using span_list = std::vector<trace_span>;
+} // namespace hearth
+
+// Verbs: at most 10 characters each.
+CAF_BEGIN_TYPE_ID_BLOCK(hearth, first_custom_type_id)
+
+  CAF_ADD_ATOM(hearth, hearth::verb, get, "get")
+  CAF_ADD_ATOM(hearth, hearth::verb, insert, "insert")
+  CAF_ADD_ATOM(hearth, hearth::verb, put, "put")
+  CAF_ADD_ATOM(hearth, hearth::verb, erase, "erase")
+  CAF_ADD_ATOM(hearth, hearth::verb, load, "load")
+  CAF_ADD_ATOM(hearth, hearth::verb, promote, "promote")
+  CAF_ADD_ATOM(hearth, hearth::verb, group, "group")
+  CAF_ADD_ATOM(hearth, hearth::verb, sync, "sync")
+  CAF_ADD_ATOM(hearth, hearth::verb, clear, "clear")
+  CAF_ADD_ATOM(hearth, hearth::verb, acquire, "acquire")
+  CAF_ADD_ATOM(hearth, hearth::verb, lock, "lock")
+  CAF_ADD_ATOM(hearth, hearth::verb, fulfil, "fulfil")
+  CAF_ADD_ATOM(hearth, hearth::verb, abandon, "abandon")
+  CAF_ADD_ATOM(hearth, hearth::verb, release, "release")
+  CAF_ADD_ATOM(hearth, hearth::verb, poll, "poll")
+  CAF_ADD_ATOM(hearth, hearth::verb, run, "run")
+  CAF_ADD_ATOM(hearth, hearth::verb, trial, "trial")
+  CAF_ADD_ATOM(hearth, hearth::verb, tune, "tune")
+  CAF_ADD_ATOM(hearth, hearth::verb, save, "save")
+  CAF_ADD_ATOM(hearth, hearth::verb, best, "best")
+  CAF_ADD_ATOM(hearth, hearth::verb, begin, "begin")
+  CAF_ADD_ATOM(hearth, hearth::verb, finish, "finish")
+  CAF_ADD_ATOM(hearth, hearth::verb, record, "record")
+  CAF_ADD_ATOM(hearth, hearth::verb, count, "count")
+  CAF_ADD_ATOM(hearth, hearth::verb, stats, "stats")
+  CAF_ADD_ATOM(hearth, hearth::verb, trace, "trace")
+
+CAF_END_TYPE_ID_BLOCK(hearth)
+
+// All actors of one runtime live in one process: these travel as they are, never serialised.
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::artifact)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::cache_key)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::error)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::lookup)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::insert_outcome)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::done)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::lease_reply)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::lookup_completion)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::insert_completion)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::done_completion)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::flag_completion)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::lease_completion)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::memory_shard_stats)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::broker_stats)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::action_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::action_result)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::trial_request)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::trial_result)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::span_list)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::hints)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::guarded_reply)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::tune_request_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::tune_reply)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::autotune_record)

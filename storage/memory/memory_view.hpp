@@ -1,0 +1,50 @@
+// What a memory shard publishes: its index, and which state of the disk shards its entries reflect.
+//
+// Any thread reads; the memory_shard actor that owns it writes. Entries in memory are good as long
+// as no process changed their disk shard since: put and erase move the disk shard's epoch, and the
+// owner notes here the epochs up to which it has taken the changes in.
+#pragma once
+
+#include "storage/disk/store.hpp"
+#include "storage/memory/memory_index.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace hearth::storage {
+
+class memory_view {
+public:
+  /// `disk` may be null; it outlives the view.
+  memory_view(memory_index_options options, const store* disk);
+
+  memory_index& index() noexcept { return index_; }
+  const memory_index& index() const noexcept { return index_; }
+
+  /// The artifact, unless a disk shard changed since the owner looked. Any thread.
+  artifact get(const memory_key& key) const noexcept {
+    return is_current() ? index_.get(key) : artifact{};
+  }
+  /// Whether no disk shard's epoch moved on since the owner took it in. Any thread.
+  bool is_current() const noexcept;
+  /// The epoch that was taken in for this disk shard. Any thread.
+  std::uint64_t seen(unsigned disk_shard) const noexcept;
+  /// Takes in a change from `before` to `after` that touches none of this view's entries, or one
+  /// that the owner has carried out. When `before` is not what was seen, nothing happens:
+  /// `refresh` will sort it out. Any thread: the shard that made the change tells all views.
+  void advance(unsigned disk_shard, std::uint64_t before, std::uint64_t after) noexcept;
+
+  // --- owner
+
+  /// Drops everything when a disk shard changed behind the owner's back.
+  void refresh();
+
+private:
+  memory_index index_;
+  const store* disk_;
+  std::vector<std::atomic<std::uint64_t>> seen_;
+};
+
+} // namespace hearth::storage
