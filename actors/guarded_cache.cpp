@@ -22,15 +22,10 @@ constexpr auto answer_timeout = std::chrono::minutes{2};
 
 // --- what is stored ----------------------------------------------------------------------------
 
-// `key` is canonical msgpack, so a tuple with it in front is: array of 2, key, part.
-cache_key derived(const cache_key& base, const key& part) {
-  return {base.cache, "\x92" + base.bytes + part.encoded()};
-}
-
-cache_key list_key(const cache_key& base) { return derived(base, key("variants")); }
+cache_key list_key(const cache_key& base) { return derived_key(base, key("variants")); }
 
 cache_key variant_key(const cache_key& base, const std::string& digest) {
-  return derived(base, key::bytes(digest));
+  return derived_key(base, key::bytes(digest));
 }
 
 std::string digest_of(const std::string& guard, const artifact& value) {

@@ -4,6 +4,7 @@
 
 #include "messages/cache_id.hpp"
 #include "messages/hash.hpp"
+#include "messages/key.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -43,6 +44,12 @@ struct cache_key {
            a.bytes == b.bytes;
   }
 };
+
+/// The entry of (`base`, `part`): a tuple of both, in the same cache. For what belongs to `base`.
+inline cache_key derived_key(const cache_key& base, const key& part) {
+  constexpr char array_of_two = '\x92';
+  return {base.cache, array_of_two + base.bytes + part.encoded()};
+}
 
 /// Hash of a `cache_key` for standard containers.
 struct cache_key_hash {
