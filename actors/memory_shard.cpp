@@ -180,6 +180,7 @@ void erase(self_pointer self, const cache_key& key, answer<bool> reply) {
 void promote(self_pointer self, const cache_key& key, const artifact& value,
              std::uint64_t epoch) {
   auto& state = self->state;
+  state.config.view->end_promotion();
   state.config.view->refresh();
   if (!uses_disk(state, key) || state.config.view->seen(disk_shard_of(state, key)) != epoch)
     return; // it may have been replaced since it was read

@@ -4,6 +4,7 @@
 
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
+#include "messages/log_level.hpp"
 #include "messages/process.hpp"
 
 #include <cstdint>
@@ -49,9 +50,6 @@ public:
   virtual ~scratch_space() = default;
   virtual expected<std::unique_ptr<scratch_directory>> make() = 0;
 };
-
-/// How loud a line of the log is.
-enum class log_level : std::uint8_t { debug, info, warning, error };
 
 /// Where what happens beside the answers is told. Any thread; must not block for long.
 using log_sink = std::function<void(log_level, std::string_view)>;

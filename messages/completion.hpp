@@ -104,8 +104,10 @@ private:
 template <class T> class completion {
 public:
   completion() = default;
-  explicit completion(std::shared_ptr<completion_state<T>> state)
-      : end_(std::make_shared<end>(std::move(state))) {}
+  /// `ticket` lives until the last copy of this completion is gone.
+  explicit completion(std::shared_ptr<completion_state<T>> state,
+                      std::shared_ptr<void> ticket = nullptr)
+      : end_(std::make_shared<end>(std::move(state), std::move(ticket))) {}
 
   /// False when nobody waits any more: what was delivered has to go to somebody else.
   bool deliver(expected<T> result) const {
@@ -114,11 +116,13 @@ public:
 
 private:
   struct end {
-    explicit end(std::shared_ptr<completion_state<T>> s) : state(std::move(s)) {}
+    end(std::shared_ptr<completion_state<T>> s, std::shared_ptr<void> t)
+        : state(std::move(s)), ticket(std::move(t)) {}
     end(const end&) = delete;
     end& operator=(const end&) = delete;
     ~end() { state->deliver(fail(errc::closed, "the runtime shut down before it answered")); }
     std::shared_ptr<completion_state<T>> state;
+    std::shared_ptr<void> ticket;
   };
   std::shared_ptr<end> end_;
 };

@@ -2,8 +2,12 @@
 
 namespace hearth::storage {
 
-memory_view::memory_view(memory_index_options options, const store* disk)
-    : index_(options), disk_(disk), seen_(disk ? disk->shards() : 0) {
+namespace {
+constexpr int max_promotions = 64; // in a mailbox at once: each holds its artifact
+} // namespace
+
+memory_view::memory_view(memory_index_options options, std::shared_ptr<const store> disk)
+    : index_(options), disk_(std::move(disk)), seen_(disk_ ? disk_->shards() : 0) {
   for (unsigned i = 0; i < seen_.size(); ++i)
     seen_[i].store(disk_->epoch(i), std::memory_order_relaxed);
 }
@@ -12,6 +16,12 @@ bool memory_view::is_current() const noexcept {
   for (unsigned i = 0; i < seen_.size(); ++i)
     if (seen_[i].load(std::memory_order_acquire) != disk_->epoch(i)) return false;
   return true;
+}
+
+bool memory_view::begin_promotion() noexcept {
+  if (promotions_.fetch_add(1, std::memory_order_relaxed) < max_promotions) return true;
+  end_promotion();
+  return false;
 }
 
 std::uint64_t memory_view::seen(unsigned disk_shard) const noexcept {

@@ -17,8 +17,8 @@ namespace hearth::storage {
 
 class memory_view {
 public:
-  /// `disk` may be null; it outlives the view.
-  memory_view(memory_index_options options, const store* disk);
+  /// `disk` may be null.
+  memory_view(memory_index_options options, std::shared_ptr<const store> disk);
 
   memory_index& index() noexcept { return index_; }
   const memory_index& index() const noexcept { return index_; }
@@ -36,6 +36,11 @@ public:
   /// `refresh` will sort it out. Any thread: the shard that made the change tells all views.
   void advance(unsigned disk_shard, std::uint64_t before, std::uint64_t after) noexcept;
 
+  /// Notes a promotion on its way to the owner; false when too many are. Any thread.
+  bool begin_promotion() noexcept;
+  /// It has arrived.
+  void end_promotion() noexcept { promotions_.fetch_sub(1, std::memory_order_relaxed); }
+
   // --- owner
 
   /// Drops everything when a disk shard changed behind the owner's back.
@@ -43,8 +48,9 @@ public:
 
 private:
   memory_index index_;
-  const store* disk_;
+  std::shared_ptr<const store> disk_;
   std::vector<std::atomic<std::uint64_t>> seen_;
+  std::atomic<int> promotions_{0};
 };
 
 } // namespace hearth::storage

@@ -1,0 +1,12 @@
+// How loud a line of the log is. Plain value, any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace hearth {
+
+enum class log_level : std::uint8_t { debug, info, warning, error };
+std::string_view to_string(log_level level) noexcept;
+
+} // namespace hearth

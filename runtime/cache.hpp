@@ -1,0 +1,69 @@
+// The cache handle: a named cache as callers use it.
+//
+// Any number of threads may share a handle, or copies of it. A hit in memory or on disk takes no
+// lock and sends no message; everything else is a message to the actor that owns the key.
+#pragma once
+
+#include "messages/artifact.hpp"
+#include "messages/cache_key.hpp"
+#include "messages/key.hpp"
+#include "messages/replies.hpp"
+#include "runtime/future.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace hearth {
+
+class runtime_core;
+
+/// Makes what is missing. Called at most once a key at a time, in all processes that share the
+/// store; it may use the cache. What it throws becomes `compile_failed`.
+using compile_function = std::function<expected<artifact>()>;
+
+class cache {
+public:
+  /// Looks in memory, then on disk, then in the remote tier. A miss is no error:
+  /// `if (auto found = cache.get(key); found && found->hit()) use(found->value);`
+  /// Errors: `corrupt` (said once; the entry is dropped), `invalid_key`, `overloaded`.
+  expected<lookup> get(const key& k) const;
+  /// The same; ready at once when the entry is in memory or on disk.
+  future<lookup> get_async(const key& k) const;
+
+  /// Inserts into every tier; never replaces. Acknowledged: it survives a kill of this process.
+  /// Errors: `no_space`, `io`, `read_only`, `too_large`, `forked`, `closed`, ...
+  expected<insert_outcome> insert(const key& k, const artifact& value) const;
+  future<insert_outcome> insert_async(const key& k, const artifact& value) const;
+
+  /// Inserts or replaces.
+  expected<void> put(const key& k, const artifact& value) const;
+  future<done> put_async(const key& k, const artifact& value) const;
+
+  /// Drops the entry; whether there was one.
+  expected<bool> erase(const key& k) const;
+  future<bool> erase_async(const key& k) const;
+
+  /// The entry, or what `compile` makes of it. Of all who ask for a key at once, in any thread and
+  /// process, one compiles and the others get its artifact, or its error, once.
+  /// `compile` runs on this thread. Errors: the callback's; `timeout` when somebody else's compile
+  /// takes beyond `deadline`; `lease_cycle` when waiting could never end.
+  expected<artifact>
+  get_or_compile(const key& k, const compile_function& compile,
+                 std::optional<std::chrono::milliseconds> deadline = std::nullopt) const;
+  /// The same, with `compile` run on a thread of the runtime's.
+  future<artifact> get_or_compile_async(const key& k, compile_function compile) const;
+
+  const cache_id& id() const noexcept { return cache_->id; }
+
+private:
+  friend class runtime;
+  cache(std::shared_ptr<runtime_core> core, named_cache_ptr named)
+      : core_(std::move(core)), cache_(std::move(named)) {}
+
+  std::shared_ptr<runtime_core> core_;
+  named_cache_ptr cache_;
+};
+
+} // namespace hearth

@@ -1,0 +1,225 @@
+#include "runtime/core.hpp"
+
+#include "actors/autotune_cache.hpp"
+#include "actors/compile_broker.hpp"
+#include "actors/compile_worker.hpp"
+#include "actors/disk_shard.hpp"
+#include "actors/guarded_cache.hpp"
+#include "actors/kernel_tuner.hpp"
+#include "actors/memory_shard.hpp"
+#include "runtime/fork_generation.hpp"
+#include "runtime/process/process_runner.hpp"
+#include "runtime/process/scratch.hpp"
+#include "runtime/process/trial_runner.hpp"
+
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace hearth {
+namespace {
+
+constexpr unsigned max_shards = 64;
+constexpr unsigned max_jobs = 1024;
+
+unsigned cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+unsigned chosen(unsigned wanted, unsigned otherwise, unsigned most) {
+  return std::clamp(wanted == 0 ? otherwise : wanted, 1u, most);
+}
+
+std::unique_ptr<caf::actor_system_config> system_config(unsigned threads) {
+  auto result = std::make_unique<caf::actor_system_config>();
+  add_message_types(*result);
+  // The stealing scheduler sleeps up to 10 ms when it is idle.
+  result->set("scheduler.policy", caf::atom("sharing"));
+  result->set("scheduler.max-threads", static_cast<std::size_t>(threads));
+  return result;
+}
+
+template <class Handle> void end_actor(const Handle& actor) {
+  if (actor)
+    caf::anon_send<caf::message_priority::high>(
+        caf::actor_cast<caf::actor>(actor), caf::exit_msg{{}, caf::exit_reason::user_shutdown});
+}
+
+} // namespace
+
+void add_message_types(caf::actor_system_config& host) {
+  host.add_message_types<caf::id_block::hearth>();
+}
+
+runtime_core::runtime_core(config settings, caf::actor_system* host)
+    : settings_(std::move(settings)), jobs_(chosen(settings_.jobs, cores(), max_jobs)),
+      system_(host),
+      outstanding_(std::make_shared<outstanding>(std::max<std::size_t>(1, settings_.most_outstanding),
+                                                 settings_.overload)),
+      fork_generation_(fork_generation()) {
+  open_store();
+  if (!system_) {
+    own_system_config_ = system_config(chosen(settings_.scheduler_threads, std::max(2u, cores()), 256));
+    own_system_ = std::make_unique<caf::actor_system>(*own_system_config_);
+    system_ = own_system_.get();
+  }
+  spawn_shards();
+  spawn_compilers();
+}
+
+runtime_core::~runtime_core() { shutdown(); }
+
+bool runtime_core::is_forked() const noexcept { return fork_generation() != fork_generation_; }
+
+void runtime_core::open_store() {
+  if (settings_.store.empty()) {
+    disk_problem_ = error{errc::not_found, "no store is configured"};
+    return;
+  }
+  storage::store_options options;
+  options.directory = settings_.store;
+  options.budget_bytes = settings_.disk_budget_bytes;
+  options.read_only = settings_.store_read_only;
+  options.guard_sigbus = settings_.guard_sigbus;
+  auto opened = storage::store::open(std::move(options));
+  if (opened) {
+    store_ = std::move(*opened);
+    return;
+  }
+  disk_problem_ = opened.error();
+  log(log_level::warning, "going on without a disk tier: " + disk_problem_.text());
+}
+
+void runtime_core::spawn_shards() {
+  const auto log_sink = [settings = settings_](log_level level, std::string_view text) {
+    if (settings.log) settings.log(level, text);
+  };
+  if (store_)
+    for (unsigned i = 0; i < store_->shards(); ++i)
+      disk_shards_.push_back(
+          system_->spawn<caf::detached>(actors::disk_shard, store_, i, log_sink));
+  const auto count = chosen(settings_.memory_shards, cores(), max_shards);
+  storage::memory_index_options index;
+  index.budget_bytes = settings_.memory_budget_bytes / count;
+  for (unsigned i = 0; i < count; ++i)
+    views_.push_back(std::make_shared<storage::memory_view>(index, store_));
+  std::vector<memory_shard_actor> shards;
+  for (const auto& view : views_) {
+    actors::memory_shard_config shard;
+    shard.view = view;
+    shard.all_views = views_;
+    shard.store = store_;
+    shard.disk_shards = disk_shards_;
+    shard.log = log_sink;
+    if (store_ && !settings_.store_read_only) {
+      if (auto leases = store_->open_leases())
+        shard.leases = std::move(*leases);
+      else
+        log(log_level::warning, "compiles may be done twice, by two processes: " +
+                                    leases.error().text());
+    }
+    shards.push_back(system_->spawn(actors::memory_shard, std::move(shard)));
+  }
+  shards_ = actors::shard_router(std::move(shards));
+}
+
+void runtime_core::spawn_compilers() {
+  const auto processes = std::make_shared<subprocess_runner>(settings_.worker);
+  const actors::worker_ports ports{processes, std::make_shared<subprocess_trial_runner>(processes),
+                                   std::make_shared<temporary_scratch_space>(),
+                                   stop_.get_token()};
+  for (unsigned i = 0; i < jobs_; ++i)
+    workers_.push_back(system_->spawn<caf::detached>(actors::compile_worker, ports));
+  broker_ = system_->spawn(actors::compile_broker, workers_);
+  guarded_ = system_->spawn(actors::guarded_cache, shards_);
+  autotune_ = system_->spawn(actors::autotune_cache, shards_);
+  actors::kernel_tuner_config tuner;
+  tuner.shards = shards_;
+  tuner.broker = broker_;
+  tuner.guarded = guarded_;
+  tuner.autotune = autotune_;
+  tuner.most_at_once = jobs_;
+  tuner_ = system_->spawn(actors::kernel_tuner, std::move(tuner));
+}
+
+named_cache_ptr runtime_core::name(const cache_id& id, const cache_options& options) {
+  const std::lock_guard lock(names_mutex_);
+  const auto number =
+      numbers_.try_emplace({id.name(), id.version()}, static_cast<std::uint32_t>(numbers_.size()))
+          .first->second;
+  return std::make_shared<const named_cache>(named_cache{id, number, id.seed() ^ process_seed(),
+                                                         options.memory, options.disk,
+                                                         options.remote});
+}
+
+std::optional<error> runtime_core::refusal() const {
+  if (is_forked())
+    return error{errc::forked,
+                 "this process was forked from the one that started the runtime, whose threads it "
+                 "does not have; start a runtime of its own"};
+  if (closed_.load(std::memory_order_acquire))
+    return error{errc::closed, "the runtime is shut down"};
+  return std::nullopt;
+}
+
+void runtime_core::log(log_level level, std::string_view text) const {
+  if (settings_.log) settings_.log(level, text);
+}
+
+// --- shutdown ----------------------------------------------------------------------------------
+
+// Lets what was asked before reach the disk. Mailboxes are in order: when a shard answers, it has
+// handed on all that came before.
+void runtime_core::drain() {
+  caf::scoped_actor self{*system_};
+  const auto deadline = std::chrono::steady_clock::now() + settings_.shutdown_deadline;
+  const auto left = [&] {
+    return std::max(std::chrono::milliseconds(1),
+                    std::chrono::duration_cast<std::chrono::milliseconds>(
+                        deadline - std::chrono::steady_clock::now()));
+  };
+  const auto ignore = [](const caf::error&) {};
+  for (const auto& shard : shards_.all())
+    self->request(shard, left(), verb::stats_v).receive([](const memory_shard_stats&) {}, ignore);
+  for (const auto& shard : disk_shards_)
+    self->request(shard, left(), verb::sync_v).receive([](const done&) {}, ignore);
+}
+
+void runtime_core::end_actors() {
+  std::vector<caf::actor> all;
+  const auto add = [&](const auto& actor) { all.push_back(caf::actor_cast<caf::actor>(actor)); };
+  add(tuner_);
+  add(autotune_);
+  add(guarded_);
+  add(broker_);
+  for (const auto& worker : workers_)
+    add(worker);
+  for (const auto& shard : shards_.all())
+    add(shard);
+  for (const auto& shard : disk_shards_)
+    add(shard);
+  for (const auto& actor : all)
+    end_actor(actor);
+  caf::scoped_actor self{*system_};
+  self->wait_for(all);
+}
+
+void runtime_core::shutdown() {
+  if (is_forked() || closed_.exchange(true)) return;
+  stop_.request_stop();
+  drain();
+  end_actors();
+  tuner_ = nullptr;
+  autotune_ = nullptr;
+  guarded_ = nullptr;
+  broker_ = nullptr;
+  workers_.clear();
+  disk_shards_.clear();
+  own_system_.reset();
+  if (!store_ || settings_.store_read_only) return;
+  if (const auto synced = store_->flush(); !synced)
+    log(log_level::warning, "the store was not synced: " + synced.error().text());
+}
+
+} // namespace hearth

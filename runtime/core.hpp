@@ -1,0 +1,97 @@
+// The inside of a runtime: what handles, the orchestrator and the command line work with. Immutable
+// once it runs, but for what is atomic or guarded. Any thread.
+#pragma once
+
+#include "actors/shard_router.hpp"
+#include "messages/protocol.hpp"
+#include "runtime/config.hpp"
+#include "runtime/lease_ledger.hpp"
+#include "runtime/outstanding.hpp"
+#include "runtime/runtime.hpp"
+#include "storage/disk/store.hpp"
+#include "storage/memory/memory_view.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hearth {
+
+class runtime_core : public std::enable_shared_from_this<runtime_core> {
+public:
+  runtime_core(config settings, caf::actor_system* host);
+  runtime_core(const runtime_core&) = delete;
+  runtime_core& operator=(const runtime_core&) = delete;
+  ~runtime_core();
+
+  const config& settings() const noexcept { return settings_; }
+  /// How many programs run at once.
+  unsigned jobs() const noexcept { return jobs_; }
+  caf::actor_system& system() noexcept { return *system_; }
+  const actors::shard_router& shards() const noexcept { return shards_; }
+  const compile_broker_actor& broker() const noexcept { return broker_; }
+  const kernel_tuner_actor& tuner() const noexcept { return tuner_; }
+  const guarded_cache_actor& guarded() const noexcept { return guarded_; }
+  const autotune_cache_actor& autotune() const noexcept { return autotune_; }
+  /// Null without a disk tier; `disk_problem` says why.
+  const std::shared_ptr<storage::store>& store() const noexcept { return store_; }
+  const error& disk_problem() const noexcept { return disk_problem_; }
+  /// The view of the shard that owns a hash.
+  storage::memory_view& view_of(std::uint64_t memory_hash) noexcept {
+    return *views_[actors::memory_shard_of(memory_hash, views_.size())];
+  }
+  lease_ledger& ledger() noexcept { return ledger_; }
+
+  named_cache_ptr name(const cache_id& id, const cache_options& options);
+
+  /// Whether this is the child of a fork, without the threads that all this needs.
+  bool is_forked() const noexcept;
+  /// Why messages cannot be sent: in the child of a fork, or after shutdown. Empty: they can.
+  std::optional<error> refusal() const;
+  expected<std::shared_ptr<void>> take_ticket() { return outstanding::take(outstanding_); }
+  void log(log_level level, std::string_view text) const;
+  std::stop_token stop_token() const { return stop_.get_token(); }
+
+  void shutdown();
+
+private:
+  void open_store();
+  void spawn_shards();
+  void spawn_compilers();
+  void drain();
+  void end_actors();
+
+  config settings_;
+  unsigned jobs_;
+  error disk_problem_;
+  std::shared_ptr<storage::store> store_;
+  std::vector<std::shared_ptr<storage::memory_view>> views_;
+  std::unique_ptr<caf::actor_system_config> own_system_config_;
+  std::unique_ptr<caf::actor_system> own_system_;
+  caf::actor_system* system_;
+  actors::shard_router shards_;
+  std::vector<disk_shard_actor> disk_shards_;
+  std::vector<compile_worker_actor> workers_;
+  compile_broker_actor broker_;
+  guarded_cache_actor guarded_;
+  autotune_cache_actor autotune_;
+  kernel_tuner_actor tuner_;
+  std::stop_source stop_;
+  std::shared_ptr<outstanding> outstanding_;
+  lease_ledger ledger_;
+  std::mutex names_mutex_;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> numbers_;
+  std::atomic<bool> closed_{false};
+  const std::uint64_t fork_generation_;
+};
+
+} // namespace hearth

@@ -1,0 +1,87 @@
+// An answer that comes later. Waited for, given a callback, or awaited by a coroutine.
+//
+// One thread at a time uses a future. Its callback, and a coroutine that awaits it, go on at the
+// thread that answers (an actor's, which they must not block) or at once when the answer is there.
+#pragma once
+
+#include "messages/completion.hpp"
+
+#include <chrono>
+#include <coroutine>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace hearth {
+
+/// Holds a ready answer in place, without allocation, or the state it will be delivered to. A
+/// future that is dropped is given up: nobody is told the answer.
+template <class T> class [[nodiscard]] future {
+public:
+  /// A ready one.
+  future(expected<T> result) : ready_(std::move(result)) {}
+  explicit future(std::shared_ptr<completion_state<T>> state) : state_(std::move(state)) {}
+  future(future&&) noexcept = default;
+  future& operator=(future&& other) noexcept {
+    give_up();
+    ready_ = std::move(other.ready_);
+    state_ = std::move(other.state_);
+    return *this;
+  }
+  ~future() { give_up(); }
+
+  /// Whether `get` returns at once.
+  bool ready() const { return ready_.has_value() || (state_ && state_->ready()); }
+
+  /// Waits for the answer and takes it. To be called once.
+  expected<T> get() { return state_ ? std::exchange(state_, nullptr)->wait() : take(); }
+
+  /// The same, but `timeout` when the deadline passes first; the answer is given up then.
+  expected<T> get_until(std::chrono::steady_clock::time_point deadline) {
+    return state_ ? std::exchange(state_, nullptr)->wait_until(deadline) : take();
+  }
+  expected<T> get_for(std::chrono::milliseconds time) {
+    return get_until(std::chrono::steady_clock::now() + time);
+  }
+
+  /// Calls `next` with the answer. Instead of `get`.
+  void then(std::function<void(expected<T>)> next) {
+    if (state_)
+      std::exchange(state_, nullptr)->then(std::move(next));
+    else
+      next(take());
+  }
+
+  auto operator co_await() && { return awaiter{std::move(*this), std::nullopt}; }
+
+private:
+  struct awaiter {
+    future source;
+    std::optional<expected<T>> result;
+
+    bool await_ready() const { return source.ready(); }
+    void await_suspend(std::coroutine_handle<> waiting) {
+      source.then([this, waiting](expected<T> answer) {
+        result.emplace(std::move(answer));
+        waiting.resume();
+      });
+    }
+    expected<T> await_resume() { return result ? std::move(*result) : source.get(); }
+  };
+
+  expected<T> take() {
+    if (!ready_) return fail(errc::cancelled, "this answer was taken before");
+    auto result = std::move(*ready_);
+    ready_.reset();
+    return result;
+  }
+  void give_up() {
+    if (state_) state_->give_up();
+  }
+
+  std::optional<expected<T>> ready_;
+  std::shared_ptr<completion_state<T>> state_;
+};
+
+} // namespace hearth

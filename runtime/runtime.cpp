@@ -1,0 +1,38 @@
+#include "runtime/runtime.hpp"
+
+#include "runtime/core.hpp"
+
+#include <utility>
+
+namespace hearth {
+
+runtime::runtime(config settings)
+    : core_(std::make_shared<runtime_core>(std::move(settings), nullptr)) {}
+
+runtime::runtime(config settings, caf::actor_system& host)
+    : core_(std::make_shared<runtime_core>(std::move(settings), &host)) {}
+
+runtime::~runtime() {
+  shutdown();
+  // The child of a fork has no threads to wait for: there the inside is left as it is, for good.
+  if (core_->is_forked()) static_cast<void>(new std::shared_ptr<runtime_core>(core_));
+}
+
+expected<cache> runtime::open(std::string_view name, cache_options options) {
+  const auto id = cache_id::make(name, options.version);
+  if (!id) return fail(id.error());
+  return cache{core_, core_->name(*id, options)};
+}
+
+expected<void> runtime::flush() {
+  if (const auto no = core_->refusal()) return fail(*no);
+  return core_->store() ? core_->store()->flush() : expected<void>{};
+}
+
+bool runtime::has_disk() const noexcept { return core_->store() != nullptr; }
+
+const error& runtime::disk_problem() const noexcept { return core_->disk_problem(); }
+
+void runtime::shutdown() { core_->shutdown(); }
+
+} // namespace hearth
