@@ -49,6 +49,8 @@ public:
   artifact get(const memory_key& key) const noexcept;
   /// Fetches into the processor's cache what `get` of this hash reads first.
   void prefetch(std::uint64_t hash) const noexcept;
+  /// Fetches what it reads next; for batches, when what `prefetch` asked for has come.
+  void prefetch_entry(std::uint64_t hash) const noexcept;
   memory_stats stats() const noexcept;
 
   // --- owner

@@ -1,0 +1,112 @@
+#include "storage/memory/hazard.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <new>
+#include <utility>
+
+namespace hearth::storage {
+
+constinit thread_local hazard_record* this_thread_record = nullptr;
+
+namespace {
+
+constinit thread_local bool this_thread_ends = false;
+
+// Gives the record back when the thread ends. Its slots may still be held; they stay where they
+// are.
+struct departure {
+  departure() = default;
+  departure(const departure&) = delete;
+  departure& operator=(const departure&) = delete;
+  ~departure() {
+    this_thread_ends = true;
+    if (auto* record = std::exchange(this_thread_record, nullptr))
+      hazard_registry::of_process().release(*record);
+  }
+  void arm() const noexcept {}
+};
+
+} // namespace
+
+hazard_record* enlist_this_thread() noexcept {
+  if (this_thread_record || this_thread_ends) return this_thread_record;
+  static thread_local const departure at_end;
+  at_end.arm();
+  this_thread_record = hazard_registry::of_process().acquire();
+  return this_thread_record;
+}
+
+hazard_registry& hazard_registry::of_process() noexcept {
+  alignas(hazard_registry) static std::byte memory[sizeof(hazard_registry)];
+  static auto* const registry = new (memory) hazard_registry; // never destroyed
+  return *registry;
+}
+
+hazard_record* hazard_registry::acquire() noexcept {
+  for (auto* record = head_.load(std::memory_order_acquire); record; record = record->next) {
+    bool taken = false;
+    if (!record->taken.load(std::memory_order_relaxed) &&
+        record->taken.compare_exchange_strong(taken, true, std::memory_order_acquire))
+      return record;
+  }
+  auto* const made = new (std::nothrow) hazard_record;
+  if (!made) return nullptr;
+  made->next = head_.load(std::memory_order_relaxed);
+  // seq_cst: an owner that does not see this record scanned before any slot of it was published.
+  while (!head_.compare_exchange_weak(made->next, made, std::memory_order_seq_cst,
+                                      std::memory_order_relaxed)) {
+  }
+  return made;
+}
+
+void hazard_registry::release(hazard_record& record) noexcept {
+  record.taken.store(false, std::memory_order_release);
+}
+
+unsigned hazard_registry::acquire_tally() noexcept {
+  static_assert(hazard_record::tally_count == 64, "one bit each");
+  auto taken = tallies_taken_.load(std::memory_order_relaxed);
+  for (;;) {
+    const auto number = static_cast<unsigned>(std::countr_one(taken));
+    if (number == hazard_record::tally_count) return number;
+    if (tallies_taken_.compare_exchange_weak(taken, taken | std::uint64_t{1} << number,
+                                             std::memory_order_acquire, std::memory_order_relaxed))
+      return number;
+  }
+}
+
+void hazard_registry::release_tally(unsigned number) noexcept {
+  if (number < hazard_record::tally_count)
+    tallies_taken_.fetch_and(~(std::uint64_t{1} << number), std::memory_order_release);
+}
+
+void hazard_registry::sum_tally(unsigned number, std::uint64_t& hits,
+                                std::uint64_t& misses) const noexcept {
+  hits = misses = 0;
+  if (number >= hazard_record::tally_count) return;
+  for (auto* record = head_.load(std::memory_order_acquire); record; record = record->next) {
+    hits += record->tallies[number].hits.load(std::memory_order_relaxed);
+    misses += record->tallies[number].misses.load(std::memory_order_relaxed);
+  }
+}
+
+void hazard_scan::take() {
+  held_.clear();
+  hazard_registry::of_process().each_held([this](const void* p) { held_.push_back(p); });
+  std::sort(held_.begin(), held_.end(), std::less<>{});
+}
+
+bool hazard_scan::holds(const void* pointer) const noexcept {
+  return std::binary_search(held_.begin(), held_.end(), pointer, std::less<>{});
+}
+
+std::size_t hazard_registry::size() const noexcept {
+  std::size_t count = 0;
+  for (auto* record = head_.load(std::memory_order_acquire); record; record = record->next)
+    ++count;
+  return count;
+}
+
+} // namespace hearth::storage

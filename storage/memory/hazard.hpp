@@ -1,0 +1,127 @@
+// Hazard slots: how readers of the memory index keep alive what they found, without a lock and
+// without writing to anything that another thread writes.
+//
+// Owner: the process; one registry, never destroyed. Each thread has a record of its own, made when
+// it first reads and passed on when it ends. A thread writes the slots of its own record; whoever
+// drops an artifact clears the slot it holds, from any thread. Only owners of an index scan.
+//
+// The state lives in hazard.cpp and never in inline variables, so that a shared object that links
+// Hearth privately gets a whole registry of its own and not half of one (docs/memory-index.md).
+#pragma once
+
+#include "messages/artifact.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace hearth::storage {
+
+using hazard_slot = artifact::hazard_slot;
+
+/// Publishes in `slot` that `pointer` is about to be used, then says whether `word` still holds
+/// `expected`, the value from which `pointer` was read. When it does, whoever takes the pointer out
+/// of `word` later (a seq_cst store) and scans the slots after that sees it.
+///
+/// The exchange is a full fence between the publication and the second look: without it the
+/// processor may look first (tests/storage/memory/litmus_test.cpp).
+[[gnu::always_inline]] inline bool protect(hazard_slot& slot, const void* pointer,
+                                           const std::atomic<std::uint64_t>& word,
+                                           std::uint64_t expected) noexcept {
+  slot.exchange(pointer, std::memory_order_seq_cst);
+  return word.load(std::memory_order_seq_cst) == expected;
+}
+
+/// What one thread publishes. Never freed: a thread that ends leaves it to the next one, with the
+/// slots that artifacts still hold.
+struct alignas(64) hazard_record {
+  static constexpr unsigned slot_count = 64;
+  static constexpr unsigned slots_tried = 8; ///< of one get; all 64 in eight that find none
+  static constexpr unsigned tally_count = 64;
+
+  /// Hits and misses of one index by this thread: the thread writes, anyone reads.
+  struct tally {
+    std::atomic<std::uint64_t> hits{0};
+    std::atomic<std::uint64_t> misses{0};
+  };
+
+  std::array<hazard_slot, slot_count> slots{};
+  hazard_slot transient{};       ///< protects inside one get, while a count is taken
+  unsigned cursor = 0;           ///< the thread's own: where the search for a free slot starts
+  std::atomic<bool> taken{true}; ///< whether a thread owns it
+  hazard_record* next = nullptr; ///< the list, fixed once it is in it
+  std::array<tally, tally_count> tallies{};
+
+  /// A free slot of this thread's, or null: then a count has to be taken.
+  [[gnu::always_inline]] hazard_slot* free_slot() noexcept {
+    for (unsigned tried = 0; tried < slots_tried; ++tried) {
+      auto& slot = slots[cursor];
+      // Acquire: another thread may have cleared it, and what it did comes before our reuse.
+      if (!slot.load(std::memory_order_acquire)) [[likely]]
+        return &slot;
+      cursor = (cursor + 1) % slot_count;
+    }
+    return nullptr;
+  }
+};
+
+class hazard_registry {
+public:
+  static hazard_registry& of_process() noexcept;
+
+  /// A record that nobody else owns; null when memory is short.
+  hazard_record* acquire() noexcept;
+  void release(hazard_record& record) noexcept;
+
+  /// Calls `visit` with every pointer that a slot names. What was taken out of its word before
+  /// (with seq_cst) and is not visited is used by nobody, and will not be.
+  template <class Visit>
+  void each_held(Visit&& visit) const;
+
+  /// A number under which records count the hits of one index; `tally_count` when all are given.
+  unsigned acquire_tally() noexcept;
+  void release_tally(unsigned number) noexcept;
+  /// What all threads counted under it since the process began.
+  void sum_tally(unsigned number, std::uint64_t& hits, std::uint64_t& misses) const noexcept;
+
+  /// Records ever made: as many as threads were readers at one time.
+  std::size_t size() const noexcept;
+
+private:
+  std::atomic<hazard_record*> head_{nullptr};
+  std::atomic<std::uint64_t> tallies_taken_{0};
+};
+
+template <class Visit>
+void hazard_registry::each_held(Visit&& visit) const {
+  const auto look = [&](const hazard_slot& slot) {
+    if (const auto* pointer = slot.load(std::memory_order_seq_cst)) visit(pointer);
+  };
+  for (auto* record = head_.load(std::memory_order_seq_cst); record; record = record->next) {
+    for (const auto& slot : record->slots)
+      look(slot);
+    look(record->transient);
+  }
+}
+
+/// What the slots of all threads named at one time.
+class hazard_scan {
+public:
+  /// Scans anew.
+  void take();
+  bool holds(const void* pointer) const noexcept;
+
+private:
+  std::vector<const void*> held_; // sorted
+};
+
+/// This thread's record, null before its first read and while it ends.
+extern constinit thread_local hazard_record* this_thread_record [[gnu::tls_model("initial-exec")]];
+
+/// Gives this thread a record. Null when memory is short, or when the thread ends and has given its
+/// record back already (a destructor of a thread_local object reads).
+hazard_record* enlist_this_thread() noexcept;
+
+} // namespace hearth::storage

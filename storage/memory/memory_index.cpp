@@ -1,0 +1,535 @@
+#include "storage/memory/memory_index.hpp"
+
+#include "messages/key.hpp"
+#include "storage/memory/bucket_table.hpp"
+#include "storage/memory/eviction_queues.hpp"
+#include "storage/memory/graveyard.hpp"
+#include "storage/memory/hazard.hpp"
+#include "storage/memory/node_slab.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace hearth::storage {
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool packs_nodes = false; // each by itself: the sanitizer sees a use after free
+#else
+constexpr bool packs_nodes = true;
+#endif
+
+constexpr std::size_t retired_batch = 128;             // nodes that wait for one scan, at most
+constexpr std::uint64_t retired_batch_bytes = 1 << 20; // the same in bytes
+constexpr std::size_t homes_a_step = 8; // buckets that one insert into a growing table empties
+constexpr std::size_t most_first_hits = 1 << 16; // kept for drain_first_hits
+
+std::size_t chunk_bytes(std::uint64_t budget) noexcept {
+  return packs_nodes ? std::clamp<std::uint64_t>(budget / 64, 1024, 16384) : 0;
+}
+
+// Bytes of an entry: its node and its payload.
+std::uint64_t entry_bytes(std::size_t key_size, const artifact_body& body) noexcept {
+  return node_slab::node_bytes(key_size) + allocator_charge(body.allocated_bytes());
+}
+
+std::uint64_t entry_bytes(const node& n) noexcept { return entry_bytes(n.key_size, *n.body); }
+
+} // namespace
+
+class memory_index::implementation {
+public:
+  explicit implementation(const memory_index_options& options);
+  implementation(const implementation&) = delete;
+  implementation& operator=(const implementation&) = delete;
+  ~implementation();
+
+  // --- readers
+  artifact get(hazard_record& record, const memory_key& key) noexcept;
+  artifact get_unlisted(const memory_key& key) noexcept;
+  const bucket_table& table() const noexcept { return *table_.load(std::memory_order_acquire); }
+  memory_stats stats() const noexcept;
+
+  // --- owner
+  bool insert(const memory_key& key, const artifact& value);
+  void put(const memory_key& key, const artifact& value);
+  bool erase(const memory_key& key);
+  void clear();
+  void reclaim();
+  void drain_first_hits(std::size_t limit,
+                        const std::function<void(std::uint32_t, std::string_view)>& visit);
+  void publish_stats() noexcept;
+
+private:
+  node* find(const memory_key& key, hazard_slot& slot) noexcept;
+  void mark_hit(node& n) noexcept;
+  void count(hazard_record& record, bool hit) noexcept;
+
+  // --- owner
+  node* find_owned(const memory_key& key) const;
+  template <class Matches>
+  node* find_owned_if(std::uint64_t hash, Matches&& matches) const;
+  bool refuses(const memory_key& key, const artifact& value) const noexcept;
+  node* make(const memory_key& key, const artifact& value) noexcept;
+  void add(const memory_key& key, const artifact& value);
+  void replace(node& old, const memory_key& key, const artifact& value);
+  void take_out(node& gone, std::uint64_t hash);
+
+  void place(std::uint64_t hash, node& fresh);
+  void grow();
+  void grow_step(std::size_t homes);
+  bucket_table* newest() const noexcept { return growing_into_ ? growing_into_ : current_; }
+  void erase_from_tables(const node& gone, std::uint64_t hash) noexcept;
+
+  bool evict_one();
+  void make_room(const memory_key& key, const artifact& value);
+  void settle();
+  void retire(node& gone);
+  bool any_unscanned() const noexcept { return retired_.size() > held_; }
+  std::uint64_t occupied_bytes() const noexcept;
+  std::uint64_t bytes_used() const noexcept;
+  void gather_first_hits();
+
+  // What readers use: on a line of its own, changed only by a growing table.
+  alignas(64) std::atomic<bucket_table*> table_{nullptr};
+  hazard_registry& registry_ = hazard_registry::of_process();
+  const unsigned tally_;
+  std::uint64_t hits_before_ = 0; // counted under the same tally by an index that went
+  std::uint64_t misses_before_ = 0;
+
+  // What readers write: the list of nodes hit for the first time, and counters in want of a tally.
+  alignas(64) std::atomic<node*> first_hits_{nullptr};
+  std::atomic<std::uint64_t> hits_{0};
+  std::atomic<std::uint64_t> misses_{0};
+
+  // The owner's.
+  alignas(64) const std::uint64_t budget_;
+  const std::uint64_t batch_bytes_;
+  std::vector<std::unique_ptr<bucket_table>> tables_; // all there ever were; readers may be in any
+  bucket_table* current_ = nullptr;                   // where readers begin
+  bucket_table* growing_into_ = nullptr;              // the next one, while `current_` is emptied
+  std::size_t homes_emptied_ = 0;
+  std::unique_ptr<node_slab> slab_;
+  eviction_queues queues_;
+  std::uint64_t table_bytes_ = 0;
+  std::uint64_t live_bytes_ = 0; // nodes and payloads
+  std::vector<node*> retired_;   // out of the tables, not yet freed
+  std::uint64_t retired_bytes_ = 0;
+  std::size_t held_ = 0; // so many at the front of `retired_` were held at the last scan
+  std::uint64_t held_bytes_ = 0;
+  hazard_scan scan_;
+  std::vector<std::uint64_t> fresh_hits_; // hashes, for drain_first_hits
+  memory_stats counts_;                   // the owner's part of it
+
+  // What stats() reads.
+  std::atomic<std::uint64_t> entries_{0}, bytes_used_{0}, inserted_{0}, evicted_{0}, erased_{0},
+      refused_{0};
+};
+
+memory_index::implementation::implementation(const memory_index_options& options)
+    : tally_(registry_.acquire_tally())
+    , budget_(options.budget_bytes)
+    , batch_bytes_(std::min(retired_batch_bytes, options.budget_bytes / 16))
+    , slab_(std::make_unique<node_slab>(chunk_bytes(options.budget_bytes))) {
+  registry_.sum_tally(tally_, hits_before_, misses_before_);
+  // No more than fit: the smallest entries take about that many bytes.
+  constexpr std::uint64_t smallest_entry = 128;
+  const auto entries =
+      std::min<std::uint64_t>(options.expected_entries, options.budget_bytes / smallest_entry);
+  tables_.push_back(bucket_table::make(bucket_table::buckets_for(entries)));
+  if (!tables_.back()) {
+    registry_.release_tally(tally_);
+    throw std::bad_alloc{};
+  }
+  current_ = tables_.back().get();
+  table_bytes_ = current_->bytes();
+  table_.store(current_, std::memory_order_release);
+  publish_stats();
+}
+
+memory_index::implementation::~implementation() {
+  registry_.release_tally(tally_);
+  queues_.clear([this](node& n, std::uint64_t) { retired_.push_back(&n); });
+  scan_.take();
+  std::erase_if(retired_, [this](node* n) {
+    if (scan_.holds(n)) return false;
+    slab_->free(n);
+    return true;
+  });
+  if (!retired_.empty()) bury(std::move(slab_), std::move(retired_));
+  visit_graveyard();
+}
+
+// --- readers
+
+node* memory_index::implementation::find(const memory_key& key, hazard_slot& slot) noexcept {
+  const auto* t = &table();
+  do {
+    if (auto* const found = t->find(key.hash, key.cache, key.bytes, slot)) [[likely]]
+      return found;
+    t = t->next();
+  } while (t);
+  return nullptr;
+}
+
+artifact memory_index::implementation::get(hazard_record& record, const memory_key& key) noexcept {
+  auto* const slot = record.free_slot();
+  auto& used = slot ? *slot : record.transient;
+  auto* const found = find(key, used);
+  count(record, found != nullptr);
+  if (!found) {
+    if (used.load(std::memory_order_relaxed)) used.store(nullptr, std::memory_order_release);
+    return {};
+  }
+  mark_hit(*found);
+  if (slot) [[likely]]
+    return artifact::protect(found->body, slot);
+  const auto held = artifact::protect(found->body, &used);
+  return artifact(held); // a copy counts
+}
+
+artifact memory_index::implementation::get_unlisted(const memory_key& key) noexcept {
+  if (auto* const record = enlist_this_thread()) return get(*record, key);
+  auto* const borrowed = registry_.acquire();
+  if (!borrowed) {
+    misses_.fetch_add(1, std::memory_order_relaxed);
+    return {};
+  }
+  auto result = get(*borrowed, key);
+  registry_.release(*borrowed);
+  return result;
+}
+
+void memory_index::implementation::mark_hit(node& n) noexcept {
+  if (n.hit.load(std::memory_order_relaxed) & node::hit_lately) [[likely]]
+    return;
+  const auto before = n.hit.fetch_or(node::hit_lately | node::hit_ever, std::memory_order_relaxed);
+  if (before & node::hit_ever) return;
+  n.next_first_hit = first_hits_.load(std::memory_order_relaxed);
+  while (!first_hits_.compare_exchange_weak(n.next_first_hit, &n, std::memory_order_release,
+                                            std::memory_order_relaxed)) {
+  }
+}
+
+void memory_index::implementation::count(hazard_record& record, bool hit) noexcept {
+  if (tally_ < hazard_record::tally_count) [[likely]] {
+    auto& tally = record.tallies[tally_];
+    auto& counter = hit ? tally.hits : tally.misses;
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  } else {
+    (hit ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+memory_stats memory_index::implementation::stats() const noexcept {
+  memory_stats s;
+  registry_.sum_tally(tally_, s.hits, s.misses);
+  s.hits += hits_.load(std::memory_order_relaxed) - hits_before_;
+  s.misses += misses_.load(std::memory_order_relaxed) - misses_before_;
+  s.entries = entries_.load(std::memory_order_relaxed);
+  s.bytes_used = bytes_used_.load(std::memory_order_relaxed);
+  s.budget_bytes = budget_;
+  s.inserted = inserted_.load(std::memory_order_relaxed);
+  s.evicted = evicted_.load(std::memory_order_relaxed);
+  s.erased = erased_.load(std::memory_order_relaxed);
+  s.refused = refused_.load(std::memory_order_relaxed);
+  return s;
+}
+
+// --- owner: entries
+
+template <class Matches>
+node* memory_index::implementation::find_owned_if(std::uint64_t hash, Matches&& matches) const {
+  auto* const found = current_->find_if(hash, matches);
+  return found || !growing_into_ ? found : growing_into_->find_if(hash, matches);
+}
+
+node* memory_index::implementation::find_owned(const memory_key& key) const {
+  return find_owned_if(key.hash, [&](const node& n) { return n.is(key.cache, key.bytes); });
+}
+
+bool memory_index::implementation::refuses(const memory_key& key,
+                                           const artifact& value) const noexcept {
+  return !value || key.bytes.size() > max_key_bytes ||
+         entry_bytes(key.bytes.size(), *value.body()) > budget_ / 4;
+}
+
+node* memory_index::implementation::make(const memory_key& key, const artifact& value) noexcept {
+  if (refuses(key, value)) return nullptr;
+  return slab_->make(key.cache, key.bytes, value.body());
+}
+
+bool memory_index::implementation::insert(const memory_key& key, const artifact& value) {
+  if (find_owned(key)) return false;
+  make_room(key, value);
+  add(key, value);
+  return true;
+}
+
+void memory_index::implementation::put(const memory_key& key, const artifact& value) {
+  make_room(key, value);
+  if (auto* const old = find_owned(key))
+    replace(*old, key, value);
+  else
+    add(key, value);
+}
+
+void memory_index::implementation::add(const memory_key& key, const artifact& value) {
+  auto* const fresh = make(key, value);
+  if (!fresh) {
+    ++counts_.refused;
+    return;
+  }
+  queues_.add(*fresh, key.hash);
+  place(key.hash, *fresh);
+  live_bytes_ += entry_bytes(*fresh);
+  ++counts_.inserted;
+  settle();
+}
+
+void memory_index::implementation::replace(node& old, const memory_key& key,
+                                           const artifact& value) {
+  auto* const fresh = make(key, value);
+  if (!fresh) { // what was there is out of date all the same
+    ++counts_.refused;
+    take_out(old, key.hash);
+    return;
+  }
+  queues_.replace(old, *fresh);
+  if (!current_->replace(key.hash, &old, fresh)) growing_into_->replace(key.hash, &old, fresh);
+  live_bytes_ += entry_bytes(*fresh);
+  live_bytes_ -= entry_bytes(old);
+  ++counts_.inserted;
+  retire(old);
+  settle();
+}
+
+bool memory_index::implementation::erase(const memory_key& key) {
+  auto* const gone = find_owned(key);
+  if (!gone) return false;
+  take_out(*gone, key.hash);
+  ++counts_.erased;
+  return true;
+}
+
+void memory_index::implementation::take_out(node& gone, std::uint64_t hash) {
+  erase_from_tables(gone, hash);
+  queues_.remove(gone);
+  live_bytes_ -= entry_bytes(gone);
+  retire(gone);
+}
+
+void memory_index::implementation::clear() {
+  counts_.erased += queues_.size();
+  queues_.clear([this](node& n, std::uint64_t hash) {
+    erase_from_tables(n, hash);
+    n.position = node::retired;
+    live_bytes_ -= entry_bytes(n);
+    retire(n);
+  });
+  reclaim();
+}
+
+// --- owner: tables
+
+void memory_index::implementation::place(std::uint64_t hash, node& fresh) {
+  if (growing_into_) grow_step(homes_a_step);
+  if (newest()->is_full()) grow();
+  if (newest()->insert(hash, &fresh)) return;
+  // Every bucket that it may be in is full: many keys of one hash, or no memory to grow.
+  auto* const victim = newest()->neighbour(hash);
+  take_out(*victim, queues_.hash_of(*victim));
+  ++counts_.evicted;
+  newest()->insert(hash, &fresh);
+}
+
+void memory_index::implementation::grow() {
+  if (growing_into_) grow_step(current_->size());
+  auto larger = bucket_table::make(current_->size() * 2);
+  if (!larger) return;
+  tables_.push_back(std::move(larger));
+  growing_into_ = tables_.back().get();
+  table_bytes_ += growing_into_->bytes();
+  homes_emptied_ = 0;
+  current_->set_next(growing_into_);
+}
+
+void memory_index::implementation::grow_step(std::size_t homes) {
+  const auto hash_of = [this](const node& n) { return queues_.hash_of(n); };
+  const auto drop = [this](node& n, std::uint64_t) {
+    queues_.remove(n);
+    live_bytes_ -= entry_bytes(n);
+    ++counts_.evicted;
+    retire(n);
+  };
+  for (; homes > 0 && homes_emptied_ < current_->size(); --homes)
+    current_->empty_home(homes_emptied_++, hash_of, drop);
+  if (homes_emptied_ < current_->size()) return;
+  table_.store(growing_into_, std::memory_order_release);
+  table_bytes_ -= current_->bytes();
+  current_->discard();
+  table_bytes_ += current_->bytes();
+  current_ = std::exchange(growing_into_, nullptr);
+}
+
+void memory_index::implementation::erase_from_tables(const node& gone,
+                                                     std::uint64_t hash) noexcept {
+  if (!current_->erase(hash, &gone) && growing_into_) growing_into_->erase(hash, &gone);
+}
+
+// --- owner: memory
+
+bool memory_index::implementation::evict_one() {
+  const auto victim = queues_.take_victim();
+  if (!victim.who) return false;
+  erase_from_tables(*victim.who, victim.hash);
+  live_bytes_ -= entry_bytes(*victim.who);
+  ++counts_.evicted;
+  retire(*victim.who);
+  return true;
+}
+
+void memory_index::implementation::make_room(const memory_key& key, const artifact& value) {
+  if (refuses(key, value)) return;
+  const auto bytes = entry_bytes(key.bytes.size(), *value.body());
+  while (occupied_bytes() + bytes + batch_bytes_ > budget_ && evict_one()) {
+  }
+}
+
+// Tables, slab and queues may have grown since room was made.
+void memory_index::implementation::settle() {
+  if (bytes_used() <= budget_) return;
+  while (occupied_bytes() > budget_ && evict_one()) {
+  }
+  if (any_unscanned()) reclaim();
+}
+
+void memory_index::implementation::retire(node& gone) {
+  retired_.push_back(&gone);
+  retired_bytes_ += entry_bytes(gone);
+  if (retired_.size() - held_ >= retired_batch || retired_bytes_ - held_bytes_ >= batch_bytes_)
+    reclaim();
+}
+
+void memory_index::implementation::reclaim() {
+  if (retired_.empty()) return;
+  scan_.take();
+  // After the scan: whoever put a node that nobody holds into the list of first hits has done so.
+  gather_first_hits();
+  retired_bytes_ = 0;
+  std::erase_if(retired_, [this](node* n) {
+    if (scan_.holds(n)) {
+      retired_bytes_ += entry_bytes(*n);
+      return false;
+    }
+    slab_->free(n);
+    return true;
+  });
+  held_ = retired_.size();
+  held_bytes_ = retired_bytes_;
+}
+
+// What stays when everything that waits to be freed is free, but for what readers hold.
+std::uint64_t memory_index::implementation::occupied_bytes() const noexcept {
+  return live_bytes_ + held_bytes_ + slab_->slack_bytes() + table_bytes_ + queues_.bytes() +
+         (retired_.capacity() + fresh_hits_.capacity()) * sizeof(std::uint64_t);
+}
+
+std::uint64_t memory_index::implementation::bytes_used() const noexcept {
+  return occupied_bytes() + retired_bytes_ - held_bytes_;
+}
+
+void memory_index::implementation::gather_first_hits() {
+  auto* n = first_hits_.exchange(nullptr, std::memory_order_acquire);
+  for (; n; n = n->next_first_hit)
+    if (n->position != node::retired && fresh_hits_.size() < most_first_hits)
+      fresh_hits_.push_back(queues_.hash_of(*n));
+}
+
+void memory_index::implementation::drain_first_hits(
+    std::size_t limit, const std::function<void(std::uint32_t, std::string_view)>& visit) {
+  gather_first_hits();
+  while (limit > 0 && !fresh_hits_.empty()) {
+    const auto hash = fresh_hits_.back();
+    fresh_hits_.pop_back();
+    const auto* const n = find_owned_if(hash, [](node& candidate) {
+      const auto hit = candidate.hit.load(std::memory_order_relaxed);
+      if (!(hit & node::hit_ever) || (hit & node::hit_told)) return false;
+      candidate.hit.fetch_or(node::hit_told, std::memory_order_relaxed);
+      return true;
+    });
+    if (!n) continue; // it has gone since
+    visit(n->cache, n->key());
+    --limit;
+  }
+}
+
+void memory_index::implementation::publish_stats() noexcept {
+  entries_.store(queues_.size(), std::memory_order_relaxed);
+  bytes_used_.store(bytes_used(), std::memory_order_relaxed);
+  inserted_.store(counts_.inserted, std::memory_order_relaxed);
+  evicted_.store(counts_.evicted, std::memory_order_relaxed);
+  erased_.store(counts_.erased, std::memory_order_relaxed);
+  refused_.store(counts_.refused, std::memory_order_relaxed);
+}
+
+// --- the interface
+
+memory_index::memory_index(memory_index_options options)
+    : self_(std::make_unique<implementation>(options)) {}
+
+memory_index::~memory_index() = default;
+
+artifact memory_index::get(const memory_key& key) const noexcept {
+  auto* const record = this_thread_record;
+  if (!record) [[unlikely]]
+    return self_->get_unlisted(key);
+  return self_->get(*record, key);
+}
+
+void memory_index::prefetch(std::uint64_t hash) const noexcept { self_->table().prefetch(hash); }
+
+void memory_index::prefetch_entry(std::uint64_t hash) const noexcept {
+  self_->table().prefetch_node(hash);
+}
+
+memory_stats memory_index::stats() const noexcept { return self_->stats(); }
+
+bool memory_index::insert(const memory_key& key, const artifact& value) {
+  const bool is_new = self_->insert(key, value);
+  self_->publish_stats();
+  return is_new;
+}
+
+void memory_index::put(const memory_key& key, const artifact& value) {
+  self_->put(key, value);
+  self_->publish_stats();
+}
+
+bool memory_index::erase(const memory_key& key) {
+  const bool was_there = self_->erase(key);
+  self_->publish_stats();
+  return was_there;
+}
+
+void memory_index::clear() {
+  self_->clear();
+  self_->publish_stats();
+}
+
+void memory_index::reclaim() {
+  self_->reclaim();
+  visit_graveyard();
+  self_->publish_stats();
+}
+
+void memory_index::drain_first_hits(
+    std::size_t limit, const std::function<void(std::uint32_t, std::string_view)>& visit) {
+  self_->drain_first_hits(limit, visit);
+  self_->publish_stats();
+}
+
+} // namespace hearth::storage

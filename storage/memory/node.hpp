@@ -1,0 +1,60 @@
+// One entry of the memory index: a small header and the key, dense, apart from the payload.
+//
+// Made and freed by the owner of the index. Readers follow a pointer to it only while a hazard slot
+// names it. All but the hit bits is fixed before it is published.
+#pragma once
+
+#include "messages/artifact.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace hearth::storage {
+
+struct node {
+  static constexpr std::uint8_t hit_lately = 1; ///< since the eviction policy last looked
+  static constexpr std::uint8_t hit_ever = 2;   ///< since it came in
+  static constexpr std::uint8_t hit_told = 4;   ///< by drain_first_hits
+  static constexpr std::uint32_t retired = ~std::uint32_t{0}; ///< `position` of one taken out
+  static constexpr std::uint8_t standalone = 255;             ///< `place` of one without a chunk
+  static constexpr std::size_t key_offset = 28;
+
+  const artifact_body* body = nullptr; ///< it owns one reference
+  node* next_first_hit = nullptr;      ///< list of those hit for the first time
+  std::uint32_t cache = 0;
+  std::uint32_t position = retired; ///< the owner's: where it stands in the eviction queues
+  std::uint16_t key_size = 0;
+  std::atomic<std::uint8_t> hit{0};
+  std::uint8_t place = standalone; ///< its number in its chunk of the slab
+
+  const char* key_data() const noexcept { return reinterpret_cast<const char*>(this) + key_offset; }
+  char* key_data() noexcept { return reinterpret_cast<char*>(this) + key_offset; }
+  std::string_view key() const noexcept { return {key_data(), key_size}; }
+
+  /// Whether it is the entry of this key. Eight bytes at a time: keys are short and memcmp is a
+  /// call.
+  [[gnu::always_inline]] bool is(std::uint32_t of_cache, std::string_view bytes) const noexcept {
+    const auto size = bytes.size();
+    if (key_size != size || cache != of_cache) return false;
+    const char* mine = key_data();
+    const char* theirs = bytes.data();
+    if (size < 8) [[unlikely]]
+      return size == 0 || std::memcmp(mine, theirs, size) == 0;
+    std::uint64_t differ = load(mine + size - 8) ^ load(theirs + size - 8);
+    for (std::size_t i = 0; i + 8 < size; i += 8)
+      differ |= load(mine + i) ^ load(theirs + i);
+    return differ == 0;
+  }
+
+private:
+  static std::uint64_t load(const char* at) noexcept {
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    return word;
+  }
+};
+static_assert(sizeof(node) == 32, "the key starts in its last four bytes");
+
+} // namespace hearth::storage

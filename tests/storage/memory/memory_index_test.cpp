@@ -1,0 +1,273 @@
+#include "storage/memory/memory_index.hpp"
+
+#include "storage/memory/graveyard.hpp"
+#include "storage/memory/hazard.hpp"
+#include "tests/storage/memory/memory_keys.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace hearth;
+using namespace hearth::storage;
+using namespace hearth::test;
+
+TEST_CASE("memory: what is inserted is found and the first writer wins") {
+  memory_index index;
+  const auto key = key_of("k");
+  CHECK_FALSE(index.get(key));
+  CHECK(index.insert(key, artifact::make("first")));
+  CHECK_FALSE(index.insert(key, artifact::make("second")));
+  CHECK(index.get(key).payload() == "first");
+  const auto stats = index.stats();
+  CHECK(stats.entries == 1);
+  CHECK(stats.inserted == 1);
+  CHECK(stats.hits == 1);
+  CHECK(stats.misses == 1);
+}
+
+TEST_CASE("memory: keys of any length and of two caches do not meet") {
+  memory_index index;
+  for (std::size_t size = 0; size < 700; ++size) {
+    const std::string text(size, 'x');
+    CHECK(index.insert({1, text, 42}, artifact::make("1:" + std::to_string(size))));
+    CHECK(index.insert({2, text, 42}, artifact::make("2:" + std::to_string(size))));
+    CHECK(index.get({1, text, 42}).payload() == "1:" + std::to_string(size));
+    CHECK(index.get({2, text, 42}).payload() == "2:" + std::to_string(size));
+    CHECK(index.erase({1, text, 42}));
+    CHECK_FALSE(index.get({1, text, 42}));
+    CHECK(index.erase({2, text, 42}));
+  }
+}
+
+TEST_CASE("memory: keys that differ in one byte are told apart") {
+  memory_index index;
+  for (std::size_t size = 1; size <= 64; ++size) {
+    const std::string text(size, 'x');
+    index.put({1, text, 7}, artifact::make("x"));
+    for (std::size_t i = 0; i < size; ++i) {
+      auto other = text;
+      other[i] = 'y';
+      CHECK_FALSE(index.get({1, other, 7}));
+    }
+    CHECK(index.get({1, text, 7}));
+    index.erase({1, text, 7});
+  }
+}
+
+TEST_CASE("memory: put replaces and what a reader holds stays what it was") {
+  memory_index index;
+  const auto key = key_of("k");
+  index.put(key, artifact::make("old"));
+  const auto held = index.get(key);
+  index.put(key, artifact::make("new"));
+  index.reclaim();
+  CHECK(held.payload() == "old");
+  CHECK(index.get(key).payload() == "new");
+  CHECK(index.stats().entries == 1);
+}
+
+TEST_CASE("memory: erase and clear make misses and leave held artifacts alone") {
+  memory_index index;
+  std::vector<artifact> held;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const auto text = key_text(i);
+    index.insert(key_of(text), versioned(i, 1, 64));
+    held.push_back(index.get(key_of(text)));
+  }
+  CHECK(index.erase(key_of(key_text(0))));
+  CHECK_FALSE(index.erase(key_of(key_text(0))));
+  CHECK_FALSE(index.get(key_of(key_text(0))));
+  index.clear();
+  index.reclaim();
+  CHECK(index.stats().entries == 0);
+  CHECK(index.stats().erased == 200);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    CHECK_FALSE(index.get(key_of(key_text(i))));
+    CHECK(read_version(held[i]).whole);
+    CHECK(read_version(held[i]).key == i);
+  }
+}
+
+TEST_CASE("memory: a table that grows loses nothing at any step") {
+  memory_index index({.budget_bytes = 256u << 20, .expected_entries = 16});
+  constexpr std::uint64_t count = 6000;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    REQUIRE(index.insert(key_of(key_text(i)), versioned(i, 1, 16)));
+    // One in the middle of being moved, an old one and the newest.
+    for (const auto k : {i / 2, i / 7, i})
+      REQUIRE(index.get(key_of(key_text(k))));
+    REQUIRE_FALSE(index.insert(key_of(key_text(i / 3)), versioned(i, 2, 16)));
+    REQUIRE_FALSE(index.get(key_of(key_text(i + count))));
+  }
+  for (std::uint64_t i = 0; i < count; ++i)
+    REQUIRE(read_version(index.get(key_of(key_text(i)))).key == i);
+  CHECK(index.stats().entries == count);
+  CHECK(index.stats().evicted == 0);
+}
+
+TEST_CASE("memory: many keys of one hash evict one another and spare the rest") {
+  memory_index index;
+  for (std::uint64_t i = 0; i < 100; ++i)
+    index.insert(key_of(key_text(i)), versioned(i, 1, 16));
+  const std::uint64_t hash = 0x123456789abcdef0;
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    const auto text = "flood" + std::to_string(i);
+    CHECK(index.insert({1, text, hash}, versioned(i, 1, 16)));
+    REQUIRE(read_version(index.get({1, text, hash})).key == i);
+  }
+  std::uint64_t left = 0;
+  for (std::uint64_t i = 0; i < 100; ++i)
+    left += bool(index.get(key_of(key_text(i))));
+  CHECK(left >= 90);
+  CHECK(index.stats().entries < 350);
+}
+
+TEST_CASE("memory: an artifact larger than a fourth of the budget is refused") {
+  memory_index index({.budget_bytes = 1u << 20});
+  const auto key = key_of("k");
+  const auto large = artifact::make(std::string(300u << 10, 'x'));
+  CHECK(index.insert(key, large));
+  CHECK_FALSE(index.get(key));
+  CHECK(index.stats().refused == 1);
+  index.put(key, artifact::make("small"));
+  CHECK_FALSE(index.insert(key, large));
+  CHECK(index.get(key).payload() == "small");
+  index.put(key, large);
+  CHECK_FALSE(index.get(key));
+  CHECK(index.insert(key, artifact{}));
+  CHECK_FALSE(index.get(key));
+}
+
+TEST_CASE("memory: the budget holds and what nobody holds is freed") {
+  constexpr std::uint64_t budget = 2u << 20;
+  memory_index index({.budget_bytes = budget});
+  std::uint64_t most = 0;
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    index.insert(key_of(key_text(i)), versioned(i, 1, 16 + i % 3000));
+    most = std::max(most, index.stats().bytes_used);
+  }
+  CHECK(most <= budget);
+  CHECK(index.stats().bytes_used > budget / 2);
+  CHECK(index.stats().evicted > 15'000);
+  CHECK(index.get(key_of(key_text(19'999))));
+}
+
+TEST_CASE("memory: erased artifacts that readers hold count until they let go") {
+  constexpr std::uint64_t budget = 4u << 20;
+  constexpr std::size_t size = 16u << 10;
+  memory_index index({.budget_bytes = budget});
+  std::vector<artifact> held;
+  for (std::uint64_t i = 0; i < hazard_record::slot_count; ++i) {
+    index.insert(key_of(key_text(i)), versioned(i, 1, size));
+    held.push_back(index.get(key_of(key_text(i))));
+    index.erase(key_of(key_text(i)));
+  }
+  index.reclaim();
+  CHECK(index.stats().entries == 0);
+  CHECK(index.stats().bytes_used >= hazard_record::slot_count * size);
+  std::uint64_t most = 0;
+  const auto fill = [&](std::uint64_t from) {
+    for (std::uint64_t i = from; i < from + 1000; ++i) {
+      index.insert(key_of(key_text(i)), versioned(i, 1, size));
+      most = std::max(most, index.stats().bytes_used);
+    }
+    return index.stats().entries;
+  };
+  const auto with_held = fill(1000);
+  for (const auto& a : held)
+    CHECK(read_version(a).whole);
+  held.clear();
+  index.reclaim();
+  CHECK(fill(2000) >= with_held + hazard_record::slot_count * 9 / 10);
+  CHECK(most <= budget);
+}
+
+TEST_CASE("memory: more artifacts than slots are all held") {
+  memory_index index;
+  std::vector<artifact> held;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    index.insert(key_of(key_text(i)), versioned(i, 1, 32));
+    held.push_back(index.get(key_of(key_text(i))));
+  }
+  index.clear();
+  index.reclaim();
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    CHECK(read_version(held[i]).whole);
+    CHECK(read_version(held[i]).key == i);
+  }
+}
+
+TEST_CASE("memory: first hits are told once each and in batches") {
+  memory_index index;
+  for (std::uint64_t i = 0; i < 500; ++i)
+    index.insert(key_of(key_text(i), 3), versioned(i, 1, 16));
+  for (int round = 0; round < 3; ++round)
+    for (std::uint64_t i = 0; i < 500; i += 2)
+      CHECK(index.get(key_of(key_text(i), 3)));
+  std::set<std::string> told;
+  for (int call = 0; call < 10; ++call) {
+    std::size_t visited = 0;
+    index.drain_first_hits(60, [&](std::uint32_t cache, std::string_view bytes) {
+      CHECK(cache == 3);
+      CHECK(told.insert(std::string(bytes)).second);
+      ++visited;
+    });
+    CHECK(visited <= 60);
+  }
+  CHECK(told.size() == 250);
+  for (std::uint64_t i = 0; i < 500; i += 2)
+    CHECK(told.contains(key_text(i)));
+}
+
+TEST_CASE("memory: an entry that went before its first hit was told is not told") {
+  memory_index index;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    index.insert(key_of(key_text(i)), versioned(i, 1, 16));
+    CHECK(index.get(key_of(key_text(i))));
+  }
+  for (std::uint64_t i = 0; i < 300; i += 3)
+    index.erase(key_of(key_text(i)));
+  for (std::uint64_t i = 1; i < 300; i += 3)
+    index.put(key_of(key_text(i)), versioned(i, 2, 16));
+  index.reclaim();
+  std::size_t told = 0;
+  index.drain_first_hits(1000, [&](std::uint32_t, std::string_view) { ++told; });
+  CHECK(told == 100);
+}
+
+TEST_CASE("memory: handles outlive their index") {
+  std::vector<artifact> held;
+  {
+    memory_index index;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      index.insert(key_of(key_text(i)), versioned(i, 1, 100));
+      held.push_back(index.get(key_of(key_text(i))));
+    }
+  }
+  CHECK(buried_nodes() >= 1);
+  for (std::uint64_t i = 0; i < 100; ++i)
+    CHECK(read_version(held[i]).key == i);
+  const auto copy = held.front();
+  held.clear();
+  visit_graveyard();
+  CHECK(buried_nodes() == 0);
+  CHECK(read_version(copy).whole);
+}
+
+TEST_CASE("memory: a thread that ended leaves its artifacts and its record to others") {
+  memory_index index;
+  index.insert(key_of("k"), artifact::make("payload"));
+  artifact passed;
+  std::thread([&] { passed = index.get(key_of("k")); }).join();
+  index.erase(key_of("k"));
+  index.reclaim();
+  CHECK(passed.payload() == "payload");
+  const auto records = hazard_registry::of_process().size();
+  for (int i = 0; i < 20; ++i)
+    std::thread([&] { CHECK_FALSE(index.get(key_of("k"))); }).join();
+  CHECK(hazard_registry::of_process().size() == records);
+  CHECK(passed.payload() == "payload");
+}
