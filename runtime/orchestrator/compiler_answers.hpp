@@ -1,0 +1,35 @@
+// What compilers say about themselves, read: pure functions over their output. Any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::orchestrator {
+
+/// What `-v` and `-print-search-dirs` of a GCC or Clang driver say; what is not said stays empty.
+struct driver_answers {
+  std::string target;                     ///< "x86_64-linux-gnu"
+  std::string driver;                     ///< GCC: the driver that ran, as it was started
+  std::string front_end;                  ///< the program that compiles: cc1plus, or clang itself
+  std::vector<std::string> configuration; ///< specs and configuration files that were read
+  std::string gcc_installation;           ///< Clang: the GCC whose headers and libraries it uses
+  /// Each folder in which an include may be found, as the compiler spells it: those searched now,
+  /// those that are missing now, and those that are a second name of another.
+  std::vector<std::string> include_directories;
+  std::vector<std::string> program_directories; ///< in order; missing ones too
+  std::vector<std::string> library_directories; ///< in order; missing ones too
+};
+
+/// Reads the output of `-E -v` and that of `-print-search-dirs`.
+driver_answers read_answers(std::string_view verbose, std::string_view search_dirs);
+
+/// The parts of a list like PATH, empty ones left out.
+std::vector<std::string> split_path(std::string_view list);
+
+/// The files that make's rule `hearth: ...` of a compiler's `-M` depends on, as the compiler spells
+/// them, each once, in order. GCC and Clang escape alike: `$$`, a backslash before white space (the
+/// backslashes in front of it doubled) and before `#`. Empty when it is no such rule.
+std::vector<std::string> read_dependencies(std::string_view rule);
+
+} // namespace hearth::orchestrator

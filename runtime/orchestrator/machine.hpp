@@ -1,0 +1,38 @@
+// The machine that programs are made for: what `-march=native` and a tuner's choice depend on.
+// Plain value; any thread.
+#pragma once
+
+#include "messages/digest.hpp"
+#include "messages/value.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::orchestrator {
+
+/// A machine's processors and system. Machines on which a compiler makes the same program of the
+/// same input are equal; so kernel release, host name, clock rates and the number of cores stay
+/// out.
+struct machine {
+  std::string architecture;          ///< "x86_64", as uname says it
+  std::string system;                ///< "Linux", as uname says it
+  std::vector<std::string> models;   ///< each kind of processor once, sorted
+  std::vector<std::string> features; ///< ISA and other features, each once, sorted
+
+  /// The machine as a map with the names above.
+  value to_value() const;
+  /// SHA-256 of `encode(to_value())`.
+  digest identity() const;
+
+  friend bool operator==(const machine&, const machine&) = default;
+};
+
+/// The machine whose /proc/cpuinfo has this text. A feature counts when every processor has it.
+machine machine_of(std::string_view cpuinfo, std::string architecture, std::string system);
+
+/// This machine, looked at once a process. Without a readable /proc/cpuinfo it has no models and no
+/// features.
+const machine& this_machine();
+
+} // namespace hearth::orchestrator

@@ -1,0 +1,85 @@
+// A folder with sources, real compilers and a memo in a map: what the orchestrator's tests share.
+#pragma once
+
+#include "runtime/orchestrator/includes.hpp"
+#include "runtime/orchestrator/toolchain.hpp"
+#include "tests/support/simple_runner.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace hearth::test {
+
+class map_memo : public orchestrator::fact_memo {
+public:
+  std::optional<std::string> load(std::string_view key) override {
+    const std::lock_guard lock(guard_);
+    const auto at = entries.find(std::string(key));
+    return at == entries.end() ? std::nullopt : std::optional(at->second);
+  }
+  void save(std::string_view key, std::string_view bytes) override {
+    const std::lock_guard lock(guard_);
+    entries.insert_or_assign(std::string(key), std::string(bytes));
+  }
+
+  std::map<std::string, std::string> entries;
+
+private:
+  std::mutex guard_;
+};
+
+/// A plan's folder. Each `identify` and `scan` is a run of its own: it sees the files anew and
+/// keeps only the memo.
+class workbench {
+public:
+
+  void write(const std::filesystem::path& name, const std::string& text) const {
+    std::filesystem::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name, std::ios::trunc) << text;
+  }
+  void write_program(const std::filesystem::path& name, const std::string& text) const {
+    write(name, text);
+    std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
+  }
+
+  expected<orchestrator::toolchain> identify() {
+    orchestrator::file_view files;
+    return orchestrator::identify({compiler, folder.string(), flags, variables}, files, runner,
+                                  memo, {});
+  }
+  expected<orchestrator::source_closure> scan(const std::string& source,
+                                              const std::vector<orchestrator::macro>& macros = {}) {
+    orchestrator::file_view files;
+    const auto toolchain = orchestrator::identify({compiler, folder.string(), flags, variables},
+                                                  files, runner, memo, {});
+    REQUIRE(toolchain);
+    orchestrator::include_scanner scanner(*toolchain, files, runner, memo,
+                                          std::chrono::seconds(60));
+    const auto closure = scanner.closure_of(source, macros);
+    if (!closure) return fail(closure.error());
+    return **closure;
+  }
+
+  temporary_directory directory;
+  std::filesystem::path folder = directory.path();
+  std::string compiler = "g++";
+  std::vector<std::string> flags = {"-O1", "-std=c++20"};
+  std::vector<std::string> variables = {"PATH=/usr/bin:/bin"};
+  simple_runner runner;
+  map_memo memo;
+};
+
+inline bool has_clang() { return std::filesystem::exists("/usr/bin/clang++"); }
+
+inline bool names(const orchestrator::source_closure& closure, const std::string& name) {
+  return std::any_of(closure.files.begin(), closure.files.end(),
+                     [&](const auto& file) { return file.name == name; });
+}
+
+} // namespace hearth::test
