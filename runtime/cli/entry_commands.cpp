@@ -1,0 +1,122 @@
+#include "runtime/cli/entry_commands.hpp"
+
+#include "runtime/cli/files.hpp"
+#include "runtime/cli/json.hpp"
+#include "runtime/runtime.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <functional>
+
+namespace hearth::cli {
+namespace {
+
+using nlohmann::json;
+
+// A runtime over the store, and the named cache in it.
+struct opened {
+  explicit opened(const config& settings) : rt(settings) {}
+  runtime rt;
+  std::optional<cache> entries;
+};
+
+expected<std::unique_ptr<opened>> open(const config& settings, const entry_arguments& arguments) {
+  auto result = std::make_unique<opened>(settings);
+  if (!result->rt.has_disk())
+    return fail(result->rt.disk_problem().within("the store cannot be used"));
+  auto entries = result->rt.open(arguments.cache);
+  if (!entries) return fail(entries.error());
+  result->entries = std::move(*entries);
+  return result;
+}
+
+// The commands say for themselves that the store cannot be used: the log need not.
+config quiet(config settings) {
+  settings.log = nullptr;
+  settings.jobs = 1;
+  return settings;
+}
+
+status answer(const entry_arguments& arguments, std::string_view word, status ending) {
+  const json object{{"cache", arguments.cache}, {"key", arguments.key}, {"status", word}};
+  const auto text = arguments.json ? dump(object) : std::string(word) + "\n";
+  return write_stdout(text) ? ending : report({errc::io, "cannot write to stdout"});
+}
+
+status miss(const entry_arguments& arguments) {
+  if (arguments.json) return answer(arguments, "miss", no);
+  fmt::print(stderr, "hearth: no entry '{}' in cache '{}'\n", printable(arguments.key),
+             printable(arguments.cache));
+  return no;
+}
+
+status show(const entry_arguments& arguments, const lookup& found) {
+  const auto payload = found.value.payload();
+  const bool to_file = arguments.output && *arguments.output != "-";
+  if (to_file)
+    if (auto written = write_file(*arguments.output, payload); !written)
+      return report(written.error());
+  if (arguments.json) {
+    json result{{"cache", arguments.cache},
+                {"key", arguments.key},
+                {"status", "hit"},
+                {"tier", to_string(found.from)},
+                {"bytes", payload.size()}};
+    const auto metadata = found.value.metadata();
+    if (metadata) result["metadata"] = to_json(value{*metadata});
+    if (!to_file) result["payload_base64"] = base64(payload);
+    return write_stdout(dump(result)) ? yes : report({errc::io, "cannot write to stdout"});
+  }
+  if (to_file || write_stdout(payload)) return yes;
+  return report({errc::io, "cannot write to stdout"});
+}
+
+status write_entry(const config& settings, const entry_arguments& arguments,
+                   const std::function<status(cache&, const artifact&)>& write) {
+  auto payload = read_input(arguments.file);
+  if (!payload) return report(payload.error());
+  auto target = open(quiet(settings), arguments);
+  if (!target) return report(target.error());
+  return write(*(*target)->entries, artifact::make(*payload));
+}
+
+} // namespace
+
+status get_entry(const config& settings, const entry_arguments& arguments) {
+  if (!std::filesystem::exists(settings.store)) return miss(arguments);
+  auto source = open(quiet(settings), arguments);
+  if (!source) return report(source.error());
+  auto found = (*source)->entries->get(arguments.key);
+  if (!found) return report(found.error());
+  return found->hit() ? show(arguments, *found) : miss(arguments);
+}
+
+status insert_entry(const config& settings, const entry_arguments& arguments) {
+  return write_entry(settings, arguments, [&](cache& entries, const artifact& payload) {
+    const auto outcome = entries.insert(arguments.key, payload);
+    if (!outcome) return report(outcome.error());
+    return answer(arguments, to_string(*outcome),
+                  *outcome == insert_outcome::inserted ? yes : no);
+  });
+}
+
+status put_entry(const config& settings, const entry_arguments& arguments) {
+  return write_entry(settings, arguments, [&](cache& entries, const artifact& payload) {
+    const auto stored = entries.put(arguments.key, payload);
+    return stored ? answer(arguments, "stored", yes) : report(stored.error());
+  });
+}
+
+status erase_entry(const config& settings, const entry_arguments& arguments) {
+  if (!std::filesystem::exists(settings.store)) return answer(arguments, "absent", no);
+  auto target = open(quiet(settings), arguments);
+  if (!target) return report(target.error());
+  const auto erased = (*target)->entries->erase(arguments.key);
+  if (!erased) return report(erased.error());
+  return *erased ? answer(arguments, "erased", yes) : answer(arguments, "absent", no);
+}
+
+} // namespace hearth::cli

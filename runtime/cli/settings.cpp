@@ -1,0 +1,185 @@
+#include "runtime/cli/settings.hpp"
+
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace hearth::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A setting's text and where it stands, for errors: "--jobs", "$HEARTH_JOBS", "x.toml:3: jobs".
+struct source {
+  std::string text;
+  std::string where;
+};
+
+// The settings that have a variable and a key in the file, by key.
+constexpr std::string_view known_keys[] = {"store", "disk_budget", "memory_budget", "jobs"};
+
+std::string variable_of(std::string_view key) {
+  std::string name = "HEARTH_";
+  for (const char c : key)
+    name += static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return name;
+}
+
+bool is_known(std::string_view key) {
+  return std::find(std::begin(known_keys), std::end(known_keys), key) != std::end(known_keys);
+}
+
+expected<std::string> text_of(const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
+  return fail(errc::malformed, "a text or a number is expected");
+}
+
+expected<std::map<std::string, source>> read_file(const std::string& path) {
+  auto parsed = toml::parse_file(path);
+  if (!parsed) {
+    const auto& problem = parsed.error();
+    const bool missing = !fs::exists(path);
+    return fail(missing ? errc::not_found : errc::malformed,
+                missing ? fmt::format("configuration file {}: there is none", path)
+                        : fmt::format("{}:{}: {}", path, problem.source().begin.line,
+                                      problem.description()));
+  }
+  std::map<std::string, source> settings;
+  for (const auto& [name, node] : parsed.table()) {
+    const auto where =
+        fmt::format("{}:{}: {}", path, node.source().begin.line, std::string_view(name.str()));
+    if (!is_known(name.str()))
+      return fail(errc::malformed, where + ": unknown key; store, disk_budget, memory_budget and "
+                                           "jobs are known");
+    auto text = text_of(node);
+    if (!text) return fail(text.error().within(where));
+    settings.emplace(name.str(), source{std::move(*text), where});
+  }
+  return settings;
+}
+
+// Chooses among the three places, by rank.
+class chooser {
+public:
+  chooser(const environment& variables, std::map<std::string, source> file)
+      : variables_(variables), file_(std::move(file)) {}
+
+  std::optional<source> operator()(const std::string& key, const std::string& option,
+                                   const std::optional<std::string>& given) const {
+    if (given) return source{*given, option};
+    const auto variable = variable_of(key);
+    if (const auto text = variables_(variable); text && !text->empty())
+      return source{*text, "$" + variable};
+    const auto at = file_.find(key);
+    return at == file_.end() ? std::nullopt : std::optional(at->second);
+  }
+
+private:
+  const environment& variables_;
+  std::map<std::string, source> file_;
+};
+
+expected<fs::path> default_store(const environment& variables) {
+  if (const auto cache = variables("XDG_CACHE_HOME"); cache && fs::path(*cache).is_absolute())
+    return fs::path(*cache) / "hearth";
+  if (const auto home = variables("HOME"); home && !home->empty())
+    return fs::path(*home) / ".cache" / "hearth";
+  return fail(errc::invalid_argument,
+              "no place for the store: give --store DIR, or set HEARTH_STORE or HOME");
+}
+
+expected<void> set_size(const std::optional<source>& from, std::uint64_t& into) {
+  if (!from) return {};
+  const auto size = parse_size(from->text);
+  if (!size) return fail(size.error().within(from->where));
+  if (*size == 0) return fail(errc::invalid_argument, from->where + ": a size above 0 is expected");
+  into = *size;
+  return {};
+}
+
+expected<void> set_jobs(const std::optional<source>& from, unsigned& into) {
+  if (!from) return {};
+  const auto& text = from->text;
+  unsigned number = 0;
+  const auto end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  if (problem != std::errc{} || stop != end || number < 1 || number > 1024)
+    return fail(errc::invalid_argument,
+                from->where + ": '" + text + "' is not a number from 1 to 1024");
+  into = number;
+  return {};
+}
+
+} // namespace
+
+std::optional<std::string> process_environment(std::string_view name) {
+  const char* text = std::getenv(std::string(name).c_str());
+  return text ? std::optional<std::string>(text) : std::nullopt;
+}
+
+expected<std::uint64_t> parse_size(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  auto unit = text.substr(static_cast<std::size_t>(stop - text.data()));
+  while (unit.starts_with(' '))
+    unit.remove_prefix(1);
+  static const std::map<std::string_view, std::uint64_t> units{
+      {"", 1},
+      {"B", 1},
+      {"K", 1ull << 10},  {"KiB", 1ull << 10}, {"kB", 1000},          {"KB", 1000},
+      {"M", 1ull << 20},  {"MiB", 1ull << 20}, {"MB", 1'000'000},
+      {"G", 1ull << 30},  {"GiB", 1ull << 30}, {"GB", 1'000'000'000},
+      {"T", 1ull << 40},  {"TiB", 1ull << 40}, {"TB", 1'000'000'000'000},
+  };
+  const auto factor = units.find(unit);
+  if (problem == std::errc::invalid_argument || factor == units.end())
+    return fail(errc::malformed,
+                "'" + std::string(text) + "' is no size; write 512, 64KiB, 10GiB or 2GB");
+  if (problem != std::errc{} ||
+      number > std::numeric_limits<std::uint64_t>::max() / factor->second)
+    return fail(errc::overflow, "'" + std::string(text) + "' is too large for a size");
+  return number * factor->second;
+}
+
+expected<config> resolve(const given_options& given, const environment& variables) {
+  std::map<std::string, source> file;
+  const auto file_path = given.config_file ? given.config_file : variables("HEARTH_CONFIG");
+  if (file_path && !file_path->empty()) {
+    auto read = read_file(*file_path);
+    if (!read) return fail(read.error());
+    file = std::move(*read);
+  }
+  const chooser choose(variables, std::move(file));
+  config result;
+  if (const auto store = choose("store", "--store", given.store)) {
+    if (store->text.empty())
+      return fail(errc::invalid_argument, store->where + ": a directory is expected");
+    result.store = store->text;
+  } else {
+    auto fallback = default_store(variables);
+    if (!fallback) return fail(fallback.error());
+    result.store = std::move(*fallback);
+  }
+  if (auto ok = set_size(choose("disk_budget", "--disk-budget", given.disk_budget),
+                         result.disk_budget_bytes);
+      !ok)
+    return fail(ok.error());
+  if (auto ok = set_size(choose("memory_budget", "--memory-budget", given.memory_budget),
+                         result.memory_budget_bytes);
+      !ok)
+    return fail(ok.error());
+  if (auto ok = set_jobs(choose("jobs", "--jobs", given.jobs), result.jobs); !ok)
+    return fail(ok.error());
+  return result;
+}
+
+} // namespace hearth::cli
