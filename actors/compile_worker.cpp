@@ -16,6 +16,8 @@ expected<action_result> run_action(const worker_ports& ports, const action_reque
   if (!run) return fail(run.error().within(request.label));
   action_result result{std::move(*run), {}};
   if (!result.process.succeeded()) return result;
+  if (request.inputs_hold && !request.inputs_hold())
+    return fail(errc::busy, request.label + ": a source changed while it was compiled; run again");
   for (const auto& output : request.outputs) {
     auto bytes = (*directory)->read(output.name);
     if (!bytes)

@@ -6,6 +6,7 @@
 #include "messages/process.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,8 @@ struct action_request {
   std::string label; ///< for traces: "matmul TILE=16"
   process_request process;
   std::vector<output> outputs;
+  /// Asked when the program has ended: whether its inputs are still those of its key. Any thread.
+  std::function<bool()> inputs_hold;
 };
 
 /// How an action ended. `outputs` are the files' bytes, in order, when it succeeded.
