@@ -251,7 +251,13 @@ void compile(self_pointer self, const job_ptr& job, std::size_t index, lease_id 
 }
 
 void make_candidate(self_pointer self, const job_ptr& job, std::size_t index) {
-  const auto& key = job->request->candidates[index].action_key;
+  const auto& candidate = job->request->candidates[index];
+  if (candidate.broken) {
+    reject(self, job, index, candidate.broken->text(),
+           candidate.broken->code() == errc::compile_failed);
+    return;
+  }
+  const auto& key = candidate.action_key;
   self->request(self->state.config.shards.owner_of(key), until_it_ends, verb::acquire_v, key)
       .then(
           [=](const lease_reply& reply) {

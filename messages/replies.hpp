@@ -87,4 +87,6 @@ struct trace_span {
   std::uint64_t lane = 0; ///< the worker that did it
 };
 
+using span_list = std::vector<trace_span>;
+
 } // namespace hearth

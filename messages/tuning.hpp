@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,8 @@ struct tune_candidate {
   std::string config_text; ///< "TILE=16 UNROLL=2", in the plan's order
   cache_key action_key;
   action_request action;  ///< its first output is the shared object
+  /// Why it cannot even be started, when that is known; `compile_failed` if it is to blame itself.
+  std::optional<error> broken;
 };
 
 /// An entry to be found, or made: what a plan's request needs.

@@ -20,7 +20,6 @@ using insert_completion = completion<insert_outcome>;
 using done_completion = completion<done>;
 using flag_completion = completion<bool>;
 using lease_completion = completion<lease_reply>;
-using span_list = std::vector<trace_span>;
 } // namespace hearth
 
 // Verbs: at most 10 characters each.

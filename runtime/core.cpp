@@ -11,6 +11,7 @@
 #include "runtime/process/process_runner.hpp"
 #include "runtime/process/scratch.hpp"
 #include "runtime/process/trial_runner.hpp"
+#include "runtime/process/worker_path.hpp"
 
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
@@ -125,10 +126,12 @@ void runtime_core::spawn_shards() {
 }
 
 void runtime_core::spawn_compilers() {
-  const auto processes = std::make_shared<subprocess_runner>(settings_.worker);
-  const actors::worker_ports ports{processes, std::make_shared<subprocess_trial_runner>(processes),
-                                   std::make_shared<temporary_scratch_space>(),
-                                   stop_.get_token()};
+  const auto worker = find_worker(settings_.worker.string());
+  if (!worker) log(log_level::warning, "nothing can be compiled: " + worker.error().text());
+  processes_ = std::make_shared<subprocess_runner>(worker.value_or(""));
+  const actors::worker_ports ports{
+      processes_, std::make_shared<subprocess_trial_runner>(*processes_, worker.value_or("")),
+      std::make_shared<temporary_scratch_space>(), stop_.get_token()};
   for (unsigned i = 0; i < jobs_; ++i)
     workers_.push_back(system_->spawn<caf::detached>(actors::compile_worker, ports));
   broker_ = system_->spawn(actors::compile_broker, workers_);

@@ -2,6 +2,7 @@
 // once it runs, but for what is atomic or guarded. Any thread.
 #pragma once
 
+#include "actors/ports.hpp"
 #include "actors/shard_router.hpp"
 #include "messages/protocol.hpp"
 #include "runtime/config.hpp"
@@ -42,6 +43,8 @@ public:
   const kernel_tuner_actor& tuner() const noexcept { return tuner_; }
   const guarded_cache_actor& guarded() const noexcept { return guarded_; }
   const autotune_cache_actor& autotune() const noexcept { return autotune_; }
+  /// Runs programs, for what is no action.
+  actors::process_runner& processes() noexcept { return *processes_; }
   /// Null without a disk tier; `disk_problem` says why.
   const std::shared_ptr<storage::store>& store() const noexcept { return store_; }
   const error& disk_problem() const noexcept { return disk_problem_; }
@@ -80,6 +83,7 @@ private:
   caf::actor_system* system_;
   actors::shard_router shards_;
   std::vector<disk_shard_actor> disk_shards_;
+  std::shared_ptr<actors::process_runner> processes_;
   std::vector<compile_worker_actor> workers_;
   compile_broker_actor broker_;
   guarded_cache_actor guarded_;

@@ -1,0 +1,189 @@
+#include "runtime/cli/compile_command.hpp"
+
+#include "runtime/cli/files.hpp"
+#include "runtime/cli/json.hpp"
+#include "runtime/orchestrator/compile_plan.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <fmt/format.h>
+#include <sstream>
+#include <unistd.h>
+
+namespace hearth::cli {
+namespace {
+
+using nlohmann::json;
+using orchestrator::plan_report;
+using orchestrator::request_report;
+
+std::string sizes_text(const request_report& request) {
+  std::string text;
+  for (const auto& [name, size] : request.sizes)
+    text += (text.empty() ? "" : " ") + name + "=" + std::to_string(size);
+  return text;
+}
+
+// --- progress on stderr ------------------------------------------------------------------------
+
+// A bar that is drawn over on a terminal, a line a request elsewhere.
+class progress_display {
+public:
+  void operator()(std::size_t done, std::size_t total, const request_report& last) const {
+    const auto what = fmt::format("{} {}", last.name, sizes_text(last));
+    if (!terminal_)
+      fmt::print(stderr, "[{}/{}] {}: {}\n", done, total, printable(what),
+                 to_string(last.result.status));
+    else
+      fmt::print(stderr, "\r\033[K{} {}/{} {}", bar(done, total), done, total, printable(what));
+  }
+  // Takes the bar away.
+  void clear() const {
+    if (terminal_) fmt::print(stderr, "\r\033[K");
+  }
+
+private:
+  static std::string bar(std::size_t done, std::size_t total) {
+    constexpr std::size_t width = 24;
+    const auto filled = total == 0 ? width : done * width / total;
+    return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]";
+  }
+
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+};
+
+// --- the table ---------------------------------------------------------------------------------
+
+std::string gain_text(const tune_reply& result) {
+  if (result.time_ns <= 0 || result.slowest_time_ns <= 0) return "";
+  return fmt::format("{:.2f}x", static_cast<double>(result.slowest_time_ns) /
+                                    static_cast<double>(result.time_ns));
+}
+
+std::vector<std::string> row_of(const request_report& request) {
+  const auto& result = request.result;
+  const bool failed = result.status == tune_status::failed;
+  return {printable(request.name),
+          printable(sizes_text(request)),
+          request.guard ? printable(request.guard_text) : "-",
+          std::string(to_string(result.status)),
+          failed ? "-" : printable(result.config_text),
+          failed ? "-" : human_time(result.time_ns),
+          gain_text(result)};
+}
+
+// What is left out, and why: a line each, once an entry.
+std::vector<std::string> remarks_of(const plan_report& report) {
+  std::vector<std::string> lines;
+  const auto add = [&](std::string line) {
+    if (std::find(lines.begin(), lines.end(), line) == lines.end())
+      lines.push_back(std::move(line));
+  };
+  for (const auto& request : report.requests) {
+    const auto where =
+        request.guard ? fmt::format("{}[{}]", request.name, request.guard_text) : request.name;
+    for (const auto& r : request.result.rejected)
+      add(fmt::format("{}: left out {}: {}", printable(where), printable(r.config_text),
+                      printable(r.reason)));
+    if (!request.result.problem.empty())
+      add(fmt::format("{}: {}", printable(where), printable(request.result.problem)));
+  }
+  return lines;
+}
+
+std::string table_of(const plan_report& report) {
+  std::vector<std::vector<std::string>> rows{
+      {"KERNEL", "SIZES", "GUARD", "FROM", "CONFIG", "TIME", "GAIN"}};
+  for (const auto& request : report.requests)
+    rows.push_back(row_of(request));
+  std::ostringstream out;
+  print_table(out, rows, {false, false, false, false, false, true, true});
+  for (const auto& line : remarks_of(report))
+    out << line << '\n';
+  out << fmt::format("{} requests: {} hits, {} compiler runs, {} trials, {} failures; {}\n",
+                     report.requests.size(), report.hits, report.compiler_runs, report.trials,
+                     report.failures, human_time(report.wall_ns));
+  return out.str();
+}
+
+// --- JSON --------------------------------------------------------------------------------------
+
+json json_of(const request_report& request) {
+  const auto& result = request.result;
+  auto sizes = json::object();
+  for (const auto& [name, size] : request.sizes)
+    sizes[name] = size;
+  auto rejected = json::array();
+  for (const auto& r : result.rejected)
+    rejected.push_back({{"config", to_json(value{r.config})}, {"reason", r.reason}});
+  const auto or_null = [](bool present, json v) { return present ? std::move(v) : json(nullptr); };
+  const bool good = result.status != tune_status::failed;
+  return {
+      {"name", request.name},
+      {"sizes", std::move(sizes)},
+      {"guard", or_null(request.guard.has_value(), request.guard.value_or(0))},
+      {"status", to_string(result.status)},
+      {"config", or_null(good, to_json(value{result.config}))},
+      {"time_us", or_null(good, static_cast<double>(result.time_ns) / 1e3)},
+      {"slowest_time_us", or_null(good, static_cast<double>(result.slowest_time_ns) / 1e3)},
+      {"error", or_null(!result.problem.empty(), result.problem)},
+      {"rejected", std::move(rejected)},
+  };
+}
+
+json json_of(const plan_report& report) {
+  auto kernels = json::array();
+  for (const auto& request : report.requests)
+    kernels.push_back(json_of(request));
+  return {
+      {"compiler_runs", report.compiler_runs},
+      {"trials", report.trials},
+      {"requests", report.requests.size()},
+      {"hits", report.hits},
+      {"failures", report.failures},
+      {"wall_ms", static_cast<double>(report.wall_ns) / 1e6},
+      {"kernels", std::move(kernels)},
+  };
+}
+
+// The Trace Event Format that chrome://tracing and Perfetto read; times in microseconds.
+json trace_of(const plan_report& report) {
+  auto events = json::array();
+  for (const auto& span : report.spans)
+    events.push_back({{"name", span.name},
+                      {"cat", span.category},
+                      {"ph", "X"},
+                      {"ts", static_cast<double>(span.start_ns) / 1e3},
+                      {"dur", static_cast<double>(span.duration_ns) / 1e3},
+                      {"pid", getpid()},
+                      {"tid", span.lane}});
+  return {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}};
+}
+
+status show(const plan_report& report, const compile_arguments& arguments) {
+  if (arguments.trace)
+    if (auto written = write_file(*arguments.trace, dump(trace_of(report))); !written)
+      return hearth::cli::report(written.error());
+  const auto text = arguments.json ? dump(json_of(report)) : table_of(report);
+  if (!write_stdout(text)) return hearth::cli::report({errc::io, "cannot write to stdout"});
+  return report.failures == 0 ? yes : no;
+}
+
+} // namespace
+
+status compile(const config& settings, const compile_arguments& arguments) {
+  const auto work = orchestrator::load_plan(arguments.plan);
+  if (!work) return report(work.error());
+  runtime rt(settings);
+  const progress_display display;
+  auto result = orchestrator::compile_plan(rt, *work, display);
+  display.clear();
+  if (!result) return report(result.error());
+  return show(*result, arguments);
+}
+
+} // namespace hearth::cli

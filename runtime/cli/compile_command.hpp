@@ -1,0 +1,20 @@
+// hearth compile PLAN: the main job, shown.
+#pragma once
+
+#include "runtime/cli/output.hpp"
+#include "runtime/config.hpp"
+
+#include <optional>
+#include <string>
+
+namespace hearth::cli {
+
+struct compile_arguments {
+  std::string plan;
+  std::optional<std::string> trace; ///< a Chrome trace is written there
+  bool json = false;
+};
+
+status compile(const config& settings, const compile_arguments& arguments);
+
+} // namespace hearth::cli

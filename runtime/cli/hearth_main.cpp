@@ -1,0 +1,125 @@
+// The program `hearth`: parses the command line and calls the command.
+#include "runtime/cli/compile_command.hpp"
+#include "runtime/cli/entry_commands.hpp"
+#include "runtime/cli/output.hpp"
+#include "runtime/cli/settings.hpp"
+#include "runtime/cli/store_commands.hpp"
+#include "runtime/version.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <exception>
+#include <fmt/format.h>
+#include <functional>
+#include <string>
+
+namespace {
+
+using namespace hearth;
+using namespace hearth::cli;
+
+using command = std::function<status(const config&)>;
+
+// Everything the command line can say. A subcommand that was given sets `run`.
+struct command_line {
+  given_options given;
+  entry_arguments entry;
+  compile_arguments compile;
+  store_arguments store;
+  command run;
+};
+
+void add_entry_command(CLI::App& app, command_line& line, const char* name, const char* help,
+                       bool takes_file, status (*execute)(const config&, const entry_arguments&)) {
+  auto* sub = app.add_subcommand(name, help);
+  sub->add_option("KEY", line.entry.key, "the entry's key, a text")->required();
+  if (takes_file)
+    sub->add_option("FILE", line.entry.file, "its content; - is stdin")->required();
+  sub->add_option("--cache", line.entry.cache, "the named cache")->capture_default_str();
+  if (std::string_view(name) == "get")
+    sub->add_option("-o,--output", line.entry.output, "write to FILE instead of stdout");
+  sub->callback([&line, execute] {
+    line.run = [&line, execute](const config& settings) {
+      line.entry.json = line.given.json;
+      return execute(settings, line.entry);
+    };
+  });
+}
+
+void add_store_command(CLI::App& app, command_line& line, const char* name, const char* help,
+                       status (*execute)(const config&, const store_arguments&)) {
+  auto* sub = app.add_subcommand(name, help);
+  if (std::string_view(name) == "list")
+    sub->add_option("--cache", line.store.cache, "this named cache alone");
+  sub->callback([&line, execute] {
+    line.run = [&line, execute](const config& settings) {
+      line.store.json = line.given.json;
+      return execute(settings, line.store);
+    };
+  });
+}
+
+void add_compile_command(CLI::App& app, command_line& line) {
+  auto* sub = app.add_subcommand("compile", "compile, tune and cache every kernel of a plan");
+  sub->add_option("PLAN", line.compile.plan, "the plan, a TOML file")->required();
+  sub->add_option("--jobs", line.given.jobs, "compilers at once; one a core");
+  sub->add_option("--trace", line.compile.trace, "write a Chrome trace to FILE");
+  sub->callback([&line] {
+    line.run = [&line](const config& settings) {
+      line.compile.json = line.given.json;
+      return compile(settings, line.compile);
+    };
+  });
+}
+
+void describe(CLI::App& app, command_line& line) {
+  app.set_version_flag("--version", "hearth " + std::string(version()));
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_option("--store", line.given.store, "the store's directory ($HEARTH_STORE)");
+  app.add_option("--config", line.given.config_file, "settings from a TOML file ($HEARTH_CONFIG)");
+  app.add_option("--disk-budget", line.given.disk_budget, "size limit of the store, as 10GiB");
+  app.add_option("--memory-budget", line.given.memory_budget, "size limit of the memory tier");
+  app.add_flag("--json", line.given.json, "print JSON");
+  app.add_flag("--verbose", line.given.verbose, "log more, to stderr");
+  add_compile_command(app, line);
+  add_entry_command(app, line, "get", "print an entry", false, get_entry);
+  add_entry_command(app, line, "insert", "store an entry that is not there yet", true,
+                    insert_entry);
+  add_entry_command(app, line, "put", "store an entry, replacing what is there", true, put_entry);
+  add_entry_command(app, line, "erase", "drop an entry", false, erase_entry);
+  add_store_command(app, line, "list", "list a store's entries", list);
+  add_store_command(app, line, "stats", "show what a store holds", stats);
+}
+
+int run(int count, char** arguments) {
+  command_line line;
+  CLI::App app("Hearth: a compile cache of actors", "hearth");
+  describe(app, line);
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::Success& wanted) { // --help, --version
+    return app.exit(wanted);
+  } catch (const CLI::ParseError& problem) {
+    return report({errc::invalid_argument,
+                   std::string(problem.what()) + "; see 'hearth --help'"});
+  }
+  auto settings = resolve(line.given, process_environment);
+  if (!settings) return report(settings.error());
+  settings->log = stderr_log(line.given.verbose);
+  settings->guard_sigbus = true;
+  return line.run(*settings);
+}
+
+} // namespace
+
+int main(int count, char** arguments) {
+  // A reader of our output that went away is an error of that write, not the end of the program.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(count, arguments);
+  } catch (const std::exception& e) {
+    return report({errc::internal, std::string("unexpected: ") + e.what()});
+  }
+}

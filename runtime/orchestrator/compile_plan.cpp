@@ -1,0 +1,155 @@
+#include "runtime/orchestrator/compile_plan.hpp"
+
+#include "runtime/core.hpp"
+#include "runtime/orchestrator/cache_memo.hpp"
+#include "runtime/orchestrator/tune_requests.hpp"
+
+#include <caf/event_based_actor.hpp>
+#include <caf/scoped_actor.hpp>
+
+#include <chrono>
+#include <memory>
+
+namespace hearth::orchestrator {
+namespace {
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+request_report report_of(const plan& work, const plan_request& request) {
+  const auto& kernel = work.kernels[request.kernel];
+  request_report report;
+  report.name = kernel.name;
+  for (std::size_t i = 0; i < kernel.symbols.size(); ++i)
+    report.sizes.emplace_back(kernel.symbols[i], kernel.shapes[request.shape][i]);
+  report.guard = request.guard;
+  if (request.guard) report.guard_text = kernel.guards[*request.guard].text();
+  return report;
+}
+
+// One run of a plan: an actor asks the tuner for every entry, and when an entry is there, for the
+// other shapes that it serves.
+struct session {
+  const plan& work;
+  const std::vector<tune_request_ptr>& entries;
+  const progress_callback& progress;
+  kernel_tuner_actor tuner;
+  std::shared_ptr<std::vector<request_report>> reports;
+  /// Goes with the session, which the actor's pending requests hold: should the actor be ended
+  /// early, it says `closed`.
+  completion<hearth::done> finished;
+  std::size_t done = 0;
+};
+
+using session_ptr = std::shared_ptr<session>;
+using self_pointer = caf::event_based_actor*;
+
+void settle(self_pointer self, const session_ptr& run, std::size_t request,
+            const tune_reply& reply) {
+  auto& report = (*run->reports)[request];
+  report.result = reply;
+  ++run->done;
+  if (run->progress) run->progress(run->done, run->reports->size(), report);
+  if (run->done < run->reports->size()) return;
+  run->finished.deliver(hearth::done{});
+  self->quit();
+}
+
+tune_reply failed_reply(const caf::error& why) {
+  tune_reply reply;
+  reply.problem = from_caf(why).text();
+  return reply;
+}
+
+template <class Next>
+void ask(self_pointer self, const session_ptr& run, const tune_request_ptr& request, Next next) {
+  self->request(run->tuner, caf::infinite, verb::tune_v, request)
+      .then([=](const tune_reply& reply) { next(reply); },
+            [=](const caf::error& why) { next(failed_reply(why)); });
+}
+
+// What else the entry serves: found where it was put, or failed with it.
+void ask_for_other_shapes(self_pointer self, const session_ptr& run, std::size_t entry,
+                          const tune_reply& first) {
+  const auto& requests = run->work.entries[entry].requests;
+  for (std::size_t i = 1; i < requests.size(); ++i) {
+    const auto request = requests[i];
+    if (first.status == tune_status::failed) {
+      settle(self, run, request, first);
+      continue;
+    }
+    ask(self, run, for_shape(run->entries[entry], run->work, run->work.requests[request]),
+        [=](const tune_reply& reply) { settle(self, run, request, reply); });
+  }
+}
+
+void start(self_pointer self, session_ptr run) {
+  for (std::size_t entry = 0; entry < run->entries.size(); ++entry)
+    ask(self, run, run->entries[entry], [=](const tune_reply& reply) {
+      settle(self, run, run->work.entries[entry].requests.front(), reply);
+      ask_for_other_shapes(self, run, entry, reply);
+    });
+}
+
+expected<std::vector<request_report>> run_session(runtime_core& core, const plan& work,
+                                                  const std::vector<tune_request_ptr>& entries,
+                                                  const progress_callback& progress) {
+  auto reports = std::make_shared<std::vector<request_report>>();
+  for (const auto& request : work.requests)
+    reports->push_back(report_of(work, request));
+  const auto all_done = std::make_shared<completion_state<done>>();
+  auto run = std::make_shared<session>(session{work, entries, progress, core.tuner(), reports,
+                                               completion<done>(all_done)});
+  core.system().spawn(
+      [run = std::move(run)](self_pointer self) mutable { start(self, std::move(run)); });
+  const auto finished = all_done->wait();
+  if (!finished) return fail(finished.error());
+  return std::move(*reports);
+}
+
+template <class T, class Verb> T ask_broker(runtime_core& core, Verb verb) {
+  caf::scoped_actor self{core.system()};
+  T result;
+  self->request(core.broker(), caf::infinite, verb)
+      .receive([&](T& answer) { result = std::move(answer); }, [](const caf::error&) {});
+  return result;
+}
+
+bool is_hit(tune_status status) {
+  return status == tune_status::memory || status == tune_status::disk ||
+         status == tune_status::remote;
+}
+
+} // namespace
+
+expected<plan_report> compile_plan(runtime& rt, const plan& work,
+                                   const progress_callback& progress) {
+  auto& core = rt.core();
+  if (auto no = core.refusal()) return fail(*no);
+  const auto start_ns = now_ns();
+  const auto before = ask_broker<broker_stats>(core, verb::stats_v);
+  auto facts = rt.open("facts");
+  if (!facts) return fail(facts.error());
+  cache_memo memo(std::move(*facts));
+  const auto entries = make_tune_requests(core, work, core.processes(), memo);
+  if (!entries) return fail(entries.error());
+  auto reports = run_session(core, work, *entries, progress);
+  if (!reports) return fail(reports.error());
+  const auto after = ask_broker<broker_stats>(core, verb::stats_v);
+  plan_report result;
+  result.compiler_runs = after.runs - before.runs;
+  result.trials = after.trials - before.trials;
+  result.requests = std::move(*reports);
+  for (const auto& request : result.requests) {
+    result.hits += is_hit(request.result.status);
+    result.failures += request.result.status == tune_status::failed;
+  }
+  result.spans = ask_broker<span_list>(core, verb::trace_v);
+  result.wall_ns = now_ns() - start_ns;
+  return result;
+}
+
+} // namespace hearth::orchestrator

@@ -1,0 +1,50 @@
+// The main job: every request of a plan found in the cache, or compiled, tried and kept.
+//
+// Called from one plain thread, which it blocks until the plan is done.
+#pragma once
+
+#include "messages/error.hpp"
+#include "messages/replies.hpp"
+#include "messages/tuning.hpp"
+#include "runtime/orchestrator/plan.hpp"
+#include "runtime/runtime.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hearth::orchestrator {
+
+/// What became of one request: a kernel with one shape.
+struct request_report {
+  std::string name;
+  std::vector<std::pair<std::string, std::int64_t>> sizes; ///< in the order of the plan's symbols
+  std::optional<std::size_t> guard;
+  std::string guard_text;
+  tune_reply result; ///< its times are those of the shape that the entry was tuned on
+};
+
+struct plan_report {
+  std::uint64_t compiler_runs = 0; ///< programs made by starting a compiler, in this process
+  std::uint64_t trials = 0;        ///< kernels tried, in this process
+  std::uint64_t hits = 0;
+  std::uint64_t failures = 0;      ///< requests without a good kernel
+  std::int64_t wall_ns = 0;
+  std::vector<request_report> requests; ///< in plan order
+  span_list spans;                      ///< of compiles and trials
+};
+
+/// Called with how many of how many requests are done, and the last of them. From an actor's
+/// thread; must not block.
+using progress_callback =
+    std::function<void(std::size_t done, std::size_t total, const request_report& last)>;
+
+/// Runs the plan. A kernel that fails is no error: it is in the report. Errors: `not_found` (the
+/// compiler), `invalid_argument` and `unsupported` (flags), `closed`.
+expected<plan_report> compile_plan(runtime& rt, const plan& work, const progress_callback& progress);
+
+} // namespace hearth::orchestrator

@@ -1,0 +1,37 @@
+// The structural keys of a plan: all that can change a program, as a map whose canonical bytes are
+// hashed. Pure functions, any thread.
+#pragma once
+
+#include "messages/digest.hpp"
+#include "messages/value.hpp"
+#include "runtime/orchestrator/machine.hpp"
+#include "runtime/orchestrator/plan.hpp"
+#include "runtime/orchestrator/toolchain.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hearth::orchestrator {
+
+/// The arguments that every kernel's compile has beside flags and macros. Part of every key.
+std::vector<std::string> link_arguments();
+
+/// What all entries of a plan share: toolchain, flags, environment, machine, link arguments.
+value::map shared_details(const toolchain& compiler, const machine& host);
+
+/// What one entry adds: kernel, symbols, buffers, tolerance, and its guard or its shape.
+value::map entry_details(value::map shared, const plan_kernel& kernel, const plan_entry& entry);
+
+/// What one configuration adds: its macros in their order, and the identity of its sources, or why
+/// they cannot be read.
+value config_details(const plan_config& config, const std::string& sources);
+
+/// SHA-256 of the details' canonical bytes.
+digest key_digest(const value::map& details);
+
+/// The configuration as an object, and as text: "TILE=16 UNROLL=2".
+value::map config_object(const plan_config& config);
+std::string config_text(const plan_config& config);
+
+} // namespace hearth::orchestrator

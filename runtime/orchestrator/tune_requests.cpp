@@ -1,0 +1,201 @@
+#include "runtime/orchestrator/tune_requests.hpp"
+
+#include "runtime/orchestrator/file_view.hpp"
+#include "runtime/orchestrator/includes.hpp"
+#include "runtime/orchestrator/machine.hpp"
+#include "runtime/orchestrator/plan_keys.hpp"
+#include "runtime/orchestrator/toolchain.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
+
+namespace hearth::orchestrator {
+namespace {
+
+// Every trial of an entry, on every machine, has the same inputs.
+constexpr std::uint64_t input_seed = 0x6865617274680001;
+
+// What all entries of one plan are made with.
+struct workshop {
+  const plan& work;
+  toolchain compiler;
+  value::map shared;
+  include_scanner& includes;
+  named_cache_ptr entries;
+  named_cache_ptr actions;
+  named_cache_ptr tunings;
+  std::stop_token stop;
+};
+
+// A name that the compiler would take for an option or a response file is made a path.
+std::string as_argument(const std::string& source) {
+  const bool is_special = source.starts_with('-') || source.starts_with('@');
+  return is_special ? "./" + source : source;
+}
+
+std::vector<macro> macros_of(const plan_entry& entry, const plan_config& config) {
+  std::vector<macro> macros;
+  if (entry.guard) macros.push_back({"HEARTH_GUARD", std::to_string(*entry.guard)});
+  for (const auto& item : config)
+    macros.push_back({item.name, item.text});
+  return macros;
+}
+
+hints sizes_of(const plan_kernel& kernel, std::size_t shape) {
+  hints sizes;
+  for (std::size_t i = 0; i < kernel.symbols.size(); ++i)
+    sizes[kernel.symbols[i]] = kernel.shapes[shape][i];
+  return sizes;
+}
+
+action_request compile_action(const workshop& shop, const plan_kernel& kernel,
+                              const std::vector<macro>& macros, std::string label) {
+  auto arguments = macro_arguments(macros);
+  for (auto& argument : link_arguments())
+    arguments.push_back(std::move(argument));
+  arguments.push_back("-o");
+  arguments.push_back("");
+  const auto output_from_end = std::size_t{2};
+  arguments.push_back(as_argument(kernel.source));
+  action_request action;
+  action.label = std::move(label);
+  action.process = shop.compiler.run(std::move(arguments), shop.work.toolchain.timeout);
+  action.outputs = {{action.process.argv.size() - output_from_end, "kernel.so"}};
+  return action;
+}
+
+// The candidate, and what it adds to its entry's key.
+struct keyed_candidate {
+  tune_candidate candidate;
+  value details;
+};
+
+keyed_candidate make_candidate(const workshop& shop, const plan_kernel& kernel,
+                               const plan_entry& entry, const plan_config& config,
+                               const std::string& label) {
+  keyed_candidate result;
+  auto& candidate = result.candidate;
+  candidate.config = config_object(config);
+  candidate.config_text = config_text(config);
+  const auto macros = macros_of(entry, config);
+  auto closure = shop.includes.closure_of(as_argument(kernel.source), macros, shop.stop);
+  if (!closure) {
+    candidate.broken = closure.error();
+    result.details = config_details(config, "unreadable: " + closure.error().text());
+    return result;
+  }
+  result.details = config_details(config, (*closure)->identity.hex());
+  candidate.action =
+      compile_action(shop, kernel, macros, label + " " + candidate.config_text);
+  candidate.action.inputs_hold = [files = std::move(*closure)] { return files->still_holds(); };
+  return result;
+}
+
+key key_of(const value::map& details) {
+  const auto sum = key_digest(details);
+  return key::bytes({reinterpret_cast<const char*>(sum.bytes.data()), sum.bytes.size()});
+}
+
+std::string label_of(const plan_kernel& kernel, const plan_entry& entry) {
+  return entry.guard ? kernel.name + "[guard " + std::to_string(*entry.guard) + "]" : kernel.name;
+}
+
+trial_request trial_of(const workshop& shop, const plan_kernel& kernel, const plan_entry& entry) {
+  const auto& tuned_on = shop.work.requests[entry.requests.front()];
+  trial_request trial;
+  trial.entry = kernel.entry;
+  trial.reference = kernel.reference;
+  trial.tolerance = kernel.tolerance;
+  trial.buffers = tuned_on.buffers;
+  trial.sizes = kernel.shapes[tuned_on.shape];
+  trial.seed = input_seed;
+  return trial;
+}
+
+tune_request_ptr make_request(const workshop& shop, const plan_entry& entry) {
+  const auto& kernel = shop.work.kernels[entry.kernel];
+  const auto& tuned_on = shop.work.requests[entry.requests.front()];
+  auto request = std::make_shared<tune_request>();
+  request->name = label_of(kernel, entry);
+  request->sizes = sizes_of(kernel, tuned_on.shape);
+  if (entry.guard) request->guard = kernel.guards[*entry.guard].text();
+  request->trial = trial_of(shop, kernel, entry);
+  request->trial_deadline = shop.work.toolchain.timeout;
+  const auto base = entry_details(shop.shared, kernel, entry);
+  value::array configs;
+  for (const auto& config : kernel.configs) {
+    auto made = make_candidate(shop, kernel, entry, config, request->name);
+    auto details = base;
+    details["config"] = made.details;
+    made.candidate.action_key = cache_key(shop.actions, key_of(details).encoded());
+    configs.push_back(std::move(made.details));
+    request->candidates.push_back(std::move(made.candidate));
+  }
+  auto details = base;
+  details["configs"] = std::move(configs);
+  if (!entry.guard) // an entry a shape
+    details["sizes"] = value::array(request->trial.sizes.begin(), request->trial.sizes.end());
+  const auto entry_key = key_of(details);
+  request->key = cache_key(shop.entries, entry_key.encoded());
+  request->autotune_key = cache_key(shop.tunings, entry_key.encoded());
+  return request;
+}
+
+// Makes all requests, several at once: each may have to read files or ask the compiler.
+std::vector<tune_request_ptr> make_all(const workshop& shop, unsigned at_once) {
+  std::vector<tune_request_ptr> requests(shop.work.entries.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (auto i = next++; i < requests.size(); i = next++)
+      requests[i] = make_request(shop, shop.work.entries[i]);
+  };
+  std::vector<std::jthread> helpers;
+  const auto count = std::min<std::size_t>(at_once, requests.size());
+  for (std::size_t i = 1; i < count; ++i)
+    helpers.emplace_back(work);
+  work();
+  helpers.clear();
+  return requests;
+}
+
+named_cache_ptr named(runtime_core& core, std::string_view name) {
+  return core.name(*cache_id::make(name), {});
+}
+
+} // namespace
+
+expected<std::vector<tune_request_ptr>> make_tune_requests(runtime_core& core, const plan& work,
+                                                           actors::process_runner& runner,
+                                                           fact_memo& memo) {
+  file_view files;
+  toolchain_request asked;
+  asked.compiler = work.toolchain.compiler;
+  asked.directory = work.directory;
+  asked.flags = work.toolchain.flags;
+  asked.variables = host_variables();
+  asked.deadline = work.toolchain.timeout;
+  auto compiler = identify(asked, files, runner, memo, core.stop_token());
+  if (!compiler) return fail(compiler.error().within(work.path));
+  include_scanner includes(*compiler, files, runner, memo, work.toolchain.timeout);
+  auto shared = shared_details(*compiler, this_machine());
+  const workshop shop{work,
+                      *compiler,
+                      std::move(shared),
+                      includes,
+                      named(core, "kernels"),
+                      named(core, "actions"),
+                      named(core, "autotune"),
+                      core.stop_token()};
+  return make_all(shop, core.jobs());
+}
+
+tune_request_ptr for_shape(const tune_request_ptr& entry, const plan& work,
+                           const plan_request& shape) {
+  auto request = std::make_shared<tune_request>(*entry);
+  request->sizes = sizes_of(work.kernels[shape.kernel], shape.shape);
+  return request;
+}
+
+} // namespace hearth::orchestrator
