@@ -1,0 +1,31 @@
+// The output of a program, kept within a bound: its beginning and its end, which say most. Owned by
+// who reads the program; for one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace hearth {
+
+class bounded_output {
+public:
+  /// Keeps at most `limit` bytes, the note about what was left out included.
+  explicit bounded_output(std::size_t limit);
+
+  void append(std::string_view bytes);
+  /// All of it, or its first and last parts with "[... N bytes left out ...]" on a line between.
+  std::string text() const;
+
+private:
+  std::string tail() const;
+
+  std::size_t head_limit_;
+  std::size_t tail_limit_;
+  std::string head_;
+  std::string ring_; // the last bytes; once full, the oldest stands at `oldest_`
+  std::size_t oldest_ = 0;
+  std::size_t left_out_ = 0; // what has fallen out of the ring
+};
+
+} // namespace hearth

@@ -1,0 +1,59 @@
+// A file descriptor that closes itself. Owned by one object, used from one thread at a time.
+#pragma once
+
+#include "messages/error.hpp"
+
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <unistd.h>
+#include <utility>
+
+namespace hearth {
+
+class descriptor {
+public:
+  descriptor() = default;
+  explicit descriptor(int number)
+      : number_(number) {}
+  descriptor(descriptor&& other) noexcept
+      : number_(std::exchange(other.number_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~descriptor() { reset(); }
+
+  int get() const noexcept { return number_; }
+  explicit operator bool() const noexcept { return number_ >= 0; }
+  void reset() noexcept {
+    if (number_ >= 0) ::close(std::exchange(number_, -1));
+  }
+
+private:
+  int number_ = -1;
+};
+
+/// The two ends of a pipe or of a socket pair. All descriptors made here are close-on-exec, and
+/// above those that `posix_spawn` puts in place for a child.
+struct descriptor_pair {
+  descriptor ours;
+  descriptor theirs;
+};
+
+/// A pipe that we read, without ever blocking, and the other side writes.
+expected<descriptor_pair> make_pipe();
+/// Connected sockets that keep the bounds of messages.
+expected<descriptor_pair> make_message_sockets();
+/// A file in memory that holds `content`, to be read from its start.
+expected<descriptor> make_memory_file(std::string_view content);
+/// A counter that `poll` can wait for.
+expected<descriptor> make_event();
+/// A handle of a process, readable when it has ended; nothing where the kernel has none
+/// (before 5.3).
+descriptor make_process_handle(pid_t process);
+
+/// Everything up to the end of `from`, at most `limit` bytes. Errors: `too_large`, `io`.
+expected<std::string> read_to_end(int from, std::size_t limit);
+
+} // namespace hearth

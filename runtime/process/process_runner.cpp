@@ -1,0 +1,208 @@
+#include "runtime/process/process_runner.hpp"
+
+#include "runtime/process/bounded_output.hpp"
+#include "runtime/process/find_program.hpp"
+#include "runtime/process/last_line.hpp"
+#include "runtime/process/supervised_process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <system_error>
+
+namespace hearth {
+namespace {
+
+using worker::supervisor_message;
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// A supervisor gives up killing after two seconds; one that has not answered by then is ill.
+constexpr std::chrono::seconds stop_patience{10};
+constexpr milliseconds longest_deadline = std::chrono::hours(24 * 365);
+
+constexpr std::size_t max_pipe_bytes = 1 << 20; // what a program without privileges can make it
+
+enum class stop_reason { none, deadline, cancelled };
+
+expected<void> check(const process_request& request) {
+  const auto has_nul = [](const std::string& text) { return text.find('\0') != text.npos; };
+  if (request.argv.empty() || request.argv.front().empty())
+    return fail(errc::invalid_argument, "a program to run without a name");
+  if (std::ranges::any_of(request.argv, has_nul) ||
+      std::ranges::any_of(request.environment, has_nul) || has_nul(request.directory))
+    return fail(errc::invalid_argument,
+                "a NUL byte in the arguments or the environment of " + request.argv.front());
+  return {};
+}
+
+process_result cancelled_before_start() {
+  process_result result;
+  result.cancelled = true;
+  return result;
+}
+
+// Follows one run from its start to the supervisor's last message.
+class watch {
+public:
+  watch(const process_request& request, supervised_process process, const descriptor& stop_event)
+      : request_(request)
+      , process_(std::move(process))
+      , started_(clock::now())
+      , deadline_(started_ + std::clamp(request.deadline, milliseconds{0}, longest_deadline))
+      , stop_event_(stop_event.get())
+      , output_(request.output_limit) {}
+
+  expected<process_result> follow();
+
+private:
+  // The places of what is waited for.
+  enum : std::size_t { output, report, control, stop };
+
+  milliseconds time_left() const;
+  void stop_for(stop_reason why);
+  void read_output();
+  void read_report();
+  expected<process_result> finish(const supervisor_message& last);
+  error refusal(const supervisor_message& why) const;
+  error loss();
+
+  const process_request& request_;
+  supervised_process process_;
+  clock::time_point started_;
+  clock::time_point deadline_; // of the run, and once it is asked to stop, of that
+  int stop_event_;
+  stop_reason stopped_ = stop_reason::none;
+  bounded_output output_;
+  std::string report_;
+  pollfd ready_[4] = {{process_.output(), POLLIN, 0},
+                      {process_.report(), POLLIN, 0},
+                      {process_.control(), POLLIN, 0},
+                      {stop_event_, POLLIN, 0}};
+};
+
+milliseconds watch::time_left() const {
+  // Rounded up: a wait that ends just before its time would be repeated without a pause.
+  const auto left = std::chrono::ceil<milliseconds>(deadline_ - clock::now());
+  return std::clamp(left, milliseconds{0}, milliseconds{std::chrono::hours(1)});
+}
+
+void watch::stop_for(stop_reason why) {
+  stopped_ = why;
+  process_.ask_to_stop();
+  ready_[stop].fd = -1;
+  deadline_ = clock::now() + stop_patience;
+}
+
+// Calls `take` with what there is to be read, which is at most what a pipe can hold: a program that
+// never pauses must not keep us from looking at the clock. False at the end of the pipe.
+template <class Take>
+bool drain(int from, Take take) {
+  char chunk[1 << 14];
+  for (std::size_t taken = 0; taken < max_pipe_bytes;) {
+    const auto n = ::read(from, chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 && errno == EAGAIN;
+    take(std::string_view(chunk, static_cast<std::size_t>(n)));
+    taken += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+void watch::read_output() {
+  if (!drain(process_.output(), [&](std::string_view bytes) { output_.append(bytes); }))
+    ready_[output].fd = -1;
+}
+
+void watch::read_report() {
+  const auto keep = [&](std::string_view bytes) {
+    report_ += bytes.substr(0, max_report_bytes - report_.size());
+  };
+  if (!drain(process_.report(), keep)) ready_[report].fd = -1;
+}
+
+expected<process_result> watch::follow() {
+  for (;;) {
+    if (::poll(ready_, std::size(ready_), static_cast<int>(time_left().count())) < 0) {
+      if (errno == EINTR) continue;
+      return fail(error_of_errno(errno, "cannot wait for " + request_.argv.front()));
+    }
+    if (ready_[output].revents != 0) read_output();
+    if (ready_[report].revents != 0) read_report();
+    if (ready_[control].revents != 0) {
+      const auto message = process_.receive();
+      if (!message) return fail(loss());
+      if (message->what == supervisor_message::ended) return finish(*message);
+      return fail(refusal(*message));
+    }
+    const bool late = clock::now() >= deadline_;
+    if (stopped_ != stop_reason::none) {
+      if (late) return fail(loss());
+    } else if (ready_[stop].revents != 0) {
+      stop_for(stop_reason::cancelled);
+    } else if (late) {
+      stop_for(stop_reason::deadline);
+    }
+  }
+}
+
+expected<process_result> watch::finish(const supervisor_message& last) {
+  read_output();
+  read_report();
+  process_result result;
+  result.timed_out = last.stopped && stopped_ == stop_reason::deadline;
+  result.cancelled = last.stopped && stopped_ == stop_reason::cancelled;
+  result.signal = WIFSIGNALED(last.number) ? WTERMSIG(last.number) : 0;
+  result.exit_status = WIFEXITED(last.number) ? WEXITSTATUS(last.number) : 0;
+  result.output = output_.text();
+  result.report = std::move(report_);
+  result.wall_ns = std::chrono::nanoseconds(clock::now() - started_).count();
+  return result;
+}
+
+error watch::refusal(const supervisor_message& why) const {
+  const auto reason = std::generic_category().message(why.number);
+  auto text = "cannot run " + request_.argv.front() + ": ";
+  if (why.what == supervisor_message::refused_directory)
+    text += "cannot change to " + request_.directory + ": ";
+  if (why.what == supervisor_message::refused_process) text += "cannot make a process: ";
+  return {errc::process_failed, text + reason};
+}
+
+error watch::loss() {
+  read_output();
+  auto text = "the supervisor of " + request_.argv.front() + " " + process_.ending();
+  if (const auto said = last_line(output_.text()); !said.empty()) text += ": " + said;
+  return {errc::process_failed, text};
+}
+
+} // namespace
+
+subprocess_runner::subprocess_runner(std::string worker)
+    : worker_(std::move(worker)) {}
+
+expected<process_result> subprocess_runner::run(const process_request& request,
+                                                std::stop_token stop) {
+  if (auto valid = check(request); !valid) return fail(valid.error());
+  if (stop.stop_requested()) return cancelled_before_start();
+  auto program = find_program(request.argv.front(), request.environment, request.directory);
+  if (!program) return fail(program.error());
+  descriptor stop_event;
+  if (stop.stop_possible()) {
+    auto event = make_event();
+    if (!event) return fail(event.error());
+    stop_event = std::move(*event);
+  }
+  const std::stop_callback signal_stop{stop, [&] { ::eventfd_write(stop_event.get(), 1); }};
+  auto process = supervised_process::start(
+      worker_, {::getpid(), *program, request.directory, request.argv, request.environment},
+      request.input);
+  if (!process) return fail(process.error());
+  return watch{request, std::move(*process), stop_event}.follow();
+}
+
+} // namespace hearth

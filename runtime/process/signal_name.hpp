@@ -1,0 +1,11 @@
+// The name of a signal, as people write it. Pure, any thread.
+#pragma once
+
+#include <string>
+
+namespace hearth {
+
+/// "SIGSEGV"; "signal 35" when it has no name.
+std::string signal_name(int number);
+
+} // namespace hearth

@@ -1,0 +1,50 @@
+// A supervisor that was started, and the ends of what connects it with us. Owned by the call that
+// runs the program, on whose thread all of it happens.
+#pragma once
+
+#include "messages/error.hpp"
+#include "runtime/process/descriptor.hpp"
+#include "runtime/worker/job.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+
+namespace hearth {
+
+class supervised_process {
+public:
+  /// Starts `program` (the path of hearth-worker) with a job and what its program reads. Errors:
+  /// `process_failed`, and those of making descriptors.
+  static expected<supervised_process> start(const std::string& program, const worker::job& asked,
+                                            std::string_view input);
+  supervised_process(supervised_process&& other) noexcept;
+  supervised_process& operator=(supervised_process&&) = delete;
+  /// Sees to it that the supervisor is gone: waits for it a while, then kills it.
+  ~supervised_process();
+
+  int output() const { return output_.get(); }
+  int report() const { return report_.get(); }
+  int control() const { return control_.get(); }
+
+  /// Asks the supervisor to kill everything; it still tells how that went.
+  void ask_to_stop() const;
+  /// The next message; nothing when the supervisor is gone.
+  std::optional<worker::supervisor_message> receive() const;
+  /// How the supervisor itself ended, after `receive` found it gone: "was killed by SIGKILL".
+  std::string ending();
+
+private:
+  supervised_process() = default;
+  void wait(std::chrono::milliseconds patience);
+
+  pid_t process_ = -1; // ours to wait for, until that is done
+  int status_ = 0;
+  descriptor handle_;
+  descriptor output_;
+  descriptor report_;
+  descriptor control_;
+};
+
+} // namespace hearth

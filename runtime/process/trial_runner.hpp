@@ -1,0 +1,36 @@
+// Tries compiled kernels, each in a process of its own (`hearth-worker trial`), so that one that
+// crashes or hangs harms nobody.
+//
+// Owned by the runtime; any number of threads may call it at once, as its process runner.
+#pragma once
+
+#include "actors/ports.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hearth {
+
+class subprocess_trial_runner : public actors::trial_runner {
+public:
+  /// `runner` outlives this. `worker` is the path of hearth-worker, see `find_worker`. A kernel
+  /// sees `environment`, "NAME=value" texts.
+  subprocess_trial_runner(actors::process_runner& runner, std::string worker,
+                          std::vector<std::string> environment = {});
+
+  /// The reason of a result that is not good is one line: how the process ended and in what it was
+  /// ("SIGSEGV in matmul"), the first difference ("output 2 [17] is 1.5, expected 1.25 (tolerance
+  /// 0.0001)"), or why it could not be tried. A trial that was stopped is `unfit`: "cancelled".
+  trial_result run(const trial_request& request, std::chrono::milliseconds deadline,
+                   std::stop_token stop) override;
+
+private:
+  actors::process_runner& runner_;
+  std::string worker_;
+  std::vector<std::string> environment_;
+};
+
+/// Milliseconds as people write them: "3 s", "1.5 s", "200 ms".
+std::string text_of(std::chrono::milliseconds duration);
+
+} // namespace hearth

@@ -1,0 +1,15 @@
+// `hearth-worker supervise`: runs one program for a host and sees to it that nothing of it is left,
+// neither when it ends, nor when the host asks for a stop, nor when the host is killed.
+//
+// The host starts it with the descriptors of job.hpp. It becomes a subreaper, so that whatever the
+// program leaves behind becomes its child, and it kills its children until there are none. The end
+// of its control socket and the host's own end are the signs to stop: PR_SET_PDEATHSIG would be
+// tied to the host's thread that started it, not to the host.
+#pragma once
+
+namespace hearth::worker {
+
+/// Serves one job and returns the exit status of the supervisor: 0 when the host was answered.
+int supervise();
+
+} // namespace hearth::worker

@@ -1,0 +1,32 @@
+// How long one call of a kernel takes. For one thread.
+#pragma once
+
+#include <cstdint>
+
+namespace hearth::worker {
+
+/// A kernel and what it is called with.
+struct kernel_call {
+  using entry_point = void(void* const* buffers, const std::int64_t* sizes);
+  entry_point* entry = nullptr;
+  void* const* buffers = nullptr;
+  const std::int64_t* sizes = nullptr;
+
+  /// An exception ends the process: it crossed an `extern "C"` boundary.
+  void operator()() const noexcept { entry(buffers, sizes); }
+};
+
+struct timing {
+  std::int64_t median_ns = 0; ///< of one call
+  std::int64_t rounds = 0;
+};
+
+/// Nanoseconds of the monotonic clock that `calls` calls take.
+std::int64_t time_calls(const kernel_call& call, std::int64_t calls);
+
+/// Warms up, then times rounds of at least half a millisecond each for about 100 ms; the median of
+/// the rounds is the answer. A kernel so slow that `first_ns`, its first call, needs no warm-up is
+/// called only while the 100 ms last, and that call counts as a round: at most twice it in all.
+timing time_kernel(const kernel_call& call, std::int64_t first_ns);
+
+} // namespace hearth::worker
