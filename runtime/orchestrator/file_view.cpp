@@ -119,55 +119,40 @@ private:
   std::unordered_map<std::string, file_content> entries_;
 };
 
-value to_value(const file_stamp& stamp) {
-  return value::array{static_cast<std::int64_t>(stamp.device),
-                      static_cast<std::int64_t>(stamp.inode),
-                      stamp.size,
-                      stamp.mtime_ns,
-                      stamp.ctime_ns,
-                      stamp.is_directory};
+void put(std::string& to, std::int64_t number) {
+  for (int shift = 0; shift < 64; shift += 8)
+    to += static_cast<char>(static_cast<std::uint64_t>(number) >> shift);
 }
 
-std::optional<file_stamp> read_stamp(const value& from) {
-  const auto* parts = from.as<value::array>();
-  if (!parts || parts->size() != 6 || !(*parts)[5].as<bool>()) return std::nullopt;
-  std::array<std::int64_t, 5> numbers{};
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const auto* number = (*parts)[i].as<std::int64_t>();
-    if (!number) return std::nullopt;
-    numbers[i] = *number;
-  }
-  return file_stamp{static_cast<std::uint64_t>(numbers[0]),
-                    static_cast<std::uint64_t>(numbers[1]),
-                    numbers[2],
-                    numbers[3],
-                    numbers[4],
-                    *(*parts)[5].as<bool>()};
+std::int64_t get(std::string_view from) {
+  std::uint64_t number = 0;
+  for (int i = 7; i >= 0; --i)
+    number = (number << 8) | static_cast<std::uint8_t>(from[static_cast<std::size_t>(i)]);
+  return static_cast<std::int64_t>(number);
 }
 
-std::optional<file_content> read_content(const value& from) {
-  const auto* parts = from.as<value::array>();
-  if (!parts || parts->size() != 2) return std::nullopt;
-  const auto stamp = read_stamp((*parts)[0]);
-  const auto* bytes = (*parts)[1].as<binary>();
-  if (!stamp || !bytes || bytes->bytes.size() != digest{}.bytes.size()) return std::nullopt;
-  file_content content{*stamp, {}, true};
-  std::copy(bytes->bytes.begin(), bytes->bytes.end(), content.content.bytes.begin());
-  return content;
+// Five numbers of eight bytes, the least first, and a byte.
+constexpr std::size_t packed_stamp_bytes = 41;
+
+std::string pack(const file_stamp& stamp) {
+  std::string bytes;
+  for (const auto number :
+       {static_cast<std::int64_t>(stamp.device), static_cast<std::int64_t>(stamp.inode), stamp.size,
+        stamp.mtime_ns, stamp.ctime_ns})
+    put(bytes, number);
+  bytes += stamp.is_directory ? '\1' : '\0';
+  return bytes;
 }
 
-// A map's members, each read by `read`; nothing when one of them cannot be.
-template <class T, class Read>
-std::optional<std::map<std::string, T>> read_members(const value* from, Read read) {
-  const auto* members = from ? from->as<value::map>() : nullptr;
-  if (!members) return std::nullopt;
-  std::map<std::string, T> result;
-  for (const auto& [path, member] : *members) {
-    const auto one = read(member);
-    if (!one) return std::nullopt;
-    result.emplace_hint(result.end(), path, *one);
-  }
-  return result;
+std::optional<file_stamp> unpack_stamp(std::string_view bytes) {
+  if (bytes.size() != packed_stamp_bytes || static_cast<unsigned char>(bytes.back()) > 1)
+    return std::nullopt;
+  return file_stamp{static_cast<std::uint64_t>(get(bytes)),
+                    static_cast<std::uint64_t>(get(bytes.substr(8))),
+                    get(bytes.substr(16)),
+                    get(bytes.substr(24)),
+                    get(bytes.substr(32)),
+                    bytes.back() == '\1'};
 }
 
 digest_memo& process_digests() {
@@ -179,7 +164,7 @@ digest_memo& process_digests() {
 
 std::int64_t file_clock_ns() {
   timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now); // which the kernel stamps files with
   return nanoseconds(now);
 }
 
@@ -263,30 +248,32 @@ expected<std::string> read_prefix(const std::string& path, std::size_t size) {
   return bytes;
 }
 
-value to_value(const std::map<std::string, file_stamp>& stamps) {
-  value::map members;
-  for (const auto& [path, stamp] : stamps)
-    members.emplace_hint(members.end(), path, to_value(stamp));
-  return members;
+value to_value(const file_stamp& stamp) { return binary{pack(stamp)}; }
+
+value to_value(const file_content& content) {
+  auto bytes = pack(content.stamp);
+  bytes += content.settled ? '\1' : '\0';
+  bytes.append(content.content.bytes.begin(), content.content.bytes.end());
+  return binary{std::move(bytes)};
 }
 
-value to_value(const std::map<std::string, file_content>& contents) {
-  value::map members;
-  for (const auto& [path, content] : contents) {
-    const auto& bytes = content.content.bytes;
-    members.emplace_hint(
-        members.end(), path,
-        value::array{to_value(content.stamp), binary{std::string(bytes.begin(), bytes.end())}});
-  }
-  return members;
+std::optional<file_stamp> read_stamp(const value& from) {
+  const auto* packed = from.as<binary>();
+  return packed ? unpack_stamp(packed->bytes) : std::nullopt;
 }
 
-std::optional<std::map<std::string, file_stamp>> read_stamps(const value* from) {
-  return read_members<file_stamp>(from, read_stamp);
-}
-
-std::optional<std::map<std::string, file_content>> read_contents(const value* from) {
-  return read_members<file_content>(from, read_content);
+std::optional<file_content> read_content(const value& from) {
+  const auto* packed = from.as<binary>();
+  file_content content;
+  if (!packed || packed->bytes.size() != packed_stamp_bytes + 1 + content.content.bytes.size())
+    return std::nullopt;
+  const std::string_view bytes = packed->bytes;
+  const auto stamp = unpack_stamp(bytes.substr(0, packed_stamp_bytes));
+  if (!stamp) return std::nullopt;
+  content.stamp = *stamp;
+  content.settled = bytes[packed_stamp_bytes] == '\1';
+  std::copy(bytes.begin() + packed_stamp_bytes + 1, bytes.end(), content.content.bytes.begin());
+  return content;
 }
 
 } // namespace hearth::orchestrator

@@ -84,11 +84,37 @@ expected<std::string> read_file(const std::string& path, std::size_t limit);
 /// The first `size` bytes of a file, or all it has.
 expected<std::string> read_prefix(const std::string& path, std::size_t size);
 
-/// Stamps and contents by path, in the form in which a memo keeps them; nothing for a value that is
-/// not of this form. Contents are settled.
-value to_value(const std::map<std::string, file_stamp>& stamps);
-value to_value(const std::map<std::string, file_content>& contents);
-std::optional<std::map<std::string, file_stamp>> read_stamps(const value* from);
-std::optional<std::map<std::string, file_content>> read_contents(const value* from);
+/// Stamps and contents in the form in which memos keep them; nothing for a value that is not of
+/// this form.
+value to_value(const file_stamp& stamp);
+value to_value(const file_content& content);
+std::optional<file_stamp> read_stamp(const value& from);
+std::optional<file_content> read_content(const value& from);
+
+/// A map of such values by path; `read` is one of the two above. Nothing when one of them, or the
+/// map, is not of the form.
+template <class Read>
+auto read_by_path(const value* from, Read read) {
+  using item = typename decltype(read(value()))::value_type;
+  std::optional<std::map<std::string, item>> result;
+  const auto* members = from ? from->as<value::map>() : nullptr;
+  if (!members) return result;
+  result.emplace();
+  for (const auto& [path, member] : *members) {
+    auto one = read(member);
+    if (!one) return std::optional<std::map<std::string, item>>();
+    result->emplace_hint(result->end(), path, std::move(*one));
+  }
+  return result;
+}
+
+/// The map of such values that `read_by_path` reads.
+template <class Item>
+value by_path(const std::map<std::string, Item>& items) {
+  value::map members;
+  for (const auto& [path, item] : items)
+    members.emplace_hint(members.end(), path, to_value(item));
+  return members;
+}
 
 } // namespace hearth::orchestrator

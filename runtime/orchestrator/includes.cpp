@@ -3,6 +3,7 @@
 #include "runtime/orchestrator/compiler_answers.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -14,8 +15,9 @@
 namespace hearth::orchestrator {
 namespace {
 
-constexpr std::size_t rule_bytes = 16 << 20; // of the compiler's list of dependencies
-constexpr std::size_t message_bytes = 2000;  // of the compiler's own message in an error
+constexpr std::size_t rule_bytes = 16 << 20;  // of the compiler's list of dependencies
+constexpr std::size_t text_bytes = 256 << 20; // of one source file
+constexpr std::size_t message_bytes = 2000;   // of the compiler's own message in an error
 
 // A file for the compiler's answer, apart from its messages; removed at the end.
 class answer_file {
@@ -52,11 +54,63 @@ std::string shortened(std::string_view message) {
   return std::string(message.substr(0, message_bytes)) + " ...";
 }
 
+value texts(std::span<const std::string> list) { return value::array(list.begin(), list.end()); }
+
 digest identity_of(std::span<const source_file> files) {
   value::array list;
   for (const auto& file : files)
     list.push_back(value::array{file.name, file.state.content.hex()});
   return sha256(encode(value(std::move(list))));
+}
+
+std::shared_ptr<source_closure> closure_from(const std::string& directory,
+                                             const std::map<std::string, file_content>& files) {
+  auto closure = std::make_shared<source_closure>();
+  closure->directory = directory;
+  for (const auto& [name, content] : files)
+    closure->files.push_back({name, content});
+  closure->identity = identity_of(closure->files);
+  return closure;
+}
+
+std::vector<std::string> macro_names(std::span<const macro> macros) {
+  std::vector<std::string> names;
+  for (const auto& one : macros)
+    names.push_back(one.name.substr(0, one.name.find('('))); // F(x) defines F
+  return names;
+}
+
+// Whether a flag, as -DSIZE=TILE or @file, may pass the meaning of one of `names` on.
+bool mention_any(std::span<const std::string> flags, std::span<const std::string> names) {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  const auto mentions = [&](const std::string& flag, const std::string& name) {
+    for (auto at = flag.find(name, 2); at != std::string::npos; at = flag.find(name, at + 1))
+      if (!is_word(flag[at - 1]) &&
+          (at + name.size() == flag.size() || !is_word(flag[at + name.size()])))
+        return true;
+    return false;
+  };
+  return std::any_of(flags.begin(), flags.end(), [&](const std::string& flag) {
+    return flag.starts_with('@') || std::any_of(names.begin(), names.end(), [&](const auto& name) {
+             return mentions(flag, name);
+           });
+  });
+}
+
+// The names that flags include before the source.
+std::vector<std::string> forced_includes(std::span<const std::string> flags) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < flags.size(); ++i)
+    for (const std::string_view option : {"-include", "-imacros", "--include", "--imacros"}) {
+      if (!flags[i].starts_with(option)) continue;
+      auto name = flags[i].substr(option.size());
+      if (name.empty() && i + 1 < flags.size()) name = flags[i + 1];
+      if (name.starts_with('=')) name.erase(0, 1);
+      names.push_back(std::move(name));
+    }
+  return names;
 }
 
 error failure_of(const process_result& result, const std::string& source) {
@@ -82,16 +136,25 @@ std::vector<std::string> macro_arguments(std::span<const macro> macros) {
   return arguments;
 }
 
-// A scan that some wait for while one makes it.
-struct include_scanner::flight {
+// What a run knows of one source and one set of macro names. Who asks while another scans, waits.
+struct include_scanner::source_state {
   std::mutex guard;
-  std::optional<answer> result;
+  std::optional<answer> for_all; // whatever the macros' texts
+  std::map<std::vector<macro>, answer> by_macros;
+};
+
+struct include_scanner::finding {
+  std::shared_ptr<source_closure> closure;
+  include_record record;
+  bool repeatable = false; // whether the record holds all that the scan rests on
+  bool for_all = false;    // whether the macros' texts do not matter
 };
 
 include_scanner::include_scanner(const toolchain& compiler, file_view& files,
                                  actors::process_runner& runner, fact_memo& memo,
                                  std::chrono::milliseconds deadline)
     : compiler_(compiler)
+    , settings_{compiler.directory, compiler.include_directories, forced_includes(compiler.flags)}
     , files_(files)
     , runner_(runner)
     , memo_(memo)
@@ -102,63 +165,169 @@ include_scanner::~include_scanner() = default;
 include_scanner::answer include_scanner::closure_of(const std::string& source,
                                                     std::span<const macro> macros,
                                                     std::stop_token stop) {
-  auto key = source;
-  for (const auto& one : macros)
-    key += '\0' + one.name + '=' + one.text;
-  std::shared_ptr<flight> mine;
+  std::shared_ptr<source_state> state;
   {
     const std::lock_guard lock(guard_);
-    auto& at = flights_[key];
-    if (!at) at = std::make_shared<flight>();
-    mine = at;
+    auto& at = sources_[memo_key(source, macros, false)];
+    if (!at) at = std::make_shared<source_state>();
+    state = at;
   }
-  const std::lock_guard lock(mine->guard);
-  const bool again = mine->result && !*mine->result &&
-                     mine->result->error().code() == errc::cancelled; // by one who no longer waits
-  if (mine->result && !again) return *mine->result;
-  mine->result = find_or_scan(source, macros, stop);
-  return *mine->result;
+  const std::lock_guard lock(state->guard);
+  if (state->for_all) return *state->for_all;
+  std::vector<macro> exact(macros.begin(), macros.end());
+  if (const auto at = state->by_macros.find(exact); at != state->by_macros.end()) return at->second;
+  auto result = find_or_scan(*state, source, macros, stop);
+  const bool given_up = !result && result.error().code() == errc::cancelled;
+  if (!given_up) state->by_macros.emplace(std::move(exact), result);
+  return result;
 }
 
-include_scanner::answer include_scanner::find_or_scan(const std::string& source,
+include_scanner::answer include_scanner::find_or_scan(source_state& state,
+                                                      const std::string& source,
                                                       std::span<const macro> macros,
                                                       const std::stop_token& stop) {
-  return scan(source, macros, stop);
+  const auto common = memo_key(source, macros, false);
+  const auto exact = memo_key(source, macros, true);
+  if (compiler_.understood) {
+    if (auto known = recall(common)) return *(state.for_all = std::move(known));
+    if (auto known = recall(exact)) return known;
+  }
+  auto found = scan(source, macros, stop);
+  if (!found) return fail(found.error());
+  if (found->repeatable) memo_.save(found->for_all ? common : exact, encode(found->record));
+  if (found->for_all) state.for_all = found->closure;
+  return found->closure;
 }
 
-include_scanner::answer include_scanner::scan(const std::string& source,
-                                              std::span<const macro> macros,
-                                              const std::stop_token& stop) {
+include_scanner::answer include_scanner::recall(const std::string& key) {
+  const auto bytes = memo_.load(key);
+  auto record = bytes ? decode_include_record(*bytes) : std::nullopt;
+  const auto state = record ? check(*record, compiler_.directory, files_) : record_state::stale;
+  if (state == record_state::stale) return fail(errc::not_found, "nothing remembered");
+  if (state == record_state::renewed) memo_.save(key, encode(*record));
+  auto closure = closure_from(compiler_.directory, record->files);
+  closure->remembered = true;
+  return closure;
+}
+
+// A file that changed while the compiler read may have been read in either state; then once more.
+expected<include_scanner::finding> include_scanner::scan(const std::string& source,
+                                                         std::span<const macro> macros,
+                                                         const std::stop_token& stop) {
+  constexpr int attempts = 2;
+  for (int i = 1;; ++i) {
+    const auto start_ns = file_clock_ns();
+    auto names = ask(source, macros, stop);
+    if (!names) return fail(names.error());
+    auto found = inspect(source, std::move(*names), macros);
+    if (!found) return found;
+    const bool steady = is_steady(found->record, compiler_.directory, start_ns);
+    if (steady || !found->repeatable || i == attempts) {
+      found->repeatable = found->repeatable && steady;
+      return found;
+    }
+  }
+}
+
+expected<std::vector<std::string>> include_scanner::ask(const std::string& source,
+                                                        std::span<const macro> macros,
+                                                        const std::stop_token& stop) {
   const auto path = path_in(compiler_.directory, source);
   if (auto readable = files_.content(path); !readable) return fail(readable.error());
   const auto target = answer_file::make();
   if (!target) return fail(target.error());
   auto arguments = macro_arguments(macros);
-  for (const auto& argument : {std::string("-M"), std::string("-MT"), std::string("hearth"),
-                               std::string("-MF"), target->path(), source})
-    arguments.push_back(argument);
+  arguments.insert(arguments.end(), {"-M", "-MT", "hearth", "-MF", target->path(), source});
   const auto result = runner_.run(compiler_.query(std::move(arguments), deadline_), stop);
   if (!result) return fail(result.error());
   if (!result->succeeded()) return fail(failure_of(*result, source));
-
   const auto rule = read_file(target->path(), rule_bytes);
   if (!rule) return fail(rule.error());
-  auto closure = std::make_shared<source_closure>();
-  closure->directory = compiler_.directory;
-  for (auto& name : read_dependencies(*rule)) {
-    auto content = files_.content(path_in(compiler_.directory, name));
-    if (!content)
-      return fail(errc::unsupported, "the includes of " + source + ": " + content.error().text() +
-                                         "; the compiler may have spelled a strange name wrong");
-    closure->files.push_back({std::move(name), *content});
-  }
-  if (closure->files.empty())
+  auto names = read_dependencies(*rule);
+  if (names.empty())
     return fail(errc::unsupported, "the includes of " + source + ": " + compiler_.compiler +
                                        " -M answered no list of them; name a GCC or Clang");
-  std::sort(closure->files.begin(), closure->files.end(),
-            [](const auto& a, const auto& b) { return a.name < b.name; });
-  closure->identity = identity_of(closure->files);
-  return closure;
+  return names;
+}
+
+expected<include_scanner::finding> include_scanner::inspect(const std::string& source,
+                                                            std::vector<std::string> names,
+                                                            std::span<const macro> macros) {
+  finding found;
+  std::vector<scanned_file> scanned;
+  std::vector<inspected_file> inspected;
+  for (auto& name : names) {
+    const auto path = path_in(compiler_.directory, name);
+    const auto content = files_.content(path);
+    const auto text = content ? text_of(path, content->content) : fail(content.error());
+    if (!text)
+      return fail(errc::unsupported, "the includes of " + source + ": " + text.error().text() +
+                                         "; a compiler may spell a strange name wrong: rename it");
+    scanned.push_back({name, *text});
+    inspected.push_back({*text, is_own(name)});
+    found.record.files.emplace(std::move(name), *content);
+  }
+  found.record.folders = gather_facts(scanned, settings_, files_);
+  bool folders_of_headers = false;
+  for (const auto& path : precompiled_headers(found.record.folders)) {
+    if (const auto content = files_.content(path))
+      found.record.files.emplace(path, *content);
+    else
+      folders_of_headers = true;
+  }
+  const bool opaque = std::any_of(inspected.begin(), inspected.end(),
+                                  [](const auto& file) { return file.text->opaque; });
+  found.repeatable = compiler_.understood && !opaque && !folders_of_headers;
+  const auto names_of_macros = macro_names(macros);
+  found.for_all = !mention_any(compiler_.flags, names_of_macros) &&
+                  !inclusion_depends_on(names_of_macros, inspected);
+  found.closure = closure_from(compiler_.directory, found.record.files);
+  return found;
+}
+
+// Texts are read once a run; a file that many sources include is the same text.
+expected<const source_text*> include_scanner::text_of(const std::string& path,
+                                                      const digest& content) {
+  {
+    const std::lock_guard lock(guard_);
+    if (const auto at = texts_.find(content); at != texts_.end()) return at->second.get();
+  }
+  const auto bytes = read_file(path, text_bytes);
+  if (!bytes) return fail(bytes.error());
+  if (sha256(*bytes) != content)
+    return fail(errc::busy, path + " changes while it is read; let its writer end");
+  auto text = std::make_unique<const source_text>(read_source(*bytes));
+  const std::lock_guard lock(guard_);
+  return texts_.try_emplace(content, std::move(text)).first->second.get();
+}
+
+std::string include_scanner::memo_key(const std::string& source, std::span<const macro> macros,
+                                      bool with_texts) const {
+  value::array list;
+  for (const auto& one : macros)
+    list.push_back(with_texts ? value(value::array{one.name, one.text}) : value(one.name));
+  const value::map parts = {{"compiler", compiler_.compiler},
+                            {"directory", compiler_.directory},
+                            {"environment", texts(keyed_variables(compiler_.environment))},
+                            {"flags", texts(compiler_.flags)},
+                            {"folders", texts(compiler_.include_directories)},
+                            {"identity", compiler_.identity.hex()},
+                            {"macros", std::move(list)},
+                            {"source", source}};
+  return "includes 1 " + sha256(encode(parts)).hex();
+}
+
+// The system's headers are those in a folder that neither lies in the plan's nor is named by a
+// flag.
+bool include_scanner::is_own(const std::string& name) const {
+  if (!name.starts_with('/') || name.starts_with(compiler_.directory + "/")) return true;
+  return std::none_of(settings_.include_directories.begin(), settings_.include_directories.end(),
+                      [&](const std::string& folder) {
+                        return folder.starts_with('/') && name.starts_with(folder + "/") &&
+                               std::none_of(
+                                   compiler_.flags.begin(), compiler_.flags.end(),
+                                   [&](const auto& flag) { return flag.ends_with(folder); });
+                      });
 }
 
 } // namespace hearth::orchestrator

@@ -1,6 +1,16 @@
 // What a source is made of: itself and everything that it includes, system headers too, each by
 // content. A key that holds less than that is a wrong program some day.
 //
+// A scan asks the compiler (`-M`) and is remembered with all that it rests on (include_record.hpp),
+// so that a run in which nothing changed starts no compiler. Sources that could look for files by
+// names that their text does not show are scanned in each run: `__has_include` of a macro, #embed,
+// .incbin (whose file no closure holds, since -M does not know it), trigraphs; so are wrappers and
+// compilers that do not explain their search path.
+//
+// Which files are read may depend on a configuration's macros (`#if TILE == 16` around an
+// #include). Where directives.hpp shows that it cannot, one scan serves all configurations of a
+// source; otherwise each has its own.
+//
 // One run (one plan) owns a scanner; any thread may ask it, and those who ask for the same at once
 // share one scan.
 #pragma once
@@ -10,6 +20,7 @@
 #include "messages/error.hpp"
 #include "runtime/orchestrator/fact_memo.hpp"
 #include "runtime/orchestrator/file_view.hpp"
+#include "runtime/orchestrator/include_record.hpp"
 #include "runtime/orchestrator/toolchain.hpp"
 
 #include <chrono>
@@ -73,21 +84,33 @@ public:
   closure_of(const std::string& source, std::span<const macro> macros, std::stop_token stop = {});
 
 private:
-  struct flight;
+  struct source_state;
+  struct finding;
   using answer = expected<std::shared_ptr<const source_closure>>;
 
-  answer find_or_scan(const std::string& source, std::span<const macro> macros,
+  answer find_or_scan(source_state& state, const std::string& source, std::span<const macro> macros,
                       const std::stop_token& stop);
-  answer scan(const std::string& source, std::span<const macro> macros,
-              const std::stop_token& stop);
+  answer recall(const std::string& key);
+  expected<finding> scan(const std::string& source, std::span<const macro> macros,
+                         const std::stop_token& stop);
+  expected<std::vector<std::string>> ask(const std::string& source, std::span<const macro> macros,
+                                         const std::stop_token& stop);
+  expected<finding> inspect(const std::string& source, std::vector<std::string> names,
+                            std::span<const macro> macros);
+  expected<const source_text*> text_of(const std::string& path, const digest& content);
+  std::string memo_key(const std::string& source, std::span<const macro> macros,
+                       bool with_texts) const;
+  bool is_own(const std::string& name) const;
 
   const toolchain& compiler_;
+  search_settings settings_;
   file_view& files_;
   actors::process_runner& runner_;
   fact_memo& memo_;
   std::chrono::milliseconds deadline_;
-  std::mutex guard_;
-  std::map<std::string, std::shared_ptr<flight>> flights_;
+  std::mutex guard_; // of what follows
+  std::map<std::string, std::shared_ptr<source_state>> sources_;
+  std::map<digest, std::unique_ptr<const source_text>> texts_;
 };
 
 } // namespace hearth::orchestrator

@@ -289,8 +289,8 @@ std::optional<raw_answers> recall(const std::string& key, file_view& files, fact
     return member ? member->as<std::string>() : nullptr;
   };
   const auto *verbose = text("verbose"), *version = text("version"), *search = text("search_dirs");
-  const auto foundations = read_stamps(record->find("foundations"));
-  const auto contents = read_contents(record->find("contents"));
+  const auto foundations = read_by_path(record->find("foundations"), read_stamp);
+  const auto contents = read_by_path(record->find("contents"), read_content);
   if (!verbose || !version || !search || !foundations || !contents) return std::nullopt;
   for (const auto& [path, stamp] : *foundations)
     if (files.stamp(path) != stamp) return std::nullopt;
@@ -311,8 +311,8 @@ void remember(const std::string& key, const raw_answers& raw, const toolchain& o
   for (const auto& file : of.files)
     if (const auto content = files.content(file.path); content && content->settled)
       contents.emplace(file.path, *content);
-  memo.save(key, encode(value::map{{"contents", to_value(contents)},
-                                   {"foundations", to_value(stamps)},
+  memo.save(key, encode(value::map{{"contents", by_path(contents)},
+                                   {"foundations", by_path(stamps)},
                                    {"search_dirs", raw.search_dirs},
                                    {"verbose", raw.verbose},
                                    {"version", raw.version}}));
