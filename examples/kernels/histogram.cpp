@@ -33,7 +33,7 @@ int32_t count_below(const uint8_t* x, int64_t n, uint8_t bound) {
     const int64_t end = std::min(n / lanes * lanes, i + rounds * lanes);
     for (; i < end; i += lanes) {
       for (int64_t lane = 0; lane < lanes; ++lane)
-        counters[lane] += x[i + lane] < bound;
+        counters[lane] = static_cast<uint8_t>(counters[lane] + (x[i + lane] < bound));
     }
     for (const uint8_t counter : counters)
       total += counter;
