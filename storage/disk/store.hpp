@@ -25,13 +25,13 @@ class file_system; // the seam through which tests inject faults; null means the
 
 /// How a store is opened. Zero means: choose.
 struct store_options {
-  std::filesystem::path directory;         ///< made, private to the user, when missing
-  std::uint64_t budget_bytes = 0;          ///< default 10 GiB, never more than 1/10 of the free disk
-  std::uint64_t segment_bytes = 0;         ///< default budget/shards/8, within 1 to 64 MiB
-  unsigned shards = 0;                     ///< of a new store; default 4, never more than cores
-  bool read_only = false;                  ///< writes are refused, nothing is made
-  bool compress = false;                   ///< zstd each value that becomes smaller by it
-  bool guard_sigbus = false;               ///< install the handler that turns SIGBUS into a miss
+  std::filesystem::path directory; ///< made, private to the user, when missing
+  std::uint64_t budget_bytes = 0;  ///< default 10 GiB, never more than 1/10 of the free disk
+  std::uint64_t segment_bytes = 0; ///< default budget/shards/8, within 1 to 64 MiB
+  unsigned shards = 0;             ///< of a new store; default 4, never more than cores
+  bool read_only = false;          ///< writes are refused, nothing is made
+  bool compress = false;           ///< zstd each value that becomes smaller by it
+  bool guard_sigbus = false;       ///< install the handler that turns SIGBUS into a miss
   std::chrono::milliseconds lock_deadline{2000}; ///< how long a writer waits for another process
   std::chrono::milliseconds sync_interval{5000}; ///< zero: sync only in flush()
   file_system* files = nullptr;
@@ -41,7 +41,9 @@ struct store_options {
 struct entry_key {
   entry_key(const cache_id& c, std::string_view key_bytes) noexcept;
   entry_key(const cache_id& c, std::string_view key_bytes, std::uint64_t known_hash) noexcept
-      : cache(&c), bytes(key_bytes), hash(known_hash) {}
+      : cache(&c)
+      , bytes(key_bytes)
+      , hash(known_hash) {}
 
   const cache_id* cache;
   std::string_view bytes; ///< canonical msgpack
@@ -75,7 +77,7 @@ enum class write_status : std::uint8_t {
 struct write_request {
   write_kind kind;
   entry_key key;
-  artifact value{};              ///< not for erase
+  artifact value{};                 ///< not for erase
   std::int64_t expires_unix_ms = 0; ///< real time in ms after which it is a miss; 0: never
   write_status status = write_status::failed;
   error why{};
@@ -87,8 +89,8 @@ struct entry_info {
   std::string version;
   std::string key; ///< canonical msgpack
   std::uint64_t metadata_bytes;
-  std::uint64_t payload_bytes;  ///< not compressed
-  std::uint64_t stored_bytes;   ///< what the record takes on disk
+  std::uint64_t payload_bytes; ///< not compressed
+  std::uint64_t stored_bytes;  ///< what the record takes on disk
   std::int64_t expires_unix_ms;
   std::uint64_t sequence;
   unsigned shard;

@@ -1,0 +1,68 @@
+// The store as it is handed out: its shards, its leases, its clean mark, and the thread that syncs
+// now and then. See store.hpp for who may call what from where.
+#pragma once
+
+#include "storage/disk/clean_mark.hpp"
+#include "storage/disk/shard.hpp"
+#include "storage/disk/store_directory.hpp"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace hearth::storage::disk {
+
+class disk_store final : public store {
+public:
+  static expected<std::unique_ptr<store>> open(store_options options);
+  ~disk_store() override;
+
+  unsigned shards() const noexcept override { return static_cast<unsigned>(shards_.size()); }
+  unsigned shard_of(std::uint64_t hash) const noexcept override {
+    return shard_of_hash(hash, shards());
+  }
+  read_result get(const entry_key& key) override;
+  void touch(const entry_key& key) noexcept override;
+  std::uint64_t epoch(unsigned number) const noexcept override;
+  void apply(unsigned number, std::span<write_request> group) override;
+  expected<void> flush() override;
+  expected<std::unique_ptr<lease_table>> open_leases() override;
+  expected<void> list(const std::function<bool(const entry_info&)>& visit) override;
+  store_stats stats() const override;
+  expected<verify_report> verify(bool repair) override;
+  expected<std::uint64_t> evict_to(std::uint64_t bytes) override;
+  expected<void> clear() override;
+
+private:
+  // The thread that syncs; on the heap, since a forked child has to leave it alone.
+  struct periodic {
+    std::mutex mutex;
+    std::condition_variable wake;
+    bool stopping = false;
+    std::thread thread;
+  };
+
+  disk_store(store_options options, store_directory directory);
+  expected<void> join_session();
+  expected<void> open_shards();
+  shard_config config_of(unsigned number) const;
+  std::uint64_t choose_budget() const noexcept;
+  void start_syncing();
+  void sync_until_stopped();
+  void close() noexcept;
+  bool is_forked() const noexcept { return fork_generation() != born_; }
+
+  store_options options_;
+  file_system& files_;
+  store_directory directory_;
+  const std::uint64_t born_;
+  std::uint64_t budget_bytes_ = 0;
+  std::uint64_t boot_ = 0;
+  bool was_clean_ = false;
+  std::unique_ptr<unshared_file> session_; // shared lock: somebody may write
+  clean_mark mark_;
+  std::vector<std::unique_ptr<shard>> shards_;
+  std::unique_ptr<periodic> periodic_;
+};
+
+} // namespace hearth::storage::disk

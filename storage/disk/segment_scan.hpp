@@ -1,0 +1,80 @@
+// Going through a segment from end to end: by its records, or by the table that a sealed one ends
+// in. For growing and rebuilding the index, evicting and verifying.
+//
+// Owner: whoever scans, one thread. Bytes are read, not mapped; a segment that shrinks or vanishes
+// meanwhile ends the scan.
+#pragma once
+
+#include "storage/disk/record.hpp"
+#include "storage/disk/segment_windows.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hearth::storage::disk {
+
+/// What is known of a record without its bytes.
+struct entry_place {
+  std::uint64_t hash = 0;
+  std::uint64_t sequence = 0;
+  location where{};
+  std::uint64_t bytes = 0; ///< that the record takes
+  record_kind kind = record_kind::value;
+};
+
+class segment_scan {
+public:
+  segment_scan(const segment_place& place, std::uint64_t segment);
+
+  /// 0, or the errno for which it could not be opened or read.
+  int error() const noexcept { return error_; }
+  std::uint64_t size() const noexcept { return size_; }
+  /// Reads nothing at or above `offset`; and starts at `from`.
+  void limit(std::uint64_t from, std::uint64_t offset) noexcept;
+
+  /// The next record whose header is right; false at the end.
+  bool next(record_header& header, location& where);
+  /// Name, version and key of that record. Empty: they could not be read or are damaged.
+  std::string identity(const record_header& header, location where);
+  /// Whether the sums of identity, metadata and payload are right.
+  bool is_intact(const record_header& header, location where);
+  /// The whole record at this place, padding included. Empty: it is damaged or cannot be read.
+  std::string read_intact(location where);
+  /// Ranges of offsets, not all zero, in which no record was found.
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>>& damage() const noexcept {
+    return damage_;
+  }
+
+private:
+  const char* bytes_at(std::uint64_t offset, std::size_t bytes);
+  bool hash_range(std::uint64_t offset, std::uint64_t bytes, std::uint64_t& hash);
+  void note_damage(std::uint64_t begin, std::uint64_t end);
+
+  segment_place place_;
+  std::uint64_t segment_;
+  std::uint64_t size_ = 0; // set by opening the file
+  file file_;
+  std::uint64_t end_ = 0;
+  std::uint64_t position_ = first_record_offset;
+  std::string buffer_;
+  std::uint64_t buffer_start_ = 0;
+  int error_ = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> damage_;
+};
+
+/// The table of a sealed segment. False when it has none, or a damaged one.
+bool read_table(const segment_place& place, std::uint64_t segment, std::vector<table_entry>& out);
+
+/// Writes the table of a segment that nothing is appended to any more: its records end where the
+/// file does. Two processes that do so at once write the same bytes. Returns 0 or an errno.
+int write_table(const segment_place& place, std::uint64_t segment);
+
+/// Calls `visit` for each value and tombstone below `limit` of a segment, from its table if it has
+/// one. Returns 0 or an errno.
+int for_each_entry(const segment_place& place, std::uint64_t segment, std::uint64_t limit,
+                   const std::function<void(const entry_place&)>& visit);
+
+} // namespace hearth::storage::disk

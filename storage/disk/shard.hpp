@@ -1,0 +1,273 @@
+// One shard of a store: its head, index and segments, in a directory of their own that all
+// processes share.
+//
+// Owner: the store. Any thread calls `get`, `touch` and `epoch`, which take no lock. Everything
+// else takes the shard's lock for as long as it needs it; `apply` is called by one thread at a
+// time. In a forked child only reading works; the rest answers `forked`.
+//
+// The code lies in shard_open.cpp, shard_read.cpp, shard_write.cpp, shard_large.cpp,
+// shard_recover.cpp, shard_evict.cpp, shard_sync.cpp and shard_verify.cpp. The rule they share:
+// the index is what the valid records of the segments make it, the highest sequence of a key wins.
+#pragma once
+
+#include "storage/disk/append_batch.hpp"
+#include "storage/disk/clean_mark.hpp"
+#include "storage/disk/counters.hpp"
+#include "storage/disk/head.hpp"
+#include "storage/disk/index_table.hpp"
+#include "storage/disk/record.hpp"
+#include "storage/disk/segment_scan.hpp"
+#include "storage/disk/segment_windows.hpp"
+#include "storage/disk/shard_lock.hpp"
+#include "storage/disk/store.hpp"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hearth::storage::disk {
+
+struct shard_config {
+  file_system* files = nullptr;
+  std::filesystem::path path; ///< for messages
+  std::uint64_t store_id = 0;
+  unsigned number = 0;
+  unsigned shards = 1;
+  std::uint64_t segment_bytes = 0;
+  std::uint64_t budget_bytes = 0; ///< of this shard
+  bool read_only = false;
+  bool compress = false;
+  bool defer_removal = false; ///< somebody syncs now and then: eviction need not wait for it
+  std::chrono::milliseconds lock_deadline{2000};
+  std::uint64_t boot = 0; ///< 48 bits of the machine's present start
+  bool was_clean = false; ///< the store's clean mark was there when it was opened
+};
+
+/// A request made ready outside the lock: its header but for sequence and seal, its bytes.
+struct prepared_write {
+  record_header header;
+  std::string_view payload; ///< as it will be stored
+  std::string compressed;
+  bool large = false;
+};
+
+class shard {
+public:
+  /// Opens a shard, makes it when it is missing, and rebuilds its index when it cannot be trusted.
+  /// `mark` and the files outlive it.
+  static expected<std::unique_ptr<shard>> open(shard_config config, file directory,
+                                               clean_mark& mark);
+  ~shard();
+
+  read_result get(const entry_key& key);
+  void touch(const entry_key& key) noexcept;
+  std::uint64_t epoch() const noexcept { return head_.get(head_word::epoch); }
+
+  void apply(std::span<write_request> group);
+  expected<void> flush();
+  /// Syncs head and index too, for the clean mark.
+  bool sync_index();
+  expected<void> list(const std::function<bool(const entry_info&)>& visit, bool& go_on);
+  void add_stats(store_stats& out) const;
+  expected<void> verify(bool repair, verify_report& report);
+  /// Evicts until at most `bytes` of disk are taken. Returns the bytes freed.
+  expected<std::uint64_t> evict_to(std::uint64_t bytes);
+  expected<void> clear();
+  /// Whether the directory that the lock protects is still the one at its path.
+  bool is_in_place() const noexcept;
+  bool is_forked() const noexcept { return fork_generation() != born_; }
+
+private:
+  shard(shard_config config, file directory, clean_mark& mark);
+
+  // -- opening (shard_open.cpp)
+  expected<void> open_head();
+  expected<file> make_head();
+  expected<void> map_head(const file& head);
+  expected<void> check_at_open();
+  void adopt_boot() noexcept;
+  bool was_here_before() const noexcept;
+
+  // -- the lock and what comes with it (shard_write.cpp)
+  class hold; // holds the lock
+  expected<void> lock_for_writing(std::chrono::milliseconds deadline);
+  error refusal() const;
+  bool may_not_write() const noexcept { return config_.read_only || is_forked(); }
+
+  // -- reading (shard_read.cpp)
+  enum class outcome { match, other, changed, bad, unreadable };
+  index_table* current_index() noexcept;
+  index_table* map_index() noexcept;
+  index_table* adopt_index(std::unique_ptr<index_table> made) noexcept;
+  outcome read_header(segment_reader& from, location where, const entry_key& key,
+                      record_header& header, std::string& scratch) noexcept;
+  outcome read_value(segment_reader& from, location where, const record_header& header,
+                     artifact& out) noexcept;
+  outcome read_entry(std::uint64_t word, const entry_key& key, std::uint64_t oldest,
+                     record_header& header, artifact* out) noexcept;
+  std::optional<read_result> try_get(const entry_key& key, index_table& index);
+  read_result found(slot& one, std::uint64_t word, const record_header& header, artifact value);
+  bool still_there(const index_table& index, const slot& one, std::uint64_t word) const noexcept;
+  read_result drop_corrupt(slot& one, std::uint64_t word) noexcept;
+
+  // -- writing (shard_write.cpp); all below with the lock held
+  struct lookup {
+    slot* where = nullptr;  // of the key's entry, or null
+    std::uint64_t word = 0; // what it held
+    record_header header{};
+    int error = 0; // a record could not be read, so nobody knows
+  };
+  enum class stop { decided, full, must_roll, must_grow };
+  void prepare(const write_request& request, prepared_write& out);
+  error flaw_of(const write_request& request) const;
+  lookup find_for_write(const entry_key& key) noexcept;
+  void apply_small(std::span<write_request> group, std::span<prepared_write> ready);
+  void append_all(std::span<write_request> group, std::span<prepared_write> ready);
+  stop plan(append_batch& work, write_request& request, prepared_write& ready, std::size_t number);
+  stop plan_append(append_batch& work, const write_request& request, prepared_write& ready,
+                   std::size_t number, const lookup& old);
+  slot* claim_slot(const word_set& taken, std::uint64_t hash) noexcept;
+  void commit(append_batch& work, std::span<write_request> group);
+  void publish(std::span<const planned_record> items) noexcept;
+  void refuse(write_request& request, const error& why);
+  expected<void> make_way(stop reason, std::uint64_t hash);
+  bool is_flooded() const noexcept;
+  expected<void> drop_oldest_of(std::uint64_t hash);
+  expected<void> open_active();
+  expected<void> allocate_to(std::uint64_t end);
+  expected<void> roll();
+  expected<void> begin_segment();
+  expected<file> make_segment(std::uint64_t& number);
+  expected<std::uint64_t> take_segment_number();
+  segment_header header_of_segment(std::uint64_t number, bool large) const noexcept;
+  expected<void> grow();
+
+  // -- values too large for a shared segment (shard_large.cpp)
+  void apply_large(write_request& request, prepared_write& ready);
+  expected<bool> decide_large(write_request& request, const prepared_write& ready);
+  expected<file> make_large_file(const std::string& name, std::uint64_t bytes);
+  expected<void> write_large(const file& to, const write_request& request,
+                             const prepared_write& ready);
+  expected<void> publish_large(write_request& request, prepared_write& ready, file& written,
+                               const std::string& name);
+  void remove_abandoned();
+
+  // -- recovery (shard_recover.cpp)
+  struct survivor;
+  expected<void> recover();
+  expected<void> finish_pending();
+  expected<void> apply_record(const record_header& header, const std::string& identity,
+                              location where);
+  void write_hole(location start);
+  expected<void> rebuild();
+  expected<std::vector<survivor>> collect(const std::vector<std::uint64_t>& segments,
+                                          bool trust_head);
+  void keep_newest(std::vector<survivor>& all);
+  bool same_key(location a, location b);
+  expected<void> fill_index(const std::vector<survivor>& all, std::uint64_t generation);
+  expected<void> rebuild_privately();
+
+  // -- evicting (shard_evict.cpp)
+  struct disk_use {
+    std::uint64_t bytes = 0;             // of everything
+    std::uint64_t retired_bytes = 0;     // of segments below the oldest
+    std::vector<std::uint64_t> segments; // ascending
+  };
+  disk_use measure() const;
+  expected<void> make_room(std::uint64_t bytes);
+  expected<void> evict_oldest(bool keep_hit);
+  std::uint64_t keep_hit_entries(const std::vector<entry_place>& hit);
+  bool append_copy(segment_scan& from, const entry_place& entry);
+  bool remove_retired();
+  expected<void> sync_and_remove_retired();
+
+  // -- syncing (shard_sync.cpp)
+  bool is_synced(location where) const noexcept;
+  struct sync_job {
+    location tail{};
+    std::uint64_t next_segment = 0;
+    location synced{};
+    std::uint64_t synced_files = 0;
+    std::uint64_t oldest = 0;
+    bool directory = false;
+    std::map<std::uint64_t, std::shared_ptr<file>> open; // what this process wrote itself
+    std::uint64_t failed = 0;                            // segment that could not be synced
+
+    bool is_done() const noexcept {
+      return tail == synced && next_segment == synced_files && open.empty();
+    }
+  };
+  sync_job begin_sync();
+  expected<void> do_sync(sync_job& job) const;
+  void end_sync(const sync_job& job);
+
+  // -- checking (shard_verify.cpp)
+  struct check_state;
+  void check_segment(std::uint64_t segment, check_state& state);
+  void check_newest(check_state& state);
+  void check_slots(check_state& state);
+  expected<void> repair(check_state& state);
+  bool is_right(std::uint64_t word) const;
+  bool zero(std::uint64_t segment, std::uint64_t begin, std::uint64_t end);
+  bool describe(std::uint64_t word, entry_info& out);
+
+  std::filesystem::path path_of(std::string_view name) const { return config_.path / name; }
+  location tail() const noexcept { return head_.place(head_word::active); }
+  std::uint64_t oldest() const noexcept { return head_.get(head_word::oldest); }
+  std::uint64_t segment_limit() const noexcept {
+    return config_.segment_bytes < max_segment_bytes ? config_.segment_bytes
+                                                     : max_segment_bytes - unit_bytes;
+  }
+  std::uint64_t large_from() const noexcept { return config_.segment_bytes / 4; }
+
+  const shard_config config_;
+  file_system& files_;
+  clean_mark& mark_;
+  const std::uint64_t born_; // fork generation
+  const std::string head_path_;
+  std::uint64_t inode_ = 0; // of the head
+  file directory_;
+  mapping head_mapping_;
+  head_page head_;
+  std::unique_ptr<shard_lock> lock_; // null: read-only
+  segment_windows windows_;
+  std::atomic<index_table*> index_{nullptr};
+  std::unique_ptr<index_table> private_index_; // of a reader that may not repair
+  mutable counters counters_;
+  // What a reader that cannot drop an entry has reported as corrupt.
+  std::array<std::atomic<std::uint64_t>, 64> reported_{};
+
+  // With the lock held:
+  std::shared_ptr<file> active_file_; // shared with a flush that is syncing it
+  std::uint64_t active_segment_ = 0;  // of active_file_
+  std::uint64_t allocated_ = 0;       // bytes of it that have blocks
+  // Segments that this process left before they were synced: an error of the system is told to
+  // whoever had the file open.
+  std::map<std::uint64_t, std::shared_ptr<file>> unsynced_;
+  std::vector<std::uint64_t> to_seal_;
+  bool directory_unsynced_ = false;
+};
+
+/// The lock, held until it goes out of scope.
+class shard::hold {
+public:
+  explicit hold(shard& of) noexcept
+      : of_(&of) {}
+  hold(hold&& other) noexcept
+      : of_(std::exchange(other.of_, nullptr)) {}
+  hold& operator=(hold&&) = delete;
+  ~hold() { release(); }
+  void release() noexcept {
+    if (of_) of_->lock_->unlock();
+    of_ = nullptr;
+  }
+
+private:
+  shard* of_;
+};
+
+} // namespace hearth::storage::disk

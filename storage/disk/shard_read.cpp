@@ -1,0 +1,215 @@
+#include "storage/disk/shard.hpp"
+
+#include <cerrno>
+#include <new>
+#include <zstd.h>
+
+namespace hearth::storage::disk {
+namespace {
+
+constexpr unsigned max_attempts = 8;
+
+// Errors that say something about the entry, not about this process.
+bool is_damage(int error) noexcept {
+  return error == ERANGE || error == EBADMSG || error == ENOENT || error == ELOOP;
+}
+
+} // namespace
+
+index_table* shard::current_index() noexcept {
+  auto* index = index_.load(std::memory_order_acquire);
+  if (private_index_) return index;
+  std::uint64_t generation = 0;
+  if (!head_.load(head_word::generation, generation)) return nullptr;
+  if (index && index->generation() == generation) [[likely]]
+    return index;
+  return map_index();
+}
+
+index_table* shard::map_index() noexcept {
+  for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
+    std::uint64_t generation = 0;
+    if (!head_.load(head_word::generation, generation)) return nullptr;
+    int error = 0;
+    auto made = index_table::map(files_, directory_.get(), generation, config_.store_id,
+                                 !config_.read_only, error);
+    if (made) return adopt_index(std::move(made));
+    if (error != ENOENT) return nullptr; // ENOENT: it has grown meanwhile
+  }
+  return nullptr;
+}
+
+index_table* shard::adopt_index(std::unique_ptr<index_table> made) noexcept {
+  auto* present = index_.load(std::memory_order_acquire);
+  for (;;) {
+    if (present && present->generation() >= made->generation()) return present;
+    made->older = present;
+    if (index_.compare_exchange_weak(present, made.get(), std::memory_order_acq_rel))
+      return made.release();
+  }
+}
+
+shard::outcome shard::read_header(segment_reader& from, location where, const entry_key& key,
+                                  record_header& header, std::string& scratch) noexcept {
+  const auto failure = [&] { return is_damage(from.error()) ? outcome::bad : outcome::unreadable; };
+  const char* bytes = from.peek(where.offset, sizeof header, scratch);
+  if (!bytes) return failure();
+  std::memcpy(&header, bytes, sizeof header);
+  if (!is_sealed(header, config_.store_id, where) || !has_sane_lengths(header) ||
+      header.kind != record_kind::value)
+    return outcome::bad;
+  if (header.hash != key.hash) return outcome::other;
+  const char* identity = from.peek(where.offset + sizeof header, header.identity_bytes(), scratch);
+  if (!identity) return failure();
+  if (is_identity_of(key, header, identity)) return outcome::match;
+  // Equal hashes of different keys are rarer than damage: the sum of the identity tells them apart.
+  const bool intact = hash_bytes(identity, static_cast<std::size_t>(header.identity_bytes())) ==
+                      header.identity_sum;
+  return intact ? outcome::other : outcome::bad;
+}
+
+shard::outcome shard::read_value(segment_reader& from, location where, const record_header& header,
+                                 artifact& out) noexcept {
+  const auto failure = [&] { return is_damage(from.error()) ? outcome::bad : outcome::unreadable; };
+  auto* body = artifact_body::allocate(header.metadata_bytes, header.payload_bytes);
+  if (!body) return outcome::unreadable;
+  artifact made = artifact::adopt(body);
+  std::uint64_t hash = 0;
+  const auto metadata = where.offset + sizeof header + header.identity_bytes();
+  if (header.metadata_bytes > 0) {
+    if (!from.copy(body->metadata_data(), metadata, header.metadata_bytes, hash)) return failure();
+    if (hash != header.metadata_sum) return outcome::bad;
+  }
+  const auto payload = metadata + header.metadata_bytes;
+  if (header.coding == codec::raw) {
+    if (header.stored_bytes != header.payload_bytes) return outcome::bad;
+    if (!from.copy(body->payload_data(), payload, header.stored_bytes, hash)) return failure();
+    if (hash != header.payload_sum) return outcome::bad;
+  } else {
+    std::unique_ptr<char[]> stored(new (std::nothrow) char[header.stored_bytes]);
+    if (!stored) return outcome::unreadable;
+    if (!from.copy(stored.get(), payload, header.stored_bytes, hash)) return failure();
+    if (hash != header.payload_sum || header.coding != codec::zstd ||
+        ZSTD_decompress(body->payload_data(), header.payload_bytes, stored.get(),
+                        header.stored_bytes) != header.payload_bytes)
+      return outcome::bad;
+  }
+  out = std::move(made);
+  return outcome::match;
+}
+
+shard::outcome shard::read_entry(std::uint64_t word, const entry_key& key, std::uint64_t oldest,
+                                 record_header& header, artifact* out) noexcept {
+  const auto where = slot_location(word);
+  segment_reader from(windows_, where.segment, oldest);
+  std::string scratch;
+  for (bool again = false;; again = true) {
+    auto result = read_header(from, where, key, header, scratch);
+    if (result == outcome::match && out) result = read_value(from, where, header, *out);
+    if (result != outcome::bad || again) return result;
+    from.distrust_mapping(); // it may have been mapped over, or zeroed after a SIGBUS
+  }
+}
+
+bool shard::still_there(const index_table& index, const slot& one,
+                        std::uint64_t word) const noexcept {
+  std::uint64_t oldest = 0;
+  std::uint64_t generation = 0;
+  return head_.load(head_word::oldest, oldest) && head_.load(head_word::generation, generation) &&
+         (private_index_ || generation == index.generation()) && oldest <= slot_segment(word) &&
+         (one.load(std::memory_order_acquire) & ~hit_bit) == (word & ~hit_bit);
+}
+
+read_result shard::get(const entry_key& key) {
+  for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
+    auto* index = current_index();
+    if (!index) break;
+    if (auto result = try_get(key, *index)) return std::move(*result);
+  }
+  counters_.add(counter::unreadable);
+  return {read_status::unreadable, {}};
+}
+
+std::optional<read_result> shard::try_get(const entry_key& key, index_table& index) {
+  std::uint64_t oldest = 0;
+  if (!head_.load(head_word::oldest, oldest)) return read_result{read_status::unreadable, {}};
+  slot* bad = nullptr;
+  std::uint64_t bad_word = 0;
+  const auto tag = tag_of(key.hash);
+  const auto both = index.buckets_of(key.hash);
+  __builtin_prefetch(both[1]);
+  for (slot* bucket : both) {
+    for (slot* one = bucket; one < bucket + slots_per_bucket; ++one) {
+      const auto word = one->load(std::memory_order_acquire);
+      if (slot_tag(word) != tag || word == 0 || slot_segment(word) < oldest) continue;
+      record_header header;
+      artifact value;
+      const auto result = read_entry(word, key, oldest, header, &value);
+      if (result == outcome::match) return found(*one, word, header, std::move(value));
+      if (result == outcome::unreadable) {
+        counters_.add(counter::unreadable);
+        return read_result{read_status::unreadable, {}};
+      }
+      if (result != outcome::bad) continue;
+      if (!still_there(index, *one, word)) return std::nullopt;
+      bad = one;
+      bad_word = word;
+    }
+  }
+  if (bad) return drop_corrupt(*bad, bad_word);
+  std::uint64_t generation = 0;
+  if (!private_index_ &&
+      (!head_.load(head_word::generation, generation) || generation != index.generation()))
+    return std::nullopt;
+  counters_.add(counter::misses);
+  return read_result{};
+}
+
+read_result shard::found(slot& one, std::uint64_t word, const record_header& header,
+                         artifact value) {
+  if (header.expires_unix_ms != 0 && is_expired(header.expires_unix_ms, unix_time_ms())) {
+    counters_.add(counter::expired);
+    counters_.add(counter::misses);
+    return {};
+  }
+  if (!(word & hit_bit) && !config_.read_only)
+    one.compare_exchange_strong(word, word | hit_bit, std::memory_order_relaxed);
+  counters_.add(counter::hits);
+  return {read_status::hit, std::move(value)};
+}
+
+read_result shard::drop_corrupt(slot& one, std::uint64_t word) noexcept {
+  const auto bare = word & ~hit_bit;
+  if (config_.read_only) {
+    auto& reported = reported_[mix64(bare) % reported_.size()];
+    if (reported.exchange(bare, std::memory_order_relaxed) == bare) {
+      counters_.add(counter::misses);
+      return {};
+    }
+    counters_.add(counter::corrupt);
+    return {read_status::corrupt, {}};
+  }
+  // Said before and after: whoever holds the lock computes the sum anew after the slot changed.
+
+  head_.set(head_word::index_stale, 1);
+  auto present = bare;
+  bool dropped = one.compare_exchange_strong(present, 0);
+  if (!dropped && (present & ~hit_bit) == bare) dropped = one.compare_exchange_strong(present, 0);
+  head_.set(head_word::index_stale, 1);
+  counters_.add(dropped ? counter::corrupt : counter::misses);
+  return {dropped ? read_status::corrupt : read_status::miss, {}};
+}
+
+void shard::touch(const entry_key& key) noexcept {
+  auto* index = config_.read_only ? nullptr : current_index();
+  if (!index) return;
+  for (slot* bucket : index->buckets_of(key.hash)) {
+    for (slot* one = bucket; one < bucket + slots_per_bucket; ++one) {
+      auto word = one->load(std::memory_order_relaxed);
+      if (word != 0 && !(word & hit_bit) && slot_tag(word) == tag_of(key.hash))
+        one->compare_exchange_strong(word, word | hit_bit, std::memory_order_relaxed);
+    }
+  }
+}
+
+} // namespace hearth::storage::disk

@@ -1,0 +1,225 @@
+#include "storage/disk/store_directory.hpp"
+
+#include "storage/disk/copy_hash.hpp"
+#include "storage/disk/errors.hpp"
+#include "storage/disk/head.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <optional>
+#include <random>
+#include <unistd.h>
+
+namespace hearth::storage::disk {
+namespace {
+
+constexpr const char* description_name = "store";
+constexpr std::uint64_t copy_distance = page_bytes / description_copies;
+constexpr unsigned max_shards = 256;
+
+// File systems on which locks and shared mappings are those of one machine.
+constexpr std::array<long, 7> known_file_systems{
+    0xEF53,     // ext2, ext3, ext4
+    0x58465342, // xfs
+    0x9123683E, // btrfs
+    0x2FC12FC1, // zfs
+    0xF2F52010, // f2fs
+    0x01021994, // tmpfs
+    0x794C7630, // overlay
+};
+
+std::uint64_t sum_of(const store_description& d) noexcept {
+  return hash_seeded(&d, offsetof(store_description, sum), 0);
+}
+
+bool is_usable(const store_description& d) noexcept {
+  return d.magic == store_magic && d.sum == sum_of(d) && d.shards > 0 && d.shards <= max_shards &&
+         d.segment_bytes >= min_segment_bytes && d.segment_bytes <= max_segment_bytes;
+}
+
+expected<void> check_file_system(file_system& files, const file& folder,
+                                 const std::filesystem::path& path) {
+  const long type = files.type_of(folder.get());
+  if (type < 0) return fail(system_error(static_cast<int>(-type), "look at", path));
+  if (std::find(known_file_systems.begin(), known_file_systems.end(), type) !=
+      known_file_systems.end())
+    return {};
+  return fail(errc::unsupported,
+              path.string() + " is on a network or unknown file system, on which a store cannot "
+                              "be shared: name a local directory, and use a remote tier to share "
+                              "between machines");
+}
+
+using page = std::array<char, page_bytes>;
+
+page encode(store_description d) {
+  page bytes{};
+  d.sum = sum_of(d);
+  for (std::uint64_t copy = 0; copy < description_copies; ++copy)
+    std::copy_n(reinterpret_cast<const char*>(&d), sizeof d, bytes.data() + copy * copy_distance);
+  return bytes;
+}
+
+std::optional<store_description> decode(const page& bytes) {
+  for (std::uint64_t copy = 0; copy < description_copies; ++copy) {
+    store_description d;
+    std::copy_n(bytes.data() + copy * copy_distance, sizeof d, reinterpret_cast<char*>(&d));
+    if (is_usable(d)) return d;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t new_store_id() {
+  std::random_device source;
+  return (std::uint64_t{source()} << 32) | source();
+}
+
+// A whole description appears under its name at once; of several makers one wins.
+expected<void> make_description(file_system& files, store_directory& in,
+                                const store_description& d) {
+  const auto name = "store." + std::to_string(::getpid()) + "." + std::to_string(new_store_id());
+  const auto broken = [&](int error, std::string_view action) {
+    files.remove_at(in.folder.get(), name.c_str());
+    return fail(system_error(error, action, in.path / name));
+  };
+  const file made(files, files.open_at(in.folder.get(), name.c_str(),
+                                       O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0600));
+  if (!made) return broken(made.error(), "make");
+  const auto bytes = encode(d);
+  const auto wrote = write_fully(files, made.get(), bytes.data(), bytes.size(), 0);
+  if (wrote.error) return broken(wrote.error, "write");
+  if (const int synced = files.sync(made.get()); synced < 0) return broken(-synced, "sync");
+  const int linked = files.link_at(in.folder.get(), name.c_str(), description_name);
+  if (linked < 0 && linked != -EEXIST) return broken(-linked, "link");
+  files.remove_at(in.folder.get(), name.c_str());
+  files.sync(in.folder.get());
+  return {};
+}
+
+// The description that the heads still tell of, after the file itself was lost.
+std::optional<store_description> recall(file_system& files, const store_directory& in) {
+  const file shards(files, files.open_at(in.folder.get(), "shards", O_RDONLY | O_DIRECTORY, 0));
+  std::vector<std::string> names;
+  if (!shards || files.list(shards.get(), names) < 0) return std::nullopt;
+  for (const auto& name : names) {
+    const file head(
+        files, files.open_at(shards.get(), (name + "/head").c_str(), O_RDONLY | O_NOFOLLOW, 0));
+    alignas(8) page bytes{};
+    if (!head || read_fully(files, head.get(), bytes.data(), bytes.size(), 0) !=
+                     static_cast<ssize_t>(bytes.size()))
+      continue;
+    const head_page words(bytes.data());
+    if (!words.verify()) continue;
+    store_description d;
+    d.shards = static_cast<std::uint32_t>(words.get(head_word::shards));
+    d.store_id = words.store_id();
+    d.segment_bytes = words.get(head_word::segment_bytes);
+    d.sum = sum_of(d);
+    if (is_usable(d)) return d;
+  }
+  return std::nullopt;
+}
+
+expected<void> read_description(file_system& files, store_directory& in, bool read_only,
+                                const store_description& fresh) {
+  const auto path = in.path / description_name;
+  page bytes{};
+  const auto got = read_fully(files, in.description_file.get(), bytes.data(), bytes.size(), 0);
+  if (got < 0) return fail(system_error(static_cast<int>(-got), "read", path));
+  auto found = decode(bytes);
+  const bool damaged = !found;
+  if (damaged) found = recall(files, in);
+  if (!found && read_only)
+    return fail(errc::corrupt, path.string() + " is damaged; open the store for writing once");
+  in.description = found.value_or(fresh);
+  if (in.description.format != format_version)
+    return fail(errc::unsupported, path.string() + " is of format " +
+                                       std::to_string(in.description.format) +
+                                       ", which this version does not know; name another store");
+  if (damaged && !read_only) {
+    const auto repaired = encode(in.description);
+    write_fully(files, in.description_file.get(), repaired.data(), repaired.size(), 0);
+    files.sync(in.description_file.get());
+  }
+  return {};
+}
+
+} // namespace
+
+std::string shard_folder(unsigned number) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  return {digits[number >> 4 & 15], digits[number & 15]};
+}
+
+expected<file> open_private_directory(file_system& files, int parent,
+                                      const std::filesystem::path& name,
+                                      const std::filesystem::path& shown, bool make,
+                                      bool private_only) {
+  if (make) {
+    const int made = files.make_directory_at(parent, name.c_str(), 0700);
+    if (made == -ENOENT && name.has_parent_path() && name.parent_path() != name) {
+      auto above = name.parent_path();
+      std::error_code ignored;
+      std::filesystem::create_directories(above, ignored);
+      files.make_directory_at(parent, name.c_str(), 0700);
+    } else if (made < 0 && made != -EEXIST) {
+      return fail(system_error(-made, "make", shown));
+    }
+  }
+  file opened(files, files.open_at(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0));
+  if (opened.error() == ELOOP || opened.error() == ENOTDIR)
+    return fail(errc::permission,
+                shown.string() + " is a symbolic link or no directory: name the real one");
+  if (!opened) return fail(system_error(opened.error(), "open", shown));
+  struct stat about {};
+  if (const int stated = files.status(opened.get(), about); stated < 0)
+    return fail(system_error(-stated, "look at", shown));
+  if (about.st_uid != ::geteuid())
+    return fail(errc::permission,
+                shown.string() + " belongs to another user: name a directory of your own");
+  const auto others = about.st_mode & (private_only ? 077u : 022u);
+  if (others != 0)
+    return fail(errc::permission, shown.string() + " is open to other users: run chmod go-" +
+                                      (private_only ? "rwx " : "w ") + shown.string());
+  return opened;
+}
+
+expected<store_directory> open_store_directory(file_system& files,
+                                               const std::filesystem::path& directory,
+                                               const store_shape& shape, bool read_only) {
+  const bool make = !read_only;
+  auto top = open_private_directory(files, AT_FDCWD, directory, directory, make, false);
+  if (!top) return fail(top.error());
+  store_directory opened{directory / "v1", {}, {}, {}};
+  auto folder = open_private_directory(files, top->get(), "v1", opened.path, make, true);
+  if (!folder) return fail(folder.error());
+  opened.folder = std::move(*folder);
+  if (auto known = check_file_system(files, opened.folder, opened.path); !known)
+    return fail(known.error());
+  store_description fresh;
+  fresh.shards = shape.shards;
+  fresh.segment_bytes = shape.segment_bytes;
+  fresh.store_id = new_store_id();
+  const int flags = (read_only ? O_RDONLY : O_RDWR) | O_NOFOLLOW;
+  const auto open = [&] {
+    opened.description_file =
+        file(files, files.open_at(opened.folder.get(), description_name, flags, 0));
+  };
+  open();
+  if (opened.description_file.error() == ENOENT && make) {
+    const auto recalled = recall(files, opened);
+    if (auto made = make_description(files, opened, recalled.value_or(fresh)); !made)
+      return fail(made.error());
+    open();
+  }
+  if (!opened.description_file)
+    return fail(
+        system_error(opened.description_file.error(), "open", opened.path / description_name));
+  if (auto read = read_description(files, opened, read_only, fresh); !read)
+    return fail(read.error());
+  return opened;
+}
+
+} // namespace hearth::storage::disk

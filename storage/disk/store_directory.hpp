@@ -1,0 +1,43 @@
+// The directory of a store: made private to the user, refused when it is somebody else's, reached
+// through a symbolic link or on a file system that cannot be shared; and its description.
+//
+// Used while a store is opened, by that thread.
+#pragma once
+
+#include "messages/error.hpp"
+#include "storage/disk/file_system.hpp"
+#include "storage/disk/format.hpp"
+
+#include <filesystem>
+
+namespace hearth::storage::disk {
+
+/// What a new store is made with.
+struct store_shape {
+  unsigned shards = 1;
+  std::uint64_t segment_bytes = 0;
+};
+
+struct store_directory {
+  std::filesystem::path path; ///< of the format's folder, `store/v1`
+  file folder;                ///< that folder
+  file description_file;      ///< `store` in it
+  store_description description;
+};
+
+/// Opens a directory below another one (or AT_FDCWD), makes it if it may, and checks that it is a
+/// directory of this user that nobody else may write to (`private_only`: nor read).
+expected<file> open_private_directory(file_system& files, int parent,
+                                      const std::filesystem::path& name,
+                                      const std::filesystem::path& shown, bool make,
+                                      bool private_only);
+
+/// Opens the store's directory, and makes it and its description unless `read_only`.
+expected<store_directory> open_store_directory(file_system& files,
+                                               const std::filesystem::path& directory,
+                                               const store_shape& shape, bool read_only);
+
+/// "00"
+std::string shard_folder(unsigned number);
+
+} // namespace hearth::storage::disk
