@@ -2,8 +2,8 @@
 //
 // The trick: a table of counters does not vectorise, comparing does. With few bins, counting for
 // each bin how many bytes lie below its end is much faster, though it reads the data b times; with
-// many bins the tables win, several of them used in turn, so that an increment does not wait for
-// the store of the same counter just before.
+// many bins the table wins. Several tables used in turn keep an increment from waiting for the
+// store of the same counter just before, on CPUs that do not forward it fast enough.
 //
 // ALGORITHM  0: tables; 1: comparisons
 // TABLES     tables used in turn (comparisons: 1)

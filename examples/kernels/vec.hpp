@@ -3,8 +3,8 @@
 // Fixed-width vectors for the kernels of this folder: loads and stores, horizontal sums, exp.
 //
 // Only the vector extensions that GCC and Clang share are used, so a kernel compiles for any CPU;
-// a vector wider than the CPU's registers is split by the compiler. Everything here is inlined:
-// no vector is passed through a call, which makes the ABI that -Wpsabi warns about irrelevant.
+// a vector wider than the CPU's registers is split by the compiler. Vectors are passed only between
+// functions of one source, so that the ABI of such calls, which -Wpsabi warns about, is no concern.
 
 #include <bit>
 #include <cmath>
