@@ -3,6 +3,7 @@
 #include "runtime/process/descriptor.hpp"
 #include "runtime/worker/descendants.hpp"
 #include "runtime/worker/job.hpp"
+#include "runtime/worker/signals.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -26,14 +27,6 @@ void tell(supervisor_message::kind what, int number, bool stopped = false, bool 
   const supervisor_message message{what, number, stopped, left};
   // A host that is gone cannot be told.
   ::send(control_descriptor, &message, sizeof message, MSG_NOSIGNAL);
-}
-
-void restore_signals() {
-  for (int number = 1; number < NSIG; ++number)
-    std::signal(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
 // What ends a supervisor by itself becomes readable instead, and the end of a child with it.

@@ -2,17 +2,16 @@
 
 #include "runtime/process/descriptor.hpp"
 #include "runtime/worker/job.hpp"
+#include "runtime/worker/signals.hpp"
 #include "runtime/worker/trial_buffers.hpp"
 #include "runtime/worker/trial_codec.hpp"
 #include "runtime/worker/trial_compare.hpp"
 #include "runtime/worker/trial_timing.hpp"
 
+#include <algorithm>
 #include <cerrno>
-#include <cmath>
-#include <csignal>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <optional>
 #include <utility>
 
 namespace hearth::worker {
@@ -205,6 +204,7 @@ trial_result serve(const reporter& report) {
 } // namespace
 
 void run_trial() {
+  restore_signals();
   const reporter report;
   report.finish(serve(report));
 }

@@ -25,6 +25,14 @@ public:
     return taken ? *taken : T{};
   }
 
+  // A number: one without a fraction is shortest as an integer.
+  double take_real(std::string_view name) {
+    const auto* member = from_.find(name);
+    if (const auto* integer = member ? member->as<std::int64_t>() : nullptr)
+      return static_cast<double>(*integer);
+    return take<double>(name);
+  }
+
   // An enum of `count` enumerators that start at 0.
   template <class Enum>
   Enum take_enum(std::string_view name, std::int64_t count) {
@@ -98,7 +106,7 @@ expected<trial_request> decode_trial_request(std::string_view bytes) {
   asked.library = from.take<std::string>("library");
   asked.entry = from.take<std::string>("entry");
   asked.reference = from.take<std::string>("reference");
-  asked.tolerance = from.take<double>("tolerance");
+  asked.tolerance = from.take_real("tolerance");
   asked.sizes = from.take_integers("sizes");
   asked.seed = std::bit_cast<std::uint64_t>(from.take<std::int64_t>("seed"));
   bool complete = true;

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <cstring>
-#include <optional>
 
 namespace hearth::worker {
 namespace {
@@ -14,8 +14,12 @@ namespace {
 template <class T>
 std::string text_of(T number) {
   char text[64];
-  const auto [end, status] = std::to_chars(text, text + sizeof text, number);
-  return {text, end};
+  std::to_chars_result written;
+  if constexpr (std::floating_point<T>)
+    written = std::to_chars(text, text + sizeof text, number, std::chars_format::general);
+  else
+    written = std::to_chars(text, text + sizeof text, number);
+  return {text, written.ptr};
 }
 
 template <std::floating_point T>
