@@ -245,7 +245,12 @@ bool guard_expression::compiler::factor() {
   if (level.too_deep()) return refuse_depth(offset);
   const auto operand = here();
   if (!advance() || !factor()) return false;
-  if (negative && !fold_negative(operand)) append({.op = guard_op::negate}, offset);
+  if (!negative) {
+    // -+9223372036854775808 is no single number any more.
+    if (program_.code.back().op == guard_op::overflow) program_.code.back().value = 0;
+  } else if (!fold_negative(operand)) {
+    append({.op = guard_op::negate}, offset);
+  }
   return true;
 }
 

@@ -358,6 +358,12 @@ class Maker:
         return (self.damaged(text) if self.chance(6) else text), self.symbols()
 
 
+def mentioned(symbols, text):
+    """Those that the text may name, so that cases stay short."""
+    dense = "".join(text.split()).replace('"', "'")
+    return {name: value for name, value in symbols.items() if name in dense}
+
+
 def random_cases(count, seed):
     maker = Maker(random.Random(seed))
     while count > 0:
@@ -367,8 +373,7 @@ def random_cases(count, seed):
         result = outcome(text, symbols)
         if result is None:
             continue
-        used = {name: value for name, value in symbols.items() if name in text}
-        yield text, used, result
+        yield text, mentioned(symbols, text), result
         count -= 1
 
 
@@ -394,8 +399,10 @@ False // True
 -(9223372036854775808)
 --9223372036854775808 ; -9223372036854775809 ; -9223372036854775807 - 1 ; -9223372036854775808 - 1
 +9223372036854775808
--9223372036854775808 ** 1 ; 9223372036854775807 + 1 ; True or 9223372036854775808
-1 or 99999999999999999999999999 ; 99999999999999999999999999
+-+9223372036854775808 ; -(+9223372036854775808) ; -9223372036854775808 ** 1
+9223372036854775807 + 1 ; True or 9223372036854775808
+1 or 99999999999999999999999999
+99999999999999999999999999
 big + 1 ; low - 1 ; -low ; abs(low) ; Abs(low) ; low // -1 ; low % -1 ; big * 2 ; low * -1
 low + big ; big - low
 big + 1 - 1 ; big * 0 ; (big + 1) * 0 ; 0 and big + 1 ; 1 or big + 1 ; big // 1 ; low // 1
@@ -433,7 +440,8 @@ a.b ; a . b ; a [ 0 ] ; a['it\\\\'s'] ; a[None] ; a[True] ; a[not] ; a[1:2] ; a[
 a['x' 'y']
 """
 CHOSEN_LINES = ["a +\n b", "(a +\n b)", "a\n", "a\n+ b", "a\n\n", " a", "\ta", "a\t+\tb",
-                "(\n1\n)\n",               "", " ", "\n", "Min(a,\n b)", "L['x']\n['y']", "(L\n['x'])", "a\r\n", "(a\r\n)"]
+                "(\n1\n)\n", "", " ", "\n", "Min(a,\n b)", "L['x']\n['y']", "(L\n['x'])", "a\r\n",
+                "(a\r\n)"]
 
 
 def chosen_cases():
@@ -442,8 +450,7 @@ def chosen_cases():
         text = text.replace("\\\\", "\\")
         result = outcome(text, CHOSEN_SYMBOLS)
         if result is not None:
-            used = {name: value for name, value in CHOSEN_SYMBOLS.items() if name in text}
-            yield text, used, result
+            yield text, mentioned(CHOSEN_SYMBOLS, text), result
 
 
 def show(case):
