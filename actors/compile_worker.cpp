@@ -29,15 +29,15 @@ expected<action_result> run_action(const worker_ports& ports, const action_reque
   return result;
 }
 
-trial_result unfit(const error& why) { return {trial_status::unfit, why.text(), 0, 0}; }
+trial_result not_run(const error& why) { return {trial_status::not_run, why.text(), 0, 0}; }
 
 trial_result run_trial(const worker_ports& ports, trial_request request, const artifact& library,
                        std::chrono::milliseconds deadline) {
   auto directory = ports.scratch->make();
-  if (!directory) return unfit(directory.error());
+  if (!directory) return not_run(directory.error());
   request.library = (*directory)->path("kernel.so");
   if (auto written = (*directory)->write("kernel.so", library.payload()); !written)
-    return unfit(written.error());
+    return not_run(written.error());
   return ports.trials->run(request, deadline, ports.stop);
 }
 

@@ -196,6 +196,7 @@ std::string trial_reason(const trial_result& result) {
   case trial_status::crashed: return "crashed: " + result.reason;
   case trial_status::hung: return "hung: " + result.reason;
   case trial_status::unfit: return "cannot be tried: " + result.reason;
+  case trial_status::not_run: return "not tried: " + result.reason;
   }
   return result.reason;
 }
@@ -212,7 +213,8 @@ void try_candidate(self_pointer self, const job_ptr& job, std::size_t index,
             if (result.status == trial_status::good)
               end_candidate(self, job);
             else
-              reject(self, job, index, trial_reason(result), true);
+              reject(self, job, index, trial_reason(result),
+                     result.status != trial_status::not_run);
           },
           [=](const caf::error& why) {
             reject(self, job, index, from_caf(why).text(), false);

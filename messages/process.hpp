@@ -61,6 +61,7 @@ enum class trial_status : std::uint8_t {
   crashed, ///< a signal, an exit, or no answer
   hung,    ///< killed at its deadline
   unfit,   ///< it could not be tried: symbol missing, buffers too large
+  not_run, ///< not the kernel's fault: cancelled, or the machine could not start a process
 };
 
 struct trial_result {

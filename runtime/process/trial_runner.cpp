@@ -37,7 +37,7 @@ trial_result crash(const process_result& ended, const std::string& where) {
 
 trial_result result_of(const process_result& ended, const trial_request& request,
                        std::chrono::milliseconds deadline) {
-  if (ended.cancelled) return {trial_status::unfit, "cancelled"};
+  if (ended.cancelled) return {trial_status::not_run, "cancelled"};
   auto report = worker::decode_trial_report(ended.report);
   const auto where = place(report.phase, request);
   if (ended.timed_out)
@@ -75,7 +75,7 @@ trial_result subprocess_trial_runner::run(const trial_request& request,
                                   .deadline = deadline,
                                   .output_limit = output_limit},
                                  std::move(stop));
-  if (!ended) return {trial_status::unfit, ended.error().text()};
+  if (!ended) return {trial_status::not_run, ended.error().text()};
   return result_of(*ended, request, deadline);
 }
 

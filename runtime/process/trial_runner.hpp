@@ -20,7 +20,8 @@ public:
 
   /// The reason of a result that is not good is one line: how the process ended and in what it was
   /// ("SIGSEGV in matmul"), the first difference ("output 2 [17] is 1.5, expected 1.25 (tolerance
-  /// 0.0001)"), or why it could not be tried. A trial that was stopped is `unfit`: "cancelled".
+  /// 0.0001)"), or why it could not be tried. A trial that was stopped, or whose
+  /// process could not be started, is `not_run`.
   trial_result run(const trial_request& request, std::chrono::milliseconds deadline,
                    std::stop_token stop) override;
 

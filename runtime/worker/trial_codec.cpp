@@ -57,7 +57,7 @@ private:
 };
 
 constexpr std::int64_t element_type_count = 5;
-constexpr std::int64_t trial_status_count = 5;
+constexpr std::int64_t trial_status_count = 6;
 
 template <class Enum>
 value number_of(Enum e) {

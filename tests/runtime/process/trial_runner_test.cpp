@@ -307,21 +307,21 @@ TEST_CASE("empty buffers and no buffers can be tried") {
   check_good(try_one(request));
 }
 
-TEST_CASE("a trial that is stopped is unfit and leaves nothing") {
+TEST_CASE("a trial that is stopped is not the kernel's fault and leaves nothing") {
   std::stop_source stop;
   auto runner = make_runner();
   subprocess_trial_runner trials(runner, find_worker().value());
   const auto request = trial_of("hangs");
   std::jthread stopper([&] { stop.request_stop(); });
-  check(trials.run(request, std::chrono::seconds(60), stop.get_token()), trial_status::unfit,
+  check(trials.run(request, std::chrono::seconds(60), stop.get_token()), trial_status::not_run,
         "cancelled");
 }
 
-TEST_CASE("a trial without a worker is unfit") {
+TEST_CASE("a trial without a worker is not the kernel's fault") {
   auto runner = make_runner();
   subprocess_trial_runner trials(runner, "/nowhere/hearth-worker");
   const auto result = trials.run(trial_of("twice"), std::chrono::seconds(60), {});
-  CHECK(result.status == trial_status::unfit);
+  CHECK(result.status == trial_status::not_run);
   CHECK(result.reason.find("/nowhere/hearth-worker") != result.reason.npos);
 }
 

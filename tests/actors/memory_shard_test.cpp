@@ -1,0 +1,237 @@
+#include "tests/support/tiers.hpp"
+
+#include <caf/event_based_actor.hpp>
+
+using namespace hearth;
+using namespace hearth::test;
+
+namespace {
+
+struct fixture : deterministic {
+  temporary_directory directory;
+  tiers one{*this, directory.path()};
+  const cache_key k = key_in("fxgraph", "k");
+  const artifact value = artifact::make("binary", value::map{{"time_taken_ns", 5}});
+
+  expected<lookup> get(const memory_shard_actor& shard) { return ask<lookup>(shard, verb::get_v, k); }
+  expected<insert_outcome> insert(const memory_shard_actor& shard, const artifact& what) {
+    return ask<insert_outcome>(shard, verb::insert_v, k, what);
+  }
+};
+
+// Asks for a lease with a completion, as a plain thread does.
+struct waiter {
+  explicit waiter(deterministic& in, const memory_shard_actor& shard, const cache_key& k) {
+    caf::anon_send(shard, verb::acquire_v, k, lease_completion(state));
+    in.scheduler.run();
+  }
+  bool answered() const { return state->ready(); }
+  expected<lease_reply> take() { return state->wait(); }
+
+  std::shared_ptr<completion_state<lease_reply>> state =
+      std::make_shared<completion_state<lease_reply>>();
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(fixture, "a get misses then hits in memory after an insert") {
+  CHECK_FALSE(get(one.shard)->hit());
+  CHECK(*insert(one.shard, value) == insert_outcome::inserted);
+  const auto found = get(one.shard);
+  CHECK(found->from == tier::memory);
+  CHECK(same_bytes(found->value, value));
+}
+
+TEST_CASE_FIXTURE(fixture, "the first writer wins and the second is told") {
+  CHECK(*insert(one.shard, value) == insert_outcome::inserted);
+  CHECK(*insert(one.shard, artifact::make("late")) == insert_outcome::exists);
+  CHECK(get(one.shard)->value.payload() == "binary");
+}
+
+TEST_CASE_FIXTURE(fixture, "the first writer wins across processes and all see its bytes") {
+  tiers two(*this, directory.path());
+  CHECK(*insert(one.shard, value) == insert_outcome::inserted);
+  CHECK(*insert(two.shard, artifact::make("late")) == insert_outcome::exists);
+  const auto found = get(two.shard);
+  CHECK(found->from == tier::disk);
+  CHECK(found->value.payload() == "binary");
+  CHECK(get(two.shard)->from == tier::memory);
+}
+
+TEST_CASE_FIXTURE(fixture, "a put by another process is seen although memory had the old value") {
+  tiers two(*this, directory.path());
+  CHECK(*insert(one.shard, value) == insert_outcome::inserted);
+  CHECK(get(one.shard)->from == tier::memory);
+  CHECK(ask<done>(two.shard, verb::put_v, k, artifact::make("new")));
+  CHECK(get(one.shard)->value.payload() == "new");
+  CHECK(*ask<bool>(two.shard, verb::erase_v, k));
+  CHECK_FALSE(get(one.shard)->hit());
+}
+
+TEST_CASE_FIXTURE(fixture, "a put of ours leaves other entries in memory") {
+  const auto other = key_in("fxgraph", "other");
+  CHECK(ask<insert_outcome>(one.shard, verb::insert_v, other, value));
+  CHECK(ask<done>(one.shard, verb::put_v, k, artifact::make("new")));
+  CHECK(get(one.shard)->from == tier::memory);
+  CHECK(ask<lookup>(one.shard, verb::get_v, other)->from == tier::memory);
+}
+
+TEST_CASE_FIXTURE(fixture, "a promotion that was overtaken by a put is dropped") {
+  CHECK(*insert(one.shard, value) == insert_outcome::inserted);
+  const auto epoch = one.store->epoch(one.store->shard_of(k.disk_hash));
+  CHECK(ask<done>(one.shard, verb::put_v, k, artifact::make("new")));
+  CHECK(ask<done>(one.shard, verb::clear_v));
+  REQUIRE(one.config.view->begin_promotion());
+  caf::anon_send(one.shard, verb::promote_v, k, value, epoch);
+  scheduler.run();
+  CHECK(get(one.shard)->value.payload() == "new");
+}
+
+TEST_CASE_FIXTURE(fixture, "a key is looked for once however many ask") {
+  std::vector<std::shared_ptr<completion_state<lookup>>> asked;
+  for (int i = 0; i < 100; ++i) {
+    asked.push_back(std::make_shared<completion_state<lookup>>());
+    caf::anon_send(one.shard, verb::get_v, k, lookup_completion(asked.back()));
+  }
+  scheduler.run();
+  for (const auto& state : asked)
+    CHECK_FALSE(state->wait()->hit());
+  CHECK(ask<memory_shard_stats>(one.shard, verb::stats_v)->loads == 1);
+}
+
+TEST_CASE_FIXTURE(fixture, "one gets the lease and the others its artifact") {
+  waiter first(*this, one.shard, k);
+  waiter second(*this, one.shard, k);
+  waiter third(*this, one.shard, k);
+  REQUIRE(first.answered());
+  const auto lease = first.take();
+  CHECK(lease->lease != 0);
+  CHECK_FALSE(lease->waited);
+  CHECK_FALSE(second.answered());
+  CHECK(*ask<insert_outcome>(one.shard, verb::fulfil_v, lease->lease, value) ==
+        insert_outcome::inserted);
+  for (auto* other : {&second, &third}) {
+    REQUIRE(other->answered());
+    const auto reply = other->take();
+    CHECK(reply->found.value.payload() == "binary");
+    CHECK(reply->waited);
+  }
+  CHECK(get(one.shard)->hit());
+}
+
+TEST_CASE_FIXTURE(fixture, "a failed compile reaches every waiter once and the next compiles again") {
+  waiter first(*this, one.shard, k);
+  waiter second(*this, one.shard, k);
+  const auto lease = first.take();
+  caf::anon_send(one.shard, verb::abandon_v, lease->lease,
+                 error{errc::compile_failed, "x.cpp:1: error"});
+  scheduler.run();
+  REQUIRE(second.answered());
+  CHECK(second.take().error() == error{errc::compile_failed, "x.cpp:1: error"});
+  waiter third(*this, one.shard, k);
+  REQUIRE(third.answered());
+  CHECK(third.take()->lease != 0);
+}
+
+TEST_CASE_FIXTURE(fixture, "a released lease goes to the next waiter at once") {
+  waiter first(*this, one.shard, k);
+  waiter second(*this, one.shard, k);
+  const auto lease = first.take();
+  caf::anon_send(one.shard, verb::release_v, lease->lease);
+  scheduler.run();
+  REQUIRE(second.answered());
+  const auto next = second.take();
+  CHECK(next->lease != 0);
+  CHECK(next->lease != lease->lease);
+  const auto late = ask<insert_outcome>(one.shard, verb::fulfil_v, lease->lease, value);
+  CHECK(late.error().code() == errc::lease_lost);
+}
+
+TEST_CASE_FIXTURE(fixture, "a waiter that gave up is passed over") {
+  waiter first(*this, one.shard, k);
+  waiter second(*this, one.shard, k);
+  waiter third(*this, one.shard, k);
+  second.state->give_up();
+  caf::anon_send(one.shard, verb::release_v, first.take()->lease);
+  scheduler.run();
+  REQUIRE(third.answered());
+  CHECK(third.take()->lease != 0);
+}
+
+TEST_CASE_FIXTURE(fixture, "an actor that dies with a lease loses it to the next waiter") {
+  lease_id held = 0;
+  auto holder = system.spawn([&](caf::event_based_actor* actor) {
+    actor->request(one.shard, caf::infinite, verb::acquire_v, k)
+        .then([&](const lease_reply& reply) { held = reply.lease; });
+    return caf::behavior{[](verb::clear) {}};
+  });
+  scheduler.run();
+  REQUIRE(held != 0);
+  waiter second(*this, one.shard, k);
+  CHECK_FALSE(second.answered());
+  caf::anon_send_exit(holder, caf::exit_reason::kill);
+  holder = nullptr;
+  scheduler.run();
+  REQUIRE(second.answered());
+  CHECK(second.take()->lease != 0);
+}
+
+TEST_CASE_FIXTURE(fixture, "a lease held by another process is waited for and its artifact found") {
+  tiers two(*this, directory.path());
+  waiter there(*this, two.shard, k);
+  const auto lease = there.take();
+  waiter here(*this, one.shard, k);
+  CHECK_FALSE(here.answered());
+  CHECK(ask<insert_outcome>(two.shard, verb::fulfil_v, lease->lease, value));
+  settle(); // the poll is due
+  REQUIRE(here.answered());
+  const auto reply = here.take();
+  CHECK(reply->found.value.payload() == "binary");
+  CHECK(reply->found.from == tier::disk);
+  CHECK(reply->waited);
+}
+
+TEST_CASE_FIXTURE(fixture, "a lease that another process drops without an artifact is taken over") {
+  tiers two(*this, directory.path());
+  waiter there(*this, two.shard, k);
+  waiter here(*this, one.shard, k);
+  CHECK_FALSE(here.answered());
+  caf::anon_send(two.shard, verb::release_v, there.take()->lease);
+  settle();
+  REQUIRE(here.answered());
+  CHECK(here.take()->lease != 0);
+}
+
+TEST_CASE_FIXTURE(fixture, "a lock excludes by key and looks for nothing") {
+  CHECK(*insert(one.shard, value) == insert_outcome::inserted);
+  const auto lease = ask<lease_reply>(one.shard, verb::lock_v, k);
+  REQUIRE(lease);
+  CHECK(lease->lease != 0);
+  CHECK_FALSE(lease->found.hit());
+  caf::anon_send(one.shard, verb::release_v, lease->lease);
+  CHECK(ask<lease_reply>(one.shard, verb::lock_v, k)->lease != lease->lease);
+}
+
+TEST_CASE_FIXTURE(fixture, "answers that cannot come any more say closed") {
+  waiter first(*this, one.shard, k);
+  waiter second(*this, one.shard, k);
+  caf::anon_send_exit(one.shard, caf::exit_reason::user_shutdown);
+  scheduler.run();
+  CHECK(second.take().error().code() == errc::closed);
+  waiter late(*this, one.shard, k);
+  CHECK(late.take().error().code() == errc::closed);
+}
+
+TEST_CASE_FIXTURE(deterministic, "memory alone gets inserts puts and erases") {
+  const auto shard = memory_only(*this);
+  const auto k = key_in("plain", key::integer(7));
+  CHECK(*ask<insert_outcome>(shard, verb::insert_v, k, artifact::make("a")) ==
+        insert_outcome::inserted);
+  CHECK(*ask<insert_outcome>(shard, verb::insert_v, k, artifact::make("b")) ==
+        insert_outcome::exists);
+  CHECK(ask<done>(shard, verb::put_v, k, artifact::make("c")));
+  CHECK(ask<lookup>(shard, verb::get_v, k)->value.payload() == "c");
+  CHECK(*ask<bool>(shard, verb::erase_v, k));
+  CHECK_FALSE(*ask<bool>(shard, verb::erase_v, k));
+  CHECK_FALSE(ask<lookup>(shard, verb::get_v, k)->hit());
+}
