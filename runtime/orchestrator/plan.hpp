@@ -75,7 +75,20 @@ struct plan {
                                    ///< no shape has one
 };
 
-/// Reads and checks a plan. Errors are one line that names the file, the line and the key.
+/// Largest file of a plan, bytes.
+inline constexpr std::size_t max_plan_bytes = 4u << 20;
+/// Most kernels of a plan; and most configs, guards and shapes of a kernel.
+inline constexpr std::size_t max_plan_kernels = 1024;
+inline constexpr std::size_t max_plan_items = 4096;
+/// Most symbols of a kernel.
+inline constexpr std::size_t max_plan_symbols = 64;
+
+/// Reads and checks a plan, its sources' existence included; nothing is run. Errors are one line
+/// that names the file and, where it has one, the line and the key
+/// ("plan.toml:12: kernel[0].tolerance: ..."): `malformed`; `not_found` (the plan, or a source);
+/// `unknown_name`, `overflow`, `division_by_zero`, `invalid_argument` (of guards and dimensions for
+/// a shape); `too_large` (above these limits, or buffers of more than a trial may have); what the
+/// system says when the file cannot be read.
 expected<plan> load_plan(const std::string& path);
 
 } // namespace hearth::orchestrator
