@@ -1,7 +1,5 @@
 #include "runtime/cli/settings.hpp"
 
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +7,7 @@
 #include <fmt/format.h>
 #include <limits>
 #include <map>
+#include <toml++/toml.h>
 #include <utility>
 
 namespace hearth::cli {
@@ -42,18 +41,22 @@ expected<std::string> text_of(const toml::node& node) {
   return fail(errc::malformed, "a text or a number is expected");
 }
 
-expected<std::map<std::string, source>> read_file(const std::string& path) {
-  auto parsed = toml::parse_file(path);
-  if (!parsed) {
-    const auto& problem = parsed.error();
-    const bool missing = !fs::exists(path);
-    return fail(missing ? errc::not_found : errc::malformed,
-                missing ? fmt::format("configuration file {}: there is none", path)
-                        : fmt::format("{}:{}: {}", path, problem.source().begin.line,
-                                      problem.description()));
+expected<toml::table> parse_file(const std::string& path) {
+  if (!fs::is_regular_file(path))
+    return fail(errc::not_found, "configuration file " + path + ": there is no such file");
+  try {
+    return toml::parse_file(path);
+  } catch (const toml::parse_error& problem) {
+    return fail(errc::malformed, fmt::format("{}:{}: {}", path, problem.source().begin.line,
+                                             problem.description()));
   }
+}
+
+expected<std::map<std::string, source>> read_file(const std::string& path) {
+  const auto table = parse_file(path);
+  if (!table) return fail(table.error());
   std::map<std::string, source> settings;
-  for (const auto& [name, node] : parsed.table()) {
+  for (const auto& [name, node] : *table) {
     const auto where =
         fmt::format("{}:{}: {}", path, node.source().begin.line, std::string_view(name.str()));
     if (!is_known(name.str()))

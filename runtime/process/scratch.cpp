@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <string_view>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -92,12 +94,82 @@ private:
 
 } // namespace
 
-expected<std::unique_ptr<actors::scratch_directory>> temporary_scratch_space::make() {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view base_prefix = "hearth-scratch-";
+constexpr int max_left_over = 1000; // directories looked at
+
+std::string lock_path(const fs::path& base) { return (base / "lock").string(); }
+
+// Removes `base` if nobody holds its lock: its process is gone.
+void remove_if_left_over(const fs::path& base) {
+  struct stat status {};
+  if (::lstat(base.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
+      status.st_uid != ::geteuid())
+    return;
+  const open_file lock(lock_path(base), O_RDWR);
+  if (lock.get() < 0 || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
+  std::error_code ignored;
+  fs::remove_all(base, ignored);
+}
+
+void remove_left_over(const fs::path& in) {
   std::error_code problem;
-  const auto base = std::filesystem::temp_directory_path(problem);
-  if (problem) return fail(errc::io, "no directory for temporary files: " + problem.message());
-  auto pattern = (base / "hearth-XXXXXX").string();
-  if (!mkdtemp(pattern.data())) return fail(error_of_errno(errno, "cannot make " + pattern));
+  int looked_at = 0;
+  for (fs::directory_iterator at(in, problem), end; !problem && at != end; at.increment(problem)) {
+    if (!at->path().filename().string().starts_with(base_prefix)) continue;
+    remove_if_left_over(at->path());
+    if (++looked_at == max_left_over) return;
+  }
+}
+
+} // namespace
+
+class temporary_scratch_space::base_directory {
+public:
+  static expected<std::unique_ptr<base_directory>> make() {
+    std::error_code problem;
+    const auto in = fs::temp_directory_path(problem);
+    if (problem) return fail(errc::io, "no directory for temporary files: " + problem.message());
+    remove_left_over(in);
+    auto pattern = (in / (std::string(base_prefix) + "XXXXXX")).string();
+    if (!::mkdtemp(pattern.data())) return fail(error_of_errno(errno, "cannot make " + pattern));
+    auto result = std::make_unique<base_directory>(pattern);
+    if (result->lock_.get() < 0 || ::flock(result->lock_.get(), LOCK_EX | LOCK_NB) != 0)
+      return fail(error_of_errno(errno, "cannot lock " + lock_path(pattern)));
+    return result;
+  }
+
+  explicit base_directory(fs::path path)
+      : path_(std::move(path)), lock_(lock_path(path_), O_RDWR | O_CREAT | O_EXCL) {}
+  base_directory(const base_directory&) = delete;
+  base_directory& operator=(const base_directory&) = delete;
+  ~base_directory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  const fs::path& path() const { return path_; }
+
+private:
+  fs::path path_;
+  open_file lock_;
+};
+
+temporary_scratch_space::temporary_scratch_space() = default;
+temporary_scratch_space::~temporary_scratch_space() = default;
+
+expected<std::unique_ptr<actors::scratch_directory>> temporary_scratch_space::make() {
+  const std::lock_guard lock(mutex_);
+  if (!base_) {
+    auto made = base_directory::make();
+    if (!made) return fail(made.error());
+    base_ = std::move(*made);
+  }
+  auto pattern = (base_->path() / "XXXXXX").string();
+  if (!::mkdtemp(pattern.data())) return fail(error_of_errno(errno, "cannot make " + pattern));
   return std::make_unique<temporary_scratch>(pattern);
 }
 

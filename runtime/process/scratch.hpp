@@ -1,14 +1,26 @@
-// Scratch directories for what programs make: below $TMPDIR, private, removed when they go.
+// Scratch directories for what programs make: private, inside one directory of this process below
+// $TMPDIR, which goes with the space. What a killed process left there, the next one removes.
 #pragma once
 
 #include "actors/ports.hpp"
 
+#include <memory>
+#include <mutex>
+
 namespace hearth {
 
-/// Any thread.
+/// Any thread. Directories do not outlive their space.
 class temporary_scratch_space : public actors::scratch_space {
 public:
+  temporary_scratch_space();
+  ~temporary_scratch_space() override;
+
   expected<std::unique_ptr<actors::scratch_directory>> make() override;
+
+private:
+  class base_directory;
+  std::mutex mutex_;
+  std::unique_ptr<base_directory> base_; // made with the first scratch directory
 };
 
 } // namespace hearth

@@ -1,0 +1,63 @@
+#include "runtime/process/scratch.hpp"
+
+#include "tests/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+using namespace hearth;
+namespace fs = std::filesystem;
+
+namespace {
+
+// $TMPDIR is this test's own directory for its time.
+struct own_tmpdir {
+  own_tmpdir() {
+    if (const char* old = std::getenv("TMPDIR")) before = old;
+    setenv("TMPDIR", directory.path().c_str(), 1);
+  }
+  ~own_tmpdir() { before.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", before.c_str(), 1); }
+  std::size_t entries() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(directory.path()), fs::directory_iterator{}));
+  }
+  test::temporary_directory directory;
+  std::string before;
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(own_tmpdir, "scratch directories hold files and are gone with their space") {
+  {
+    temporary_scratch_space space;
+    auto one = space.make().value();
+    auto two = space.make().value();
+    CHECK(one->path("") != two->path(""));
+    REQUIRE(one->write("a", "bytes"));
+    CHECK(one->read("a")->payload() == "bytes");
+    CHECK_FALSE(one->write("a", "again"));
+    CHECK(two->read("a").error().code() == errc::not_found);
+    const auto path = one->path("");
+    one.reset();
+    CHECK_FALSE(fs::exists(path));
+    two.reset();
+  }
+  CHECK(entries() == 0);
+}
+
+TEST_CASE_FIXTURE(own_tmpdir, "what a killed process left is removed and what lives is not") {
+  temporary_scratch_space alive;
+  const auto kept = alive.make().value();
+  const auto left = directory / "hearth-scratch-killed";
+  fs::create_directory(left);
+  std::ofstream(left / "lock").put('\n');
+  std::ofstream(left / "kernel.so").put('\n');
+  temporary_scratch_space next;
+  const auto made = next.make().value();
+  CHECK_FALSE(fs::exists(left));
+  CHECK(fs::exists(kept->path("")));
+}
