@@ -1,10 +1,11 @@
 #include "runtime/orchestrator/directives.hpp"
 
+#include "messages/hash.hpp"
+
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <set>
-#include <unordered_set>
 
 namespace hearth::orchestrator {
 namespace {
@@ -101,6 +102,51 @@ void each_word(std::string_view text, Take take) {
   }
 }
 
+// ---- Definitions --------------------------------------------------------------------------------
+
+struct definition {
+  std::string_view name;
+  std::vector<std::string_view> parameters;
+  std::string_view body;
+};
+
+definition definition_in(std::string_view text) {
+  definition result;
+  auto at = skip_blank(text, 0);
+  result.name = word_at(text, at);
+  at += result.name.size();
+  if (text.substr(at, 1) == "(") {
+    const auto close = std::min(text.find(')', at), text.size());
+    each_word(text.substr(at, close - at),
+              [&](std::string_view word, std::size_t) { result.parameters.push_back(word); });
+    result.parameters.push_back("__VA_ARGS__");
+    at = close;
+  }
+  result.body = text.substr(std::min(at, text.size()));
+  return result;
+}
+
+// The names that `##` in a definition may make: each begins with the left operand.
+std::vector<pasting_macro> pastes_of(const definition& one) {
+  std::vector<pasting_macro> result;
+  const auto add = [&](std::string_view left) {
+    result.push_back({std::string(one.name), std::string(left)});
+  };
+  if (one.body.find("%:%:") != std::string_view::npos) add({});
+  for (auto at = one.body.find("##"); at != std::string_view::npos;
+       at = one.body.find("##", at + 2)) {
+    auto end = at;
+    while (end > 0 && is_space(one.body[end - 1]))
+      --end;
+    auto begin = end;
+    while (begin > 0 && is_word(one.body[begin - 1]))
+      --begin;
+    const auto left = one.body.substr(begin, end - begin);
+    if (!left.empty()) add(contains(one.parameters, left) ? std::string_view() : left);
+  }
+  return result;
+}
+
 // ---- Reading one file -------------------------------------------------------------------------
 
 // The name at `at` between quotes or angle brackets.
@@ -128,6 +174,9 @@ public:
     std::sort(result_.names.begin(), result_.names.end());
     result_.names.erase(std::unique(result_.names.begin(), result_.names.end()),
                         result_.names.end());
+    auto& words = result_.words;
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
     return std::move(result_);
   }
 
@@ -141,6 +190,12 @@ private:
     if (name.starts_with("include") || name == "import") take_include(text);
     take_has_include(text, name == "define");
     result_.opaque = result_.opaque || opens_raw_string(text);
+    each_word(text, [&](std::string_view word, std::size_t) {
+      result_.words.push_back(fast_hash(word));
+    });
+    if (name == "define")
+      for (auto& paste : pastes_of(definition_in(text)))
+        result_.pastes.push_back(std::move(paste));
     result_.directives.push_back({std::string(name), std::string(text)});
   }
 
@@ -278,28 +333,6 @@ bool is_harmless_pragma(std::string_view text) {
   return contains(second, word_at(text, skip_blank(text, at + word.size())));
 }
 
-struct definition {
-  std::string_view name;
-  std::vector<std::string_view> parameters;
-  std::string_view body;
-};
-
-definition definition_in(std::string_view text) {
-  definition result;
-  auto at = skip_blank(text, 0);
-  result.name = word_at(text, at);
-  at += result.name.size();
-  if (text.substr(at, 1) == "(") {
-    const auto close = std::min(text.find(')', at), text.size());
-    each_word(text.substr(at, close - at),
-              [&](std::string_view word, std::size_t) { result.parameters.push_back(word); });
-    result.parameters.push_back("__VA_ARGS__");
-    at = close;
-  }
-  result.body = text.substr(std::min(at, text.size()));
-  return result;
-}
-
 // Which macros may be defined, or expand, differently from one definition of the given macros to
 // another. Grows until nothing is added.
 class macro_tracker {
@@ -308,6 +341,21 @@ public:
       : defined_(macros.begin(), macros.end())
       , expanding_(macros.begin(), macros.end()) {
     expanding_.insert("__COUNTER__"); // counts what ordinary text expands
+  }
+
+  // Takes up the macros that may make tracked names in this file.
+  void follow_pastes(const source_text& file) {
+    for (const auto& one : file.pastes) {
+      const auto first = expanding_.lower_bound(one.left);
+      if (first != expanding_.end() && first->starts_with(one.left)) expanding_.insert(one.name);
+    }
+  }
+
+  // Whether a directive of the file has a tracked name; may say so when it has none.
+  bool is_in(const source_text& file) const {
+    return std::any_of(expanding_.begin(), expanding_.end(), [&](const std::string& name) {
+      return std::binary_search(file.words.begin(), file.words.end(), fast_hash(name));
+    });
   }
 
   // Follows one file. True when it reaches an inclusion, or something it cannot judge.
@@ -369,7 +417,7 @@ private:
 
   void follow_definition(const definition& one) {
     if (in_region()) defined_.emplace(one.name);
-    if (in_region() || mentions_in(one.body) || pastes(one)) expanding_.emplace(one.name);
+    if (in_region() || mentions_in(one.body)) expanding_.emplace(one.name);
   }
 
   void follow_removal(std::string_view name) {
@@ -384,25 +432,6 @@ private:
       found = found || expanding_.contains(word);
     });
     return found;
-  }
-
-  // Whether `##` may make one of the names: what it makes begins with its left operand.
-  bool pastes(const definition& one) const {
-    for (auto at = one.body.find("##"); at != std::string_view::npos;
-         at = one.body.find("##", at + 2)) {
-      auto end = at;
-      while (end > 0 && is_space(one.body[end - 1]))
-        --end;
-      auto begin = end;
-      while (begin > 0 && is_word(one.body[begin - 1]))
-        --begin;
-      const auto left = one.body.substr(begin, end - begin);
-      if (left.empty()) continue;
-      const auto first = expanding_.lower_bound(left);
-      if (contains(one.parameters, left) || (first != expanding_.end() && first->starts_with(left)))
-        return true;
-    }
-    return one.body.find("%:%:") != std::string_view::npos;
   }
 
   names defined_;          // may be defined under one definition and not under another
@@ -441,7 +470,9 @@ bool inclusion_depends_on(std::span<const std::string> macros,
   for (std::size_t before = 0; before != tracker.size();) {
     before = tracker.size();
     for (const auto& file : files)
-      if (tracker.follow(*file.text)) return true;
+      tracker.follow_pastes(*file.text);
+    for (const auto& file : files)
+      if (tracker.is_in(*file.text) && tracker.follow(*file.text)) return true;
   }
   return false;
 }

@@ -7,7 +7,7 @@
 // does not; never the other way round. Pure functions, any thread.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,10 +27,18 @@ struct directive {
   std::string text; ///< what follows, comments and all, on one line
 };
 
+/// A macro that makes names by `##`.
+struct pasting_macro {
+  std::string name;
+  std::string left; ///< what a name that it makes begins with; empty: anything
+};
+
 /// What is known of one file's text.
 struct source_text {
   std::vector<directive> directives; ///< in order; those that bear on what is read or defined
   std::vector<include_name> names;   ///< of #include, __has_include and their like; sorted
+  std::vector<pasting_macro> pastes;
+  std::vector<std::uint64_t> words; ///< `fast_hash` of each name in the directives; sorted
   /// Whether it may look for files by names that its text does not show: `__has_include` of a
   /// macro, #embed, .incbin in assembly, spellings that no one uses (trigraphs, lone carriage
   /// returns). What is found for such a file cannot be remembered.

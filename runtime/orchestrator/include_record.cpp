@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <sys/stat.h>
 
 namespace hearth::orchestrator {
@@ -41,6 +42,29 @@ bool is_there(const std::string& path, file_view& view) {
   return stamp && (!stamp->is_directory || path.ends_with(precompiled_suffix));
 }
 
+// Names of entries hold no NUL.
+std::string joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const auto& name : names)
+    (text += name) += '\0';
+  return text;
+}
+
+// Whether `holds` is true of every name in a list; stops at the first that fails.
+template <class Holds>
+bool all_of_names(std::string_view list, Holds holds) {
+  while (!list.empty()) {
+    const auto name = list.substr(0, list.find('\0'));
+    list.remove_prefix(std::min(list.size(), name.size() + 1));
+    if (!holds(name)) return false;
+  }
+  return true;
+}
+
+bool has_name(std::string_view list, std::string_view name) {
+  return !all_of_names(list, [&](std::string_view one) { return one != name; });
+}
+
 class fact_collector {
 public:
   fact_collector(std::span<const scanned_file> files, const search_settings& settings,
@@ -62,10 +86,27 @@ public:
       }
       if (file.text->includes_by_macro) note_computed(file);
     }
-    return std::move(folders_);
+    return facts();
   }
 
 private:
+  struct noted_folder {
+    folder_facts facts;
+    std::set<std::string> present, absent, links;
+  };
+
+  std::map<std::string, folder_facts> facts() const {
+    std::map<std::string, folder_facts> result;
+    for (const auto& [path, one] : folders_) {
+      auto facts = one.facts;
+      facts.present = joined(one.present);
+      facts.absent = joined(one.absent);
+      facts.links = joined(one.links);
+      result.emplace_hint(result.end(), path, std::move(facts));
+    }
+    return result;
+  }
+
   // The name in each folder of the search path; folders are tried once for a name.
   void search(const std::string& name) {
     if (!searched_.insert(name).second) return;
@@ -92,57 +133,48 @@ private:
     const auto path = path_in(path_in(settings_.directory, folder), name);
     const auto slash = path.rfind('/');
     if (slash == std::string::npos || slash + 1 == path.size()) return;
-    auto& facts = facts_of(slash == 0 ? "/" : path.substr(0, slash));
-    if (!facts.stamp) return;
+    auto& at = folder_at(slash == 0 ? "/" : path.substr(0, slash));
+    if (!at.facts.stamp) return;
     const auto base = path.substr(slash + 1);
-    note_entry(facts, path, base);
-    note_entry(facts, path + std::string(precompiled_suffix),
-               base + std::string(precompiled_suffix));
+    note_entry(at, path, base);
+    note_entry(at, path + std::string(precompiled_suffix), base + std::string(precompiled_suffix));
   }
 
-  folder_facts& facts_of(const std::string& folder) {
-    const auto [at, fresh] = folders_.try_emplace(folder);
+  noted_folder& folder_at(const std::string& path) {
+    const auto [at, fresh] = folders_.try_emplace(path);
     if (!fresh) return at->second;
-    if (const auto stamp = view_.stamp(folder); stamp && stamp->is_directory) {
-      at->second.stamp = stamp;
-      at->second.settled = is_settled(*stamp, file_clock_ns());
+    if (const auto stamp = view_.stamp(path); stamp && stamp->is_directory) {
+      at->second.facts.stamp = stamp;
+      at->second.facts.settled = is_settled(*stamp, file_clock_ns());
     }
     return at->second;
   }
 
-  void note_entry(folder_facts& facts, const std::string& path, const std::string& base) {
-    if (facts.present.contains(base) || facts.absent.contains(base)) return;
-    (is_there(path, view_) ? facts.present : facts.absent).insert(base);
-    if (is_link(path)) facts.links.insert(base);
+  void note_entry(noted_folder& at, const std::string& path, const std::string& base) {
+    if (at.present.contains(base) || at.absent.contains(base)) return;
+    (is_there(path, view_) ? at.present : at.absent).insert(base);
+    if (is_link(path)) at.links.insert(base);
   }
 
   std::span<const scanned_file> files_;
   const search_settings& settings_;
   file_view& view_;
   std::set<std::string> searched_;
-  std::map<std::string, folder_facts> folders_;
+  std::map<std::string, noted_folder> folders_;
 };
-
-// Whether each of `names` in `folder` is there, or is not.
-bool all_are(bool there, const std::set<std::string>& names, const std::string& folder,
-             file_view& view) {
-  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-    return is_there(path_in(folder, name), view) == there;
-  });
-}
 
 record_state check_folder(const std::string& path, folder_facts& facts, file_view& view) {
   auto now = view.stamp(path);
   if (now && !now->is_directory) now.reset();
   if (!facts.stamp) return now ? record_state::stale : record_state::holds;
-  if (facts.settled && now == facts.stamp) {
-    const bool same = std::all_of(facts.links.begin(), facts.links.end(), [&](const auto& name) {
-      return is_there(path_in(path, name), view) == facts.present.contains(name);
-    });
-    return same ? record_state::holds : record_state::stale;
-  }
-  if (!now || !all_are(true, facts.present, path, view) ||
-      !all_are(false, facts.absent, path, view))
+  const auto there = [&](std::string_view name) { return is_there(path_in(path, name), view); };
+  const auto not_there = [&](std::string_view name) { return !there(name); };
+  const auto as_noted = [&](std::string_view name) {
+    return there(name) == has_name(facts.present, name);
+  };
+  if (facts.settled && now == facts.stamp)
+    return all_of_names(facts.links, as_noted) ? record_state::holds : record_state::stale;
+  if (!now || !all_of_names(facts.present, there) || !all_of_names(facts.absent, not_there))
     return record_state::stale;
   facts.stamp = now;
   facts.settled = is_settled(*now, file_clock_ns());
@@ -158,29 +190,10 @@ record_state check_file(const std::string& path, file_content& known, file_view&
   return renewed ? record_state::renewed : record_state::holds;
 }
 
-// Names of entries hold no NUL.
-std::string joined(const std::set<std::string>& names) {
-  std::string text;
-  for (const auto& name : names)
-    (text += name) += '\0';
-  return text;
-}
-
-std::set<std::string> split(std::string_view text) {
-  std::set<std::string> names;
-  while (!text.empty()) {
-    const auto name = text.substr(0, text.find('\0'));
-    text.remove_prefix(std::min(text.size(), name.size() + 1));
-    names.emplace_hint(names.end(), name);
-  }
-  return names;
-}
-
 value to_value(const folder_facts& facts) {
   if (!facts.stamp) return {};
-  return value::array{orchestrator::to_value(*facts.stamp), facts.settled,
-                      binary{joined(facts.present)}, binary{joined(facts.absent)},
-                      binary{joined(facts.links)}};
+  return value::array{orchestrator::to_value(*facts.stamp), facts.settled, binary{facts.present},
+                      binary{facts.absent}, binary{facts.links}};
 }
 
 std::optional<folder_facts> read_facts(const value& from) {
@@ -192,11 +205,11 @@ std::optional<folder_facts> read_facts(const value& from) {
   const auto* settled = (*parts)[1].as<bool>();
   if (!facts.stamp || !settled) return std::nullopt;
   facts.settled = *settled;
-  const std::array<std::set<std::string>*, 3> lists = {&facts.present, &facts.absent, &facts.links};
+  const std::array<std::string*, 3> lists = {&facts.present, &facts.absent, &facts.links};
   for (std::size_t i = 0; i < lists.size(); ++i) {
     const auto* text = (*parts)[i + 2].as<binary>();
     if (!text) return std::nullopt;
-    *lists[i] = split(text->bytes);
+    *lists[i] = text->bytes;
   }
   return facts;
 }
@@ -211,8 +224,10 @@ std::map<std::string, folder_facts> gather_facts(std::span<const scanned_file> f
 std::vector<std::string> precompiled_headers(const std::map<std::string, folder_facts>& folders) {
   std::vector<std::string> paths;
   for (const auto& [folder, facts] : folders)
-    for (const auto& name : facts.present)
-      if (name.ends_with(precompiled_suffix)) paths.push_back(path_in(folder, name));
+    all_of_names(facts.present, [&, &in = folder](std::string_view name) {
+      if (name.ends_with(precompiled_suffix)) paths.push_back(path_in(in, name));
+      return true;
+    });
   return paths;
 }
 

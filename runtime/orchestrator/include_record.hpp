@@ -14,7 +14,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,10 +25,11 @@ namespace hearth::orchestrator {
 struct folder_facts {
   std::optional<file_stamp> stamp; ///< nothing: there is no such folder, so no name in it
   bool settled = false;            ///< whether the stamp can be trusted
-  std::set<std::string> present;   ///< a file is there
-  std::set<std::string> absent;    ///< no file is there
+  // Names, each with a NUL behind it, sorted.
+  std::string present; ///< a file is there
+  std::string absent;  ///< no file is there
   /// Those of both whose entry is a symbolic link: where it leads may change unseen.
-  std::set<std::string> links;
+  std::string links;
 };
 
 struct include_record {

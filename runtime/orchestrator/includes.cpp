@@ -56,11 +56,15 @@ std::string shortened(std::string_view message) {
 
 value texts(std::span<const std::string> list) { return value::array(list.begin(), list.end()); }
 
+// Each name behind its length in decimal and a colon, then the 32 bytes of its content's digest.
 digest identity_of(std::span<const source_file> files) {
-  value::array list;
-  for (const auto& file : files)
-    list.push_back(value::array{file.name, file.state.content.hex()});
-  return sha256(encode(value(std::move(list))));
+  sha256_stream stream;
+  for (const auto& file : files) {
+    const auto& bytes = file.state.content.bytes;
+    stream.update(std::to_string(file.name.size()) + ':' + file.name);
+    stream.update(std::string(bytes.begin(), bytes.end()));
+  }
+  return stream.finish();
 }
 
 std::shared_ptr<source_closure> closure_from(const std::string& directory,
@@ -97,6 +101,17 @@ bool mention_any(std::span<const std::string> flags, std::span<const std::string
              return mentions(flag, name);
            });
   });
+}
+
+// What a scan depends on beside the source, its macros and what it reads.
+std::string settings_key_of(const toolchain& compiler) {
+  const value::map parts = {{"compiler", compiler.compiler},
+                            {"directory", compiler.directory},
+                            {"environment", texts(keyed_variables(compiler.environment))},
+                            {"flags", texts(compiler.flags)},
+                            {"folders", texts(compiler.include_directories)},
+                            {"identity", compiler.identity.hex()}};
+  return sha256(encode(parts)).hex();
 }
 
 // The names that flags include before the source.
@@ -155,6 +170,7 @@ include_scanner::include_scanner(const toolchain& compiler, file_view& files,
                                  std::chrono::milliseconds deadline)
     : compiler_(compiler)
     , settings_{compiler.directory, compiler.include_directories, forced_includes(compiler.flags)}
+    , settings_key_(settings_key_of(compiler))
     , files_(files)
     , runner_(runner)
     , memo_(memo)
@@ -303,18 +319,13 @@ expected<const source_text*> include_scanner::text_of(const std::string& path,
 
 std::string include_scanner::memo_key(const std::string& source, std::span<const macro> macros,
                                       bool with_texts) const {
-  value::array list;
-  for (const auto& one : macros)
-    list.push_back(with_texts ? value(value::array{one.name, one.text}) : value(one.name));
-  const value::map parts = {{"compiler", compiler_.compiler},
-                            {"directory", compiler_.directory},
-                            {"environment", texts(keyed_variables(compiler_.environment))},
-                            {"flags", texts(compiler_.flags)},
-                            {"folders", texts(compiler_.include_directories)},
-                            {"identity", compiler_.identity.hex()},
-                            {"macros", std::move(list)},
-                            {"source", source}};
-  return "includes 1 " + sha256(encode(parts)).hex();
+  value::array list = {value(settings_key_), value(source)};
+  for (const auto& one : macros) {
+    list.emplace_back(one.name);
+    if (with_texts) list.emplace_back(one.text);
+  }
+  return (with_texts ? "includes of 1 " : "includes of any 1 ") +
+         sha256(encode(value(std::move(list)))).hex();
 }
 
 // The system's headers are those in a folder that neither lies in the plan's nor is named by a

@@ -104,6 +104,7 @@ private:
 
   const toolchain& compiler_;
   search_settings settings_;
+  std::string settings_key_;
   file_view& files_;
   actors::process_runner& runner_;
   fact_memo& memo_;

@@ -38,7 +38,6 @@ private:
 /// keeps only the memo.
 class workbench {
 public:
-
   void write(const std::filesystem::path& name, const std::string& text) const {
     std::filesystem::create_directories((folder / name).parent_path());
     std::ofstream(folder / name, std::ios::trunc) << text;
