@@ -175,6 +175,17 @@ driver_answers read_answers(std::string_view verbose, std::string_view search_di
   return answers;
 }
 
+std::vector<std::string> read_loaded(std::string_view listing) {
+  std::vector<std::string> paths;
+  each_line(listing, [&](std::string_view line) {
+    const auto arrow = line.find(" => /");
+    const auto end = line.rfind(" (0x");
+    if (arrow == std::string_view::npos || end == std::string_view::npos || end < arrow + 4) return;
+    if (!line.starts_with("\tlibc.so")) paths.emplace_back(line.substr(arrow + 4, end - arrow - 4));
+  });
+  return paths;
+}
+
 std::vector<std::string> read_dependencies(std::string_view rule) {
   constexpr std::string_view target = "hearth:";
   if (!rule.starts_with(target)) return {};

@@ -24,6 +24,10 @@ struct driver_answers {
 /// Reads the output of `-E -v` and that of `-print-search-dirs`.
 driver_answers read_answers(std::string_view verbose, std::string_view search_dirs);
 
+/// The shared libraries that the dynamic loader lists ("\tlibx.so.1 => /lib/libx.so.1 (0x...)"), by
+/// path; without the C library and the loader, which serve every program.
+std::vector<std::string> read_loaded(std::string_view listing);
+
 /// The parts of a list like PATH, empty ones left out.
 std::vector<std::string> split_path(std::string_view list);
 

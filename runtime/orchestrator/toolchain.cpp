@@ -86,7 +86,15 @@ struct raw_answers {
   std::string verbose;
   std::string version;
   std::string search_dirs;
+  std::string loaded; // the shared libraries of the front end
 };
+
+bool is_binary(const std::string& path) {
+  constexpr std::string_view magic = "\x7f"
+                                     "ELF";
+  const auto bytes = read_prefix(path, magic.size());
+  return bytes && *bytes == magic;
+}
 
 // One question; a compiler that does not understand it has an empty answer.
 expected<std::string> ask(const toolchain& of, std::vector<std::string> question,
@@ -97,6 +105,23 @@ expected<std::string> ask(const toolchain& of, std::vector<std::string> question
   auto result = runner.run(request, stop);
   if (!result) return fail(result.error());
   if (result->cancelled) return fail(errc::cancelled, "asking " + of.compiler + " was given up");
+  return result->succeeded() ? std::move(result->output) : std::string();
+}
+
+// The shared libraries that the front end loads (Clang is one of them), as the dynamic loader lists
+// them instead of starting it. Empty for what is no program of this system.
+expected<std::string> ask_loader(const toolchain& of, const std::string& front_end,
+                                 const toolchain_request& by, actors::process_runner& runner,
+                                 const std::stop_token& stop) {
+  if (!is_binary(front_end)) return std::string();
+  process_request request;
+  request.argv = {front_end, "--version"};
+  request.environment = of.environment;
+  request.environment.emplace_back("LD_TRACE_LOADED_OBJECTS=1");
+  request.directory = of.directory;
+  request.deadline = by.deadline;
+  auto result = runner.run(request, stop);
+  if (!result) return fail(result.error());
   return result->succeeded() ? std::move(result->output) : std::string();
 }
 
@@ -113,6 +138,10 @@ expected<raw_answers> ask_all(const toolchain& of, const toolchain_request& by,
     if (!answer) return fail(answer.error());
     *to = std::move(*answer);
   }
+  const auto front_end = read_answers(answers.verbose, {}).front_end;
+  auto loaded = ask_loader(of, path_in(of.directory, front_end), by, runner, stop);
+  if (!loaded) return fail(loaded.error());
+  answers.loaded = std::move(*loaded);
   return answers;
 }
 
@@ -145,9 +174,12 @@ std::string settings_of(std::string_view verbose, std::string_view directory) {
 // Gathers files by role, each with its content.
 class file_collector {
 public:
-  file_collector(const toolchain& of, const driver_answers& answers, file_view& files)
+  file_collector(const toolchain& of, const driver_answers& answers,
+                 const std::vector<std::string>& loaded, file_view& files)
       : toolchain_(of)
+
       , answers_(answers)
+      , loaded_(loaded)
       , files_(files)
       , path_(value_in(of.environment, "PATH")) {}
 
@@ -159,6 +191,8 @@ public:
     add("front end", answers_.front_end);
     for (const auto& file : answers_.configuration)
       add("configuration " + file, file);
+    for (const auto& file : loaded_)
+      add("loaded " + file.substr(file.rfind('/') + 1), file);
     for (const auto name : tool_names)
       add(std::string(name), tool(name));
     for (const auto name : library_names)
@@ -233,17 +267,11 @@ private:
 
   const toolchain& toolchain_;
   const driver_answers& answers_;
+  const std::vector<std::string>& loaded_;
   file_view& files_;
   std::string_view path_;
   std::vector<toolchain_file> found_;
 };
-
-bool is_binary(const std::string& path) {
-  constexpr std::string_view magic = "\x7f"
-                                     "ELF";
-  const auto bytes = read_prefix(path, magic.size());
-  return bytes && *bytes == magic;
-}
 
 // GCC tells as what it was started, Clang where it is: a wrapper differs from that, or is a script.
 bool is_direct(const std::string& compiler, const driver_answers& answers) {
@@ -288,15 +316,16 @@ std::optional<raw_answers> recall(const std::string& key, file_view& files, fact
     const auto* member = record->find(name);
     return member ? member->as<std::string>() : nullptr;
   };
-  const auto *verbose = text("verbose"), *version = text("version"), *search = text("search_dirs");
+  const auto *verbose = text("verbose"), *version = text("version"), *search = text("search_dirs"),
+             *loaded = text("loaded");
   const auto foundations = read_by_path(record->find("foundations"), read_stamp);
   const auto contents = read_by_path(record->find("contents"), read_content);
-  if (!verbose || !version || !search || !foundations || !contents) return std::nullopt;
+  if (!verbose || !version || !search || !loaded || !foundations || !contents) return std::nullopt;
   for (const auto& [path, stamp] : *foundations)
     if (files.stamp(path) != stamp) return std::nullopt;
   for (const auto& [path, content] : *contents)
     files.trust(path, content);
-  return raw_answers{*verbose, *version, *search};
+  return raw_answers{*verbose, *version, *search, *loaded};
 }
 
 void remember(const std::string& key, const raw_answers& raw, const toolchain& of,
@@ -313,6 +342,7 @@ void remember(const std::string& key, const raw_answers& raw, const toolchain& o
       contents.emplace(file.path, *content);
   memo.save(key, encode(value::map{{"contents", by_path(contents)},
                                    {"foundations", by_path(stamps)},
+                                   {"loaded", raw.loaded},
                                    {"search_dirs", raw.search_dirs},
                                    {"verbose", raw.verbose},
                                    {"version", raw.version}}));
@@ -333,7 +363,8 @@ digest identity_of(const toolchain& of, const std::string& compiler, const raw_a
 expected<driver_answers> learn(toolchain& into, const toolchain_request& request,
                                const raw_answers& raw, file_view& files) {
   auto answers = read_answers(raw.verbose, raw.search_dirs);
-  auto found = file_collector(into, answers, files).collect();
+  const auto loaded = read_loaded(raw.loaded);
+  auto found = file_collector(into, answers, loaded, files).collect();
   if (!found) return fail(found.error());
   into.files = std::move(*found);
   into.version = raw.version.substr(0, raw.version.find('\n'));

@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,15 +18,21 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// Only what is safe between fork and exec.
-[[noreturn]] void become(const std::string& directory, char* const* argv, char* const* environment,
-                         int output) {
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  ::dup2(nothing, 0);
-  ::dup2(output, 1);
-  ::dup2(output, 2);
-  if (directory.empty() || ::chdir(directory.c_str()) == 0) ::execve(argv[0], argv, environment);
-  ::_exit(127);
+// Starts the program with `output` as its stdout and stderr. Zero or an error number.
+int start(const process_request& request, int output, pid_t& child) {
+  auto arguments = request.argv;
+  auto environment = request.environment;
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, output, 1);
+  ::posix_spawn_file_actions_adddup2(&actions, output, 2);
+  if (!request.directory.empty())
+    ::posix_spawn_file_actions_addchdir_np(&actions, request.directory.c_str());
+  const int failed = ::posix_spawn(&child, arguments[0].c_str(), &actions, nullptr,
+                                   pointers(arguments).data(), pointers(environment).data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  return failed;
 }
 
 std::string read_all(int descriptor) {
@@ -47,22 +54,19 @@ expected<process_result> simple_runner::run(const process_request& request, std:
     const std::lock_guard lock(guard_);
     commands_.push_back(request.argv);
   }
-  auto arguments = request.argv;
-  auto environment = request.environment;
-  const auto argv = pointers(arguments);
-  const auto variables = pointers(environment);
   std::array<int, 2> output{};
   if (::pipe2(output.data(), O_CLOEXEC) != 0)
     return fail(error_of_errno(errno, "cannot make a pipe"));
-  const auto child = ::fork();
-  if (child == 0) become(request.directory, argv.data(), variables.data(), output[1]);
+  pid_t child = 0;
+  const int failed = start(request, output[1], child);
   ::close(output[1]);
   process_result result;
-  result.output = read_all(output[0]);
+  if (failed == 0) result.output = read_all(output[0]);
   ::close(output[0]);
+  if (failed != 0) return fail(errc::process_failed, "cannot start " + request.argv[0]);
   int status = 0;
-  if (child < 0 || ::waitpid(child, &status, 0) != child)
-    return fail(errc::process_failed, "cannot run " + request.argv[0]);
+  if (::waitpid(child, &status, 0) != child)
+    return fail(errc::process_failed, "cannot wait for " + request.argv[0]);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
   if (WIFEXITED(status)) result.exit_status = WEXITSTATUS(status);
   return result;

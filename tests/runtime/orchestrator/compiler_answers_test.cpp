@@ -69,3 +69,12 @@ TEST_CASE("answers of something else are empty") {
   CHECK(answers.include_directories.empty());
   CHECK(answers.program_directories.empty());
 }
+
+TEST_CASE("the loader's list of libraries is read") {
+  CHECK(read_loaded("\tlinux-vdso.so.1 (0x00007ffe)\n"
+                    "\tlibLLVM-14.so.1 => /lib/x y/libLLVM-14.so.1 (0x00007f)\n"
+                    "\tlibc.so.6 => /lib/libc.so.6 (0x00007f)\n"
+                    "\tlibgone.so => not found\n"
+                    "\t/lib64/ld-linux-x86-64.so.2 (0x00007f)\nversion 1 => /x\n") ==
+        names{"/lib/x y/libLLVM-14.so.1"});
+}

@@ -138,9 +138,10 @@ TEST_CASE("a macro is followed from one file into another") {
 }
 
 TEST_CASE("any bytes at all are read to an end") {
+  constexpr std::string_view alphabet = "#\"'/*\\R(\n%:if<>def \xff_0";
   std::string bytes;
-  for (int i = 0; i < 4096; ++i)
-    bytes += "#\"'/*\\R(\n%:if<>def \xff_0"[static_cast<unsigned>(i * i + i / 7) % 24];
+  for (std::size_t i = 0; i < 4096; ++i)
+    bytes += alphabet[(i * i + i / 7) % alphabet.size()];
   for (std::size_t size = 0; size < bytes.size(); size += 37) {
     const auto text = bytes.substr(size) + "\n#include <last.h>\n";
     CHECK(asks_for(read_source(text), "last.h", false));
