@@ -319,7 +319,9 @@ expected<const source_text*> include_scanner::text_of(const std::string& path,
 
 std::string include_scanner::memo_key(const std::string& source, std::span<const macro> macros,
                                       bool with_texts) const {
-  value::array list = {value(settings_key_), value(source)};
+  value::array list;
+  list.emplace_back(settings_key_);
+  list.emplace_back(source);
   for (const auto& one : macros) {
     list.emplace_back(one.name);
     if (with_texts) list.emplace_back(one.text);

@@ -352,8 +352,10 @@ void remember(const std::string& key, const raw_answers& raw, const toolchain& o
 
 digest identity_of(const toolchain& of, const std::string& compiler, const raw_answers& raw) {
   value::array files;
-  for (const auto& file : of.files)
-    files.push_back(value::array{file.role, file.content.hex()});
+  for (const auto& file : of.files) { // roles and contents take turns
+    files.emplace_back(file.role);
+    files.emplace_back(file.content.hex());
+  }
   return sha256(encode(value::map{{"compiler", compiler},
                                   {"files", std::move(files)},
                                   {"settings", settings_of(raw.verbose, of.directory)},
