@@ -18,7 +18,8 @@ using nlohmann::json;
 
 // A runtime over the store, and the named cache in it.
 struct opened {
-  explicit opened(const config& settings) : rt(settings) {}
+  explicit opened(const config& settings)
+      : rt(settings) {}
   runtime rt;
   std::optional<cache> entries;
 };
@@ -98,8 +99,7 @@ status insert_entry(const config& settings, const entry_arguments& arguments) {
   return write_entry(settings, arguments, [&](cache& entries, const artifact& payload) {
     const auto outcome = entries.insert(arguments.key, payload);
     if (!outcome) return report(outcome.error());
-    return answer(arguments, to_string(*outcome),
-                  *outcome == insert_outcome::inserted ? yes : no);
+    return answer(arguments, to_string(*outcome), *outcome == insert_outcome::inserted ? yes : no);
   });
 }
 

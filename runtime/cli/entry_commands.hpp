@@ -11,8 +11,8 @@ namespace hearth::cli {
 
 struct entry_arguments {
   std::string cache = "default";
-  std::string key;                  ///< text
-  std::string file;                 ///< of insert and put; "-" is stdin
+  std::string key;                   ///< text
+  std::string file;                  ///< of insert and put; "-" is stdin
   std::optional<std::string> output; ///< of get; stdout when absent or "-"
   bool json = false;
 };

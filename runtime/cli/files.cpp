@@ -15,7 +15,8 @@ constexpr std::size_t max_input_bytes = std::size_t{4} << 30;
 
 class file_handle {
 public:
-  explicit file_handle(int number) : number_(number) {}
+  explicit file_handle(int number)
+      : number_(number) {}
   file_handle(const file_handle&) = delete;
   file_handle& operator=(const file_handle&) = delete;
   ~file_handle() {
@@ -63,8 +64,7 @@ expected<std::string> read_input(const std::string& path) {
       return fail(errc::invalid_argument, path + " is a directory; a file is expected");
     if (count < 0) return fail(cannot("read", path));
     bytes.append(chunk.data(), static_cast<std::size_t>(count));
-    if (bytes.size() > max_input_bytes)
-      return fail(errc::too_large, path + " has more than 4 GiB");
+    if (bytes.size() > max_input_bytes) return fail(errc::too_large, path + " has more than 4 GiB");
   }
 }
 
@@ -78,8 +78,8 @@ expected<void> write_file(const std::string& path, std::string_view bytes) {
   const auto mask = ::umask(0);
   ::umask(mask);
   auto written = write_all(file.get(), bytes, path);
-  if (written && (::fchmod(file.get(), 0666 & ~mask) != 0 ||
-                  ::rename(temporary.c_str(), path.c_str()) != 0))
+  if (written &&
+      (::fchmod(file.get(), 0666 & ~mask) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0))
     written = fail(cannot("write", path));
   if (!written) ::unlink(temporary.c_str());
   return written;

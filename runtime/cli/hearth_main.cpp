@@ -34,8 +34,7 @@ void add_entry_command(CLI::App& app, command_line& line, const char* name, cons
                        bool takes_file, status (*execute)(const config&, const entry_arguments&)) {
   auto* sub = app.add_subcommand(name, help);
   sub->add_option("KEY", line.entry.key, "the entry's key, a text")->required();
-  if (takes_file)
-    sub->add_option("FILE", line.entry.file, "its content; - is stdin")->required();
+  if (takes_file) sub->add_option("FILE", line.entry.file, "its content; - is stdin")->required();
   sub->add_option("--cache", line.entry.cache, "the named cache")->capture_default_str();
   if (std::string_view(name) == "get")
     sub->add_option("-o,--output", line.entry.output, "write to FILE instead of stdout");
@@ -102,8 +101,7 @@ int run(int count, char** arguments) {
   } catch (const CLI::Success& wanted) { // --help, --version
     return app.exit(wanted);
   } catch (const CLI::ParseError& problem) {
-    return report({errc::invalid_argument,
-                   std::string(problem.what()) + "; see 'hearth --help'"});
+    return report({errc::invalid_argument, std::string(problem.what()) + "; see 'hearth --help'"});
   }
   auto settings = resolve(line.given, process_environment);
   if (!settings) return report(settings.error());

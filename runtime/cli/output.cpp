@@ -12,7 +12,7 @@ namespace {
 // Bytes of the UTF-8 character at the front of `text`, or 0 when it is none.
 std::size_t character_size(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
-  const std::size_t size = first < 0x80              ? 1
+  const std::size_t size = first < 0x80                    ? 1
                            : first >= 0xc2 && first < 0xe0 ? 2
                            : first >= 0xe0 && first < 0xf0 ? 3
                            : first >= 0xf0 && first < 0xf5 ? 4

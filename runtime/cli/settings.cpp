@@ -73,7 +73,8 @@ expected<std::map<std::string, source>> read_file(const std::string& path) {
 class chooser {
 public:
   chooser(const environment& variables, std::map<std::string, source> file)
-      : variables_(variables), file_(std::move(file)) {}
+      : variables_(variables)
+      , file_(std::move(file)) {}
 
   std::optional<source> operator()(const std::string& key, const std::string& option,
                                    const std::optional<std::string>& given) const {
@@ -138,17 +139,25 @@ expected<std::uint64_t> parse_size(std::string_view text) {
   static const std::map<std::string_view, std::uint64_t> units{
       {"", 1},
       {"B", 1},
-      {"K", 1ull << 10},  {"KiB", 1ull << 10}, {"kB", 1000},          {"KB", 1000},
-      {"M", 1ull << 20},  {"MiB", 1ull << 20}, {"MB", 1'000'000},
-      {"G", 1ull << 30},  {"GiB", 1ull << 30}, {"GB", 1'000'000'000},
-      {"T", 1ull << 40},  {"TiB", 1ull << 40}, {"TB", 1'000'000'000'000},
+      {"K", 1ull << 10},
+      {"KiB", 1ull << 10},
+      {"kB", 1000},
+      {"KB", 1000},
+      {"M", 1ull << 20},
+      {"MiB", 1ull << 20},
+      {"MB", 1'000'000},
+      {"G", 1ull << 30},
+      {"GiB", 1ull << 30},
+      {"GB", 1'000'000'000},
+      {"T", 1ull << 40},
+      {"TiB", 1ull << 40},
+      {"TB", 1'000'000'000'000},
   };
   const auto factor = units.find(unit);
   if (problem == std::errc::invalid_argument || factor == units.end())
     return fail(errc::malformed,
                 "'" + std::string(text) + "' is no size; write 512, 64KiB, 10GiB or 2GB");
-  if (problem != std::errc{} ||
-      number > std::numeric_limits<std::uint64_t>::max() / factor->second)
+  if (problem != std::errc{} || number > std::numeric_limits<std::uint64_t>::max() / factor->second)
     return fail(errc::overflow, "'" + std::string(text) + "' is too large for a size");
   return number * factor->second;
 }

@@ -17,7 +17,7 @@ namespace hearth::cli {
 struct given_options {
   std::optional<std::string> store;
   std::optional<std::string> config_file;
-  std::optional<std::string> disk_budget;   ///< "10GiB"
+  std::optional<std::string> disk_budget; ///< "10GiB"
   std::optional<std::string> memory_budget;
   std::optional<std::string> jobs;
   bool verbose = false;

@@ -38,17 +38,17 @@ std::string key_text(const entry_info& entry) {
 }
 
 json json_of(const entry_info& entry) {
-  return {{"cache", entry.cache},
-          {"version", entry.version},
-          {"key", key_text(entry)},
-          {"key_base64", base64(entry.key)},
-          {"metadata_bytes", entry.metadata_bytes},
-          {"payload_bytes", entry.payload_bytes},
-          {"stored_bytes", entry.stored_bytes},
-          {"expires_unix_ms",
-           entry.expires_unix_ms == 0 ? json(nullptr) : json(entry.expires_unix_ms)},
-          {"shard", entry.shard},
-          {"sequence", entry.sequence}};
+  return {
+      {"cache", entry.cache},
+      {"version", entry.version},
+      {"key", key_text(entry)},
+      {"key_base64", base64(entry.key)},
+      {"metadata_bytes", entry.metadata_bytes},
+      {"payload_bytes", entry.payload_bytes},
+      {"stored_bytes", entry.stored_bytes},
+      {"expires_unix_ms", entry.expires_unix_ms == 0 ? json(nullptr) : json(entry.expires_unix_ms)},
+      {"shard", entry.shard},
+      {"sequence", entry.sequence}};
 }
 
 std::string expiry_text(const entry_info& entry) {

@@ -8,7 +8,8 @@ namespace hearth::orchestrator {
 
 class cache_memo : public fact_memo {
 public:
-  explicit cache_memo(cache facts) : facts_(std::move(facts)) {}
+  explicit cache_memo(cache facts)
+      : facts_(std::move(facts)) {}
 
   std::optional<std::string> load(std::string_view key) override;
   void save(std::string_view key, std::string_view bytes) override;

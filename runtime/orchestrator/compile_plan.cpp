@@ -101,8 +101,8 @@ expected<std::vector<request_report>> run_session(runtime_core& core, const plan
   for (const auto& request : work.requests)
     reports->push_back(report_of(work, request));
   const auto all_done = std::make_shared<completion_state<done>>();
-  auto run = std::make_shared<session>(session{work, entries, progress, core.tuner(), reports,
-                                               completion<done>(all_done)});
+  auto run = std::make_shared<session>(
+      session{work, entries, progress, core.tuner(), reports, completion<done>(all_done)});
   core.system().spawn(
       [run = std::move(run)](self_pointer self) mutable { start(self, std::move(run)); });
   const auto finished = all_done->wait();
@@ -110,7 +110,8 @@ expected<std::vector<request_report>> run_session(runtime_core& core, const plan
   return std::move(*reports);
 }
 
-template <class T, class Verb> T ask_broker(runtime_core& core, Verb verb) {
+template <class T, class Verb>
+T ask_broker(runtime_core& core, Verb verb) {
   caf::scoped_actor self{core.system()};
   T result;
   self->request(core.broker(), caf::infinite, verb)

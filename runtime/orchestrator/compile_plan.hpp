@@ -32,7 +32,7 @@ struct plan_report {
   std::uint64_t compiler_runs = 0; ///< programs made by starting a compiler, in this process
   std::uint64_t trials = 0;        ///< kernels tried, in this process
   std::uint64_t hits = 0;
-  std::uint64_t failures = 0;      ///< requests without a good kernel
+  std::uint64_t failures = 0; ///< requests without a good kernel
   std::int64_t wall_ns = 0;
   std::vector<request_report> requests; ///< in plan order
   span_list spans;                      ///< of compiles and trials
@@ -45,6 +45,7 @@ using progress_callback =
 
 /// Runs the plan. A kernel that fails is no error: it is in the report. Errors: `not_found` (the
 /// compiler), `invalid_argument` and `unsupported` (flags), `closed`.
-expected<plan_report> compile_plan(runtime& rt, const plan& work, const progress_callback& progress);
+expected<plan_report> compile_plan(runtime& rt, const plan& work,
+                                   const progress_callback& progress);
 
 } // namespace hearth::orchestrator

@@ -13,7 +13,6 @@ value::array texts(std::span<const std::string> items) {
   return result;
 }
 
-
 value buffer_details(const plan_buffer& buffer) {
   value::array shape;
   for (const auto& dimension : buffer.shape)
@@ -48,8 +47,8 @@ value::map entry_details(value::map shared, const plan_kernel& kernel, const pla
   shared["symbols"] = texts(kernel.symbols);
   shared["tolerance"] = kernel.tolerance;
   if (entry.guard)
-    shared["guard"] = value::array{static_cast<std::int64_t>(*entry.guard),
-                                   kernel.guards[*entry.guard].text()};
+    shared["guard"] =
+        value::array{static_cast<std::int64_t>(*entry.guard), kernel.guards[*entry.guard].text()};
   return shared;
 }
 

@@ -87,8 +87,7 @@ keyed_candidate make_candidate(const workshop& shop, const plan_kernel& kernel,
     return result;
   }
   result.details = config_details(config, (*closure)->identity.hex());
-  candidate.action =
-      compile_action(shop, kernel, macros, label + " " + candidate.config_text);
+  candidate.action = compile_action(shop, kernel, macros, label + " " + candidate.config_text);
   candidate.action.inputs_hold = [files = std::move(*closure)] { return files->still_holds(); };
   return result;
 }

@@ -54,7 +54,8 @@ expected<void> read_all(int file, char* to, std::uint64_t size, const std::strin
 
 class temporary_scratch : public actors::scratch_directory {
 public:
-  explicit temporary_scratch(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit temporary_scratch(std::filesystem::path path)
+      : path_(std::move(path)) {}
   ~temporary_scratch() override {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
@@ -78,8 +79,7 @@ public:
     if (file.get() < 0 || fstat(file.get(), &status) != 0)
       return fail(error_of_errno(errno, "cannot open " + full));
     const auto size = static_cast<std::uint64_t>(status.st_size);
-    if (size > max_output_bytes)
-      return fail(errc::too_large, full + " has more than 1 GiB");
+    if (size > max_output_bytes) return fail(errc::too_large, full + " has more than 1 GiB");
     auto* body = artifact_body::allocate(0, size);
     if (!body) return fail(errc::too_large, "no memory for " + full);
     auto result = artifact::adopt(body);

@@ -18,6 +18,7 @@ using clock = std::chrono::steady_clock;
 
 // How long an unnoticed child stays unnoticed: a list may lack what was forked while it was made.
 constexpr int look_again_ms = 20;
+constexpr int most_reaped_at_once = 1000; // then the time is looked at again
 
 // The parent in a line of /proc/PID/stat: "PID (name) state PARENT ..."; the name may hold
 // anything.
@@ -29,15 +30,17 @@ pid_t parent_in(const std::string& stat) {
   return parent;
 }
 
-// Reaps what has ended, and notes how `program` did. False when there are no children at all.
+// Reaps what has ended, up to a number, and notes how `program` did. False when there are no
+// children at all.
 bool reap(pid_t program, int& program_status) {
-  for (;;) {
+  for (int reaped = 0; reaped < most_reaped_at_once; ++reaped) {
     int status = 0;
     const auto ended = ::waitpid(-1, &status, WNOHANG);
     if (ended == program) program_status = status;
-    if (ended == 0) return true;
+    if (ended == 0) break;
     if (ended < 0 && errno != EINTR) return false;
   }
+  return true;
 }
 
 void wait_for_end_of_a_child(int child_ended) {
@@ -52,14 +55,15 @@ void wait_for_end_of_a_child(int child_ended) {
 
 std::vector<pid_t> search_children() {
   std::vector<pid_t> found;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const auto name = entry.path().filename().string();
+  std::error_code failed;
+  for (std::filesystem::directory_iterator at("/proc", failed), end; !failed && at != end;
+       at.increment(failed)) {
+    const auto name = at->path().filename().string();
     pid_t process = 0;
-    const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), process);
-    if (status != std::errc{} || *end != '\0') continue;
+    const auto [parsed, status] = std::from_chars(name.data(), name.data() + name.size(), process);
+    if (status != std::errc{} || *parsed != '\0') continue;
     std::string line;
-    std::getline(std::ifstream(entry.path() / "stat"), line, '\0');
+    std::getline(std::ifstream(at->path() / "stat"), line, '\0');
     if (parent_in(line) == ::getpid()) found.push_back(process);
   }
   return found;

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -53,7 +54,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   // The second line: should the supervisor itself be killed, the program goes with it.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != supervisor) ::_exit(127);
-  ::close_range(report_descriptor + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   restore_signals();
   if (!asked.directory.empty() && ::chdir(asked.directory.c_str()) != 0) {
     tell(supervisor_message::refused_directory, errno);
@@ -75,16 +75,17 @@ pid_t start(job& asked) {
   return child;
 }
 
-// Reaps adopted processes that have ended. True when `child` has ended; it is left unreaped, so
-// that the number of its process group stays taken.
-bool has_ended(pid_t child) {
-  for (;;) {
-    siginfo_t ended{};
-    if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == ECHILD;
-    if (ended.si_pid == child) return true;
-    if (ended.si_pid == 0) return false;
-    ::waitpid(ended.si_pid, nullptr, 0);
-  }
+enum class seen { nothing, adopted, program };
+
+// Looks for a process that has ended, and reaps it when it was adopted; the program itself is left
+// unreaped, so that the number of its process group stays taken.
+seen look_for_end(pid_t program) {
+  siginfo_t ended{};
+  if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0)
+    return seen::nothing;
+  if (ended.si_pid == program) return seen::program;
+  ::waitpid(ended.si_pid, nullptr, 0);
+  return seen::adopted;
 }
 
 // Takes one signal. True when it asks for a stop.
@@ -93,15 +94,26 @@ bool take_signal(int signals) {
   return ::read(signals, &taken, sizeof taken) == sizeof taken && taken.ssi_signo != SIGCHLD;
 }
 
-// Waits for the child's end. True when it has to be stopped before.
-bool wait_for_stop(pid_t child, int signals, int host) {
+// Waits for the program's end. True when it has to be stopped before.
+bool wait_for_stop(pid_t program, int signals, int host) {
   pollfd ready[] = {{signals, POLLIN, 0}, {control_descriptor, POLLIN, 0}, {host, POLLIN, 0}};
-  while (!has_ended(child)) {
-    if (::poll(ready, 3, -1) < 0 && errno != EINTR) return true;
+  for (;;) {
+    const auto ended = look_for_end(program);
+    if (ended == seen::program) return false;
+    // Where one has ended there may be more, which no further signal tells.
+    if (::poll(ready, 3, ended == seen::adopted ? 0 : -1) < 0 && errno != EINTR) return true;
     if (ready[1].revents != 0 || ready[2].revents != 0) return true;
     if (ready[0].revents != 0 && take_signal(signals)) return true;
   }
-  return false;
+}
+
+expected<job> read_job() {
+  const descriptor source{job_descriptor};
+  const auto bytes = read_to_end(source.get(), max_job_bytes);
+  if (!bytes) return fail(bytes.error());
+  auto asked = decode_job(*bytes);
+  if (asked && asked->argv.empty()) return fail(errc::malformed, "a job without arguments");
+  return asked;
 }
 
 int run(job& asked) {
@@ -127,19 +139,20 @@ int run(job& asked) {
 } // namespace
 
 int supervise() {
-  ::close_range(control_descriptor + 1, ~0U, 0);
+  // What the host left open to its children is not for the program; what is opened from here on is
+  // close-on-exec.
+  ::closefrom(control_descriptor + 1);
+  ::fcntl(control_descriptor, F_SETFD, FD_CLOEXEC);
   restore_signals();
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  const descriptor source{job_descriptor};
-  const auto bytes = read_to_end(source.get(), max_job_bytes);
-  auto asked = bytes ? decode_job(*bytes) : fail(bytes.error());
-  if (!asked || asked->argv.empty() || ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
-    std::fprintf(stderr, "hearth-worker: %s; it is for Hearth itself to start\n",
-                 asked ? "cannot become a subreaper" : asked.error().text().c_str());
-    return exit_bad_job;
-  }
-  return run(*asked);
+  auto asked = read_job();
+  if (asked && ::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+    asked = fail(error_of_errno(errno, "cannot become a subreaper"));
+  if (asked) return run(*asked);
+  std::fprintf(stderr, "hearth-worker: %s; it is for Hearth itself to start\n",
+               asked.error().text().c_str());
+  return exit_bad_job;
 }
 
 } // namespace hearth::worker

@@ -331,6 +331,16 @@ TEST_CASE("a program that kills its supervisor is an error and dies") {
   CHECK(line.goes_dead());
 }
 
+TEST_CASE("a supervisor that is told to terminate takes its tree along") {
+  life_line line;
+  const auto result =
+      run(shell("exec 9>" + line.path() + "; setsid sleep 1000 & kill -TERM $PPID; wait"));
+  CHECK(result.signal == SIGKILL);
+  CHECK_FALSE(result.timed_out);
+  CHECK_FALSE(result.cancelled);
+  CHECK(line.goes_dead());
+}
+
 TEST_CASE("nothing is left when the host is killed") {
   life_line line;
   const auto host = ::fork();
