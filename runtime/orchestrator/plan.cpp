@@ -154,6 +154,7 @@ private:
 
   bool list(const item& at, std::size_t most, std::vector<item>& result) {
     const auto* array = at.node->as_array();
+    if (!array && at.key == "kernel") return refuse(at, "has to be a list; write [[kernel]]");
     if (!array) return refuse(at, "has to be a list");
     if (array->size() > most)
       return refuse(at, errc::too_large,
