@@ -48,7 +48,7 @@ public:
   ~implementation();
 
   // --- readers
-  artifact get(hazard_record& record, const memory_key& key) noexcept;
+  [[gnu::always_inline]] artifact get(hazard_record& record, const memory_key& key) noexcept;
   artifact get_unlisted(const memory_key& key) noexcept;
   const bucket_table& table() const noexcept { return *table_.load(std::memory_order_acquire); }
   memory_stats stats() const noexcept;
@@ -64,9 +64,10 @@ public:
   void publish_stats() noexcept;
 
 private:
-  node* find(const memory_key& key, hazard_slot& slot) noexcept;
-  void mark_hit(node& n) noexcept;
-  void count(hazard_record& record, bool hit) noexcept;
+  [[gnu::always_inline]] node* find(const memory_key& key, hazard_slot& slot) noexcept;
+  [[gnu::always_inline]] void mark_hit(node& n) noexcept;
+  void mark_first(node& n) noexcept;
+  [[gnu::always_inline]] void count(hazard_record& record, bool hit) noexcept;
 
   // --- owner
   node* find_owned(const memory_key& key) const;
@@ -165,7 +166,7 @@ memory_index::implementation::~implementation() {
 
 // --- readers
 
-node* memory_index::implementation::find(const memory_key& key, hazard_slot& slot) noexcept {
+inline node* memory_index::implementation::find(const memory_key& key, hazard_slot& slot) noexcept {
   const auto* t = &table();
   do {
     if (auto* const found = t->find(key.hash, key.cache, key.bytes, slot)) [[likely]]
@@ -175,7 +176,8 @@ node* memory_index::implementation::find(const memory_key& key, hazard_slot& slo
   return nullptr;
 }
 
-artifact memory_index::implementation::get(hazard_record& record, const memory_key& key) noexcept {
+inline artifact memory_index::implementation::get(hazard_record& record,
+                                                  const memory_key& key) noexcept {
   auto* const slot = record.free_slot();
   auto& used = slot ? *slot : record.transient;
   auto* const found = find(key, used);
@@ -203,9 +205,13 @@ artifact memory_index::implementation::get_unlisted(const memory_key& key) noexc
   return result;
 }
 
-void memory_index::implementation::mark_hit(node& n) noexcept {
-  if (n.hit.load(std::memory_order_relaxed) & node::hit_lately) [[likely]]
-    return;
+inline void memory_index::implementation::mark_hit(node& n) noexcept {
+  // Writing only when it is clear keeps the line of a hot key in every reader's cache.
+  if (!(n.hit.load(std::memory_order_relaxed) & node::hit_lately)) [[unlikely]]
+    mark_first(n);
+}
+
+void memory_index::implementation::mark_first(node& n) noexcept {
   const auto before = n.hit.fetch_or(node::hit_lately | node::hit_ever, std::memory_order_relaxed);
   if (before & node::hit_ever) return;
   n.next_first_hit = first_hits_.load(std::memory_order_relaxed);
@@ -214,7 +220,7 @@ void memory_index::implementation::mark_hit(node& n) noexcept {
   }
 }
 
-void memory_index::implementation::count(hazard_record& record, bool hit) noexcept {
+inline void memory_index::implementation::count(hazard_record& record, bool hit) noexcept {
   if (tally_ < hazard_record::tally_count) [[likely]] {
     auto& tally = record.tallies[tally_];
     auto& counter = hit ? tally.hits : tally.misses;
