@@ -9,6 +9,7 @@
 #include <cmath>
 #include <list>
 #include <random>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -100,7 +101,7 @@ double ratio_of_index(const trace& t) {
   return double(stats.hits) / double(t.size());
 }
 
-void compare(const char* name, const trace& t) {
+void compare(const std::string& name, const trace& t) {
   const auto index = ratio_of_index(t), lru = ratio_of_lru(t);
   CHECK(index >= lru);
   MESSAGE(name, ": index ", index, ", lru ", lru);

@@ -147,8 +147,10 @@ public:
       put(i);
   }
 
+  // Until all is written and the readers have read a good deal beside it, or never get to it.
   void write_all() {
-    for (std::size_t i = 0; i < round_.what.writes; ++i) {
+    const auto writes = round_.what.writes;
+    for (std::size_t i = 0; i < writes || (round_.reads < writes && i < 20 * writes); ++i) {
       write_one();
       if (i % 512 == 0) {
         round_.index->drain_first_hits(100, [](std::uint32_t, std::string_view) {});
@@ -202,6 +204,7 @@ void run_round(const plan& p, std::uint64_t seed) {
   for (auto& t : threads)
     t.join();
 
+  CHECK(r.hits > 0);
   CHECK(r.wrong == 0);
   CHECK(r.went_back == 0);
   CHECK(r.false_misses == 0);
