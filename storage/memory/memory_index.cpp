@@ -109,6 +109,7 @@ private:
   // The owner's.
   alignas(64) const std::uint64_t budget_;
   const std::uint64_t batch_bytes_;
+  const std::size_t most_fresh_hits_;
   std::vector<std::unique_ptr<bucket_table>> tables_; // all there ever were; readers may be in any
   bucket_table* current_ = nullptr;                   // where readers begin
   bucket_table* growing_into_ = nullptr;              // the next one, while `current_` is emptied
@@ -134,6 +135,7 @@ memory_index::implementation::implementation(const memory_index_options& options
     : tally_(registry_.acquire_tally())
     , budget_(options.budget_bytes)
     , batch_bytes_(std::min(retired_batch_bytes, options.budget_bytes / 16))
+    , most_fresh_hits_(std::min<std::uint64_t>(most_first_hits, options.budget_bytes / 512))
     , slab_(std::make_unique<node_slab>(chunk_bytes(options.budget_bytes))) {
   registry_.sum_tally(tally_, hits_before_, misses_before_);
   // No more than fit: the smallest entries take about that many bytes.
@@ -451,7 +453,7 @@ std::uint64_t memory_index::implementation::bytes_used() const noexcept {
 void memory_index::implementation::gather_first_hits() {
   auto* n = first_hits_.exchange(nullptr, std::memory_order_acquire);
   for (; n; n = n->next_first_hit)
-    if (n->position != node::retired && fresh_hits_.size() < most_first_hits)
+    if (n->position != node::retired && fresh_hits_.size() < most_fresh_hits_)
       fresh_hits_.push_back(queues_.hash_of(*n));
 }
 

@@ -6,6 +6,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
 #include <set>
 #include <thread>
 #include <vector>
@@ -270,4 +274,77 @@ TEST_CASE("memory: a thread that ended leaves its artifacts and its record to ot
     std::thread([&] { CHECK_FALSE(index.get(key_of("k"))); }).join();
   CHECK(hazard_registry::of_process().size() == records);
   CHECK(passed.payload() == "payload");
+}
+
+TEST_CASE("memory: random operations agree with a model where keys crowd together") {
+  // 40 keys share four home buckets, the last ones of the table, so that searches are long and
+  // wrap around; the others make the table grow meanwhile.
+  memory_index index({.budget_bytes = 64u << 20, .expected_entries = 16});
+  std::map<std::uint64_t, std::uint64_t> model; // key to version
+  std::mt19937_64 random(1);
+  const auto crowded = [](std::uint64_t number, const std::string& text) {
+    const auto hash = fast_hash(text, 1);
+    return memory_key{1, text, number < 40 ? hash | 0xffc : hash};
+  };
+  for (std::uint64_t step = 1; step <= 20'000; ++step) {
+    const auto number = random() % (step < 10'000 ? 60 : 2000);
+    const auto text = key_text(number);
+    const auto key = crowded(number, text);
+    switch (random() % 4) {
+    case 0:
+      REQUIRE(index.insert(key, versioned(number, step, 16)) == !model.contains(number));
+      model.emplace(number, step);
+      break;
+    case 1:
+      index.put(key, versioned(number, step, 16));
+      model[number] = step;
+      break;
+    case 2: REQUIRE(index.erase(key) == (model.erase(number) == 1)); break;
+    default:
+      const auto found = index.get(key);
+      REQUIRE(bool(found) == model.contains(number));
+      if (found) REQUIRE(read_version(found).version == model[number]);
+    }
+    REQUIRE(index.stats().entries == model.size());
+  }
+  CHECK(index.stats().evicted == 0);
+}
+
+TEST_CASE("memory: entries that come and go for ever leave nothing behind") {
+  memory_index index({.budget_bytes = 8u << 20});
+  index.insert(key_of("stays"), artifact::make("x"));
+  const auto cycle = [&] {
+    for (std::uint64_t i = 0; i < 10'000; ++i) {
+      const auto text = key_text(i);
+      index.insert(key_of(text), versioned(i, 1, 16));
+      if (i % 2) CHECK(index.get(key_of(text)));
+      index.erase(key_of(text));
+    }
+    index.reclaim();
+    return index.stats().bytes_used;
+  };
+  const auto once = cycle();
+  CHECK(cycle() <= once);
+  CHECK(cycle() <= once);
+  CHECK(index.stats().evicted == 0);
+  CHECK(index.get(key_of("stays")));
+}
+
+TEST_CASE("memory: more indexes than tallies still count each for itself") {
+  std::vector<std::unique_ptr<memory_index>> indexes;
+  for (std::uint64_t i = 0; i < hazard_record::tally_count + 10; ++i) {
+    indexes.push_back(std::make_unique<memory_index>());
+    indexes.back()->insert(key_of("k"), artifact::make("x"));
+    for (std::uint64_t n = 0; n < i; ++n)
+      CHECK(indexes.back()->get(key_of("k")));
+    CHECK_FALSE(indexes.back()->get(key_of("none")));
+  }
+  for (std::uint64_t i = 0; i < indexes.size(); ++i) {
+    CHECK(indexes[i]->stats().hits == i);
+    CHECK(indexes[i]->stats().misses == 1);
+  }
+  indexes.clear();
+  const memory_index fresh;
+  CHECK(fresh.stats().hits == 0);
+  CHECK(fresh.stats().misses == 0);
 }
