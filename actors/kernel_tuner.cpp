@@ -217,7 +217,7 @@ void try_candidate(self_pointer self, const job_ptr& job, std::size_t index,
                      result.status != trial_status::not_run);
           },
           [=](const caf::error& why) {
-            reject(self, job, index, from_caf(why).text(), false);
+            reject(self, job, index, failure_reason(from_caf(why)), false);
           });
 }
 
@@ -248,14 +248,14 @@ void compile(self_pointer self, const job_ptr& job, std::size_t index, lease_id 
               const auto& key = job->request->candidates[index].action_key;
               self->send(self->state.config.shards.owner_of(key), verb::abandon_v, lease,
                          from_caf(why));
-              reject(self, job, index, from_caf(why).text(), false);
+              reject(self, job, index, failure_reason(from_caf(why)), false);
             });
 }
 
 void make_candidate(self_pointer self, const job_ptr& job, std::size_t index) {
   const auto& candidate = job->request->candidates[index];
   if (candidate.broken) {
-    reject(self, job, index, candidate.broken->text(),
+    reject(self, job, index, failure_reason(*candidate.broken),
            candidate.broken->code() == errc::compile_failed);
     return;
   }
@@ -270,7 +270,7 @@ void make_candidate(self_pointer self, const job_ptr& job, std::size_t index) {
           },
           [=](const caf::error& why) {
             const auto e = from_caf(why);
-            reject(self, job, index, e.text(), e.code() == errc::compile_failed);
+            reject(self, job, index, failure_reason(e), e.code() == errc::compile_failed);
           });
 }
 

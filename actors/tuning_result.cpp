@@ -101,6 +101,11 @@ std::string compile_reason(const process_result& run) {
   return line.empty() ? how_it_ended(run) : how_it_ended(run) + ": " + line;
 }
 
+std::string failure_reason(const error& why) {
+  return why.code() == errc::compile_failed ? "does not compile: " + telling_line(why.text())
+                                            : telling_line(why.text());
+}
+
 error compile_error(const std::string& label, const process_result& run) {
   return {errc::compile_failed, label + ": " + how_it_ended(run) + '\n' + run.output};
 }

@@ -32,6 +32,9 @@ std::string configs_hash_of(const tune_request& request);
 /// error.
 std::string compile_reason(const process_result& run);
 
+/// The same for an error that came before the compiler was started, or instead of it.
+std::string failure_reason(const error& why);
+
 /// The whole of it, for those who wait: the reason and the compiler's own output.
 error compile_error(const std::string& label, const process_result& run);
 

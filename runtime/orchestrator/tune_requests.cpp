@@ -72,15 +72,33 @@ struct keyed_candidate {
   value details;
 };
 
+using closure_ptr = std::shared_ptr<const source_closure>;
+
+// What each configuration's compile would read. A configuration whose includes cannot be read is
+// asked for again when the others have been: where no macro chooses includes, what one of them
+// showed holds for all, and so the key does not depend on which was asked first.
+std::vector<expected<closure_ptr>> closures_of(const workshop& shop, const plan_kernel& kernel,
+                                               const plan_entry& entry) {
+  const auto ask = [&](const plan_config& config) {
+    return shop.includes.closure_of(as_argument(kernel.source), macros_of(entry, config),
+                                    shop.stop);
+  };
+  std::vector<expected<closure_ptr>> closures;
+  for (const auto& config : kernel.configs)
+    closures.push_back(ask(config));
+  for (std::size_t i = 0; i < closures.size(); ++i)
+    if (!closures[i]) closures[i] = ask(kernel.configs[i]);
+  return closures;
+}
+
 keyed_candidate make_candidate(const workshop& shop, const plan_kernel& kernel,
                                const plan_entry& entry, const plan_config& config,
-                               const std::string& label) {
+                               expected<closure_ptr> closure, const std::string& label) {
   keyed_candidate result;
   auto& candidate = result.candidate;
   candidate.config = config_object(config);
   candidate.config_text = config_text(config);
   const auto macros = macros_of(entry, config);
-  auto closure = shop.includes.closure_of(as_argument(kernel.source), macros, shop.stop);
   if (!closure) {
     candidate.broken = closure.error();
     result.details = config_details(config, "unreadable: " + closure.error().text());
@@ -124,8 +142,10 @@ tune_request_ptr make_request(const workshop& shop, const plan_entry& entry) {
   request->trial_deadline = shop.work.toolchain.timeout;
   const auto base = entry_details(shop.shared, kernel, entry);
   value::array configs;
-  for (const auto& config : kernel.configs) {
-    auto made = make_candidate(shop, kernel, entry, config, request->name);
+  auto closures = closures_of(shop, kernel, entry);
+  for (std::size_t i = 0; i < kernel.configs.size(); ++i) {
+    auto made = make_candidate(shop, kernel, entry, kernel.configs[i], std::move(closures[i]),
+                               request->name);
     auto details = base;
     details["config"] = made.details;
     made.candidate.action_key = cache_key(shop.actions, key_of(details).encoded());

@@ -1,0 +1,99 @@
+#include "tests/support/hearth_program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <csignal>
+#include <fcntl.h>
+#include <fstream>
+#include <spawn.h>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+extern char** environ; // NOLINT: POSIX's name
+
+namespace hearth::test {
+namespace {
+
+std::filesystem::path unique_file(const std::filesystem::path& in, const char* ending) {
+  static std::atomic<int> last{0};
+  return in / (std::to_string(++last) + ending);
+}
+
+pid_t start(const std::vector<std::string>& arguments, const std::filesystem::path& out,
+            const std::filesystem::path& err) {
+  std::vector<char*> argv;
+  for (const auto& argument : arguments)
+    argv.push_back(const_cast<char*>(argument.c_str())); // NOLINT: posix_spawn changes nothing
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  pid_t pid = -1;
+  const int problem = posix_spawn(&pid, argv[0], &files, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  REQUIRE(problem == 0);
+  return pid;
+}
+
+} // namespace
+
+nlohmann::json program_result::json() const {
+  auto parsed = nlohmann::json::parse(out, nullptr, false);
+  REQUIRE_MESSAGE(!parsed.is_discarded(), "not JSON: ", out, " stderr: ", err);
+  return parsed;
+}
+
+program_run::program_run(std::vector<std::string> arguments, const std::filesystem::path& scratch)
+    : pid_(-1), out_(unique_file(scratch, ".out")), err_(unique_file(scratch, ".err")) {
+  arguments.insert(arguments.begin(), HEARTH_PROGRAM);
+  pid_ = start(arguments, out_, err_);
+}
+
+program_run::program_run(program_run&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), out_(std::move(other.out_)),
+      err_(std::move(other.err_)) {}
+
+program_run::~program_run() {
+  if (pid_ < 0) return;
+  kill();
+  ::waitpid(pid_, nullptr, 0);
+}
+
+void program_run::kill() { ::kill(pid_, SIGKILL); }
+
+program_result program_run::wait() {
+  int status = 0;
+  ::waitpid(std::exchange(pid_, -1), &status, 0);
+  return {WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status), file_text(out_),
+          file_text(err_)};
+}
+
+program_result run_hearth(std::vector<std::string> arguments,
+                          const std::filesystem::path& scratch) {
+  return program_run(std::move(arguments), scratch).wait();
+}
+
+std::string file_text(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+void write_text(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+} // namespace hearth::test

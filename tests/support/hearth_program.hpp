@@ -1,0 +1,50 @@
+// Runs the program `hearth` as its users do, in a process of its own, for integration tests.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace hearth::test {
+
+struct program_result {
+  int status = 0; ///< exit status; minus the signal that ended it
+  std::string out;
+  std::string err;
+
+  /// stdout as JSON; the test fails when it is none.
+  nlohmann::json json() const;
+};
+
+/// A run of hearth that was started: killed when it goes, if it still runs.
+class program_run {
+public:
+  /// Starts `build/.../hearth arguments...`, output into files in `scratch`.
+  program_run(std::vector<std::string> arguments, const std::filesystem::path& scratch);
+  program_run(program_run&& other) noexcept;
+  program_run(const program_run&) = delete;
+  ~program_run();
+
+  void kill();
+  program_result wait();
+
+private:
+  pid_t pid_;
+  std::filesystem::path out_;
+  std::filesystem::path err_;
+};
+
+/// Starts and waits.
+program_result run_hearth(std::vector<std::string> arguments,
+                          const std::filesystem::path& scratch);
+
+/// The whole file; empty when there is none.
+std::string file_text(const std::filesystem::path& path);
+void write_text(const std::filesystem::path& path, const std::string& text);
+/// The non-empty lines of a text.
+std::vector<std::string> lines_of(const std::string& text);
+
+} // namespace hearth::test
