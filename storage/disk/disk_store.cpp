@@ -2,6 +2,7 @@
 
 #include "storage/disk/errors.hpp"
 #include "storage/disk/lease_file.hpp"
+#include "storage/disk/sigbus_guard.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -40,83 +41,100 @@ store_shape shape_for(const store_options& options) {
 
 } // namespace
 
-disk_store::disk_store(store_options options, store_directory directory)
+disk_store::disk_store(store_options options)
     : options_(std::move(options))
     , files_(options_.files ? *options_.files : real_file_system())
-    , directory_(std::move(directory))
-    , born_(fork_generation())
-    , mark_(files_, directory_.folder.get(), directory_.path) {}
+    , born_(fork_generation()) {}
 
 expected<std::unique_ptr<store>> disk_store::open(store_options options) {
-  auto& files = options.files ? *options.files : real_file_system();
   if (options.directory.empty()) return fail(errc::invalid_argument, "a store needs a directory");
-  auto directory =
-      open_store_directory(files, options.directory, shape_for(options), options.read_only);
-  if (!directory) return fail(directory.error());
-  std::unique_ptr<disk_store> opened(new disk_store(std::move(options), std::move(*directory)));
-  const auto boot = files.boot_id();
-  // Never 0, which means: not to be trusted.
-  opened->boot_ = (hash_bytes(boot) & head_value_mask) | 1;
-  if (auto joined = opened->join_session(); !joined) return fail(joined.error());
-  if (auto shards = opened->open_shards(); !shards) return fail(shards.error());
+  if (options.guard_sigbus) install_sigbus_guard();
+  std::unique_ptr<disk_store> opened(new disk_store(std::move(options)));
+  auto first = opened->open_once();
+  if (!first) return fail(first.error());
+  opened->now_ = first->get();
+  opened->openings_.push_back(std::move(*first));
   opened->start_syncing();
   return opened;
 }
 
 disk_store::~disk_store() { close(); }
 
-expected<void> disk_store::join_session() {
-  if (!options_.read_only) {
-    session_ = std::make_unique<unshared_file>(std::move(directory_.description_file));
-    const bool joined = retry_until(options_.lock_deadline,
-                                    [&] { return files_.try_lock(session_->get(), false) == 0; });
-    if (!joined)
-      return fail(errc::busy, "cannot lock " + (directory_.path / "store").string() +
-                                  ": another process is closing the store; try again");
-  }
-  was_clean_ = mark_.exists();
-  budget_bytes_ = choose_budget();
-  return {};
+expected<std::unique_ptr<disk_store::opening>> disk_store::open_once() {
+  auto directory =
+      open_store_directory(files_, options_.directory, shape_for(options_), options_.read_only);
+  if (!directory) return fail(directory.error());
+  auto one = std::make_unique<opening>(files_, std::move(*directory));
+  if (auto joined = join_session(*one); !joined) return fail(joined.error());
+  if (auto shards = open_shards(*one); !shards) return fail(shards.error());
+  return one;
 }
 
-std::uint64_t disk_store::choose_budget() const noexcept {
+expected<void> disk_store::join_session(opening& one) const {
+  if (options_.read_only) return {};
+  one.session = std::make_unique<unshared_file>(std::move(one.directory.description_file));
+  const bool joined = retry_until(options_.lock_deadline,
+                                  [&] { return files_.try_lock(one.session->get(), false) == 0; });
+  if (joined) return {};
+  return fail(errc::busy, "cannot lock " + (one.directory.path / "store").string() +
+                              ": another process is closing the store; try again");
+}
+
+std::uint64_t disk_store::choose_budget(const opening& one) const noexcept {
   if (options_.budget_bytes != 0) return std::max(options_.budget_bytes, min_budget_bytes);
-  const auto tenth = files_.free_bytes(directory_.folder.get()) / 10;
+  const auto tenth = files_.free_bytes(one.directory.folder.get()) / 10;
   return std::max(std::min(default_budget_bytes, tenth), min_budget_bytes);
 }
 
-shard_config disk_store::config_of(unsigned number) const {
+shard_config disk_store::config_of(const opening& one, unsigned number) const {
   shard_config config;
   config.files = &files_;
-  config.path = directory_.path / "shards" / shard_folder(number);
-  config.store_id = directory_.description.store_id;
+  config.path = one.directory.path / "shards" / shard_folder(number);
+  config.store_id = one.directory.description.store_id;
   config.number = number;
-  config.shards = directory_.description.shards;
-  config.segment_bytes = directory_.description.segment_bytes;
-  config.budget_bytes = budget_bytes_ / config.shards;
+  config.shards = one.directory.description.shards;
+  config.segment_bytes = one.directory.description.segment_bytes;
+  config.budget_bytes = choose_budget(one) / config.shards;
   config.read_only = options_.read_only;
   config.compress = options_.compress;
   config.defer_removal = options_.sync_interval.count() > 0 && !options_.read_only;
   config.lock_deadline = options_.lock_deadline;
-  config.boot = boot_;
-  config.was_clean = was_clean_;
+  // Never 0, which means: not to be trusted.
+  config.boot = (hash_bytes(files_.boot_id()) & head_value_mask) | 1;
+  config.was_clean = one.mark.exists();
   return config;
 }
 
-expected<void> disk_store::open_shards() {
+expected<void> disk_store::open_shards(opening& one) const {
   const bool make = !options_.read_only;
-  const auto path = directory_.path / "shards";
-  auto folder = open_private_directory(files_, directory_.folder.get(), "shards", path, make, true);
+  const auto path = one.directory.path / "shards";
+  auto folder =
+      open_private_directory(files_, one.directory.folder.get(), "shards", path, make, true);
   if (!folder) return fail(folder.error());
-  for (unsigned number = 0; number < directory_.description.shards; ++number) {
+  const auto was_clean = one.mark.exists(); // building the first shard removes it
+  for (unsigned number = 0; number < one.directory.description.shards; ++number) {
     const auto name = shard_folder(number);
     auto place = open_private_directory(files_, folder->get(), name, path / name, make, true);
     if (!place) return fail(place.error());
-    auto opened = shard::open(config_of(number), std::move(*place), mark_);
+    auto config = config_of(one, number);
+    config.was_clean = was_clean;
+    auto opened = shard::open(std::move(config), std::move(*place), one.mark);
     if (!opened) return fail(opened.error());
-    shards_.push_back(std::move(*opened));
+    one.shards.push_back(std::move(*opened));
   }
   return {};
+}
+
+bool disk_store::reopen_after_removal(unsigned number) {
+  constexpr std::size_t max_openings = 16; // they are kept until the store closes
+  const std::lock_guard lock(opening_mutex_);
+  if (is_forked() || shard_at(number).is_in_place() || openings_.size() >= max_openings)
+    return false;
+  auto next = open_once();
+  if (!next || (*next)->shards.size() != now().shards.size()) return false;
+  now_.store(next->get(), std::memory_order_release);
+  openings_.push_back(std::move(*next));
+  return true;
 }
 
 void disk_store::start_syncing() {
@@ -131,9 +149,18 @@ void disk_store::sync_until_stopped() {
     periodic_->wake.wait_for(lock, options_.sync_interval);
     if (periodic_->stopping) return;
     lock.unlock();
-    if (mark_.wrote()) (void)flush(); // an error stays with the shard, and flush() tells it again
+    if (now().mark.wrote()) (void)flush(); // its error stays with the shard: flush() repeats it
     lock.lock();
   }
+}
+
+void disk_store::stop_syncing() {
+  {
+    const std::lock_guard lock(periodic_->mutex);
+    periodic_->stopping = true;
+  }
+  periodic_->wake.notify_all();
+  periodic_->thread.join();
 }
 
 void disk_store::close() noexcept {
@@ -145,75 +172,72 @@ void disk_store::close() noexcept {
     }
     return;
   }
-  if (periodic_) {
-    {
-      const std::lock_guard lock(periodic_->mutex);
-      periodic_->stopping = true;
-    }
-    periodic_->wake.notify_all();
-    periodic_->thread.join();
-  }
-  if (!session_ || !mark_.wrote() || shards_.size() != directory_.description.shards) return;
+  if (periodic_) stop_syncing();
+  if (!now_.load() || !now().session || !now().mark.wrote()) return;
   if (!flush()) return;
   // The last one out says that all is on disk.
-  if (files_.try_lock(session_->get(), true) != 0 || !flush()) return;
-  for (const auto& one : shards_)
+  if (files_.try_lock(now().session->get(), true) != 0 || !flush()) return;
+  for (const auto& one : now().shards)
     if (!one->sync_index()) return;
-  (void)mark_.set();
+  (void)now().mark.set();
 }
 
-read_result disk_store::get(const entry_key& key) { return shards_[shard_of(key.hash)]->get(key); }
+read_result disk_store::get(const entry_key& key) { return shard_at(shard_of(key.hash)).get(key); }
 
-void disk_store::touch(const entry_key& key) noexcept { shards_[shard_of(key.hash)]->touch(key); }
+void disk_store::touch(const entry_key& key) noexcept { shard_at(shard_of(key.hash)).touch(key); }
 
-std::uint64_t disk_store::epoch(unsigned number) const noexcept { return shards_[number]->epoch(); }
+std::uint64_t disk_store::epoch(unsigned number) const noexcept { return shard_at(number).epoch(); }
 
 void disk_store::apply(unsigned number, std::span<write_request> group) {
-  shards_[number]->apply(group);
+  shard_at(number).apply(group);
+  const auto failed = [](const write_request& r) { return r.status == write_status::failed; };
+  if (std::none_of(group.begin(), group.end(), failed) || !reopen_after_removal(number)) return;
+  for (auto& request : group)
+    if (failed(request)) shard_at(number).apply({&request, 1});
 }
 
 expected<void> disk_store::flush() {
-  for (const auto& one : shards_)
+  for (const auto& one : now().shards)
     if (auto synced = one->flush(); !synced) return synced;
   return {};
 }
 
 expected<std::unique_ptr<lease_table>> disk_store::open_leases() {
+  const auto& path = now().directory.path;
   if (options_.read_only)
-    return fail(errc::read_only, "no leases in " + directory_.path.string() +
+    return fail(errc::read_only, "no leases in " + path.string() +
                                      ": the store is open read-only; open it for writing");
   if (is_forked())
-    return fail(errc::forked, "no leases in " + directory_.path.string() +
+    return fail(errc::forked, "no leases in " + path.string() +
                                   " in a forked child: open the store again after the fork");
-  return lease_file::open(files_, directory_.folder.get(), directory_.path);
+  return lease_file::open(files_, now().directory.folder.get(), path);
 }
 
 expected<void> disk_store::list(const std::function<bool(const entry_info&)>& visit) {
   bool go_on = true;
-  for (const auto& one : shards_)
+  for (const auto& one : now().shards)
     if (auto listed = one->list(visit, go_on); !listed) return listed;
   return {};
 }
 
 store_stats disk_store::stats() const {
   store_stats all;
-  all.budget_bytes = budget_bytes_;
-  for (const auto& one : shards_)
+  for (const auto& one : now().shards)
     one->add_stats(all);
   return all;
 }
 
 expected<verify_report> disk_store::verify(bool repair) {
   verify_report report;
-  for (const auto& one : shards_)
+  for (const auto& one : now().shards)
     if (auto checked = one->verify(repair, report); !checked) return fail(checked.error());
   return report;
 }
 
 expected<std::uint64_t> disk_store::evict_to(std::uint64_t bytes) {
   std::uint64_t freed = 0;
-  for (const auto& one : shards_) {
-    auto part = one->evict_to(bytes / shards_.size());
+  for (const auto& one : now().shards) {
+    auto part = one->evict_to(bytes / shards());
     if (!part) return fail(part.error());
     freed += *part;
   }
@@ -221,7 +245,7 @@ expected<std::uint64_t> disk_store::evict_to(std::uint64_t bytes) {
 }
 
 expected<void> disk_store::clear() {
-  for (const auto& one : shards_)
+  for (const auto& one : now().shards)
     if (auto cleared = one->clear(); !cleared) return cleared;
   return {};
 }

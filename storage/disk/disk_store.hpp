@@ -17,7 +17,7 @@ public:
   static expected<std::unique_ptr<store>> open(store_options options);
   ~disk_store() override;
 
-  unsigned shards() const noexcept override { return static_cast<unsigned>(shards_.size()); }
+  unsigned shards() const noexcept override { return static_cast<unsigned>(now().shards.size()); }
   unsigned shard_of(std::uint64_t hash) const noexcept override {
     return shard_of_hash(hash, shards());
   }
@@ -42,26 +42,41 @@ private:
     std::thread thread;
   };
 
-  disk_store(store_options options, store_directory directory);
-  expected<void> join_session();
-  expected<void> open_shards();
-  shard_config config_of(unsigned number) const;
-  std::uint64_t choose_budget() const noexcept;
+  // One opening of the directory. When the directory is removed underneath, the store opens it
+  // again; the former opening stays, for whoever still reads in it.
+  struct opening {
+    opening(file_system& files, store_directory opened)
+        : directory(std::move(opened))
+        , mark(files, directory.folder.get(), directory.path) {}
+
+    store_directory directory;
+    clean_mark mark;
+    std::unique_ptr<unshared_file> session; // a shared lock: somebody may write
+    std::vector<std::unique_ptr<shard>> shards;
+  };
+
+  explicit disk_store(store_options options);
+  expected<std::unique_ptr<opening>> open_once();
+  expected<void> join_session(opening& one) const;
+  expected<void> open_shards(opening& one) const;
+  shard_config config_of(const opening& one, unsigned number) const;
+  std::uint64_t choose_budget(const opening& one) const noexcept;
+  /// Opens the directory again if the shard's is no longer in place. False: it is, or cannot be.
+  bool reopen_after_removal(unsigned number);
+  opening& now() const noexcept { return *now_.load(std::memory_order_acquire); }
+  shard& shard_at(unsigned number) const noexcept { return *now().shards[number]; }
   void start_syncing();
   void sync_until_stopped();
+  void stop_syncing();
   void close() noexcept;
   bool is_forked() const noexcept { return fork_generation() != born_; }
 
   store_options options_;
   file_system& files_;
-  store_directory directory_;
   const std::uint64_t born_;
-  std::uint64_t budget_bytes_ = 0;
-  std::uint64_t boot_ = 0;
-  bool was_clean_ = false;
-  std::unique_ptr<unshared_file> session_; // shared lock: somebody may write
-  clean_mark mark_;
-  std::vector<std::unique_ptr<shard>> shards_;
+  std::atomic<opening*> now_{nullptr};
+  std::mutex opening_mutex_; // of `openings_`
+  std::vector<std::unique_ptr<opening>> openings_;
   std::unique_ptr<periodic> periodic_;
 };
 

@@ -5,6 +5,8 @@
 // thread. Reads of mapped bytes do not pass here, so the seam costs a hit nothing.
 #pragma once
 
+#include "storage/disk/sigbus_guard.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -109,7 +111,9 @@ public:
   mapping(file_system& files, void* address, std::size_t bytes) noexcept
       : files_(&files)
       , address_(address)
-      , bytes_(bytes) {}
+      , bytes_(bytes) {
+    guard_range(address, bytes);
+  }
   mapping(mapping&& other) noexcept
       : files_(other.files_)
       , address_(std::exchange(other.address_, nullptr))
@@ -121,7 +125,9 @@ public:
     return *this;
   }
   ~mapping() {
-    if (address_) files_->unmap(address_, bytes_);
+    if (!address_) return;
+    unguard_range(address_);
+    files_->unmap(address_, bytes_);
   }
 
   explicit operator bool() const noexcept { return address_ != nullptr; }

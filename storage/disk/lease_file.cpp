@@ -10,8 +10,10 @@ namespace {
 
 constexpr const char* lease_name = "leases";
 
-// Offsets of a file are signed; keys whose hashes differ in the lowest two bits alone merely wait.
-constexpr std::uint64_t byte_of(std::uint64_t hash) noexcept { return hash >> 2; }
+// Offsets of a file are signed: keys whose hashes differ in the top two bits alone merely wait.
+constexpr std::uint64_t byte_of(std::uint64_t hash) noexcept {
+  return hash & (~std::uint64_t{0} >> 2);
+}
 
 } // namespace
 

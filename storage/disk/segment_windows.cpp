@@ -55,7 +55,10 @@ segment_windows::segment_windows(segment_place place, std::size_t windows)
 
 segment_windows::~segment_windows() {
   for (std::size_t i = 0; i < count_; ++i)
-    if (char* base = windows_[i].base.load()) place_.files->unmap(base, place_.segment_bytes);
+    if (char* base = windows_[i].base.load()) {
+      unguard_range(base);
+      place_.files->unmap(base, place_.segment_bytes);
+    }
 }
 
 const char* segment_windows::find_slowly(window& one, std::uint64_t segment, std::uint64_t end,
@@ -87,6 +90,7 @@ int segment_windows::map(window& one, std::uint64_t segment) noexcept {
   if (!base) {
     base = static_cast<char*>(files.reserve(place_.segment_bytes, error));
     if (!base) return error;
+    guard_range(base, place_.segment_bytes);
     one.base.store(base, std::memory_order_relaxed);
   }
   one.size.store(std::min(size, place_.segment_bytes), std::memory_order_relaxed);

@@ -178,6 +178,7 @@ private:
     std::vector<std::uint64_t> segments; // ascending
   };
   disk_use measure() const;
+  bool is_bare(const disk_use& use) const noexcept;
   expected<void> make_room(std::uint64_t bytes);
   expected<void> evict_oldest(bool keep_hit);
   std::uint64_t keep_hit_entries(const std::vector<entry_place>& hit);

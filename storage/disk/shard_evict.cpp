@@ -28,6 +28,12 @@ shard::disk_use shard::measure() const {
   return use;
 }
 
+// Whether an empty active segment is all there is.
+bool shard::is_bare(const disk_use& use) const noexcept {
+  const auto first = std::lower_bound(use.segments.begin(), use.segments.end(), oldest());
+  return use.segments.end() - first <= 1 && tail().offset == first_record_offset;
+}
+
 // Until `bytes` more fit into the budget. Segments that were evicted and wait for the copies of
 // their entries to be synced count as gone while they are few, since whoever syncs removes them.
 expected<void> shard::make_room(std::uint64_t bytes) {
@@ -41,10 +47,7 @@ expected<void> shard::make_room(std::uint64_t bytes) {
       if (auto removed = sync_and_remove_retired(); !removed) return removed;
       continue;
     }
-    const auto first = std::lower_bound(use.segments.begin(), use.segments.end(), oldest());
-    if (first == use.segments.end() ||
-        (*first == tail().segment && tail().offset == first_record_offset))
-      return {}; // nothing left to evict: the budget is smaller than the store's bare bones
+    if (is_bare(use)) return {}; // the budget is smaller than the least that a store takes
     if (auto evicted = evict_oldest(true); !evicted) return evicted;
   }
   return {};
@@ -168,10 +171,7 @@ expected<std::uint64_t> shard::evict_to(std::uint64_t bytes) {
   if (auto cleared = mark_.remove_before_write(); !cleared) return fail(cleared.error());
   const auto before = measure().bytes;
   for (auto use = measure(); use.bytes > bytes; use = measure()) {
-    const auto first = std::lower_bound(use.segments.begin(), use.segments.end(), oldest());
-    const bool bare = first == use.segments.end() ||
-                      (*first == tail().segment && tail().offset == first_record_offset);
-    if (bare) break;
+    if (is_bare(use)) break;
     if (auto evicted = evict_oldest(false); !evicted) return fail(evicted.error());
     if (auto removed = sync_and_remove_retired(); !removed) return fail(removed.error());
   }

@@ -59,7 +59,12 @@ expected<void> shard::open_head() {
   }
   if (!head) return fail(system_error(head.error(), "open", head_path_));
   if (auto mapped = map_head(head); !mapped) return mapped;
-  if (!config_.read_only) lock_ = std::make_unique<shard_lock>(files_, std::move(head));
+  if (config_.read_only) return {};
+  // The lock has a file description of its own: a mapping keeps the one that it was made from
+  // alive, in a forked child too, and with it a dead parent's lock.
+  file lockable(files_, files_.open_at(directory_.get(), head_name, flags, 0));
+  if (!lockable) return fail(system_error(lockable.error(), "open", head_path_));
+  lock_ = std::make_unique<shard_lock>(files_, std::move(lockable));
   return {};
 }
 
@@ -146,7 +151,8 @@ expected<void> shard::check_at_open() {
 
 bool shard::is_in_place() const noexcept {
   struct stat at_path {};
-  return files_.status_at(AT_FDCWD, head_path_.c_str(), at_path) == 0 &&
+  return !has_faulted(head_mapping_.data()) &&
+         files_.status_at(AT_FDCWD, head_path_.c_str(), at_path) == 0 &&
          (static_cast<std::uint64_t>(at_path.st_ino) & head_value_mask) == inode_;
 }
 

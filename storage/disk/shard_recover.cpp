@@ -239,9 +239,9 @@ expected<void> shard::fill_index(const std::vector<survivor>& all, std::uint64_t
 // With the lock held. `boot` goes last: a rebuild that is killed is begun again by the next.
 expected<void> shard::rebuild() {
   if (auto cleared = mark_.remove_before_write(); !cleared) return cleared;
-  counters_.add(counter::rebuilds);
   const bool trust_head = head_.verify() && head_.store_id() == config_.store_id;
   const auto use = measure();
+  if (!use.segments.empty()) counters_.add(counter::rebuilds);
   auto all = collect(use.segments, trust_head);
   if (!all) return fail(all.error());
   std::uint64_t sequence = trust_head ? head_.get(head_word::sequence) : 0;
@@ -259,8 +259,9 @@ expected<void> shard::rebuild() {
       generation = std::max<std::uint64_t>(
           generation, std::strtoull(name.c_str() + 6, nullptr, 10) % (1u << 30));
   const auto highest = use.segments.empty() ? 0 : use.segments.back();
+  const auto unknown = highest == 0 ? 1 : highest + number_gap;
   const auto next =
-      trust_head ? std::max(head_.get(head_word::next_segment), highest + 1) : highest + number_gap;
+      trust_head ? std::max(head_.get(head_word::next_segment), highest + 1) : unknown;
   const auto synced = trust_head ? head_.get(head_word::synced) : 0;
   const auto synced_files = trust_head ? head_.get(head_word::synced_files) : 0;
   const auto epoch = trust_head ? head_.get(head_word::epoch) : std::random_device{}();
@@ -287,7 +288,6 @@ expected<void> shard::rebuild() {
   active_file_.reset();
   head_.set(head_word::active, location{next, first_record_offset});
   head_.set(head_word::reserved, location{next, first_record_offset});
-  head_.set(head_word::next_segment, next + 1);
   if (auto made = fill_index(*all, generation + 1); !made) return made;
   if (auto begun = begin_segment(); !begun) return begun;
   for (const auto& name : names)

@@ -84,16 +84,22 @@ expected<void> shard::flush() {
     job = begin_sync();
   }
   const auto synced = do_sync(job);
-  if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return locked;
-  const hold held(*this);
-  if (!synced) {
-    if (job.failed > head_.get(head_word::sync_failed))
-      head_.set(head_word::sync_failed, job.failed);
-    return synced;
+  std::vector<std::uint64_t> sealable;
+  {
+    if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return locked;
+    const hold held(*this);
+    if (!synced) {
+      if (job.failed > head_.get(head_word::sync_failed))
+        head_.set(head_word::sync_failed, job.failed);
+      return synced;
+    }
+    end_sync(job);
+    remove_retired();
+    sealable = std::exchange(to_seal_, {});
   }
-  end_sync(job);
-  remove_retired();
-  for (const auto segment : std::exchange(to_seal_, {}))
+  // Outside the lock: nothing is appended to them. A table that fails to be written is done
+  // without.
+  for (const auto segment : sealable)
     if (segment >= oldest()) write_table(windows_.place(), segment);
   return {};
 }

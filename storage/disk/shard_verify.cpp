@@ -85,6 +85,7 @@ expected<void> shard::list(const std::function<bool(const entry_info&)>& visit, 
 void shard::add_stats(store_stats& out) const {
   const auto use = measure();
   out.disk_bytes += use.bytes;
+  out.budget_bytes += config_.budget_bytes;
   out.segments += use.segments.size();
   std::uint64_t lowest = 0;
   const auto* index = index_.load(std::memory_order_acquire);

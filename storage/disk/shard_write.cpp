@@ -329,21 +329,28 @@ void shard::publish(std::span<const planned_record> items) noexcept {
 }
 
 expected<void> shard::open_active() {
-  const auto active = tail().segment;
-  if (active_file_ && active_segment_ == active) return {};
-  const auto name = segment_name(active);
-  auto opened = std::make_shared<file>(
-      files_, files_.open_at(directory_.get(), name.c_str(), O_RDWR | O_NOFOLLOW, 0));
-  if (!*opened) {
-    if (opened->error() == ENOENT) return roll();
-    return fail(system_error(opened->error(), "open", path_of(name)));
+  const auto end = tail();
+  const auto name = segment_name(end.segment);
+  if (!active_file_ || active_segment_ != end.segment) {
+    std::uint64_t size = 0;
+    const auto intact = open_segment(windows_.place(), end.segment, size);
+    if (intact.error() == ENOENT || intact.error() == EBADMSG) return begin_segment();
+    auto opened = std::make_shared<file>(
+        files_, files_.open_at(directory_.get(), name.c_str(), O_RDWR | O_NOFOLLOW, 0));
+    if (!*opened) return fail(system_error(opened->error(), "open", path_of(name)));
+    active_file_ = std::move(opened);
+    active_segment_ = end.segment;
+    allocated_ = 0;
   }
   struct stat about {};
-  if (const int stated = files_.status(opened->get(), about); stated < 0)
+  if (const int stated = files_.status(active_file_->get(), about); stated < 0)
     return fail(system_error(-stated, "read", path_of(name)));
-  active_file_ = std::move(opened);
-  active_segment_ = active;
-  allocated_ = static_cast<std::uint64_t>(about.st_size);
+  const auto size = static_cast<std::uint64_t>(about.st_size);
+  if (size < end.offset) { // somebody cut it: what were appended could not be read
+    active_file_.reset();
+    return begin_segment();
+  }
+  allocated_ = std::max(allocated_, size);
   return {};
 }
 
@@ -403,7 +410,6 @@ expected<file> shard::make_segment(std::uint64_t& number) {
 }
 
 expected<void> shard::roll() {
-  if (auto cleared = mark_.remove_before_write(); !cleared) return cleared;
   const auto before = tail().segment;
   if (auto room = make_room(config_.segment_bytes); !room) return room;
   // Making room may have begun a segment itself, for what is kept.
@@ -411,6 +417,7 @@ expected<void> shard::roll() {
 }
 
 expected<void> shard::begin_segment() {
+  if (auto cleared = mark_.remove_before_write(); !cleared) return cleared;
   std::uint64_t number = 0;
   auto made = make_segment(number);
   if (!made) return fail(made.error());

@@ -1,0 +1,83 @@
+// A file system on which calls fail when a test says so, and which can lose power: what was not
+// synced by then may be there, or not, or in part.
+//
+// For one process. Plans are changed between calls by the test; calls may come from any thread.
+#pragma once
+
+#include "storage/disk/file_system.hpp"
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace hearth::test {
+
+enum class call { open, read, write, allocate, sync, map, resize, rename, remove, count };
+
+class faulty_file_system : public storage::file_system {
+public:
+  /// From now on, calls of this kind fail with `error` after `after` more have worked; for `times`
+  /// calls. 0: none fail.
+  void fail(call kind, int error, int after = 0, int times = 1 << 30);
+  void heal();
+  /// Writes take at most this many bytes at a time; 0: as many as they like.
+  void limit_writes(std::size_t bytes) { write_limit_ = bytes; }
+  /// From now on writes stop for good after this many bytes, as if the disk were full; -1: never.
+  void fill_after(std::int64_t bytes) { room_ = bytes; }
+  void pretend_type(long type) { type_ = type; }
+  void pretend_boot(std::string id) { boot_ = std::move(id); }
+  int calls(call kind) const { return counts_[static_cast<unsigned>(kind)]; }
+
+  int open_at(int directory, const char* name, int flags, mode_t mode) noexcept override;
+  ssize_t read_at(int fd, void* to, std::size_t bytes, std::uint64_t offset) noexcept override;
+  ssize_t write_at(int fd, const iovec* parts, int count, std::uint64_t offset) noexcept override;
+  int allocate(int fd, std::uint64_t offset, std::uint64_t bytes) noexcept override;
+  int resize(int fd, std::uint64_t bytes) noexcept override;
+  int sync(int fd) noexcept override;
+  int rename_at(int directory, const char* from, const char* to) noexcept override;
+  int remove_at(int directory, const char* name) noexcept override;
+  void* map(int fd, std::size_t bytes, bool writable, void* fixed, int& error) noexcept override;
+  long type_of(int fd) noexcept override;
+  std::string boot_id() noexcept override;
+
+private:
+  struct plan {
+    int error = 0;
+    int after = 0;
+    int times = 0;
+  };
+  int fault(call kind) noexcept;
+
+  std::mutex mutex_;
+  std::map<call, plan> plans_;
+  std::atomic<int> counts_[static_cast<unsigned>(call::count)] = {};
+  std::atomic<std::size_t> write_limit_{0};
+  std::atomic<std::int64_t> room_{-1};
+  long type_ = 0;
+  std::string boot_;
+};
+
+/// A file system that remembers what of each file would survive a power loss.
+class volatile_file_system : public faulty_file_system {
+public:
+  int sync(int fd) noexcept override;
+
+  /// Writes the directory as a power loss now might leave it: every block of 512 bytes that changed
+  /// since it was synced is old or new, as `seed` has it; so is every file's length, and whether a
+  /// file that was made since its directory was synced is there at all.
+  void lose_power(const std::filesystem::path& from, const std::filesystem::path& to,
+                  std::uint64_t seed);
+
+private:
+  void lose_power_in(const std::filesystem::path& from, const std::filesystem::path& to,
+                     std::uint64_t seed);
+
+  std::mutex durable_mutex_;
+  std::map<ino_t, std::string> contents_;                 // of files, when they were synced
+  std::map<ino_t, std::map<std::string, ino_t>> entries_; // of directories
+};
+
+} // namespace hearth::test
