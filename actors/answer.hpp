@@ -15,18 +15,23 @@ namespace hearth::actors {
 
 /// One pending answer. It is delivered once; an answer that is dropped undelivered says `closed` to
 /// a completion, so every path delivers.
-template <class T> class answer {
+template <class T>
+class answer {
 public:
   using callback = std::function<bool(expected<T>)>;
 
-  answer(caf::typed_response_promise<T> promise) : to_(std::move(promise)) {}
-  answer(completion<T> waiting) : to_(std::move(waiting)) {}
+  answer(caf::typed_response_promise<T> promise)
+      : to_(std::move(promise)) {}
+  answer(completion<T> waiting)
+      : to_(std::move(waiting)) {}
   /// An answer that this actor itself waits for. It returns whether the result was taken.
-  answer(callback next) : to_(std::move(next)) {}
+  answer(callback next)
+      : to_(std::move(next)) {}
 
   /// False when nobody waits for it any more.
   bool deliver(expected<T> result) {
-    if (auto* waiting = std::get_if<completion<T>>(&to_)) return waiting->deliver(std::move(result));
+    if (auto* waiting = std::get_if<completion<T>>(&to_))
+      return waiting->deliver(std::move(result));
     if (auto* next = std::get_if<callback>(&to_)) return (*next)(std::move(result));
     auto& promise = std::get<caf::typed_response_promise<T>>(to_);
     if (result)

@@ -23,8 +23,10 @@ void dispatch(self_pointer self);
 class assignment {
 public:
   assignment(self_pointer self, std::string name, std::string category)
-      : worker_(self->state.idle.back()), start_(self->clock().now()), name_(std::move(name)),
-        category_(std::move(category)) {
+      : worker_(self->state.idle.back())
+      , start_(self->clock().now())
+      , name_(std::move(name))
+      , category_(std::move(category)) {
     self->state.idle.pop_back();
     auto& counters = self->state.counters;
     const auto busy = self->state.workers - self->state.idle.size();
@@ -38,8 +40,8 @@ public:
     auto& spans = self->state.spans;
     const auto start = nanoseconds(start_);
     if (spans.size() < max_spans)
-      spans.push_back({name_, category_, start, nanoseconds(self->clock().now()) - start,
-                       worker_.id()});
+      spans.push_back(
+          {name_, category_, start, nanoseconds(self->clock().now()) - start, worker_.id()});
     self->state.idle.push_back(worker_);
     dispatch(self);
   }
@@ -76,8 +78,8 @@ void start_trial(self_pointer self, compile_broker_state::trial next) {
   ++self->state.counters.trials;
   self->state.trial_runs = true;
   const assignment work(self, next.request.entry, "trial");
-  self->request(work.worker(), until_it_ends, verb::trial_v, std::move(next.request),
-                next.library, next.deadline)
+  self->request(work.worker(), until_it_ends, verb::trial_v, std::move(next.request), next.library,
+                next.deadline)
       .then(
           [self, work, promise = next.promise](const trial_result& result) mutable {
             self->state.trial_runs = false;

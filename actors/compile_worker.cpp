@@ -21,9 +21,9 @@ expected<action_result> run_action(const worker_ports& ports, const action_reque
   for (const auto& output : request.outputs) {
     auto bytes = (*directory)->read(output.name);
     if (!bytes)
-      return fail(errc::process_failed, request.label + ": " + process.argv.front() +
-                                            " succeeded without writing its output: " +
-                                            bytes.error().text());
+      return fail(errc::process_failed,
+                  request.label + ": " + process.argv.front() +
+                      " succeeded without writing its output: " + bytes.error().text());
     result.outputs.push_back(std::move(*bytes));
   }
   return result;

@@ -81,8 +81,8 @@ std::size_t write_group(disk_shard_state& state,
   const auto before = state.store->epoch(state.shard);
   state.store->apply(state.shard, group);
   const auto after = state.store->epoch(state.shard);
-  const auto ours = static_cast<std::uint64_t>(
-      std::count_if(group.begin(), group.end(), moves_epoch));
+  const auto ours =
+      static_cast<std::uint64_t>(std::count_if(group.begin(), group.end(), moves_epoch));
   const epoch_range epochs{after - before == ours ? before : 0, after};
   for (std::size_t i = 0; i < group.size(); ++i) {
     auto& promise = writes[first + i].promise;
@@ -116,9 +116,8 @@ caf::result<lookup> load(disk_shard_state& state, const cache_key& key) {
 
 } // namespace
 
-disk_shard_actor::behavior_type disk_shard(self_pointer self,
-                                           std::shared_ptr<storage::store> store, unsigned shard,
-                                           log_sink log) {
+disk_shard_actor::behavior_type disk_shard(self_pointer self, std::shared_ptr<storage::store> store,
+                                           unsigned shard, log_sink log) {
   self->state.store = std::move(store);
   self->state.shard = shard;
   self->state.log = std::move(log);

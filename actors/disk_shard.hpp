@@ -8,9 +8,9 @@
 #include "messages/protocol.hpp"
 #include "storage/disk/store.hpp"
 
-#include <caf/typed_response_promise.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
 
 #include <memory>
 #include <variant>

@@ -194,13 +194,11 @@ void grow_list(self_pointer self, const addition_ptr& addition) {
             [=](const lookup& found) {
               extend_list(self, list, lease.lease, addition, decode_list(found.value));
             },
-            [=](const caf::error& why) {
-              fail_addition(self, list, lease.lease, addition, why);
-            });
+            [=](const caf::error& why) { fail_addition(self, list, lease.lease, addition, why); });
   };
-  self->request(shard, caf::infinite, verb::lock_v, list).then(with_lease, [=](const caf::error& why) {
-    fail_addition(self, list, 0, addition, why);
-  });
+  self->request(shard, caf::infinite, verb::lock_v, list)
+      .then(with_lease,
+            [=](const caf::error& why) { fail_addition(self, list, 0, addition, why); });
 }
 
 void add(self_pointer self, const addition_ptr& addition) {

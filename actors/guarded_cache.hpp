@@ -53,7 +53,6 @@ struct guarded_cache_state {
 };
 
 guarded_cache_actor::behavior_type
-guarded_cache(guarded_cache_actor::stateful_pointer<guarded_cache_state> self,
-              shard_router shards);
+guarded_cache(guarded_cache_actor::stateful_pointer<guarded_cache_state> self, shard_router shards);
 
 } // namespace hearth::actors

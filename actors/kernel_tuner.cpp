@@ -24,9 +24,7 @@ std::int64_t now_ns(self_pointer self) {
       .count();
 }
 
-cache_key lock_key(const tune_request& request) {
-  return derived_key(request.key, key("tuning"));
-}
+cache_key lock_key(const tune_request& request) { return derived_key(request.key, key("tuning")); }
 
 void start_next(self_pointer self);
 
@@ -61,8 +59,8 @@ tune_reply reply_of(tune_status status, const artifact& library, entry_metadata 
 }
 
 // Answers from what the guarded cache holds; false when it holds nothing of use.
-bool answer_from_cache(self_pointer self, const tune_request& request,
-                       const guarded_reply& found, bool waited) {
+bool answer_from_cache(self_pointer self, const tune_request& request, const guarded_reply& found,
+                       bool waited) {
   if (found.status != guarded_status::hit) return false;
   auto entry = decode_entry(found.found.value);
   if (!entry) return false;
@@ -157,12 +155,8 @@ void conclude(self_pointer self, const job_ptr& job) {
   }
   const auto& chosen =
       job->request->candidates[static_cast<std::size_t>(winner - job->candidates.data())];
-  entry_metadata entry{chosen.config,
-                       chosen.config_text,
-                       winner->result.median_ns,
-                       slowest_time(*job),
-                       now_ns(self) - job->start_ns,
-                       std::move(rejected)};
+  entry_metadata entry{chosen.config,      chosen.config_text,           winner->result.median_ns,
+                       slowest_time(*job), now_ns(self) - job->start_ns, std::move(rejected)};
   const auto library = artifact::make(winner->library.payload(), encode_entry(entry));
   auto reply = reply_of(tune_status::compiled, library, std::move(entry));
   const bool machine_to_blame =
@@ -288,8 +282,7 @@ void make(self_pointer self, const job_ptr& job) {
 // With the entry's lease: somebody may have made it in between.
 void look_again(self_pointer self, const job_ptr& job) {
   const auto& request = *job->request;
-  self->request(self->state.config.guarded, answer_timeout, verb::get_v, request.key,
-                request.sizes)
+  self->request(self->state.config.guarded, answer_timeout, verb::get_v, request.key, request.sizes)
       .then(
           [=](const guarded_reply& found) {
             if (answer_from_cache(self, *job->request, found, job->waited))

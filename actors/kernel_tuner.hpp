@@ -38,8 +38,8 @@ struct kernel_tuner_state {
   struct trying {
     artifact library;
     trial_result result;
-    std::string reason;     ///< why it is left out; empty for a good one
-    bool is_config = true;  ///< the candidate is to blame, not the machine
+    std::string reason;    ///< why it is left out; empty for a good one
+    bool is_config = true; ///< the candidate is to blame, not the machine
   };
 
   /// An entry that is being made.

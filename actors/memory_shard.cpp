@@ -177,8 +177,7 @@ void erase(self_pointer self, const cache_key& key, answer<bool> reply) {
           });
 }
 
-void promote(self_pointer self, const cache_key& key, const artifact& value,
-             std::uint64_t epoch) {
+void promote(self_pointer self, const cache_key& key, const artifact& value, std::uint64_t epoch) {
   auto& state = self->state;
   state.config.view->end_promotion();
   state.config.view->refresh();
@@ -208,8 +207,7 @@ void settle(state_type& state, const cache_key& key, const expected<lookup>& res
   auto record = end_lease(state, key);
   for (auto& waiting : record.waiters) {
     if (result)
-      waiting.reply.deliver(
-          lease_reply{*result, 0, waiting.waited || record.contended});
+      waiting.reply.deliver(lease_reply{*result, 0, waiting.waited || record.contended});
     else
       waiting.reply.deliver(fail(result.error()));
   }
@@ -434,8 +432,9 @@ memory_shard_actor::behavior_type memory_shard(self_pointer self, memory_shard_c
         put(self, key, value, promise);
         return promise;
       },
-      [self](verb::put, const cache_key& key, const artifact& value,
-             const done_completion& reply) { put(self, key, value, reply); },
+      [self](verb::put, const cache_key& key, const artifact& value, const done_completion& reply) {
+        put(self, key, value, reply);
+      },
       [self](verb::erase, const cache_key& key) {
         auto promise = self->make_response_promise<bool>();
         erase(self, key, promise);

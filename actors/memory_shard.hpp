@@ -58,8 +58,8 @@ struct memory_shard_state {
       fulfilling, ///< the artifact is on its way to the disk
     };
     phase now = phase::looking;
-    bool looks = true;        ///< acquire looks for an entry, lock does not
-    bool contended = false;   ///< another process held it
+    bool looks = true;      ///< acquire looks for an entry, lock does not
+    bool contended = false; ///< another process held it
     bool process_lease = false;
     lease_id id = 0;
     caf::actor_addr holder;

@@ -11,11 +11,11 @@ namespace {
 constexpr std::size_t max_reason_bytes = 300;
 
 value encode_rejection(const rejection& r) {
-  return value::map{
-      {"config", r.config}, {"config_text", r.config_text}, {"reason", r.reason}};
+  return value::map{{"config", r.config}, {"config_text", r.config_text}, {"reason", r.reason}};
 }
 
-template <class T> bool take(const value& from, std::string_view name, T& into) {
+template <class T>
+bool take(const value& from, std::string_view name, T& into) {
   const auto* member = from.find(name);
   const auto* typed = member ? member->as<T>() : nullptr;
   if (typed) into = *typed;
@@ -27,8 +27,8 @@ bool take_rejections(const value& from, std::vector<rejection>& into) {
   if (!take(from, "rejected", items)) return false;
   return std::all_of(items.begin(), items.end(), [&](const value& item) {
     rejection r;
-    const bool whole = take(item, "config", r.config) &&
-                       take(item, "config_text", r.config_text) && take(item, "reason", r.reason);
+    const bool whole = take(item, "config", r.config) && take(item, "config_text", r.config_text) &&
+                       take(item, "reason", r.reason);
     into.push_back(std::move(r));
     return whole;
   });
@@ -79,12 +79,11 @@ expected<entry_metadata> decode_entry(const artifact& stored) {
   if (!members) return fail(members.error());
   const value all{std::move(*members)};
   entry_metadata entry;
-  const bool whole = take(all, "config", entry.config) &&
-                     take(all, "config_text", entry.config_text) &&
-                     take(all, "kernel_time_ns", entry.time_ns) &&
-                     take(all, "slowest_kernel_time_ns", entry.slowest_time_ns) &&
-                     take(all, "time_taken_ns", entry.time_taken_ns) &&
-                     take_rejections(all, entry.rejected);
+  const bool whole =
+      take(all, "config", entry.config) && take(all, "config_text", entry.config_text) &&
+      take(all, "kernel_time_ns", entry.time_ns) &&
+      take(all, "slowest_kernel_time_ns", entry.slowest_time_ns) &&
+      take(all, "time_taken_ns", entry.time_taken_ns) && take_rejections(all, entry.rejected);
   if (!whole) return fail(errc::malformed, "these metadata are not of a tuned entry");
   return entry;
 }

@@ -25,8 +25,7 @@ void artifact_body::destroy() const noexcept {
 }
 
 artifact artifact::make(std::string_view payload, std::string_view metadata) {
-  auto* body =
-      artifact_body::allocate(static_cast<std::uint32_t>(metadata.size()), payload.size());
+  auto* body = artifact_body::allocate(static_cast<std::uint32_t>(metadata.size()), payload.size());
   if (!body) throw std::bad_alloc{};
   if (!metadata.empty()) std::memcpy(body->metadata_data(), metadata.data(), metadata.size());
   if (!payload.empty()) std::memcpy(body->payload_data(), payload.data(), payload.size());

@@ -48,10 +48,9 @@ private:
     return (metadata_size + 31) / 32 * 32;
   }
   artifact_body(std::uint32_t metadata_size, std::uint64_t payload_size) noexcept
-      : metadata_size_(metadata_size), payload_size_(payload_size) {}
-  const char* begin() const noexcept {
-    return reinterpret_cast<const char*>(this) + header_size;
-  }
+      : metadata_size_(metadata_size)
+      , payload_size_(payload_size) {}
+  const char* begin() const noexcept { return reinterpret_cast<const char*>(this) + header_size; }
   void destroy() const noexcept;
 
   mutable std::atomic<std::uint32_t> references_{1};
@@ -79,11 +78,13 @@ public:
     return {body, slot};
   }
 
-  artifact(const artifact& other) noexcept : body_(other.body_) {
+  artifact(const artifact& other) noexcept
+      : body_(other.body_) {
     if (body_) body_->add_reference();
   }
   artifact(artifact&& other) noexcept
-      : body_(std::exchange(other.body_, nullptr)), slot_(std::exchange(other.slot_, nullptr)) {}
+      : body_(std::exchange(other.body_, nullptr))
+      , slot_(std::exchange(other.slot_, nullptr)) {}
   artifact& operator=(artifact other) noexcept {
     std::swap(body_, other.body_);
     std::swap(slot_, other.slot_);
@@ -104,7 +105,9 @@ public:
 
   /// False for an artifact that refers to nothing.
   explicit operator bool() const noexcept { return body_ != nullptr; }
-  std::string_view payload() const noexcept { return body_ ? body_->payload() : std::string_view{}; }
+  std::string_view payload() const noexcept {
+    return body_ ? body_->payload() : std::string_view{};
+  }
   /// The metadata as it is stored: a msgpack map, or nothing.
   std::string_view metadata_bytes() const noexcept {
     return body_ ? body_->metadata() : std::string_view{};
@@ -119,7 +122,9 @@ public:
   }
 
 private:
-  artifact(const artifact_body* body, hazard_slot* slot) noexcept : body_(body), slot_(slot) {}
+  artifact(const artifact_body* body, hazard_slot* slot) noexcept
+      : body_(body)
+      , slot_(slot) {}
 
   const artifact_body* body_ = nullptr;
   hazard_slot* slot_ = nullptr;

@@ -41,7 +41,8 @@ private:
     std::uint32_t tag;
     std::uint64_t seed;
   };
-  explicit cache_id(std::shared_ptr<const data> d) : data_(std::move(d)) {}
+  explicit cache_id(std::shared_ptr<const data> d)
+      : data_(std::move(d)) {}
   std::shared_ptr<const data> data_;
 };
 

@@ -30,9 +30,10 @@ using named_cache_ptr = std::shared_ptr<const named_cache>;
 struct cache_key {
   cache_key() = default;
   cache_key(named_cache_ptr in, std::string_view key_bytes)
-      : cache(std::move(in)), bytes(key_bytes),
-        memory_hash(fast_hash(key_bytes, cache->memory_seed)),
-        disk_hash(fast_hash(key_bytes, cache->id.seed())) {}
+      : cache(std::move(in))
+      , bytes(key_bytes)
+      , memory_hash(fast_hash(key_bytes, cache->memory_seed))
+      , disk_hash(fast_hash(key_bytes, cache->id.seed())) {}
 
   named_cache_ptr cache;
   std::string bytes; ///< canonical msgpack of the key

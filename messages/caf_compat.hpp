@@ -18,11 +18,14 @@ CAF_ERROR_CODE_ENUM(hearth::errc, "hearth")
 namespace hearth {
 
 namespace detail {
-template <class Signature> struct handler_of;
-template <class... Out, class... In> struct handler_of<caf::result<Out...>(In...)> {
+template <class Signature>
+struct handler_of;
+template <class... Out, class... In>
+struct handler_of<caf::result<Out...>(In...)> {
   using type = typename caf::replies_to<In...>::template with<Out...>;
 };
-template <class... In> struct handler_of<void(In...)> {
+template <class... In>
+struct handler_of<void(In...)> {
   using type = caf::reacts_to<In...>;
 };
 } // namespace detail

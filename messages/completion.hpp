@@ -18,7 +18,8 @@
 namespace hearth {
 
 /// State shared by both ends. A result is delivered at most once, and never after `give_up`.
-template <class T> class completion_state {
+template <class T>
+class completion_state {
 public:
   using callback = std::function<void(expected<T>)>;
 
@@ -48,8 +49,7 @@ public:
   /// the deadline passes first.
   expected<T> wait_until(std::chrono::steady_clock::time_point deadline) {
     std::unique_lock lock(mutex_);
-    const bool came =
-        changed_.wait_until(lock, deadline, [this] { return phase_ != phase::open; });
+    const bool came = changed_.wait_until(lock, deadline, [this] { return phase_ != phase::open; });
     if (!came) {
       phase_ = phase::given_up;
       return fail(errc::timeout, "the deadline passed before the answer came");
@@ -101,7 +101,8 @@ private:
 };
 
 /// The end that a message carries. Copies share one delivery.
-template <class T> class completion {
+template <class T>
+class completion {
 public:
   completion() = default;
   /// `ticket` lives until the last copy of this completion is gone.
@@ -110,14 +111,13 @@ public:
       : end_(std::make_shared<end>(std::move(state), std::move(ticket))) {}
 
   /// False when nobody waits any more: what was delivered has to go to somebody else.
-  bool deliver(expected<T> result) const {
-    return end_ && end_->state->deliver(std::move(result));
-  }
+  bool deliver(expected<T> result) const { return end_ && end_->state->deliver(std::move(result)); }
 
 private:
   struct end {
     end(std::shared_ptr<completion_state<T>> s, std::shared_ptr<void> t)
-        : state(std::move(s)), ticket(std::move(t)) {}
+        : state(std::move(s))
+        , ticket(std::move(t)) {}
     end(const end&) = delete;
     end& operator=(const end&) = delete;
     ~end() { state->deliver(fail(errc::closed, "the runtime shut down before it answered")); }

@@ -40,7 +40,8 @@ std::string digest::base32() const {
   return text;
 }
 
-sha256_stream::sha256_stream() : context_(EVP_MD_CTX_new()) {
+sha256_stream::sha256_stream()
+    : context_(EVP_MD_CTX_new()) {
   require(context_ && EVP_DigestInit_ex(as_context(context_), EVP_sha256(), nullptr) == 1);
 }
 

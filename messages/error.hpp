@@ -83,7 +83,8 @@ private:
 };
 
 /// A `T`, or why there is none.
-template <class T> using expected = tl::expected<T, error>;
+template <class T>
+using expected = tl::expected<T, error>;
 
 /// `return fail(errc::io, "...")` from any function that returns an `expected`.
 [[nodiscard]] inline tl::unexpected<error> fail(errc code, std::string text) {

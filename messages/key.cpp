@@ -9,7 +9,8 @@
 namespace hearth {
 namespace {
 
-template <class Pack> std::string packed(Pack&& pack) {
+template <class Pack>
+std::string packed(Pack&& pack) {
   msgpack::sbuffer buffer;
   msgpack::packer<msgpack::sbuffer> out(buffer);
   pack(out);
@@ -52,9 +53,9 @@ void describe_into(std::string& out, const value& v, std::size_t limit) {
 
 key::key(std::string_view text)
     : encoded_(packed([&](auto& out) {
-        out.pack_str(static_cast<std::uint32_t>(text.size()));
-        out.pack_str_body(text.data(), static_cast<std::uint32_t>(text.size()));
-      })) {}
+      out.pack_str(static_cast<std::uint32_t>(text.size()));
+      out.pack_str_body(text.data(), static_cast<std::uint32_t>(text.size()));
+    })) {}
 
 key key::integer(std::int64_t number) {
   return {from_encoded{}, packed([&](auto& out) { out.pack_int64(number); })};

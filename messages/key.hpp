@@ -23,8 +23,10 @@ class key {
 public:
   /// The key of a text: also how `cache.get("x")` is read.
   key(std::string_view text);
-  key(const char* text) : key(std::string_view(text)) {}
-  key(const std::string& text) : key(std::string_view(text)) {}
+  key(const char* text)
+      : key(std::string_view(text)) {}
+  key(const std::string& text)
+      : key(std::string_view(text)) {}
 
   static key text(std::string_view text) { return key(text); }
   static key integer(std::int64_t number);
@@ -50,7 +52,8 @@ public:
 
 private:
   struct from_encoded {};
-  key(from_encoded, std::string encoded) : encoded_(std::move(encoded)) {}
+  key(from_encoded, std::string encoded)
+      : encoded_(std::move(encoded)) {}
   std::string encoded_;
 };
 

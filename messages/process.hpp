@@ -17,22 +17,20 @@ struct process_request {
   std::string directory;                ///< working directory; empty: the caller's
   std::string input;                    ///< given to its stdin, which then ends
   std::chrono::milliseconds deadline{120'000};
-  std::size_t output_limit = 1 << 20;   ///< bytes kept of stdout and stderr together
+  std::size_t output_limit = 1 << 20; ///< bytes kept of stdout and stderr together
 };
 
 /// How it ended.
 struct process_result {
-  bool timed_out = false;  ///< killed at its deadline
-  bool cancelled = false;  ///< killed because the caller stopped waiting
-  int exit_status = 0;     ///< meaningful when `signal` is 0
-  int signal = 0;          ///< the signal that ended it, or 0
-  std::string output;      ///< stdout and stderr as they came, cut in the middle at the limit
-  std::string report;      ///< what it wrote to descriptor 3 (hearth's own worker does)
+  bool timed_out = false; ///< killed at its deadline
+  bool cancelled = false; ///< killed because the caller stopped waiting
+  int exit_status = 0;    ///< meaningful when `signal` is 0
+  int signal = 0;         ///< the signal that ended it, or 0
+  std::string output;     ///< stdout and stderr as they came, cut in the middle at the limit
+  std::string report;     ///< what it wrote to descriptor 3 (hearth's own worker does)
   std::int64_t wall_ns = 0;
 
-  bool succeeded() const {
-    return !timed_out && !cancelled && signal == 0 && exit_status == 0;
-  }
+  bool succeeded() const { return !timed_out && !cancelled && signal == 0 && exit_status == 0; }
 };
 
 enum class element_type : std::uint8_t { f32, f64, i32, i64, u8 };
@@ -46,7 +44,7 @@ struct trial_buffer {
 
 /// What to run: `extern "C" void entry(void* const* buffers, const int64_t* sizes)`.
 struct trial_request {
-  std::string library;   ///< path of the shared object
+  std::string library; ///< path of the shared object
   std::string entry;
   std::string reference; ///< same signature, same library; empty: nothing to compare with
   double tolerance = 0;  ///< |got - expected| <= tolerance * max(1, |expected|)

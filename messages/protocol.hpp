@@ -20,8 +20,7 @@ namespace hearth {
 /// the compile leases of its keys.
 using memory_shard_actor = actor_of<
     // Looks in memory, on disk, then in the remote tier; a key is looked for once however many ask.
-    caf::result<lookup>(verb::get, cache_key),
-    void(verb::get, cache_key, lookup_completion),
+    caf::result<lookup>(verb::get, cache_key), void(verb::get, cache_key, lookup_completion),
     // Inserts into every tier of the cache; the first writer wins.
     caf::result<insert_outcome>(verb::insert, cache_key, artifact),
     void(verb::insert, cache_key, artifact, insert_completion),
@@ -29,8 +28,7 @@ using memory_shard_actor = actor_of<
     caf::result<done>(verb::put, cache_key, artifact),
     void(verb::put, cache_key, artifact, done_completion),
     // Drops the entry from every tier; whether there was one.
-    caf::result<bool>(verb::erase, cache_key),
-    void(verb::erase, cache_key, flag_completion),
+    caf::result<bool>(verb::erase, cache_key), void(verb::erase, cache_key, flag_completion),
     // The artifact, or the lease to make it, or a wait for whoever makes it.
     caf::result<lease_reply>(verb::acquire, cache_key),
     void(verb::acquire, cache_key, lease_completion),
@@ -48,33 +46,31 @@ using memory_shard_actor = actor_of<
     // To itself: look again for leases that other processes hold.
     void(verb::poll),
     // Drops everything in memory.
-    caf::result<done>(verb::clear),
-    caf::result<memory_shard_stats>(verb::stats)>;
+    caf::result<done>(verb::clear), caf::result<memory_shard_stats>(verb::stats)>;
 
 /// One shard of the disk tier: the only writer of its segments in this process. Runs on a thread
 /// of its own, since it blocks.
-using disk_shard_actor = actor_of<
-    caf::result<lookup>(verb::load, cache_key),
-    // Writes are collected while the mailbox has any, then go to the store as one group.
-    caf::result<insert_outcome>(verb::insert, cache_key, artifact),
-    // Put and erase answer with the shard's epoch before and after, and whether there was an entry.
-    caf::result<std::uint64_t, std::uint64_t, bool>(verb::put, cache_key, artifact),
-    caf::result<std::uint64_t, std::uint64_t, bool>(verb::erase, cache_key),
-    // To itself: write the group.
-    void(verb::group),
-    // Everything before this is acknowledged when the answer comes.
-    caf::result<done>(verb::sync)>;
+using disk_shard_actor =
+    actor_of<caf::result<lookup>(verb::load, cache_key),
+             // Writes are collected while the mailbox has any, then go to the store as one group.
+             caf::result<insert_outcome>(verb::insert, cache_key, artifact),
+             // Put and erase answer with the shard's epoch before and after, and whether there was
+             // an entry.
+             caf::result<std::uint64_t, std::uint64_t, bool>(verb::put, cache_key, artifact),
+             caf::result<std::uint64_t, std::uint64_t, bool>(verb::erase, cache_key),
+             // To itself: write the group.
+             void(verb::group),
+             // Everything before this is acknowledged when the answer comes.
+             caf::result<done>(verb::sync)>;
 
 /// The remote tier: one connection pool, breaker and write-behind queue.
-using remote_tier_actor = actor_of<
-    caf::result<lookup>(verb::get, cache_key),
-    caf::result<insert_outcome>(verb::insert, cache_key, artifact),
-    void(verb::put, cache_key, artifact),
-    void(verb::erase, cache_key),
-    // A lease of the fleet: whether it is held now; with a token to give back.
-    caf::result<bool>(verb::lock, cache_key, std::string),
-    void(verb::release, cache_key, std::string),
-    caf::result<done>(verb::sync)>;
+using remote_tier_actor =
+    actor_of<caf::result<lookup>(verb::get, cache_key),
+             caf::result<insert_outcome>(verb::insert, cache_key, artifact),
+             void(verb::put, cache_key, artifact), void(verb::erase, cache_key),
+             // A lease of the fleet: whether it is held now; with a token to give back.
+             caf::result<bool>(verb::lock, cache_key, std::string),
+             void(verb::release, cache_key, std::string), caf::result<done>(verb::sync)>;
 
 /// Runs programs, never more at once than it has workers.
 using compile_broker_actor = actor_of<
@@ -83,19 +79,19 @@ using compile_broker_actor = actor_of<
     // Tries a kernel whose shared object is the artifact; one trial at a time.
     caf::result<trial_result>(verb::trial, trial_request, artifact, std::chrono::milliseconds),
     // The spans of work done since the last call.
-    caf::result<span_list>(verb::trace),
-    caf::result<broker_stats>(verb::stats)>;
+    caf::result<span_list>(verb::trace), caf::result<broker_stats>(verb::stats)>;
 
 /// One worker of the broker: runs one program at a time, on a thread of its own.
-using compile_worker_actor = actor_of<
-    caf::result<action_result>(verb::run, action_request),
-    caf::result<trial_result>(verb::trial, trial_request, artifact, std::chrono::milliseconds)>;
+using compile_worker_actor =
+    actor_of<caf::result<action_result>(verb::run, action_request),
+             caf::result<trial_result>(verb::trial, trial_request, artifact,
+                                       std::chrono::milliseconds)>;
 
 /// Entries with guards: several variants a key, the first whose guard holds is the hit.
-using guarded_cache_actor = actor_of<
-    caf::result<guarded_reply>(verb::get, cache_key, hints),
-    // Adds a variant: its guard, and its artifact.
-    caf::result<insert_outcome>(verb::insert, cache_key, std::string, artifact)>;
+using guarded_cache_actor =
+    actor_of<caf::result<guarded_reply>(verb::get, cache_key, hints),
+             // Adds a variant: its guard, and its artifact.
+             caf::result<insert_outcome>(verb::insert, cache_key, std::string, artifact)>;
 
 /// The best configurations that tuning found.
 using autotune_cache_actor = actor_of<
@@ -104,25 +100,22 @@ using autotune_cache_actor = actor_of<
     caf::result<done>(verb::save, cache_key, autotune_record)>;
 
 /// Bundles of one session's tunings, stored as one entry of the remote tier.
-using autotune_bundler_actor = actor_of<
-    caf::result<std::uint64_t>(verb::begin, cache_key),
-    void(verb::save, std::uint64_t, cache_key, autotune_record),
-    caf::result<done>(verb::finish, std::uint64_t)>;
+using autotune_bundler_actor = actor_of<caf::result<std::uint64_t>(verb::begin, cache_key),
+                                        void(verb::save, std::uint64_t, cache_key, autotune_record),
+                                        caf::result<done>(verb::finish, std::uint64_t)>;
 
 /// Finds the entry of a tune request, or compiles, tries and keeps it.
 using kernel_tuner_actor = actor_of<caf::result<tune_reply>(verb::tune, tune_request_ptr)>;
 
 /// The fuser's kernel cache: normalised graph text to kernel ids.
-using kernel_cache_actor = actor_of<
-    caf::result<std::int64_t>(verb::save, std::string, artifact),
-    caf::result<lookup>(verb::get, std::int64_t),
-    caf::result<std::int64_t>(verb::best, std::string),
-    caf::result<std::uint64_t>(verb::count)>;
+using kernel_cache_actor = actor_of<caf::result<std::int64_t>(verb::save, std::string, artifact),
+                                    caf::result<lookup>(verb::get, std::int64_t),
+                                    caf::result<std::int64_t>(verb::best, std::string),
+                                    caf::result<std::uint64_t>(verb::count)>;
 
 /// Notes what a session stored and hit, for a bundle.
-using artifact_recorder_actor = actor_of<
-    caf::result<std::uint64_t>(verb::begin),
-    void(verb::record, std::uint64_t, cache_key, artifact),
-    caf::result<done>(verb::finish, std::uint64_t)>;
+using artifact_recorder_actor = actor_of<caf::result<std::uint64_t>(verb::begin),
+                                         void(verb::record, std::uint64_t, cache_key, artifact),
+                                         caf::result<done>(verb::finish, std::uint64_t)>;
 
 } // namespace hearth

@@ -52,9 +52,9 @@ struct memory_shard_stats {
 
 /// Counters of the compile broker.
 struct broker_stats {
-  std::uint64_t runs = 0;      ///< programs started, trials not counted
-  std::uint64_t trials = 0;    ///< kernels tried
-  std::uint64_t failures = 0;  ///< runs that did not succeed
+  std::uint64_t runs = 0;     ///< programs started, trials not counted
+  std::uint64_t trials = 0;   ///< kernels tried
+  std::uint64_t failures = 0; ///< runs that did not succeed
   std::uint64_t most_at_once = 0;
   std::uint64_t queued = 0;
 };

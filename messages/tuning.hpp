@@ -30,19 +30,19 @@ std::string_view to_string(guarded_status status) noexcept;
 /// A guarded lookup's answer.
 struct guarded_reply {
   guarded_status status = guarded_status::full_miss;
-  lookup found;              ///< the variant's artifact, on a hit
-  std::string guard;         ///< its guard, on a hit; may be empty
-  std::string sample;        ///< the last guard that was evaluated and is not empty
+  lookup found;                  ///< the variant's artifact, on a hit
+  std::string guard;             ///< its guard, on a hit; may be empty
+  std::string sample;            ///< the last guard that was evaluated and is not empty
   std::uint64_t unevaluated = 0; ///< guards that failed to evaluate: they do not hold
   std::uint64_t broken = 0;      ///< variants that were dropped
 };
 
 /// One way to compile an entry.
 struct tune_candidate {
-  value::map config;      ///< macro name -> value
+  value::map config;       ///< macro name -> value
   std::string config_text; ///< "TILE=16 UNROLL=2", in the plan's order
   cache_key action_key;
-  action_request action;  ///< its first output is the shared object
+  action_request action; ///< its first output is the shared object
   /// Why it cannot even be started, when that is known; `compile_failed` if it is to blame itself.
   std::optional<error> broken;
 };

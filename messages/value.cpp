@@ -65,9 +65,7 @@ public:
   bool visit_bin(const char* data, std::uint32_t size) {
     return add(value{binary{std::string(data, size)}});
   }
-  bool visit_ext(const char*, std::uint32_t) {
-    return stop(errc::malformed, "an extension type");
-  }
+  bool visit_ext(const char*, std::uint32_t) { return stop(errc::malformed, "an extension type"); }
   bool start_array(std::uint32_t) { return open(value{value::array{}}); }
   bool end_array() { return close(); }
   bool start_map(std::uint32_t) { return open(value{value::map{}}); }

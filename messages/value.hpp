@@ -31,21 +31,37 @@ public:
       std::variant<std::monostate, bool, std::int64_t, double, std::string, binary, array, map>;
 
   value() = default;
-  value(bool b) : data_(b) {}
-  value(int i) : data_(std::int64_t{i}) {}
-  value(std::int64_t i) : data_(i) {}
-  value(double d) : data_(d) {}
-  value(const char* text) : data_(std::string(text)) {}
-  value(std::string_view text) : data_(std::string(text)) {}
-  value(std::string text) : data_(std::move(text)) {}
-  value(binary b) : data_(std::move(b)) {}
-  value(array a) : data_(std::move(a)) {}
-  value(map m) : data_(std::move(m)) {}
+  value(bool b)
+      : data_(b) {}
+  value(int i)
+      : data_(std::int64_t{i}) {}
+  value(std::int64_t i)
+      : data_(i) {}
+  value(double d)
+      : data_(d) {}
+  value(const char* text)
+      : data_(std::string(text)) {}
+  value(std::string_view text)
+      : data_(std::string(text)) {}
+  value(std::string text)
+      : data_(std::move(text)) {}
+  value(binary b)
+      : data_(std::move(b)) {}
+  value(array a)
+      : data_(std::move(a)) {}
+  value(map m)
+      : data_(std::move(m)) {}
 
   bool is_nil() const { return std::holds_alternative<std::monostate>(data_); }
   /// The value as a `T`, or null when it is something else.
-  template <class T> const T* as() const { return std::get_if<T>(&data_); }
-  template <class T> T* as() { return std::get_if<T>(&data_); }
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&data_);
+  }
+  template <class T>
+  T* as() {
+    return std::get_if<T>(&data_);
+  }
   /// The map's member of that name, or null.
   const value* find(std::string_view name) const;
 

@@ -16,13 +16,13 @@ namespace {
 
 using std::chrono::steady_clock;
 
-template <class T> using state_ptr = std::shared_ptr<completion_state<T>>;
+template <class T>
+using state_ptr = std::shared_ptr<completion_state<T>>;
 
 expected<cache_key> keyed(const named_cache_ptr& in, const key& k) {
   if (k.encoded().size() > max_key_bytes)
-    return fail(errc::invalid_key, "a key of " + std::to_string(k.encoded().size()) +
-                                       " bytes; " + std::to_string(max_key_bytes) +
-                                       " are allowed");
+    return fail(errc::invalid_key, "a key of " + std::to_string(k.encoded().size()) + " bytes; " +
+                                       std::to_string(max_key_bytes) + " are allowed");
   return cache_key(in, k.encoded());
 }
 
@@ -40,8 +40,7 @@ future<T> ask(runtime_core& core, const cache_key& key, const Parts&... parts) {
   auto ticket = core.take_ticket();
   if (!ticket) return expected<T>(fail(ticket.error()));
   auto state = std::make_shared<completion_state<T>>();
-  caf::anon_send(core.shards().owner_of(key), parts...,
-                 completion<T>(state, std::move(*ticket)));
+  caf::anon_send(core.shards().owner_of(key), parts..., completion<T>(state, std::move(*ticket)));
   return future<T>(std::move(state));
 }
 
@@ -64,7 +63,8 @@ std::optional<expected<lookup>> look(runtime_core& core, const cache_key& key) {
   return lookup{tier::disk, std::move(read.value)};
 }
 
-template <class T> expected<void> without_value(expected<T> result) {
+template <class T>
+expected<void> without_value(expected<T> result) {
   if (!result) return fail(result.error());
   return {};
 }
@@ -85,7 +85,10 @@ expected<artifact> run_callback(const compile_function& compile) {
 class held_lease {
 public:
   held_lease(runtime_core& core, cache_key key, lease_id id)
-      : core_(core), key_(std::move(key)), id_(id), holder_(lease_ledger::this_thread()) {
+      : core_(core)
+      , key_(std::move(key))
+      , id_(id)
+      , holder_(lease_ledger::this_thread()) {
     core_.ledger().begin_hold(holder_, key_);
   }
   held_lease(const held_lease&) = delete;
@@ -136,7 +139,8 @@ expected<lease_reply> wait_for_lease(runtime_core& core, const cache_key& key,
   const auto self = lease_ledger::this_thread();
   const bool nested = core.ledger().holds_any(self);
   const error cycle{errc::lease_cycle,
-                    "waiting for key " + key::decode(key.bytes).value_or(::hearth::key("?")).describe() +
+                    "waiting for key " +
+                        key::decode(key.bytes).value_or(::hearth::key("?")).describe() +
                         " could never end: whoever makes it waits for what this callback makes"};
   if (nested && !core.ledger().begin_wait(self, key)) return fail(cycle);
   if (nested && !deadline) deadline = core.settings().nested_lease_deadline;

@@ -60,7 +60,8 @@ public:
 private:
   friend class runtime;
   cache(std::shared_ptr<runtime_core> core, named_cache_ptr named)
-      : core_(std::move(core)), cache_(std::move(named)) {}
+      : core_(std::move(core))
+      , cache_(std::move(named)) {}
 
   std::shared_ptr<runtime_core> core_;
   named_cache_ptr cache_;

@@ -23,22 +23,22 @@ enum class overload_policy : std::uint8_t {
 
 /// Zero and empty mean: choose.
 struct config {
-  std::filesystem::path store;        ///< directory of the disk tier; empty: no disk tier
+  std::filesystem::path store;         ///< directory of the disk tier; empty: no disk tier
   std::uint64_t disk_budget_bytes = 0; ///< 10 GiB, never more than a tenth of the free disk
   bool store_read_only = false;
-  bool guard_sigbus = false;          ///< a file cut under a reader is a miss (installs a handler)
+  bool guard_sigbus = false; ///< a file cut under a reader is a miss (installs a handler)
   std::uint64_t memory_budget_bytes = std::uint64_t{256} << 20;
-  unsigned memory_shards = 0;         ///< one a core
-  unsigned scheduler_threads = 0;     ///< of an actor system of our own; one a core, at least 2
-  unsigned jobs = 0;                  ///< programs at once; one a core
-  std::filesystem::path worker;       ///< the program hearth-worker, when it is not beside us
+  unsigned memory_shards = 0;          ///< one a core
+  unsigned scheduler_threads = 0;      ///< of an actor system of our own; one a core, at least 2
+  unsigned jobs = 0;                   ///< programs at once; one a core
+  std::filesystem::path worker;        ///< the program hearth-worker, when it is not beside us
   std::size_t most_outstanding = 4096; ///< requests that are not answered yet, of all handles
   overload_policy overload = overload_policy::block;
   std::chrono::milliseconds shutdown_deadline{10'000}; ///< for what was asked before shutdown
   /// How long a compile callback waits for a lease of another process: two callbacks that wait for
   /// each other's would never end.
   std::chrono::milliseconds nested_lease_deadline{30'000};
-  log_callback log;                   ///< empty: nothing is told
+  log_callback log; ///< empty: nothing is told
 };
 
 } // namespace hearth

@@ -41,10 +41,11 @@ std::unique_ptr<caf::actor_system_config> system_config(unsigned threads) {
   return result;
 }
 
-template <class Handle> void end_actor(const Handle& actor) {
+template <class Handle>
+void end_actor(const Handle& actor) {
   if (actor)
-    caf::anon_send<caf::message_priority::high>(
-        caf::actor_cast<caf::actor>(actor), caf::exit_msg{{}, caf::exit_reason::user_shutdown});
+    caf::anon_send<caf::message_priority::high>(caf::actor_cast<caf::actor>(actor),
+                                                caf::exit_msg{{}, caf::exit_reason::user_shutdown});
 }
 
 } // namespace
@@ -54,14 +55,16 @@ void add_message_types(caf::actor_system_config& host) {
 }
 
 runtime_core::runtime_core(config settings, caf::actor_system* host)
-    : settings_(std::move(settings)), jobs_(chosen(settings_.jobs, cores(), max_jobs)),
-      system_(host),
-      outstanding_(std::make_shared<outstanding>(std::max<std::size_t>(1, settings_.most_outstanding),
-                                                 settings_.overload)),
-      fork_generation_(fork_generation()) {
+    : settings_(std::move(settings))
+    , jobs_(chosen(settings_.jobs, cores(), max_jobs))
+    , system_(host)
+    , outstanding_(std::make_shared<outstanding>(
+          std::max<std::size_t>(1, settings_.most_outstanding), settings_.overload))
+    , fork_generation_(fork_generation()) {
   open_store();
   if (!system_) {
-    own_system_config_ = system_config(chosen(settings_.scheduler_threads, std::max(2u, cores()), 256));
+    own_system_config_ =
+        system_config(chosen(settings_.scheduler_threads, std::max(2u, cores()), 256));
     own_system_ = std::make_unique<caf::actor_system>(*own_system_config_);
     system_ = own_system_.get();
   }
@@ -117,8 +120,8 @@ void runtime_core::spawn_shards() {
       if (auto leases = store_->open_leases())
         shard.leases = std::move(*leases);
       else
-        log(log_level::warning, "compiles may be done twice, by two processes: " +
-                                    leases.error().text());
+        log(log_level::warning,
+            "compiles may be done twice, by two processes: " + leases.error().text());
     }
     shards.push_back(system_->spawn(actors::memory_shard, std::move(shard)));
   }
@@ -151,9 +154,8 @@ named_cache_ptr runtime_core::name(const cache_id& id, const cache_options& opti
   const auto number =
       numbers_.try_emplace({id.name(), id.version()}, static_cast<std::uint32_t>(numbers_.size()))
           .first->second;
-  return std::make_shared<const named_cache>(named_cache{id, number, id.seed() ^ process_seed(),
-                                                         options.memory, options.disk,
-                                                         options.remote});
+  return std::make_shared<const named_cache>(named_cache{
+      id, number, id.seed() ^ process_seed(), options.memory, options.disk, options.remote});
 }
 
 std::optional<error> runtime_core::refusal() const {

@@ -17,11 +17,14 @@ namespace hearth {
 
 /// Holds a ready answer in place, without allocation, or the state it will be delivered to. A
 /// future that is dropped is given up: nobody is told the answer.
-template <class T> class [[nodiscard]] future {
+template <class T>
+class [[nodiscard]] future {
 public:
   /// A ready one.
-  future(expected<T> result) : ready_(std::move(result)) {}
-  explicit future(std::shared_ptr<completion_state<T>> state) : state_(std::move(state)) {}
+  future(expected<T> result)
+      : ready_(std::move(result)) {}
+  explicit future(std::shared_ptr<completion_state<T>> state)
+      : state_(std::move(state)) {}
   future(future&&) noexcept = default;
   future& operator=(future&& other) noexcept {
     give_up();

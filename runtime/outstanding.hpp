@@ -5,8 +5,8 @@
 #include "messages/error.hpp"
 #include "runtime/config.hpp"
 
-#include <cstddef>
 #include <condition_variable>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 
@@ -14,7 +14,9 @@ namespace hearth {
 
 class outstanding {
 public:
-  outstanding(std::size_t most, overload_policy policy) : most_(most), policy_(policy) {}
+  outstanding(std::size_t most, overload_policy policy)
+      : most_(most)
+      , policy_(policy) {}
 
   /// A ticket, which counts until its last copy is gone. Waits for one, or fails with
   /// `overloaded`, by the policy. `counter` is the same object as `this`, held by the ticket.

@@ -1,6 +1,5 @@
 #include "runtime/cli/settings.hpp"
 
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -47,8 +46,8 @@ expected<toml::table> parse_file(const std::string& path) {
   try {
     return toml::parse_file(path);
   } catch (const toml::parse_error& problem) {
-    return fail(errc::malformed, fmt::format("{}:{}: {}", path, problem.source().begin.line,
-                                             problem.description()));
+    return fail(errc::malformed,
+                fmt::format("{}:{}: {}", path, problem.source().begin.line, problem.description()));
   }
 }
 

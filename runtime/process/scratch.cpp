@@ -143,7 +143,8 @@ public:
   }
 
   explicit base_directory(fs::path path)
-      : path_(std::move(path)), lock_(lock_path(path_), O_RDWR | O_CREAT | O_EXCL) {}
+      : path_(std::move(path))
+      , lock_(lock_path(path_), O_RDWR | O_CREAT | O_EXCL) {}
   base_directory(const base_directory&) = delete;
   base_directory& operator=(const base_directory&) = delete;
   ~base_directory() {

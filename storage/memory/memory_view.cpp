@@ -7,7 +7,9 @@ constexpr int max_promotions = 64; // in a mailbox at once: each holds its artif
 } // namespace
 
 memory_view::memory_view(memory_index_options options, std::shared_ptr<const store> disk)
-    : index_(options), disk_(std::move(disk)), seen_(disk_ ? disk_->shards() : 0) {
+    : index_(options)
+    , disk_(std::move(disk))
+    , seen_(disk_ ? disk_->shards() : 0) {
   for (unsigned i = 0; i < seen_.size(); ++i)
     seen_[i].store(disk_->epoch(i), std::memory_order_relaxed);
 }
@@ -28,8 +30,7 @@ std::uint64_t memory_view::seen(unsigned disk_shard) const noexcept {
   return seen_[disk_shard].load(std::memory_order_relaxed);
 }
 
-void memory_view::advance(unsigned disk_shard, std::uint64_t before,
-                          std::uint64_t after) noexcept {
+void memory_view::advance(unsigned disk_shard, std::uint64_t before, std::uint64_t after) noexcept {
   seen_[disk_shard].compare_exchange_strong(before, after, std::memory_order_acq_rel);
 }
 

@@ -13,7 +13,9 @@ struct fixture : deterministic {
   const cache_key k = key_in("fxgraph", "k");
   const artifact value = artifact::make("binary", value::map{{"time_taken_ns", 5}});
 
-  expected<lookup> get(const memory_shard_actor& shard) { return ask<lookup>(shard, verb::get_v, k); }
+  expected<lookup> get(const memory_shard_actor& shard) {
+    return ask<lookup>(shard, verb::get_v, k);
+  }
   expected<insert_outcome> insert(const memory_shard_actor& shard, const artifact& what) {
     return ask<insert_outcome>(shard, verb::insert_v, k, what);
   }
@@ -119,7 +121,8 @@ TEST_CASE_FIXTURE(fixture, "one gets the lease and the others its artifact") {
   CHECK(get(one.shard)->hit());
 }
 
-TEST_CASE_FIXTURE(fixture, "a failed compile reaches every waiter once and the next compiles again") {
+TEST_CASE_FIXTURE(fixture,
+                  "a failed compile reaches every waiter once and the next compiles again") {
   waiter first(*this, one.shard, k);
   waiter second(*this, one.shard, k);
   const auto lease = first.take();

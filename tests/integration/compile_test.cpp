@@ -19,7 +19,8 @@ namespace {
 // A copy of the test plans in a directory of its own, and a store beside it.
 struct workplace {
   explicit workplace(const std::string& folder = "plans")
-      : plans(directory / folder), store((directory / "store").string()) {
+      : plans(directory / folder)
+      , store((directory / "store").string()) {
     fs::copy(fs::path(HEARTH_SOURCE_DIR) / "tests/integration/plans", plans);
   }
 
@@ -41,8 +42,7 @@ struct workplace {
   void wrap_compiler(const std::string& plan, const std::string& before = ":") const {
     write_text(plans / "cc", "#!/bin/sh\ncase \" $* \" in *\" -o \"*)\n"
                              "printf '%s\\n' \"$*\" >> '" +
-                                 log().string() + "'\n" + before +
-                                 "\n;; esac\nexec g++ \"$@\"\n");
+                                 log().string() + "'\n" + before + "\n;; esac\nexec g++ \"$@\"\n");
     fs::permissions(plans / "cc", fs::perms::owner_all);
     edit(plan, "compiler = \"g++\"", "compiler = \"./cc\"");
   }
@@ -143,8 +143,7 @@ TEST_CASE_FIXTURE(workplace, "after a kill in the middle nothing acknowledged is
   write_text(hold, "");
   wrap_compiler("small.toml", "if [ -e '" + hold.string() + "' ]; then exec 9>'" + alive +
                                   "'; if [ $(wc -l < '" + log().string() +
-                                  "') -gt 3 ]; then echo > '" + hangs +
-                                  "'; sleep 1000; fi; fi");
+                                  "') -gt 3 ]; then echo > '" + hangs + "'; sleep 1000; fi; fi");
   const int hangs_end = open(hangs.c_str(), O_RDWR | O_CLOEXEC);
   const int alive_end = open(alive.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   REQUIRE(fcntl(alive_end, F_SETFL, 0) == 0);
@@ -159,8 +158,8 @@ TEST_CASE_FIXTURE(workplace, "after a kill in the middle nothing acknowledged is
   close(alive_end);
   close(hangs_end);
 
-  const auto listed = run_hearth({"list", "--store", store, "--cache", "actions", "--json"},
-                                 directory.path());
+  const auto listed =
+      run_hearth({"list", "--store", store, "--cache", "actions", "--json"}, directory.path());
   REQUIRE_MESSAGE(listed.status == 0, listed.err);
   const auto acknowledged = listed.json().size();
   CHECK(acknowledged <= 3);
@@ -254,8 +253,7 @@ TEST_CASE_FIXTURE(workplace, "a compiler that is not there is bad input") {
 TEST_CASE("quotes blanks and other alphabets in paths flags and sources work") {
   const workplace place("pl\xc3\xa4ne mit 'Quotes' \"and\" $blanks");
   fs::rename(place.plans / "add.cpp", place.plans / "\xe5\x8a\xa0 'a' \"b\" #c.cpp");
-  place.edit("small.toml", "source = \"add.cpp\"",
-             "source = '''\xe5\x8a\xa0 'a' \"b\" #c.cpp'''");
+  place.edit("small.toml", "source = \"add.cpp\"", "source = '''\xe5\x8a\xa0 'a' \"b\" #c.cpp'''");
   place.edit("small.toml", "\"-std=c++20\"",
              "\"-std=c++20\", '''-DNOTE=\"it's \xc3\xa4 $HOME note\"'''");
   const auto cold = place.compile("small.toml");

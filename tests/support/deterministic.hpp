@@ -22,7 +22,8 @@ namespace hearth::test {
 
 class deterministic {
 public:
-  deterministic() : self(system, true) {}
+  deterministic()
+      : self(system, true) {}
   deterministic(const deterministic&) = delete;
   deterministic& operator=(const deterministic&) = delete;
   ~deterministic() {
@@ -33,7 +34,8 @@ public:
   }
 
   /// Notes an actor to be ended with the fixture.
-  template <class Handle> Handle keep(Handle actor) {
+  template <class Handle>
+  Handle keep(Handle actor) {
     ours_.push_back(caf::actor_cast<caf::actor>(actor));
     return actor;
   }

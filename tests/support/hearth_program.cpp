@@ -49,14 +49,17 @@ nlohmann::json program_result::json() const {
 }
 
 program_run::program_run(std::vector<std::string> arguments, const std::filesystem::path& scratch)
-    : pid_(-1), out_(unique_file(scratch, ".out")), err_(unique_file(scratch, ".err")) {
+    : pid_(-1)
+    , out_(unique_file(scratch, ".out"))
+    , err_(unique_file(scratch, ".err")) {
   arguments.insert(arguments.begin(), HEARTH_PROGRAM);
   pid_ = start(arguments, out_, err_);
 }
 
 program_run::program_run(program_run&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), out_(std::move(other.out_)),
-      err_(std::move(other.err_)) {}
+    : pid_(std::exchange(other.pid_, -1))
+    , out_(std::move(other.out_))
+    , err_(std::move(other.err_)) {}
 
 program_run::~program_run() {
   if (pid_ < 0) return;

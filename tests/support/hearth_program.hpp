@@ -38,8 +38,7 @@ private:
 };
 
 /// Starts and waits.
-program_result run_hearth(std::vector<std::string> arguments,
-                          const std::filesystem::path& scratch);
+program_result run_hearth(std::vector<std::string> arguments, const std::filesystem::path& scratch);
 
 /// The whole file; empty when there is none.
 std::string file_text(const std::filesystem::path& path);
