@@ -24,7 +24,8 @@ constexpr bool packs_nodes = true;
 
 constexpr std::size_t retired_batch = 128;             // nodes that wait for one scan, at most
 constexpr std::uint64_t retired_batch_bytes = 1 << 20; // the same in bytes
-constexpr std::size_t homes_a_step = 8; // buckets that one insert into a growing table empties
+constexpr std::size_t homes_a_step = 8;    // buckets that one insert into a growing table empties
+constexpr std::size_t homes_a_tick = 1024; // the same for reclaim()
 constexpr std::size_t most_first_hits = 1 << 16; // kept for drain_first_hits
 
 std::size_t chunk_bytes(std::uint64_t budget) noexcept {
@@ -59,6 +60,7 @@ public:
   bool erase(const memory_key& key);
   void clear();
   void reclaim();
+  void go_on_growing() { grow_step(homes_a_tick); }
   void drain_first_hits(std::size_t limit,
                         const std::function<void(std::uint32_t, std::string_view)>& visit);
   void publish_stats() noexcept;
@@ -344,7 +346,7 @@ void memory_index::implementation::clear() {
 // --- owner: tables
 
 void memory_index::implementation::place(std::uint64_t hash, node& fresh) {
-  if (growing_into_) grow_step(homes_a_step);
+  grow_step(homes_a_step);
   if (newest()->is_full()) grow();
   if (newest()->insert(hash, &fresh)) return;
   // Every bucket that it may be in is full: many keys of one hash, or no memory to grow.
@@ -355,7 +357,7 @@ void memory_index::implementation::place(std::uint64_t hash, node& fresh) {
 }
 
 void memory_index::implementation::grow() {
-  if (growing_into_) grow_step(current_->size());
+  grow_step(current_->size());
   auto larger = bucket_table::make(current_->size() * 2);
   if (!larger) return;
   tables_.push_back(std::move(larger));
@@ -366,6 +368,7 @@ void memory_index::implementation::grow() {
 }
 
 void memory_index::implementation::grow_step(std::size_t homes) {
+  if (!growing_into_) return;
   const auto hash_of = [this](const node& n) { return queues_.hash_of(n); };
   const auto drop = [this](node& n, std::uint64_t) {
     queues_.remove(n);
@@ -530,6 +533,7 @@ void memory_index::clear() {
 
 void memory_index::reclaim() {
   self_->reclaim();
+  self_->go_on_growing();
   visit_graveyard();
   self_->publish_stats();
 }

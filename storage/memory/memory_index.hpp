@@ -45,7 +45,9 @@ public:
 
   // --- readers, any thread
 
-  /// The artifact, or an empty one. No lock, no allocation; a hit sets the hit bit when clear.
+  /// The artifact, or an empty one. No lock, no allocation (but for a thread's first read); a hit
+  /// sets the hit bit when clear. An artifact to be kept for long is better copied: 64 a thread are
+  /// held by slots, which cost nothing, the rest by counts.
   artifact get(const memory_key& key) const noexcept;
   /// Fetches into the processor's cache what `get` of this hash reads first.
   void prefetch(std::uint64_t hash) const noexcept;
@@ -64,7 +66,8 @@ public:
   bool erase(const memory_key& key);
   /// Drops everything.
   void clear();
-  /// Frees what no reader holds any more; to be called now and then by an idle owner.
+  /// Frees what no reader holds any more, and goes on with a table that grows; to be called now and
+  /// then by an idle owner.
   void reclaim();
   /// Called with (cache, key bytes) for entries hit since they came, batched for the disk tier's
   /// hit bits: at most `limit` a call, each entry once.

@@ -25,6 +25,18 @@ struct alignas(16) node_slab::chunk {
   std::size_t bytes() const noexcept { return sizeof(chunk) + std::size_t{capacity} * node_size; }
 };
 
+namespace {
+
+// Memory at an address that a word of the table holds: 48 bits. The kernel gives no other unasked.
+void* allocate(std::size_t bytes) noexcept {
+  void* memory = std::malloc(bytes);
+  if (reinterpret_cast<std::uintptr_t>(memory) >> 48 == 0) return memory;
+  std::free(memory);
+  return nullptr;
+}
+
+} // namespace
+
 node* node_slab::make(std::uint32_t cache, std::string_view key,
                       const artifact_body* body) noexcept {
   const auto bytes = node_bytes(key.size());
@@ -41,7 +53,7 @@ node* node_slab::make(std::uint32_t cache, std::string_view key,
 }
 
 node* node_slab::take_standalone(std::size_t bytes) noexcept {
-  void* memory = std::malloc(bytes);
+  void* memory = allocate(bytes);
   if (!memory) return nullptr;
   allocated_ += allocator_charge(bytes);
   return new (memory) node;
@@ -64,7 +76,7 @@ node* node_slab::take(std::size_t bytes) noexcept {
 
 node_slab::chunk* node_slab::add_chunk(std::size_t bytes) noexcept {
   const auto count = std::clamp<std::size_t>(chunk_bytes_ / bytes, 1, node::standalone);
-  void* memory = std::malloc(sizeof(chunk) + count * bytes);
+  void* memory = allocate(sizeof(chunk) + count * bytes);
   if (!memory) return nullptr;
   auto* const made = new (memory) chunk;
   made->node_size = static_cast<std::uint32_t>(bytes);

@@ -348,3 +348,26 @@ TEST_CASE("memory: more indexes than tallies still count each for itself") {
   CHECK(fresh.stats().hits == 0);
   CHECK(fresh.stats().misses == 0);
 }
+
+TEST_CASE("memory: an index without budget refuses all") {
+  for (const std::uint64_t budget : {0u, 100u, 5000u}) {
+    memory_index index({.budget_bytes = budget});
+    CHECK(index.insert(key_of("k"), artifact::make(std::string(2000, 'x'))));
+    index.put(key_of("k"), artifact::make(std::string(2000, 'x')));
+    CHECK_FALSE(index.get(key_of("k")));
+    CHECK(index.stats().refused == 2);
+  }
+}
+
+TEST_CASE("memory: a table that was growing is done when the owner is idle") {
+  memory_index index({.budget_bytes = 64u << 20, .expected_entries = 16});
+  // A page of buckets takes 313 entries, and the inserts after that move eight buckets each.
+  constexpr std::uint64_t count = 318;
+  for (std::uint64_t i = 0; i < count; ++i)
+    index.insert(key_of(key_text(i)), versioned(i, 1, 16));
+  const auto growing = index.stats().bytes_used;
+  index.reclaim();
+  CHECK(index.stats().bytes_used == growing - 4096);
+  for (std::uint64_t i = 0; i < count; ++i)
+    CHECK(index.get(key_of(key_text(i))));
+}
