@@ -135,7 +135,8 @@ int main(int count, char** arguments) {
   const int rounds = count > 2 ? std::atoi(arguments[2]) : 7;
   fixture f;
   if (const auto* const only = std::getenv("HEARTH_GETS")) {
-    for (int i = 0; i < std::atoi(only); ++i)
+    const int wanted = std::atoi(only);
+    for (int i = 0; i < wanted; ++i)
       if (!f.from_index(f.keys[f.order[std::size_t(i) & 0xffff]])) return 1;
     return 0;
   }
