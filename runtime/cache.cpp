@@ -35,13 +35,23 @@ expected<void> check(const artifact& value) {
 
 // Sends `parts...` and a completion to the shard that owns the key; the future of the answer.
 template <class T, class... Parts>
+future<T> send(runtime_core& core, const cache_key& key, std::shared_ptr<void> ticket,
+               const Parts&... parts) {
+  auto state = std::make_shared<completion_state<T>>();
+  caf::anon_send(core.shards().owner_of(key), parts..., completion<T>(state, std::move(ticket)));
+  return future<T>(std::move(state));
+}
+
+// The same within the bound on what is outstanding. Who holds a lease is not bounded: those who
+// fill the bound may wait for what it makes.
+template <class T, class... Parts>
 future<T> ask(runtime_core& core, const cache_key& key, const Parts&... parts) {
   if (auto no = core.refusal()) return expected<T>(fail(*no));
+  if (core.ledger().holds_any(lease_ledger::this_thread()))
+    return send<T>(core, key, nullptr, parts...);
   auto ticket = core.take_ticket();
   if (!ticket) return expected<T>(fail(ticket.error()));
-  auto state = std::make_shared<completion_state<T>>();
-  caf::anon_send(core.shards().owner_of(key), parts..., completion<T>(state, std::move(*ticket)));
-  return future<T>(std::move(state));
+  return send<T>(core, key, std::move(*ticket), parts...);
 }
 
 // The tiers that any thread may read: memory, then disk. Nothing when neither has it.
@@ -99,10 +109,13 @@ public:
       caf::anon_send(core_.shards().owner_of(key_), verb::release_v, id_);
   }
 
-  // Gives the artifact to everybody; what everybody has is answered.
+  // Gives the artifact to everybody; what everybody has is answered. Outside the bound: those who
+  // fill it may wait for this very artifact.
   expected<artifact> fulfil(const artifact& made) {
+    if (core_.refusal()) return made;
     auto outcome =
-        ask<insert_outcome>(core_, key_, verb::fulfil_v, std::exchange(id_, 0), made).get();
+        send<insert_outcome>(core_, key_, nullptr, verb::fulfil_v, std::exchange(id_, 0), made)
+            .get();
     if (!outcome) {
       core_.log(log_level::warning, "a compiled artifact was not kept: " + outcome.error().text());
       return made;
