@@ -232,9 +232,10 @@ future<artifact> cache::get_or_compile_async(const key& k, compile_function comp
     if (reply->found.hit()) return static_cast<void>(answer.deliver(reply->found.value));
     // This is an actor's thread: the callback gets one that it may block.
     core->system().spawn<caf::detached>(
-        [core, key, compile, answer, id = reply->lease](caf::event_based_actor*) {
+        [core, key, compile, answer](caf::event_based_actor*, lease_id id) {
           answer.deliver(make_under_lease(*core, key, id, compile));
-        });
+        },
+        reply->lease);
   });
   return future<artifact>(std::move(state));
 }

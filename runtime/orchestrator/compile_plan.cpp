@@ -103,8 +103,7 @@ expected<std::vector<request_report>> run_session(runtime_core& core, const plan
   const auto all_done = std::make_shared<completion_state<done>>();
   auto run = std::make_shared<session>(
       session{work, entries, progress, core.tuner(), reports, completion<done>(all_done)});
-  core.system().spawn(
-      [run = std::move(run)](self_pointer self) mutable { start(self, std::move(run)); });
+  core.system().spawn(start, std::move(run));
   const auto finished = all_done->wait();
   if (!finished) return fail(finished.error());
   return std::move(*reports);

@@ -163,11 +163,12 @@ TEST_CASE_FIXTURE(fixture, "a waiter that gave up is passed over") {
 
 TEST_CASE_FIXTURE(fixture, "an actor that dies with a lease loses it to the next waiter") {
   lease_id held = 0;
-  auto holder = system.spawn([&](caf::event_based_actor* actor) {
-    actor->request(one.shard, caf::infinite, verb::acquire_v, k)
+  const auto hold = [&](caf::event_based_actor* actor, const cache_key& key) {
+    actor->request(one.shard, caf::infinite, verb::acquire_v, key)
         .then([&](const lease_reply& reply) { held = reply.lease; });
     return caf::behavior{[](verb::clear) {}};
-  });
+  };
+  auto holder = system.spawn(hold, k);
   scheduler.run();
   REQUIRE(held != 0);
   waiter second(*this, one.shard, k);
