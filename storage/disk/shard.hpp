@@ -5,8 +5,9 @@
 // else takes the shard's lock for as long as it needs it; `apply` is called by one thread at a
 // time. In a forked child only reading works; the rest answers `forked`.
 //
-// The code lies in shard_open.cpp, shard_read.cpp, shard_write.cpp, shard_large.cpp,
-// shard_recover.cpp, shard_evict.cpp, shard_sync.cpp and shard_verify.cpp. The rule they share:
+// The code lies in shard_open.cpp, shard_read.cpp, shard_write.cpp, shard_segments.cpp,
+// shard_grow.cpp, shard_large.cpp, shard_recover.cpp, shard_evict.cpp, shard_sync.cpp and
+// shard_verify.cpp. The rule they share:
 // the index is what the valid records of the segments make it, the highest sequence of a key wins.
 #pragma once
 

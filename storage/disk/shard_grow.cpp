@@ -1,0 +1,66 @@
+// When both buckets of a key are full: a larger index, or one entry less.
+#include "storage/disk/errors.hpp"
+#include "storage/disk/shard.hpp"
+
+#include <cerrno>
+
+namespace hearth::storage::disk {
+
+// Both buckets of a key are full while the index is nearly empty: keys were made to collide. To
+// grow would only make a larger index that is emptier still.
+bool shard::is_flooded() const noexcept {
+  const auto* index = index_.load(std::memory_order_acquire);
+  const auto lowest = oldest();
+  std::uint64_t live = 0;
+  for (std::uint64_t i = 0; i < index->slots(); ++i)
+    live += slot_segment(index->at(i).load(std::memory_order_relaxed)) >= lowest;
+  return live < index->slots() / 8;
+}
+
+expected<void> shard::drop_oldest_of(std::uint64_t hash) {
+  const auto* index = index_.load(std::memory_order_acquire);
+  slot* victim = nullptr;
+  for (slot* bucket : index->buckets_of(hash))
+    for (slot* one = bucket; one < bucket + slots_per_bucket; ++one)
+      if (!victim || slot_location(one->load()).packed() < slot_location(victim->load()).packed())
+        victim = one;
+  const planned_record dropped{0, victim, 0, 0, 0, 0, false};
+  publish({&dropped, 1});
+  counters_.add(counter::evicted);
+  return {};
+}
+
+expected<void> shard::grow() {
+  auto* old = current_index();
+  if (!old) return fail(errc::io, "the index of " + config_.path.string() + " cannot be mapped");
+  constexpr std::uint64_t doubling_up_to = 4096;
+  auto buckets = old->buckets() < doubling_up_to ? old->buckets() * 2 : old->buckets() * 3 / 2;
+  const auto generation = old->generation() + 1;
+  int error = index_table::create(files_, directory_.get(), generation, config_.store_id, buckets);
+  if (error) return fail(system_error(error, "make", path_of(index_name(generation))));
+  auto made = index_table::map(files_, directory_.get(), generation, config_.store_id, true, error);
+  if (!made) return fail(system_error(error, "map", path_of(index_name(generation))));
+  const auto active = tail();
+  for (const auto segment : measure().segments) {
+    if (segment < oldest()) continue;
+    const auto limit = segment == active.segment ? active.offset : ~std::uint64_t{0};
+    error = for_each_entry(windows_.place(), segment, limit, [&](const entry_place& entry) {
+      const slot* from = old->find_exact(entry.hash, entry.where);
+      if (!from) return;
+      slot* to = made->find_free(entry.hash, [](const slot*, std::uint64_t w) { return w == 0; });
+      if (to) to->store(from->load(std::memory_order_relaxed), std::memory_order_relaxed);
+    });
+    if (error == EMFILE || error == ENFILE || error == ENOMEM)
+      return fail(system_error(error, "read", path_of(segment_name(segment))));
+  }
+  head_.set(head_word::index_stale, 1);
+  head_.set(head_word::index_sum, made->sum());
+  head_.set(head_word::generation, generation);
+  head_.set(head_word::index_stale, 0);
+  const auto former = index_name(old->generation());
+  adopt_index(std::move(made));
+  files_.remove_at(directory_.get(), former.c_str());
+  return {};
+}
+
+} // namespace hearth::storage::disk
