@@ -34,6 +34,16 @@ expected<std::unique_ptr<opened>> open(const config& settings, const entry_argum
   return result;
 }
 
+// What can be said of the arguments before the store is opened.
+expected<void> check(const entry_arguments& arguments) {
+  const auto id = cache_id::make(arguments.cache);
+  if (!id) return fail(id.error());
+  if (key(arguments.key).encoded().size() > max_key_bytes)
+    return fail(errc::invalid_key, "a key of " + std::to_string(arguments.key.size()) + " bytes; " +
+                                       std::to_string(max_key_bytes) + " are allowed");
+  return {};
+}
+
 // The commands say for themselves that the store cannot be used: the log need not.
 config quiet(config settings) {
   settings.log = nullptr;
@@ -49,8 +59,8 @@ status answer(const entry_arguments& arguments, std::string_view word, status en
 
 status miss(const entry_arguments& arguments) {
   if (arguments.json) return answer(arguments, "miss", no);
-  fmt::print(stderr, "hearth: no entry '{}' in cache '{}'\n", printable(arguments.key),
-             printable(arguments.cache));
+  fmt::print(stderr, "hearth: no entry {} in cache '{}'\n",
+             printable(key(arguments.key).describe()), printable(arguments.cache));
   return no;
 }
 
@@ -77,6 +87,7 @@ status show(const entry_arguments& arguments, const lookup& found) {
 
 status write_entry(const config& settings, const entry_arguments& arguments,
                    const std::function<status(cache&, const artifact&)>& write) {
+  if (auto good = check(arguments); !good) return report(good.error());
   auto payload = read_input(arguments.file);
   if (!payload) return report(payload.error());
   auto target = open(quiet(settings), arguments);
@@ -87,6 +98,7 @@ status write_entry(const config& settings, const entry_arguments& arguments,
 } // namespace
 
 status get_entry(const config& settings, const entry_arguments& arguments) {
+  if (auto good = check(arguments); !good) return report(good.error());
   if (!std::filesystem::exists(settings.store)) return miss(arguments);
   auto source = open(quiet(settings), arguments);
   if (!source) return report(source.error());
@@ -111,6 +123,7 @@ status put_entry(const config& settings, const entry_arguments& arguments) {
 }
 
 status erase_entry(const config& settings, const entry_arguments& arguments) {
+  if (auto good = check(arguments); !good) return report(good.error());
   if (!std::filesystem::exists(settings.store)) return answer(arguments, "absent", no);
   auto target = open(quiet(settings), arguments);
   if (!target) return report(target.error());

@@ -92,6 +92,13 @@ void describe(CLI::App& app, command_line& line) {
   add_store_command(app, line, "stats", "show what a store holds", stats);
 }
 
+// A word that is no command is the problem, rather than the command that is then missing.
+std::string usage_problem(const CLI::App& app, const CLI::ParseError& problem) {
+  const auto unknown = app.remaining();
+  const bool no_command = app.get_subcommands().empty() && !unknown.empty();
+  return no_command ? "there is no command '" + unknown.front() + "'" : problem.what();
+}
+
 int run(int count, char** arguments) {
   command_line line;
   CLI::App app("Hearth: a compile cache of actors", "hearth");
@@ -101,7 +108,7 @@ int run(int count, char** arguments) {
   } catch (const CLI::Success& wanted) { // --help, --version
     return app.exit(wanted);
   } catch (const CLI::ParseError& problem) {
-    return report({errc::invalid_argument, std::string(problem.what()) + "; see 'hearth --help'"});
+    return report({errc::invalid_argument, usage_problem(app, problem) + "; see 'hearth --help'"});
   }
   auto settings = resolve(line.given, process_environment);
   if (!settings) return report(settings.error());

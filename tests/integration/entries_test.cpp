@@ -34,7 +34,7 @@ void check_error(const program_result& result, int status, const std::string& wo
 
 TEST_CASE_FIXTURE(shell, "an entry is inserted once got put and erased") {
   const auto one = file("one", std::string("bytes\0and more\n", 15));
-  check_error(hearth({"get", "k"}), 1, "no entry 'k' in cache 'default'");
+  check_error(hearth({"get", "k"}), 1, "no entry \"k\" in cache 'default'");
   CHECK(hearth({"insert", "k", one}).out == "inserted\n");
   const auto again = hearth({"insert", "k", file("two", "late")});
   CHECK(again.status == 1);
