@@ -1,0 +1,130 @@
+#include "actors/compile_broker.hpp"
+
+#include "actors/compile_worker.hpp"
+#include "tests/support/deterministic.hpp"
+#include "tests/support/fake_ports.hpp"
+
+#include <caf/typed_event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace hearth;
+using namespace hearth::test;
+
+namespace {
+
+action_request action(const std::string& label) {
+  action_request request;
+  request.label = label;
+  request.process.argv = {"cc", "-o", ""};
+  request.outputs = {{2, "out"}};
+  return request;
+}
+
+struct fixture : deterministic {
+  fake_ports fakes;
+
+  compile_broker_actor broker(int workers) {
+    std::vector<compile_worker_actor> all;
+    for (int i = 0; i < workers; ++i)
+      all.push_back(keep(system.spawn(actors::compile_worker, fakes.ports())));
+    return keep(system.spawn(actors::compile_broker, all));
+  }
+  expected<action_result> run(const compile_broker_actor& b, const action_request& request) {
+    return ask<action_result>(b, verb::run_v, request, 0);
+  }
+};
+
+// A worker that answers when it is told to: what it was asked to run, in order.
+struct held_worker_state {
+  std::vector<std::string>* started = nullptr;
+  std::vector<caf::typed_response_promise<action_result>>* promises = nullptr;
+};
+
+compile_worker_actor::behavior_type
+held_worker(compile_worker_actor::stateful_pointer<held_worker_state> self,
+            std::vector<std::string>* started,
+            std::vector<caf::typed_response_promise<action_result>>* promises) {
+  return {
+      [=](verb::run, const action_request& request) {
+        started->push_back(request.label);
+        promises->push_back(self->make_response_promise<action_result>());
+        return promises->back();
+      },
+      [=](verb::trial, const trial_request&, const artifact&, std::chrono::milliseconds) {
+        return trial_result{};
+      },
+  };
+}
+
+} // namespace
+
+TEST_CASE_FIXTURE(fixture, "an action gets a path for its output and its bytes come back") {
+  fakes.processes->answer = [&](const process_request& request) {
+    CHECK(request.argv.at(2) == "/scratch/out");
+    (*fakes.scratch->content)["out"] = "object";
+    return process_result{};
+  };
+  const auto result = run(broker(1), action("a"));
+  REQUIRE(result);
+  CHECK(result->outputs.at(0).payload() == "object");
+}
+
+TEST_CASE_FIXTURE(fixture, "a program that succeeds without its output is an error") {
+  const auto result = run(broker(1), action("a"));
+  CHECK(result.error().code() == errc::process_failed);
+  CHECK(result.error().text().find("a: cc succeeded without writing its output") == 0);
+}
+
+TEST_CASE_FIXTURE(fixture, "a program that fails is no error and its output comes back") {
+  fakes.processes->answer = [](const process_request&) {
+    process_result failed;
+    failed.exit_status = 1;
+    failed.output = "x.cpp:1: error: no";
+    return failed;
+  };
+  const auto b = broker(1);
+  const auto result = run(b, action("a"));
+  REQUIRE(result);
+  CHECK_FALSE(result->process.succeeded());
+  CHECK(result->process.output == "x.cpp:1: error: no");
+  CHECK(ask<broker_stats>(b, verb::stats_v)->failures == 1);
+}
+
+TEST_CASE_FIXTURE(fixture, "a source that changed while it was compiled is not kept") {
+  (*fakes.scratch->content)["out"] = "object";
+  auto request = action("a");
+  request.inputs_hold = [] { return false; };
+  CHECK(run(broker(1), request).error().text() ==
+        "a: a source changed while it was compiled; run again");
+}
+
+TEST_CASE_FIXTURE(fixture,
+                  "never more run at once than there are workers and the urgent come first") {
+  std::vector<std::string> started;
+  std::vector<caf::typed_response_promise<action_result>> promises;
+  std::vector<compile_worker_actor> workers;
+  for (int i = 0; i < 2; ++i)
+    workers.push_back(keep(system.spawn(held_worker, &started, &promises)));
+  const auto b = keep(system.spawn(actors::compile_broker, workers));
+  workers.clear();
+  for (const auto* label : {"a", "b", "c", "d"})
+    caf::anon_send(b, verb::run_v, action(label), 0);
+  caf::anon_send(b, verb::run_v, action("urgent"), 5);
+  scheduler.run();
+  CHECK(started == std::vector<std::string>{"a", "b"});
+  promises[0].deliver(action_result{});
+  scheduler.run();
+  CHECK(started.back() == "urgent");
+  for (std::size_t i = 1; i < promises.size(); ++i) {
+    promises[i].deliver(action_result{});
+    scheduler.run();
+  }
+  CHECK(started == std::vector<std::string>{"a", "b", "urgent", "c", "d"});
+  const auto stats = ask<broker_stats>(b, verb::stats_v);
+  CHECK(stats->runs == 5);
+  CHECK(stats->most_at_once == 2);
+  CHECK(ask<span_list>(b, verb::trace_v)->size() == 5);
+  promises.clear();
+}
