@@ -155,14 +155,16 @@ expected<std::vector<shard::survivor>> shard::collect(const std::vector<std::uin
 
 bool shard::same_key(location a, location b) {
   const auto identity = [&](location where) -> std::optional<std::string> {
-    segment_scan scan(windows_.place(), where.segment);
-    scan.limit(where.offset, ~std::uint64_t{0});
+    segment_reader from(windows_, where.segment, 0);
+    std::string scratch;
     record_header header;
-    location found;
-    if (!scan.next(header, found) || found != where) return std::nullopt;
-    auto bytes = scan.identity(header, where);
+    const char* bytes = from.peek(where.offset, sizeof header, scratch);
+    if (!bytes) return std::nullopt;
+    std::memcpy(&header, bytes, sizeof header);
+    const char* text = from.peek(where.offset + sizeof header, header.identity_bytes(), scratch);
+    if (!text) return std::nullopt;
     return std::to_string(header.name_bytes) + "," + std::to_string(header.version_bytes) + ":" +
-           bytes;
+           std::string(text, static_cast<std::size_t>(header.identity_bytes()));
   };
   const auto first = identity(a);
   const auto second = identity(b);
