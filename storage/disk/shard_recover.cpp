@@ -142,7 +142,9 @@ expected<std::vector<shard::survivor>> shard::collect(const std::vector<std::uin
       while (scan.next(header, where)) {
         const bool entry =
             header.kind == record_kind::value || header.kind == record_kind::tombstone;
-        if (entry && ((trust_head && is_synced(where)) || scan.is_intact(header, where)))
+        if (entry &&
+            ((trust_head && is_synced({where.segment, where.offset + record_size(header)})) ||
+             scan.is_intact(header, where)))
           all.push_back({header.hash, header.sequence, record_size(header), where, header.kind});
       }
       error = scan.error();
