@@ -36,23 +36,22 @@ struct fixture : deterministic {
   }
 };
 
-// A worker that answers when it is told to: what it was asked to run, in order.
+// A worker that notes what it is asked to run and answers when it is poked (with a trial).
 struct held_worker_state {
-  std::vector<std::string>* started = nullptr;
-  std::vector<caf::typed_response_promise<action_result>>* promises = nullptr;
+  caf::typed_response_promise<action_result> running;
 };
 
 compile_worker_actor::behavior_type
 held_worker(compile_worker_actor::stateful_pointer<held_worker_state> self,
-            std::vector<std::string>* started,
-            std::vector<caf::typed_response_promise<action_result>>* promises) {
+            std::vector<std::string>* started) {
   return {
       [=](verb::run, const action_request& request) {
         started->push_back(request.label);
-        promises->push_back(self->make_response_promise<action_result>());
-        return promises->back();
+        self->state.running = self->make_response_promise<action_result>();
+        return self->state.running;
       },
       [=](verb::trial, const trial_request&, const artifact&, std::chrono::milliseconds) {
+        self->state.running.deliver(action_result{});
         return trial_result{};
       },
   };
@@ -103,28 +102,27 @@ TEST_CASE_FIXTURE(fixture, "a source that changed while it was compiled is not k
 TEST_CASE_FIXTURE(fixture,
                   "never more run at once than there are workers and the urgent come first") {
   std::vector<std::string> started;
-  std::vector<caf::typed_response_promise<action_result>> promises;
   std::vector<compile_worker_actor> workers;
   for (int i = 0; i < 2; ++i)
-    workers.push_back(keep(system.spawn(held_worker, &started, &promises)));
+    workers.push_back(keep(system.spawn(held_worker, &started)));
   const auto b = keep(system.spawn(actors::compile_broker, workers));
-  workers.clear();
+  const auto poke = [&](const compile_worker_actor& worker) {
+    CHECK(ask<trial_result>(worker, verb::trial_v, trial_request{}, artifact{},
+                            std::chrono::milliseconds(0)));
+  };
   for (const auto* label : {"a", "b", "c", "d"})
     caf::anon_send(b, verb::run_v, action(label), 0);
   caf::anon_send(b, verb::run_v, action("urgent"), 5);
   scheduler.run();
   CHECK(started == std::vector<std::string>{"a", "b"});
-  promises[0].deliver(action_result{});
-  scheduler.run();
+  poke(workers[0]);
   CHECK(started.back() == "urgent");
-  for (std::size_t i = 1; i < promises.size(); ++i) {
-    promises[i].deliver(action_result{});
-    scheduler.run();
-  }
+  for (int i = 0; i < 3; ++i)
+    poke(workers[0]);
+  poke(workers[1]);
   CHECK(started == std::vector<std::string>{"a", "b", "urgent", "c", "d"});
   const auto stats = ask<broker_stats>(b, verb::stats_v);
   CHECK(stats->runs == 5);
   CHECK(stats->most_at_once == 2);
   CHECK(ask<span_list>(b, verb::trace_v)->size() == 5);
-  promises.clear();
 }
