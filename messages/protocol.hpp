@@ -118,4 +118,9 @@ using artifact_recorder_actor = actor_of<caf::result<std::uint64_t>(verb::begin)
                                          void(verb::record, std::uint64_t, cache_key, artifact),
                                          caf::result<done>(verb::finish, std::uint64_t)>;
 
+/// Every counter of the runtime, for the command line, Prometheus and the status page.
+using metrics_actor = actor_of<
+    // As text, in Prometheus's exposition format.
+    caf::result<std::string>(verb::stats)>;
+
 } // namespace hearth

@@ -1,5 +1,7 @@
 #include "runtime/cli/files.hpp"
 
+#include "runtime/process/descriptor.hpp"
+
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -13,47 +15,29 @@ namespace {
 
 constexpr std::size_t max_input_bytes = std::size_t{4} << 30;
 
-class file_handle {
-public:
-  explicit file_handle(int number)
-      : number_(number) {}
-  file_handle(const file_handle&) = delete;
-  file_handle& operator=(const file_handle&) = delete;
-  ~file_handle() {
-    if (number_ > STDERR_FILENO) ::close(number_);
-  }
-  int get() const { return number_; }
-
-private:
-  int number_;
-};
-
 error cannot(const char* what, const std::string& path) {
   const auto why = error_of_errno(errno, std::string("cannot ") + what + " " + path);
   return why.code() == errc::not_found ? error{errc::invalid_argument, why.text()} : why;
 }
 
-expected<void> write_all(int file, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const auto written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return fail(cannot("write", path));
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
+expected<void> write_to(const descriptor& file, std::string_view bytes, const std::string& path) {
+  auto written = write_all(file.get(), bytes);
+  if (!written) return fail(written.error().within(path));
+  return written;
 }
 
 expected<void> write_in_place(const std::string& path, std::string_view bytes) {
-  const file_handle file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (file.get() < 0) return fail(cannot("open", path));
-  return write_all(file.get(), bytes, path);
+  const descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file) return fail(cannot("open", path));
+  return write_to(file, bytes, path);
 }
 
 } // namespace
 
 expected<std::string> read_input(const std::string& path) {
-  const file_handle file(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return fail(cannot("open", path));
+  const descriptor file(path == "-" ? ::dup(STDIN_FILENO)
+                                    : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return fail(cannot("open", path));
   std::string bytes;
   std::array<char, 1 << 16> chunk{};
   for (;;) {
@@ -73,11 +57,11 @@ expected<void> write_file(const std::string& path, std::string_view bytes) {
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     return write_in_place(path, bytes);
   auto temporary = path + ".hearth-XXXXXX";
-  const file_handle file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (file.get() < 0) return fail(cannot("write", path));
+  const descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) return fail(cannot("write", path));
   const auto mask = ::umask(0);
   ::umask(mask);
-  auto written = write_all(file.get(), bytes, path);
+  auto written = write_to(file, bytes, path);
   if (written &&
       (::fchmod(file.get(), 0666 & ~mask) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0))
     written = fail(cannot("write", path));

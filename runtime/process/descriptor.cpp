@@ -90,4 +90,14 @@ expected<std::string> read_to_end(int from, std::size_t limit) {
   }
 }
 
+expected<void> write_all(int to, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(to, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return fail(error_of_errno(errno, "cannot write"));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
 } // namespace hearth

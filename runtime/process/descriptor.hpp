@@ -56,4 +56,7 @@ descriptor make_process_handle(pid_t process);
 /// Everything up to the end of `from`, at most `limit` bytes. Errors: `too_large`, `io`.
 expected<std::string> read_to_end(int from, std::size_t limit);
 
+/// Writes all of `bytes`, from where the file stands. Errors: those of the system.
+expected<void> write_all(int to, std::string_view bytes);
+
 } // namespace hearth

@@ -1,5 +1,7 @@
 #include "runtime/process/scratch.hpp"
 
+#include "runtime/process/descriptor.hpp"
+
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -15,29 +17,8 @@ namespace {
 
 constexpr std::uint64_t max_output_bytes = std::uint64_t{1} << 30;
 
-class open_file {
-public:
-  open_file(const std::string& path, int flags)
-      : descriptor_(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0700)) {}
-  open_file(const open_file&) = delete;
-  open_file& operator=(const open_file&) = delete;
-  ~open_file() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int get() const { return descriptor_; }
-
-private:
-  int descriptor_;
-};
-
-expected<void> write_all(int file, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const auto written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return fail(error_of_errno(errno, "cannot write " + path));
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
+descriptor open_file(const std::string& path, int flags) {
+  return descriptor{::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0700)};
 }
 
 expected<void> read_all(int file, char* to, std::uint64_t size, const std::string& path) {
@@ -67,16 +48,18 @@ public:
 
   expected<void> write(const std::string& name, std::string_view bytes) override {
     const auto full = path(name);
-    const open_file file(full, O_WRONLY | O_CREAT | O_EXCL);
-    if (file.get() < 0) return fail(error_of_errno(errno, "cannot make " + full));
-    return write_all(file.get(), bytes, full);
+    const auto file = open_file(full, O_WRONLY | O_CREAT | O_EXCL);
+    if (!file) return fail(error_of_errno(errno, "cannot make " + full));
+    auto written = write_all(file.get(), bytes);
+    if (!written) return fail(written.error().within(full));
+    return written;
   }
 
   expected<artifact> read(const std::string& name) const override {
     const auto full = path(name);
-    const open_file file(full, O_RDONLY);
+    const auto file = open_file(full, O_RDONLY);
     struct stat status {};
-    if (file.get() < 0 || fstat(file.get(), &status) != 0)
+    if (!file || fstat(file.get(), &status) != 0)
       return fail(error_of_errno(errno, "cannot open " + full));
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size > max_output_bytes) return fail(errc::too_large, full + " has more than 1 GiB");
@@ -109,8 +92,8 @@ void remove_if_left_over(const fs::path& base) {
   if (::lstat(base.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
       status.st_uid != ::geteuid())
     return;
-  const open_file lock(lock_path(base), O_RDWR);
-  if (lock.get() < 0 || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
+  const auto lock = open_file(lock_path(base), O_RDWR);
+  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
   std::error_code ignored;
   fs::remove_all(base, ignored);
 }
@@ -137,14 +120,14 @@ public:
     auto pattern = (in / (std::string(base_prefix) + "XXXXXX")).string();
     if (!::mkdtemp(pattern.data())) return fail(error_of_errno(errno, "cannot make " + pattern));
     auto result = std::make_unique<base_directory>(pattern);
-    if (result->lock_.get() < 0 || ::flock(result->lock_.get(), LOCK_EX | LOCK_NB) != 0)
+    if (!result->lock_ || ::flock(result->lock_.get(), LOCK_EX | LOCK_NB) != 0)
       return fail(error_of_errno(errno, "cannot lock " + lock_path(pattern)));
     return result;
   }
 
   explicit base_directory(fs::path path)
       : path_(std::move(path))
-      , lock_(lock_path(path_), O_RDWR | O_CREAT | O_EXCL) {}
+      , lock_(open_file(lock_path(path_), O_RDWR | O_CREAT | O_EXCL)) {}
   base_directory(const base_directory&) = delete;
   base_directory& operator=(const base_directory&) = delete;
   ~base_directory() {
@@ -156,7 +139,7 @@ public:
 
 private:
   fs::path path_;
-  open_file lock_;
+  descriptor lock_;
 };
 
 temporary_scratch_space::temporary_scratch_space() = default;

@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <barrier>
+#include <clocale>
 #include <coroutine>
+#include <csignal>
 #include <fstream>
 #include <future>
 #include <mutex>
@@ -292,6 +294,27 @@ TEST_CASE_FIXTURE(on_disk, "in a fork's child hits serve and the rest is refused
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
   CHECK(cache.insert("z", artifact::make("v")));
+}
+
+TEST_CASE_FIXTURE(on_disk, "the host's signals and locale are left alone") {
+  const auto dispositions = [] {
+    std::vector<std::pair<sighandler_t, int>> all;
+    for (int signal = 1; signal < SIGRTMIN; ++signal) {
+      struct sigaction now {};
+      sigaction(signal, nullptr, &now);
+      all.emplace_back(now.sa_handler, now.sa_flags);
+    }
+    return all;
+  };
+  const auto before = dispositions();
+  const std::string locale = std::setlocale(LC_ALL, nullptr);
+  {
+    runtime rt(settings());
+    CHECK(rt.open("c")->insert("k", artifact::make("v")));
+    CHECK(dispositions() == before);
+    CHECK(std::setlocale(LC_ALL, nullptr) == locale);
+  }
+  CHECK(dispositions() == before);
 }
 
 TEST_CASE_FIXTURE(on_disk, "two runtimes over one store are two processes to each other") {
