@@ -130,7 +130,7 @@ void runtime_core::spawn_shards() {
 
 void runtime_core::spawn_compilers() {
   const auto worker = find_worker(settings_.worker.string());
-  if (!worker) log(log_level::warning, "nothing can be compiled: " + worker.error().text());
+  if (!worker) log(log_level::info, "programs cannot be run: " + worker.error().text());
   processes_ = std::make_shared<subprocess_runner>(worker.value_or(""));
   const actors::worker_ports ports{
       processes_, std::make_shared<subprocess_trial_runner>(*processes_, worker.value_or("")),
