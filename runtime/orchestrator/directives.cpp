@@ -446,6 +446,7 @@ source_text read_source(std::string_view text) {
   const auto joined = spliced(text);
   auto result = source_reader(joined).read();
   const auto has = [&](std::string_view word) { return joined.find(word) != std::string::npos; };
+  result.mentions_incbin = has(".incbin");
   result.opaque = result.opaque || has("\?\?=") || has("\?\?/") || has(".incbin") ||
                   has_lone_carriage_return(joined);
   result.nests_doubtfully = comment_walker(joined).hides_directive();

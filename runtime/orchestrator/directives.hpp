@@ -43,6 +43,8 @@ struct source_text {
   /// macro, #embed, .incbin in assembly, spellings that no one uses (trigraphs, lone carriage
   /// returns). What is found for such a file cannot be remembered.
   bool opaque = false;
+  /// Whether it speaks of .incbin, which reads a file that the compiler lists nowhere.
+  bool mentions_incbin = false;
   bool includes_by_macro = false;   ///< `#include MACRO`
   bool nests_doubtfully = false;    ///< a directive stands in a comment or a raw string
   bool has_pragma_operator = false; ///< `_Pragma`

@@ -279,6 +279,10 @@ expected<include_scanner::finding> include_scanner::inspect(const std::string& s
     if (!text)
       return fail(errc::unsupported, "the includes of " + source + ": " + text.error().text() +
                                          "; a compiler may spell a strange name wrong: rename it");
+    if ((*text)->mentions_incbin && is_own(name))
+      return fail(errc::unsupported, "the includes of " + source + ": " + name +
+                                         " speaks of .incbin, which reads a file that no key can "
+                                         "hold; #include the data instead");
     scanned.push_back({name, *text});
     inspected.push_back({*text, is_own(name)});
     found.record.files.emplace(std::move(name), *content);

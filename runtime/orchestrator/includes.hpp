@@ -4,8 +4,8 @@
 // A scan asks the compiler (`-M`) and is remembered with all that it rests on (include_record.hpp),
 // so that a run in which nothing changed starts no compiler. Sources that could look for files by
 // names that their text does not show are scanned in each run: `__has_include` of a macro, #embed,
-// .incbin (whose file no closure holds, since -M does not know it), trigraphs; so are wrappers and
-// compilers that do not explain their search path.
+// trigraphs; so are those of compilers that do not explain their search path. A source of ours that
+// speaks of .incbin is refused: the compiler does not list the file that it reads.
 //
 // Which files are read may depend on a configuration's macros (`#if TILE == 16` around an
 // #include). Where directives.hpp shows that it cannot, one scan serves all configurations of a
@@ -78,8 +78,8 @@ public:
   /// The closure of `source` (a path as it is given to the compiler: relative to the plan's folder,
   /// or absolute) when it is compiled with `macros`. Errors: `not_found` (the source itself);
   /// `compile_failed` with the compiler's own message when it cannot read an include;
-  /// `unsupported` for a file whose name the compiler cannot tell; `timeout`, `cancelled`, and what
-  /// the runner and reading files report.
+  /// `unsupported` for a file whose name the compiler cannot tell, and for .incbin; `timeout`,
+  /// `cancelled`, and what the runner and reading files report.
   expected<std::shared_ptr<const source_closure>>
   closure_of(const std::string& source, std::span<const macro> macros, std::stop_token stop = {});
 

@@ -288,6 +288,16 @@ TEST_CASE("damaged and foreign memo bytes are ignored") {
   }
 }
 
+TEST_CASE("a source that embeds a file which the compiler does not list is refused") {
+  workbench bench;
+  bench.write("b.hpp", "asm(\".incbin \\\"data\\\"\");\n");
+  bench.write("a.cpp", "#include \"b.hpp\"\n");
+  const auto refused = bench.scan("a.cpp");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code() == errc::unsupported);
+  CHECK(refused.error().text().find("b.hpp speaks of .incbin") != std::string::npos);
+}
+
 TEST_CASE("two checkouts of a plan have one identity") {
   workbench one;
   workbench other;
