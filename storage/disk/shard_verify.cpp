@@ -4,6 +4,7 @@
 #include "storage/disk/shard.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <unordered_map>
@@ -20,6 +21,18 @@ void note(verify_report& report, std::string text) {
 
 std::string at_text(const std::filesystem::path& path, std::uint64_t offset) {
   return path.string() + " at " + std::to_string(offset);
+}
+
+// Whether a segment's maker was killed before it wrote anything there: a file without bytes, or of
+// zeros where its header and first records would stand.
+bool was_never_begun(const segment_place& place, std::uint64_t segment) {
+  auto& files = *place.files;
+  const auto name = segment_name(segment);
+  const file opened(files, files.open_at(place.directory, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
+  if (!opened) return false;
+  std::array<char, 4096> start{};
+  const auto got = read_fully(files, opened.get(), start.data(), start.size(), 0);
+  return got >= 0 && std::all_of(start.begin(), start.end(), [](char byte) { return byte == 0; });
 }
 
 } // namespace
@@ -138,6 +151,7 @@ void shard::check_segment(std::uint64_t segment, check_state& state) {
     if (header.sequence >= newest.sequence) newest = {header.sequence, where, header.kind};
   }
   if (segment < oldest()) return; // it was evicted meanwhile
+  if (scan.error() == EBADMSG && was_never_begun(windows_.place(), segment)) return;
   if (scan.error() && scan.error() != ERANGE) {
     ++state.report.damaged;
     note(state.report, system_error(scan.error(), "read", path).text());

@@ -223,6 +223,16 @@ TEST_CASE("verify finds damage and repair puts it right") {
   CHECK(text_of(*store, numbered(4)) == value_of(4));
 }
 
+TEST_CASE("a segment whose maker was killed before it wrote there is no damage") {
+  const sample one;
+  spit(one.path("000002.seg"), "");
+  spit(one.path("000003.seg"), std::string(8192, '\0'));
+  auto store = open_store(one.options);
+  CHECK(store->verify(false)->intact());
+  spit(one.path("000003.seg"), std::string(8192, 'x'));
+  CHECK_FALSE(store->verify(false)->intact());
+}
+
 TEST_CASE("the image of a record inside a value is never taken for one") {
   const temporary_directory directory;
   auto options = small_store(directory.path());
