@@ -146,16 +146,16 @@ void fail_addition(self_pointer self, const cache_key& list, lease_id lease,
   addition->promise.deliver(why);
 }
 
-// Stores the longer list. A first list is inserted: unlike a put that needs no other process to
-// drop what it holds in memory.
+// Stores the longer list. The first list of a key is inserted: unlike a put that needs no other
+// process to drop what it holds in memory. What is there already, readable or not, is replaced.
 void store_list(self_pointer self, const cache_key& list, lease_id lease,
-                const addition_ptr& addition, const variant_list& variants) {
+                const addition_ptr& addition, const variant_list& variants, bool is_first) {
   const auto stored = encode_list(variants);
   const auto& shard = self->state.shards.owner_of(list);
   const auto failed = [=](const caf::error& why) {
     fail_addition(self, list, lease, addition, why);
   };
-  if (variants.size() == 1)
+  if (is_first)
     self->request(shard, answer_timeout, verb::insert_v, list, stored)
         .then(
             [=](insert_outcome) {
@@ -172,7 +172,8 @@ void store_list(self_pointer self, const cache_key& list, lease_id lease,
 }
 
 void extend_list(self_pointer self, const cache_key& list, lease_id lease,
-                 const addition_ptr& addition, variant_list variants) {
+                 const addition_ptr& addition, const lookup& stored) {
+  auto variants = decode_list(stored.value);
   const auto digest = digest_of(addition->guard, addition->value);
   const bool known = std::any_of(variants.begin(), variants.end(),
                                  [&](const auto& line) { return line.digest == digest; });
@@ -181,7 +182,7 @@ void extend_list(self_pointer self, const cache_key& list, lease_id lease,
     return fail_addition(self, list, lease, addition,
                          to_caf({errc::too_large, "this key has 1,024 guarded variants already"}));
   variants.push_back({digest, addition->guard});
-  store_list(self, list, lease, addition, variants);
+  store_list(self, list, lease, addition, variants, !stored.hit());
 }
 
 // Alone among all processes: reads the list, and stores it with the variant in it.
@@ -191,9 +192,7 @@ void grow_list(self_pointer self, const addition_ptr& addition) {
   const auto with_lease = [=](const lease_reply& lease) {
     self->request(shard, answer_timeout, verb::get_v, list)
         .then(
-            [=](const lookup& found) {
-              extend_list(self, list, lease.lease, addition, decode_list(found.value));
-            },
+            [=](const lookup& found) { extend_list(self, list, lease.lease, addition, found); },
             [=](const caf::error& why) { fail_addition(self, list, lease.lease, addition, why); });
   };
   self->request(shard, caf::infinite, verb::lock_v, list)

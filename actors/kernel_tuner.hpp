@@ -5,7 +5,6 @@
 // Owns its work in progress; what it makes goes through the guarded and the autotune cache.
 #pragma once
 
-#include "actors/ports.hpp"
 #include "actors/shard_router.hpp"
 #include "messages/protocol.hpp"
 
@@ -28,7 +27,6 @@ struct kernel_tuner_config {
   autotune_cache_actor autotune;
   /// Entries that are made at once; more wait, so that processes share the work of one plan.
   std::size_t most_at_once = 2;
-  log_sink log;
 };
 
 struct kernel_tuner_state {

@@ -368,6 +368,7 @@ void release(self_pointer self, lease_id id) {
 
 // An actor is gone: what it waited for nobody needs, what it held the next waiter gets.
 void forget(self_pointer self, const caf::actor_addr& gone) {
+  self->state.monitored.erase(gone);
   std::vector<lease_id> lost;
   for (auto& [key, record] : self->state.leases) {
     std::erase_if(record.waiters, [&](const auto& waiting) { return waiting.actor == gone; });
@@ -380,7 +381,7 @@ void forget(self_pointer self, const caf::actor_addr& gone) {
 // The waiter for the actor whose request is being handled. Its death is noticed.
 state_type::waiter requester(self_pointer self) {
   auto who = caf::actor_cast<caf::actor_addr>(self->current_sender());
-  if (who) self->monitor(who);
+  if (who && self->state.monitored.insert(who).second) self->monitor(who);
   return {answer<lease_reply>(self->make_response_promise<lease_reply>()), who, false};
 }
 

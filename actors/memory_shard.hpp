@@ -17,6 +17,7 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -72,6 +73,7 @@ struct memory_shard_state {
   std::unordered_map<cache_key, load_waiters, cache_key_hash> loads;
   std::unordered_map<cache_key, lease_record, cache_key_hash> leases;
   std::unordered_map<lease_id, cache_key> lease_keys;
+  std::set<caf::actor_addr> monitored;                       ///< who asked for leases: once each
   std::unordered_map<std::uint32_t, named_cache_ptr> caches; ///< by number, for hits on disk
   lease_id last_lease = 0;
   bool poll_is_due = false;

@@ -96,13 +96,12 @@ void runtime_core::open_store() {
 }
 
 void runtime_core::spawn_shards() {
-  const auto log_sink = [settings = settings_](log_level level, std::string_view text) {
-    if (settings.log) settings.log(level, text);
+  const auto sink = [log = settings_.log](log_level level, std::string_view text) {
+    if (log) log(level, text);
   };
   if (store_)
     for (unsigned i = 0; i < store_->shards(); ++i)
-      disk_shards_.push_back(
-          system_->spawn<caf::detached>(actors::disk_shard, store_, i, log_sink));
+      disk_shards_.push_back(system_->spawn<caf::detached>(actors::disk_shard, store_, i, sink));
   const auto count = chosen(settings_.memory_shards, cores(), max_shards);
   storage::memory_index_options index;
   index.budget_bytes = settings_.memory_budget_bytes / count;
@@ -115,7 +114,7 @@ void runtime_core::spawn_shards() {
     shard.all_views = views_;
     shard.store = store_;
     shard.disk_shards = disk_shards_;
-    shard.log = log_sink;
+    shard.log = sink;
     if (store_ && !settings_.store_read_only) {
       if (auto leases = store_->open_leases())
         shard.leases = std::move(*leases);

@@ -78,6 +78,14 @@ TEST_CASE_FIXTURE(fixture, "a variant that is gone is skipped and counted") {
   CHECK(miss.broken == 2);
 }
 
+TEST_CASE_FIXTURE(fixture, "a list that cannot be read is replaced by the next variant") {
+  const auto list = derived_key(k, key("variants"));
+  CHECK(ask<insert_outcome>(one.shard, verb::insert_v, list, artifact::make("no list")));
+  CHECK(get({{"s0", 8}}).status == guarded_status::full_miss);
+  CHECK(*insert("s0 % 8 == 0", "aligned") == insert_outcome::inserted);
+  CHECK(get({{"s0", 8}}).status == guarded_status::hit);
+}
+
 TEST_CASE_FIXTURE(fixture, "two processes that add variants at once lose none") {
   tiers two(*this, directory.path());
   const auto other = keep(system.spawn(actors::guarded_cache, two.router));

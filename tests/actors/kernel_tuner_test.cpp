@@ -23,7 +23,6 @@ struct process {
     config.broker = in.keep(in.system.spawn(actors::compile_broker, workers));
     config.guarded = in.keep(in.system.spawn(actors::guarded_cache, local.router));
     config.autotune = in.keep(in.system.spawn(actors::autotune_cache, local.router));
-    config.log = [](log_level, std::string_view) {};
     autotune = config.autotune;
     tuner = in.keep(in.system.spawn(actors::kernel_tuner, config));
     // A compile "writes" its configuration, the last argument, as its output.
