@@ -1,4 +1,5 @@
 // The program `hearth`: parses the command line and calls the command.
+#include "runtime/cli/bench_command.hpp"
 #include "runtime/cli/compile_command.hpp"
 #include "runtime/cli/entry_commands.hpp"
 #include "runtime/cli/output.hpp"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -27,6 +29,7 @@ struct command_line {
   entry_arguments entry;
   compile_arguments compile;
   store_arguments store;
+  bench_arguments bench;
   command run;
 };
 
@@ -72,6 +75,19 @@ void add_compile_command(CLI::App& app, command_line& line) {
   });
 }
 
+void add_bench_command(CLI::App& app, command_line& line) {
+  auto* sub = app.add_subcommand("bench", "measure Hearth side by side with its peers");
+  sub->add_option("NAME", line.bench.rows, "the rows whose names start so; all without one");
+  sub->add_flag("--list", line.bench.list, "list the rows and what they do");
+  sub->add_option("--dir", line.bench.directory, "work below this directory ($TMPDIR, /tmp)");
+  sub->add_option("--rounds", line.bench.rounds, "turns of each contender; 7");
+  sub->add_option("--only", line.bench.only, "this contender's turns alone, without ratios");
+  sub->add_flag("--smoke", line.bench.smoke, "tiny data, one round: whether it runs at all");
+  sub->callback([&line] {
+    line.run = [&line](const config&) { return bench(line.bench, line.given.json); };
+  });
+}
+
 void describe(CLI::App& app, command_line& line) {
   app.set_version_flag("--version", "hearth " + std::string(version()));
   app.require_subcommand(1);
@@ -90,6 +106,7 @@ void describe(CLI::App& app, command_line& line) {
   add_entry_command(app, line, "erase", "drop an entry", false, erase_entry);
   add_store_command(app, line, "list", "list a store's entries", list);
   add_store_command(app, line, "stats", "show what a store holds", stats);
+  add_bench_command(app, line);
 }
 
 // A word that is no command is the problem, rather than the command that is then missing.

@@ -1,0 +1,13 @@
+// disk.insert.*, disk.get.*: through the cache handle, the memory tier off, beside the same peers.
+#include "bench/entry_rows.hpp"
+#include "bench/rows.hpp"
+
+namespace hearth::bench {
+
+void add_disk_rows(registry& all) {
+  add_entry_rows(all, "disk",
+                 {{"hearth", make_hearth_handle}, {"lmdb", make_lmdb}, {"rocksdb", make_rocksdb}},
+                 "through the cache handle without the memory tier, 64 inserts outstanding");
+}
+
+} // namespace hearth::bench

@@ -1,0 +1,23 @@
+// Rows that insert and get entries of one size: the same loops for the storage part alone
+// (store_rows.cpp) and for the cache handle (disk_rows.cpp).
+#pragma once
+
+#include "bench/frame/row.hpp"
+#include "bench/peers/entry_store.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hearth::bench {
+
+/// A contender and how it is made.
+struct entry_contender {
+  std::string name;
+  store_maker make;
+};
+
+/// Adds `<prefix>.insert.{512,16k,256k}` and `<prefix>.get.{512,16k,256k}`, Hearth first.
+void add_entry_rows(registry& all, const std::string& prefix,
+                    const std::vector<entry_contender>& contenders, const std::string& how);
+
+} // namespace hearth::bench

@@ -1,0 +1,27 @@
+#include "bench/frame/timing.hpp"
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <vector>
+
+namespace hearth::bench {
+
+double seconds_an_operation(std::size_t threads,
+                            const std::function<std::uint64_t(std::size_t thread)>& work) {
+  std::atomic<std::uint64_t> done{0};
+  std::barrier together(static_cast<std::ptrdiff_t>(threads + 1));
+  std::vector<std::thread> running;
+  for (std::size_t thread = 0; thread < threads; ++thread)
+    running.emplace_back([&, thread] {
+      together.arrive_and_wait();
+      done += work(thread);
+    });
+  together.arrive_and_wait();
+  const stopwatch watch;
+  for (auto& one : running)
+    one.join();
+  return watch.seconds() / static_cast<double>(done.load());
+}
+
+} // namespace hearth::bench

@@ -1,0 +1,59 @@
+// Who keeps entries in files: Hearth's store, its cache handle, and the peers, behind one interface
+// so that the same loop times them all.
+//
+// Each works in a directory of its own, which its destructor leaves behind. One thread. What goes
+// wrong ends the row: these throw `std::runtime_error`.
+#pragma once
+
+#include "bench/frame/dataset.hpp"
+#include "messages/artifact.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace hearth::bench {
+
+/// Inserts come in groups of this many, or so many are outstanding.
+inline constexpr std::size_t group_size = 64;
+
+class entry_store {
+public:
+  virtual ~entry_store() = default;
+  /// Inserts every entry, in the data set's order; returns when all are acknowledged: they survive
+  /// a kill of this process, not a power loss.
+  virtual void insert_all(const dataset& data) = 0;
+  /// What comes once between writing and reading, and is not timed.
+  virtual void settle() {}
+  /// The value of an entry, copied into a block of its own. Empty: it is not there.
+  virtual artifact get(const dataset& data, std::size_t entry) = 0;
+};
+
+/// Makes a store in an empty directory.
+using store_maker =
+    std::function<std::unique_ptr<entry_store>(const std::filesystem::path&, const dataset&)>;
+
+/// Hearth's storage part alone: groups of 64 over its shards, gets that verify while they copy.
+std::unique_ptr<entry_store> make_hearth_store(const std::filesystem::path& directory,
+                                               const dataset& data);
+/// Hearth through the cache handle, without the memory tier: 64 inserts outstanding.
+std::unique_ptr<entry_store> make_hearth_handle(const std::filesystem::path& directory,
+                                                const dataset& data);
+/// LMDB, MDB_NOSYNC, 64 inserts a transaction (MDB_NOOVERWRITE); a get renews a read transaction,
+/// as one has to that wants to see what is there now.
+std::unique_ptr<entry_store> make_lmdb(const std::filesystem::path& directory, const dataset& data);
+/// RocksDB with its log, not synced: a WriteBatch of 64; no compression, since the values cannot be
+/// compressed. Compacted before it is read.
+std::unique_ptr<entry_store> make_rocksdb(const std::filesystem::path& directory,
+                                          const dataset& data);
+/// A file an entry, written under another name and renamed, in 256 folders.
+std::unique_ptr<entry_store> make_files(const std::filesystem::path& directory,
+                                        const dataset& data);
+
+/// A block of the kind that Hearth's gets return, with a copy of `bytes`: what "copied out" means
+/// for a peer.
+artifact copied_out(std::string_view bytes);
+
+} // namespace hearth::bench

@@ -1,0 +1,78 @@
+#include "bench/peers/entry_store.hpp"
+
+#include <algorithm>
+#include <lmdb.h>
+
+namespace hearth::bench {
+namespace {
+
+void check(int result, const char* what) {
+  if (result != 0)
+    throw std::runtime_error(std::string("lmdb: ") + what + ": " + mdb_strerror(result));
+}
+
+MDB_val value_of(std::string_view bytes) {
+  return {bytes.size(), const_cast<char*>(bytes.data())}; // NOLINT: it is not written to
+}
+
+class lmdb_peer final : public entry_store {
+public:
+  lmdb_peer(const std::filesystem::path& directory, const dataset& data) {
+    constexpr std::size_t overhead = 8192; // pages that are not full
+    const auto size = data.size() * (data.value_bytes() + overhead) * 2 + (std::size_t{256} << 20);
+    check(mdb_env_create(&environment_), "create");
+    check(mdb_env_set_mapsize(environment_, size), "set the size");
+    check(mdb_env_open(environment_, directory.c_str(), MDB_NOSYNC, 0600), "open");
+    MDB_txn* transaction = nullptr;
+    check(mdb_txn_begin(environment_, nullptr, 0, &transaction), "begin");
+    check(mdb_dbi_open(transaction, nullptr, 0, &database_), "open the database");
+    check(mdb_txn_commit(transaction), "commit");
+  }
+  ~lmdb_peer() override {
+    if (reading_) mdb_txn_abort(reading_);
+    mdb_env_close(environment_);
+  }
+  lmdb_peer(const lmdb_peer&) = delete;
+  lmdb_peer& operator=(const lmdb_peer&) = delete;
+
+  void insert_all(const dataset& data) override {
+    for (std::size_t first = 0; first < data.size(); first += group_size) {
+      MDB_txn* transaction = nullptr;
+      check(mdb_txn_begin(environment_, nullptr, 0, &transaction), "begin");
+      const auto end = std::min(first + group_size, data.size());
+      for (auto i = first; i < end; ++i) {
+        auto key = value_of(data.key_bytes(i));
+        auto value = value_of(data.value(i).payload());
+        check(mdb_put(transaction, database_, &key, &value, MDB_NOOVERWRITE), "put");
+      }
+      check(mdb_txn_commit(transaction), "commit");
+    }
+  }
+
+  void settle() override {
+    check(mdb_txn_begin(environment_, nullptr, MDB_RDONLY, &reading_), "begin reading");
+  }
+
+  artifact get(const dataset& data, std::size_t entry) override {
+    mdb_txn_reset(reading_);
+    check(mdb_txn_renew(reading_), "renew");
+    auto key = value_of(data.key_bytes(entry));
+    MDB_val value;
+    if (mdb_get(reading_, database_, &key, &value) != 0) return {};
+    return copied_out({static_cast<const char*>(value.mv_data), value.mv_size});
+  }
+
+private:
+  MDB_env* environment_ = nullptr;
+  MDB_dbi database_ = 0;
+  MDB_txn* reading_ = nullptr;
+};
+
+} // namespace
+
+std::unique_ptr<entry_store> make_lmdb(const std::filesystem::path& directory,
+                                       const dataset& data) {
+  return std::make_unique<lmdb_peer>(directory, data);
+}
+
+} // namespace hearth::bench

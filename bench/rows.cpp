@@ -1,0 +1,13 @@
+#include "bench/rows.hpp"
+
+namespace hearth::bench {
+
+registry all_rows() {
+  registry all;
+  add_memory_index_rows(all);
+  add_store_rows(all);
+  add_disk_rows(all);
+  return all;
+}
+
+} // namespace hearth::bench

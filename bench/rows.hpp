@@ -1,0 +1,18 @@
+// Every subject adds its rows here; rows.cpp says in which order they run.
+#pragma once
+
+#include "bench/frame/row.hpp"
+
+namespace hearth::bench {
+
+void add_memory_index_rows(registry& all); ///< the memory index by itself
+void add_store_rows(registry& all);        ///< store.*: the storage part alone
+void add_disk_rows(registry& all);         ///< disk.insert.*, disk.get.*: through the handle
+void add_open_rows(registry& all);         ///< disk.open.1M
+void add_process_rows(registry& all);      ///< disk.procs
+void add_guard_rows(registry& all);        ///< guard
+
+/// All of them.
+registry all_rows();
+
+} // namespace hearth::bench

@@ -1,0 +1,16 @@
+// store.*: the storage part alone beside LMDB, RocksDB and a file an entry.
+#include "bench/entry_rows.hpp"
+#include "bench/rows.hpp"
+
+namespace hearth::bench {
+
+void add_store_rows(registry& all) {
+  add_entry_rows(all, "store",
+                 {{"hearth", make_hearth_store},
+                  {"lmdb", make_lmdb},
+                  {"rocksdb", make_rocksdb},
+                  {"files", make_files}},
+                 "the storage part alone, groups of 64");
+}
+
+} // namespace hearth::bench
