@@ -3,6 +3,7 @@
 #include "bench/frame/timing.hpp"
 #include "bench/frame/work_directory.hpp"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <memory>
 #include <unistd.h>
@@ -25,8 +26,10 @@ constexpr entry_size sizes[] = {{"512", "512 B", 512, 200'000, 200'000},
                                 {"256k", "256 KiB", 256u << 10, 800, 2'400}};
 constexpr std::size_t least_entries = 130; // two groups and a bit, in a smoke run
 
-dataset data_of(const row_run& run, const entry_size& size) {
-  return {run.scaled(size.entries, least_entries), size.bytes};
+std::shared_ptr<const dataset> data_of(const row_run& run, const entry_size& size,
+                                       std::size_t most) {
+  return std::make_shared<const dataset>(std::min(run.scaled(size.entries, least_entries), most),
+                                         size.bytes);
 }
 
 // What dirty pages there are is written back now rather than in somebody's turn.
@@ -53,19 +56,19 @@ fs::path fresh_directory(const row_run& run, const std::string& name) {
 
 void measure_inserts(row_run& run, const entry_size& size,
                      const std::vector<entry_contender>& contenders) {
-  const auto data = data_of(run, size);
   std::vector<contender> all;
   for (const auto& one : contenders) {
-    const auto prepare = [&run, &data, &one] {
+    const auto data = data_of(run, size, one.most_entries);
+    const auto prepare = [&run, data, &one] {
       fresh_directory(run, one.name);
-      warm_for(run, data);
+      warm_for(run, *data);
     };
-    const auto turn = [&run, &data, &one] {
+    const auto turn = [&run, data, &one] {
       const auto directory = run.how().directory / one.name;
-      auto store = one.make(directory, data);
+      auto store = one.make(directory, *data);
       const stopwatch watch;
-      store->insert_all(data);
-      const auto seconds = watch.seconds() / static_cast<double>(data.size());
+      store->insert_all(*data);
+      const auto seconds = watch.seconds() / static_cast<double>(data->size());
       store.reset();
       fs::remove_all(directory);
       return seconds;
@@ -88,8 +91,6 @@ double time_gets(entry_store& store, const dataset& data, std::size_t gets) {
 
 void measure_gets(row_run& run, const entry_size& size,
                   const std::vector<entry_contender>& contenders) {
-  const auto data = data_of(run, size);
-  const auto gets = run.scaled(size.gets, data.size());
   std::vector<std::unique_ptr<entry_store>> stores;
   std::vector<contender> all;
   for (const auto& one : contenders) {
@@ -97,13 +98,15 @@ void measure_gets(row_run& run, const entry_size& size,
       all.push_back({one.name, {}});
       continue;
     }
-    warm_for(run, data);
-    stores.push_back(one.make(fresh_directory(run, one.name), data));
+    const auto data = data_of(run, size, one.most_entries);
+    const auto gets = run.scaled(size.gets, data->size());
+    warm_for(run, *data);
+    stores.push_back(one.make(fresh_directory(run, one.name), *data));
     auto& store = *stores.back();
-    store.insert_all(data);
+    store.insert_all(*data);
     store.settle();
-    time_gets(store, data, data.size()); // maps, caches and hit bits are as they stay
-    all.push_back({one.name, [&store, &data, gets] { return time_gets(store, data, gets); }});
+    time_gets(store, *data, data->size()); // maps, caches and hit bits are as they stay
+    all.push_back({one.name, [&store, data, gets] { return time_gets(store, *data, gets); }});
   }
   run.compare(all, std::string("a get of ") + size.text);
   stores.clear();

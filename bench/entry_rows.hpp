@@ -5,6 +5,7 @@
 #include "bench/frame/row.hpp"
 #include "bench/peers/entry_store.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace hearth::bench {
 struct entry_contender {
   std::string name;
   store_maker make;
+  std::size_t most_entries = SIZE_MAX; ///< of one whose turn would be too long with all of them
 };
 
 /// Adds `<prefix>.insert.{512,16k,256k}` and `<prefix>.get.{512,16k,256k}`, Hearth first.

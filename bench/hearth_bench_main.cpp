@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace {
 
@@ -56,6 +57,7 @@ bool measure(const row& one, const settings& how, report& out) {
     one.measure(run);
     return true;
   } catch (const std::exception& problem) {
+    if (is_ending()) ::pause(); // until the signal ends us
     fmt::print(stderr, "hearth-bench: {}: {}\n", one.name, problem.what());
     return false;
   }

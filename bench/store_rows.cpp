@@ -9,7 +9,7 @@ void add_store_rows(registry& all) {
                  {{"hearth", make_hearth_store},
                   {"lmdb", make_lmdb},
                   {"rocksdb", make_rocksdb},
-                  {"files", make_files}},
+                  {"files", make_files, 4'000}},
                  "the storage part alone, groups of 64");
 }
 

@@ -1,6 +1,6 @@
 #include "bench/frame/work_directory.hpp"
 
-#include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -16,6 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::atomic<bool> ending_now{false};
+
 // Removes the directory when the program is told to end, and ends it as it would have ended.
 void remove_on_signal(const fs::path& path) {
   sigset_t ending;
@@ -26,6 +28,7 @@ void remove_on_signal(const fs::path& path) {
   std::thread([path, ending] {
     int signal = 0;
     sigwait(&ending, &signal);
+    ending_now = true;
     std::error_code ignored;
     fs::remove_all(path, ignored);
     std::signal(signal, SIG_DFL);
@@ -53,6 +56,8 @@ work_directory::~work_directory() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
 }
+
+bool is_ending() noexcept { return ending_now; }
 
 fs::path default_directory() {
   const char* chosen = std::getenv("TMPDIR");

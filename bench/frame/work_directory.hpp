@@ -31,6 +31,8 @@ private:
   std::filesystem::path path_;
 };
 
+/// Whether a signal is ending the program: what fails then, fails since its files are gone.
+bool is_ending() noexcept;
 /// $TMPDIR, else /tmp.
 std::filesystem::path default_directory();
 /// The kind of file system that a directory is on: "ext4", "tmpfs", ...

@@ -86,6 +86,20 @@ HEARTH_AVX2 __m256i scramble(__m256i sum, const unsigned char* secret) {
   return _mm256_add_epi64(low, _mm256_slli_epi64(high, 32));
 }
 
+// Asks for bytes that are needed soon, into the second cache: the first takes only some two dozen
+// lines at once, which is less than memory can deliver. Measured on 16 to 256 KiB that lay in no
+// cache: the time of a verified copy is 0.65 to 0.8 of memcpy's alone so, 1.0 to 1.1 with
+// prefetches into the first cache.
+inline void prefetch(const char* from, std::size_t bytes) noexcept {
+  for (std::size_t at = 0; at < bytes; at += stripe_bytes)
+    _mm_prefetch(from + at, _MM_HINT_T1);
+}
+
+// How far ahead of the copy; what is shorter ends before a longer way would pay.
+constexpr std::size_t ahead_of(std::size_t bytes) noexcept {
+  return bytes > (std::size_t{32} << 10) ? 8192 : 4096;
+}
+
 // The long form, for more than 240 bytes.
 template <bool Copy>
 __attribute__((target("avx2"))) std::uint64_t long_avx2(char* to, const char* from,
@@ -93,15 +107,15 @@ __attribute__((target("avx2"))) std::uint64_t long_avx2(char* to, const char* fr
   alignas(32) std::uint64_t lanes[8] = {XXH_PRIME32_3, XXH_PRIME64_1, XXH_PRIME64_2, XXH_PRIME64_3,
                                         XXH_PRIME64_4, XXH_PRIME32_2, XXH_PRIME64_5, XXH_PRIME32_1};
   const unsigned char* secret = XXH3_kSecret;
-  const std::size_t prefetch = bytes > (std::size_t{64} << 10) ? 4096 : 2048;
+  const auto ahead = ahead_of(bytes);
+  prefetch(from, std::min(std::size_t{4096}, bytes));
   accumulator sums{load(lanes), load(lanes + 4)};
   const std::size_t blocks = (bytes - 1) / block_bytes;
   std::size_t at = 0;
   for (std::size_t block = 0; block < blocks; ++block) {
-    for (std::size_t stripe = 0; stripe < stripes_a_block; ++stripe, at += stripe_bytes) {
-      _mm_prefetch(from + at + prefetch, _MM_HINT_T0);
+    if (at + ahead < bytes) prefetch(from + at + ahead, block_bytes); // may pass the end
+    for (std::size_t stripe = 0; stripe < stripes_a_block; ++stripe, at += stripe_bytes)
       accumulate<Copy>(sums, to + at, from + at, secret + secret_step * stripe);
-    }
     const auto* last = secret + XXH_SECRET_DEFAULT_SIZE - stripe_bytes;
     sums = {scramble(sums.low, last), scramble(sums.high, last + 32)};
   }
