@@ -142,6 +142,7 @@ std::optional<read_result> shard::try_get(const entry_key& key, index_table& ind
     for (slot* one = bucket; one < bucket + slots_per_bucket; ++one) {
       const auto word = one->load(std::memory_order_acquire);
       if (slot_tag(word) != tag || word == 0 || slot_segment(word) < oldest) continue;
+      windows_.prefetch(slot_segment(word), slot_location(word).offset);
       record_header header;
       artifact value;
       const auto result = read_entry(word, key, oldest, header, &value);
