@@ -39,4 +39,11 @@ void append_batch::add(const record_header& header, const entry_key& key, std::s
   sequence = header.sequence;
 }
 
+void append_batch::add_copy(const record_header& header, std::string_view rest) {
+  bytes.add(&header, sizeof header);
+  bytes.add(rest);
+  end += sizeof header + rest.size();
+  sequence = header.sequence;
+}
+
 } // namespace hearth::storage::disk

@@ -79,6 +79,9 @@ struct append_batch {
   void add(const record_header& header, const entry_key& key, std::string_view metadata,
            std::string_view payload);
 
+  /// Adds a sealed header and what followed it where it was copied from, padding included.
+  void add_copy(const record_header& header, std::string_view rest);
+
   location start;
   std::uint64_t end;          ///< offset
   std::uint64_t sequence = 0; ///< of the last record

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <fcntl.h>
+#include <limits>
 
 namespace hearth::storage {
 
@@ -24,8 +26,7 @@ constexpr std::uint64_t segments_a_shard = 8;
 constexpr std::uint64_t smallest_chosen_segment = std::uint64_t{1} << 20;
 
 // The shape of a new store. A budget too small for four shards of eight segments has fewer shards.
-store_shape shape_for(const store_options& options) {
-  const auto budget = options.budget_bytes ? options.budget_bytes : default_budget_bytes;
+store_shape shape_for(const store_options& options, std::uint64_t budget) {
   const auto cores = std::max(1u, std::thread::hardware_concurrency());
   const auto fit = static_cast<unsigned>(std::clamp<std::uint64_t>(
       budget / (segments_a_shard * smallest_chosen_segment), 1, default_shards));
@@ -39,12 +40,67 @@ store_shape shape_for(const store_options& options) {
   return shape;
 }
 
+// Bytes of all files below a directory, two folders deep: a store's.
+std::uint64_t bytes_in(file_system& files, int directory, unsigned depth = 0) {
+  std::uint64_t total = 0;
+  std::vector<std::string> names;
+  files.list(directory, names);
+  for (const auto& name : names) {
+    struct stat about {};
+    if (files.status_at(directory, name.c_str(), about) < 0) continue;
+    total += static_cast<std::uint64_t>(about.st_blocks) * 512;
+    if (!S_ISDIR(about.st_mode) || depth >= 2) continue;
+    const file below(
+        files, files.open_at(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0));
+    if (below) total += bytes_in(files, below.get(), depth + 1);
+  }
+  return total;
+}
+
+// The height at which a surface of `bytes` stands in vessels that hold this much.
+std::uint64_t level_for(std::vector<std::uint64_t> held, std::uint64_t bytes) {
+  std::sort(held.begin(), held.end());
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const auto level = bytes / (held.size() - i);
+    if (held[i] > level) return level;
+    bytes -= held[i];
+  }
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+// The clock.
+class interval_timer final : public sync_timer {
+public:
+  bool wait(std::chrono::milliseconds interval) override {
+    std::unique_lock lock(mutex_);
+    const bool woken = changed_.wait_for(lock, interval, [&] { return is_woken_; });
+    is_woken_ = false;
+    return !woken;
+  }
+  void wake() noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      is_woken_ = true;
+    }
+    changed_.notify_one();
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_woken_ = false;
+};
+
 } // namespace
 
 disk_store::disk_store(store_options options)
     : options_(std::move(options))
     , files_(options_.files ? *options_.files : real_file_system())
-    , born_(fork_generation()) {}
+    , born_(fork_generation()) {
+  if (options_.read_only || options_.sync_interval.count() <= 0) return;
+  periodic_ = std::make_unique<periodic>();
+  periodic_->timer = options_.timer ? options_.timer : std::make_shared<interval_timer>();
+}
 
 expected<std::unique_ptr<store>> disk_store::open(store_options options) {
   if (options.directory.empty()) return fail(errc::invalid_argument, "a store needs a directory");
@@ -54,7 +110,7 @@ expected<std::unique_ptr<store>> disk_store::open(store_options options) {
   if (!first) return fail(first.error());
   opened->now_ = first->get();
   opened->openings_.push_back(std::move(*first));
-  opened->start_syncing();
+  if (opened->periodic_) opened->periodic_->thread = std::thread(&disk_store::tend, opened.get());
   return opened;
 }
 
@@ -62,7 +118,9 @@ disk_store::~disk_store() { close(); }
 
 expected<std::unique_ptr<disk_store::opening>> disk_store::open_once() {
   auto directory =
-      open_store_directory(files_, options_.directory, shape_for(options_), options_.read_only);
+      open_store_directory(files_, options_.directory, options_.read_only, [&](const file& folder) {
+        return shape_for(options_, choose_budget(folder));
+      });
   if (!directory) return fail(directory.error());
   auto one = std::make_unique<opening>(files_, std::move(*directory));
   if (auto joined = join_session(*one); !joined) return fail(joined.error());
@@ -80,13 +138,14 @@ expected<void> disk_store::join_session(opening& one) const {
                               ": another process is closing the store; try again");
 }
 
-std::uint64_t disk_store::choose_budget(const opening& one) const noexcept {
+std::uint64_t disk_store::choose_budget(const file& folder) const {
   if (options_.budget_bytes != 0) return std::max(options_.budget_bytes, min_budget_bytes);
-  const auto tenth = files_.free_bytes(one.directory.folder.get()) / 10;
-  return std::max(std::min(default_budget_bytes, tenth), min_budget_bytes);
+  const auto all = files_.free_bytes(folder.get()) + bytes_in(files_, folder.get());
+  return std::clamp(all / 10, min_budget_bytes, default_budget_bytes);
 }
 
-shard_config disk_store::config_of(const opening& one, unsigned number) const {
+shard_config disk_store::config_of(const opening& one, unsigned number,
+                                   std::uint64_t budget) const {
   shard_config config;
   config.files = &files_;
   config.path = one.directory.path / "shards" / shard_folder(number);
@@ -94,10 +153,14 @@ shard_config disk_store::config_of(const opening& one, unsigned number) const {
   config.number = number;
   config.shards = one.directory.description.shards;
   config.segment_bytes = one.directory.description.segment_bytes;
-  config.budget_bytes = choose_budget(one) / config.shards;
+  config.budget_bytes = budget / config.shards;
+  if (options_.budget_bytes == 0) {
+    config.least_budget_bytes = min_budget_bytes / config.shards;
+    config.most_budget_bytes = default_budget_bytes / config.shards;
+  }
   config.read_only = options_.read_only;
   config.compress = options_.compress;
-  config.defer_removal = options_.sync_interval.count() > 0 && !options_.read_only;
+  if (periodic_) config.work_due = [timer = periodic_->timer] { timer->wake(); };
   config.lock_deadline = options_.lock_deadline;
   // Never 0, which means: not to be trusted.
   config.boot = (hash_bytes(files_.boot_id()) & head_value_mask) | 1;
@@ -111,12 +174,13 @@ expected<void> disk_store::open_shards(opening& one) const {
   auto folder =
       open_private_directory(files_, one.directory.folder.get(), "shards", path, make, true);
   if (!folder) return fail(folder.error());
+  const auto budget = choose_budget(one.directory.folder);
   const auto was_clean = one.mark.exists(); // building the first shard removes it
   for (unsigned number = 0; number < one.directory.description.shards; ++number) {
     const auto name = shard_folder(number);
     auto place = open_private_directory(files_, folder->get(), name, path / name, make, true);
     if (!place) return fail(place.error());
-    auto config = config_of(one, number);
+    auto config = config_of(one, number, budget);
     config.was_clean = was_clean;
     auto opened = shard::open(std::move(config), std::move(*place), one.mark);
     if (!opened) return fail(opened.error());
@@ -127,9 +191,9 @@ expected<void> disk_store::open_shards(opening& one) const {
 
 bool disk_store::reopen_after_removal(unsigned number) {
   constexpr std::size_t max_openings = 16; // they are kept until the store closes
+  if (is_forked()) return false;
   const std::lock_guard lock(opening_mutex_);
-  if (is_forked() || shard_at(number).is_in_place() || openings_.size() >= max_openings)
-    return false;
+  if (shard_at(number).is_in_place() || openings_.size() >= max_openings) return false;
   auto next = open_once();
   if (!next || (*next)->shards.size() != now().shards.size()) return false;
   now_.store(next->get(), std::memory_order_release);
@@ -137,42 +201,30 @@ bool disk_store::reopen_after_removal(unsigned number) {
   return true;
 }
 
-void disk_store::start_syncing() {
-  if (options_.read_only || options_.sync_interval.count() <= 0) return;
-  periodic_ = std::make_unique<periodic>();
-  periodic_->thread = std::thread([this] { sync_until_stopped(); });
-}
-
-void disk_store::sync_until_stopped() {
-  std::unique_lock lock(periodic_->mutex);
+// The background thread: evicts what is over the budget as soon as a writer says so, and syncs now
+// and then. Errors are not lost: writers that find no room meet them again, flush() repeats them.
+void disk_store::tend() {
   while (!periodic_->stopping) {
-    periodic_->wake.wait_for(lock, options_.sync_interval);
+    const bool passed = periodic_->timer->wait(options_.sync_interval);
     if (periodic_->stopping) return;
-    lock.unlock();
-    if (now().mark.wrote()) (void)flush(); // its error stays with the shard: flush() repeats it
-    lock.lock();
+    for (const auto& one : now().shards)
+      one->catch_up();
+    if (passed && now().mark.wrote()) (void)flush();
   }
-}
-
-void disk_store::stop_syncing() {
-  {
-    const std::lock_guard lock(periodic_->mutex);
-    periodic_->stopping = true;
-  }
-  periodic_->wake.notify_all();
-  periodic_->thread.join();
 }
 
 void disk_store::close() noexcept {
   if (is_forked()) {
-    // The thread is not in this process, and its lock may be taken for ever.
-    if (periodic_) {
-      periodic_->thread.detach();
-      (void)periodic_.release();
-    }
+    // The thread is not in this process, and its timer's lock may be taken for ever.
+    if (periodic_) new std::shared_ptr<sync_timer>(periodic_->timer);
+    (void)periodic_.release();
     return;
   }
-  if (periodic_) stop_syncing();
+  if (periodic_ && periodic_->thread.joinable()) {
+    periodic_->stopping = true;
+    periodic_->timer->wake();
+    periodic_->thread.join();
+  }
   if (!now_.load() || !now().session || !now().mark.wrote()) return;
   if (!flush()) return;
   // The last one out says that all is on disk.
@@ -234,10 +286,15 @@ expected<verify_report> disk_store::verify(bool repair) {
   return report;
 }
 
+// The shards that take most give first, so that nothing is evicted while all together take less.
 expected<std::uint64_t> disk_store::evict_to(std::uint64_t bytes) {
+  std::vector<std::uint64_t> taken;
+  for (const auto& one : now().shards)
+    taken.push_back(one->disk_bytes());
+  const auto level = level_for(taken, bytes);
   std::uint64_t freed = 0;
   for (const auto& one : now().shards) {
-    auto part = one->evict_to(bytes / shards());
+    auto part = one->evict_to(level);
     if (!part) return fail(part.error());
     freed += *part;
   }

@@ -6,7 +6,7 @@
 #include "storage/disk/shard.hpp"
 #include "storage/disk/store_directory.hpp"
 
-#include <condition_variable>
+#include <atomic>
 #include <mutex>
 #include <thread>
 
@@ -34,11 +34,10 @@ public:
   expected<void> clear() override;
 
 private:
-  // The thread that syncs; on the heap, since a forked child has to leave it alone.
+  // The thread that evicts and syncs; on the heap, since a forked child has to leave it alone.
   struct periodic {
-    std::mutex mutex;
-    std::condition_variable wake;
-    bool stopping = false;
+    std::shared_ptr<sync_timer> timer;
+    std::atomic<bool> stopping{false};
     std::thread thread;
   };
 
@@ -59,15 +58,13 @@ private:
   expected<std::unique_ptr<opening>> open_once();
   expected<void> join_session(opening& one) const;
   expected<void> open_shards(opening& one) const;
-  shard_config config_of(const opening& one, unsigned number) const;
-  std::uint64_t choose_budget(const opening& one) const noexcept;
+  shard_config config_of(const opening& one, unsigned number, std::uint64_t budget) const;
+  std::uint64_t choose_budget(const file& folder) const;
   /// Opens the directory again if the shard's is no longer in place. False: it is, or cannot be.
   bool reopen_after_removal(unsigned number);
   opening& now() const noexcept { return *now_.load(std::memory_order_acquire); }
   shard& shard_at(unsigned number) const noexcept { return *now().shards[number]; }
-  void start_syncing();
-  void sync_until_stopped();
-  void stop_syncing();
+  void tend();
   void close() noexcept;
   bool is_forked() const noexcept { return fork_generation() != born_; }
 

@@ -24,6 +24,8 @@ inline constexpr unsigned tag_bits = 17;
 inline constexpr std::uint64_t max_segment = (std::uint64_t{1} << segment_bits) - 1;
 /// Largest segment: offsets count units in 22 bits.
 inline constexpr std::uint64_t max_segment_bytes = unit_bytes << offset_bits;
+/// The byte of a head that whoever evicts holds locked.
+inline constexpr std::uint64_t evictor_byte = 0;
 /// Smallest segment that a store may be made with (only tests go below 1 MiB).
 inline constexpr std::uint64_t min_segment_bytes = std::uint64_t{64} << 10;
 

@@ -23,6 +23,14 @@ using slot = std::atomic<std::uint64_t>;
 /// "index.7"
 std::string index_name(std::uint64_t generation);
 
+/// Buckets of a table for this many entries, with room for more.
+constexpr std::uint64_t buckets_for(std::uint64_t entries) noexcept {
+  constexpr std::uint64_t least = 512;
+  constexpr std::uint64_t percent = 60; // of the slots in use
+  const auto wanted = entries * 100 / percent / slots_per_bucket + 1;
+  return wanted < least ? least : wanted;
+}
+
 class index_table {
 public:
   /// Makes the file of a generation, in place of a left-over one: empty, all its blocks real.

@@ -36,7 +36,7 @@ bool is_entry(record_kind kind) noexcept {
 segment_scan::segment_scan(const segment_place& place, std::uint64_t segment)
     : place_(place)
     , segment_(segment)
-    , file_(open_segment(place, segment, size_))
+    , file_(open_segment(place, segment, size_, &sealed_as_))
     , end_(size_) {
   error_ = file_.error();
 }
@@ -63,7 +63,7 @@ bool segment_scan::next(record_header& header, location& where) {
   while (const char* bytes = bytes_at(position_, sizeof header)) {
     std::memcpy(&header, bytes, sizeof header);
     where = {segment_, position_};
-    if (is_sealed(header, place_.store_id, where) && has_sane_lengths(header) &&
+    if (is_sealed(header, place_.store_id, {sealed_as_, position_}) && has_sane_lengths(header) &&
         record_end(header) <= end_ - position_) {
       position_ += record_size(header);
       return true;

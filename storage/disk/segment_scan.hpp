@@ -56,6 +56,7 @@ private:
   segment_place place_;
   std::uint64_t segment_;
   std::uint64_t size_ = 0; // set by opening the file
+  std::uint64_t sealed_as_ = 0;
   file file_;
   std::uint64_t end_ = 0;
   std::uint64_t position_ = first_record_offset;

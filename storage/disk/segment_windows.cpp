@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <fcntl.h>
 #include <new>
 
@@ -30,7 +31,21 @@ std::uint64_t segment_number(const std::string& name) noexcept {
   return parsed.ec == std::errc{} && parsed.ptr == end && number <= max_segment ? number : 0;
 }
 
-file open_segment(const segment_place& place, std::uint64_t segment, std::uint64_t& size) {
+namespace {
+
+// A large value that eviction kept goes on under a higher number than its header has.
+bool is_header_of(const segment_header& header, const segment_place& place,
+                  std::uint64_t segment) noexcept {
+  return header.magic == segment_magic && header.format == format_version &&
+         header.store_id == place.store_id &&
+         (header.segment == segment || (header.large && header.segment < segment)) &&
+         header.sum == hash_seeded(&header, offsetof(segment_header, sum), 0);
+}
+
+} // namespace
+
+file open_segment(const segment_place& place, std::uint64_t segment, std::uint64_t& size,
+                  std::uint64_t* sealed_as) {
   auto& files = *place.files;
   const auto name = segment_name(segment);
   file opened(files, files.open_at(place.directory, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
@@ -40,10 +55,8 @@ file open_segment(const segment_place& place, std::uint64_t segment, std::uint64
   const int stated = files.status(opened.get(), about);
   const auto got = read_fully(files, opened.get(), &header, sizeof header, 0);
   if (stated < 0 || got < 0) return {files, stated < 0 ? stated : static_cast<int>(got)};
-  if (got != sizeof header || header.magic != segment_magic || header.format != format_version ||
-      header.store_id != place.store_id || header.segment != segment ||
-      header.sum != hash_seeded(&header, offsetof(segment_header, sum), 0))
-    return {files, -EBADMSG};
+  if (got != sizeof header || !is_header_of(header, place, segment)) return {files, -EBADMSG};
+  if (sealed_as) *sealed_as = header.segment;
   size = static_cast<std::uint64_t>(about.st_size);
   return opened;
 }
@@ -144,6 +157,17 @@ const char* segment_reader::peek(std::uint64_t offset, std::uint64_t bytes,
     return nullptr;
   }
   return read(scratch.data(), offset, bytes) ? scratch.data() : nullptr;
+}
+
+location segment_reader::sealed_at(location where) noexcept {
+  if (where.offset != first_record_offset) return where;
+  std::string scratch;
+  segment_header header;
+  const char* bytes = peek(0, sizeof header, scratch);
+  if (!bytes) return where;
+  std::memcpy(&header, bytes, sizeof header);
+  return is_header_of(header, windows_.place(), segment_) ? location{header.segment, where.offset}
+                                                          : where;
 }
 
 bool segment_reader::copy(char* to, std::uint64_t offset, std::uint64_t bytes,

@@ -31,7 +31,10 @@ struct segment_place {
 };
 
 /// Opens a segment for reading. Its header is checked: EBADMSG when it is not this store's.
-file open_segment(const segment_place& place, std::uint64_t segment, std::uint64_t& size);
+/// `sealed_as`: the number with which its records were sealed, which is another one when a large
+/// value was kept by eviction.
+file open_segment(const segment_place& place, std::uint64_t segment, std::uint64_t& size,
+                  std::uint64_t* sealed_as = nullptr);
 
 class segment_windows {
 public:
@@ -95,6 +98,8 @@ public:
   const char* peek(std::uint64_t offset, std::uint64_t bytes, std::string& scratch) noexcept;
   /// Copies bytes out and returns the hash of what was copied. False: see `error`.
   bool copy(char* to, std::uint64_t offset, std::uint64_t bytes, std::uint64_t& hash) noexcept;
+  /// The location for which the record at `where` was sealed (see `open_segment`).
+  location sealed_at(location where) noexcept;
   /// Reads from the file from now on, whatever is mapped.
   void distrust_mapping() noexcept { from_file_ = true; }
   /// The errno of what failed last; ERANGE: the segment ends before, ENOENT: there is none.

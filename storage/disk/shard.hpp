@@ -6,8 +6,8 @@
 // time. In a forked child only reading works; the rest answers `forked`.
 //
 // The code lies in shard_open.cpp, shard_read.cpp, shard_write.cpp, shard_segments.cpp,
-// shard_grow.cpp, shard_large.cpp, shard_recover.cpp, shard_evict.cpp, shard_sync.cpp and
-// shard_verify.cpp. The rule they share:
+// shard_grow.cpp, shard_large.cpp, shard_recover.cpp, shard_room.cpp, shard_evict.cpp,
+// shard_retire.cpp, shard_sync.cpp and shard_verify.cpp. The rule they share:
 // the index is what the valid records of the segments make it, the highest sequence of a key wins.
 #pragma once
 
@@ -23,8 +23,10 @@
 #include "storage/disk/store.hpp"
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,14 +41,20 @@ struct shard_config {
   unsigned number = 0;
   unsigned shards = 1;
   std::uint64_t segment_bytes = 0;
-  std::uint64_t budget_bytes = 0; ///< of this shard
+  std::uint64_t budget_bytes = 0;       ///< of this shard
+  std::uint64_t least_budget_bytes = 0; ///< when it follows the disk; else 0
+  std::uint64_t most_budget_bytes = 0;  ///< when it follows the disk; else 0
   bool read_only = false;
   bool compress = false;
-  bool defer_removal = false; ///< somebody syncs now and then: eviction need not wait for it
+  /// Told that `catch_up` should be called soon; empty: the writer's thread calls it itself.
+  std::function<void()> work_due;
   std::chrono::milliseconds lock_deadline{2000};
   std::uint64_t boot = 0; ///< 48 bits of the machine's present start
   bool was_clean = false; ///< the store's clean mark was there when it was opened
 };
+
+/// What the names of files end in that are not what they will be yet.
+inline constexpr std::string_view temporary_suffix = ".tmp";
 
 /// A request made ready outside the lock: its header but for sequence and seal, its bytes.
 struct prepared_write {
@@ -70,11 +78,15 @@ public:
 
   void apply(std::span<write_request> group);
   expected<void> flush();
+  /// Evicts what is over the budget, if anything is.
+  void catch_up();
   /// Syncs head and index too, for the clean mark.
   bool sync_index();
   expected<void> list(const std::function<bool(const entry_info&)>& visit, bool& go_on);
   void add_stats(store_stats& out) const;
   expected<void> verify(bool repair, verify_report& report);
+  /// Bytes of disk that it takes.
+  std::uint64_t disk_bytes() const { return measure().bytes; }
   /// Evicts until at most `bytes` of disk are taken. Returns the bytes freed.
   expected<std::uint64_t> evict_to(std::uint64_t bytes);
   expected<void> clear();
@@ -127,30 +139,40 @@ private:
   error flaw_of(const write_request& request) const;
   lookup find_for_write(const entry_key& key) noexcept;
   void apply_small(std::span<write_request> group, std::span<prepared_write> ready);
-  void append_all(std::span<write_request> group, std::span<prepared_write> ready);
+  std::size_t append_all(std::span<write_request> group, std::span<prepared_write> ready);
   stop plan(append_batch& work, write_request& request, prepared_write& ready, std::size_t number);
   stop plan_append(append_batch& work, const write_request& request, prepared_write& ready,
                    std::size_t number, const lookup& old);
   slot* claim_slot(const word_set& taken, std::uint64_t hash) noexcept;
+  struct write_outcome {
+    std::size_t complete = 0; // records that are published
+    error why{};              // why not all of them are
+  };
+  write_outcome write_batch(append_batch& work);
   void commit(append_batch& work, std::span<write_request> group);
   void publish(std::span<const planned_record> items) noexcept;
   void refuse(write_request& request, const error& why);
-  expected<void> make_way(stop reason, std::uint64_t hash);
+  expected<bool> make_way(stop reason, std::uint64_t hash);
   bool is_flooded() const noexcept;
   expected<void> drop_oldest_of(std::uint64_t hash);
   expected<void> open_active();
   expected<void> allocate_to(std::uint64_t end);
-  expected<void> roll();
+  expected<bool> roll();
   expected<void> begin_segment();
   expected<file> make_segment(std::uint64_t& number);
   expected<std::uint64_t> take_segment_number();
   segment_header header_of_segment(std::uint64_t number, bool large) const noexcept;
   expected<void> grow();
+  bool has_room_to_grow() const noexcept;
+  expected<void> resize_index(std::uint64_t buckets);
+  void shrink_index();
+  std::uint64_t live_slots(const index_table& index) const noexcept;
 
   // -- values too large for a shared segment (shard_large.cpp)
   void apply_large(write_request& request, prepared_write& ready);
   expected<bool> decide_large(write_request& request, const prepared_write& ready);
   expected<file> make_large_file(const std::string& name, std::uint64_t bytes);
+  expected<file> reserve_large_file(const std::string& name, std::uint64_t bytes);
   expected<void> write_large(const file& to, const write_request& request,
                              const prepared_write& ready);
   expected<void> publish_large(write_request& request, prepared_write& ready, file& written,
@@ -172,20 +194,57 @@ private:
   expected<void> fill_index(const std::vector<survivor>& all, std::uint64_t generation);
   expected<void> rebuild_privately();
 
-  // -- evicting (shard_evict.cpp)
+  // -- the budget (shard_room.cpp); without the lock
   struct disk_use {
     std::uint64_t bytes = 0;             // of everything
     std::uint64_t retired_bytes = 0;     // of segments below the oldest
     std::vector<std::uint64_t> segments; // ascending
   };
+  struct room_request {
+    std::uint64_t needed = 0; // what must fit into the budget
+    std::uint64_t wanted = 0; // what whoever evicts makes fit
+  };
+  // What of an evicted segment is appended again.
+  struct keep_rule {
+    std::uint64_t below = 0;     // of segments below this number; 0: nothing
+    std::uint64_t roomy = 0;     // what was not hit too, while so many bytes at most are live
+    bool drop_when_full = false; // on a full disk the rest is dropped; else eviction is given up
+  };
+  class evictor; // one at a time, of all processes
   disk_use measure() const;
+  std::uint64_t budget(const disk_use& use) const noexcept;
+  bool has_room(const disk_use& use, std::uint64_t bytes) const noexcept;
   bool is_bare(const disk_use& use) const noexcept;
-  expected<void> make_room(std::uint64_t bytes);
-  expected<void> evict_oldest(bool keep_hit);
-  std::uint64_t keep_hit_entries(const std::vector<entry_place>& hit);
-  bool append_copy(segment_scan& from, const entry_place& entry);
-  bool remove_retired();
-  expected<void> sync_and_remove_retired();
+  expected<void> make_room(room_request wanted);
+  using use_test = std::function<bool(const disk_use&)>;
+  expected<void> evict_while(const use_test& is_too_much, keep_rule rule);
+  void evict_when_due();
+  // What an eviction may append before it frees something.
+  std::uint64_t copy_bytes() const noexcept { return roll_limit() / 2; }
+  room_request room_to_roll() const noexcept { return {copy_bytes(), copy_bytes() + roll_limit()}; }
+
+  // -- evicting one segment (shard_evict.cpp); without the lock, unless it says so
+  struct evicted_segment;
+  struct copied_record;
+  expected<void> evict_oldest(keep_rule rule);
+  expected<std::uint64_t> choose_victim();
+  expected<evicted_segment> look_at(std::uint64_t segment, keep_rule rule);
+  void choose_kept(evicted_segment& one, bool is_roomy) const;
+  expected<void> keep(evicted_segment& one);
+  expected<void> keep_large(evicted_segment& one);
+  expected<void> append_copies(evicted_segment& one, const std::vector<copied_record>& batch);
+  void plan_copy(append_batch& work, const copied_record& record);
+  expected<void> retire(const evicted_segment& one);
+
+  // -- removing segments (shard_retire.cpp)
+  bool may_remove() noexcept;                // with the lock
+  int remove_segment(std::uint64_t segment); // with the lock
+  void remove_retired_now();                 // with the lock
+  expected<void> remove_retired();
+  std::optional<record_header> large_record(std::uint64_t segment) const;
+  bool is_dead_large(std::uint64_t segment);
+  std::vector<std::uint64_t> find_dead_large();
+  expected<void> remove_dead_large(const std::vector<std::uint64_t>& dead);
 
   // -- syncing (shard_sync.cpp)
   bool is_synced(location where) const noexcept;
@@ -206,6 +265,9 @@ private:
   sync_job begin_sync();
   expected<void> do_sync(sync_job& job) const;
   void end_sync(const sync_job& job);
+  expected<void> sync_all();
+  void note_sync_failure(std::uint64_t segment) noexcept;
+  std::uint64_t failed_sync() noexcept; // with the lock
 
   // -- checking (shard_verify.cpp)
   struct check_state;
@@ -224,13 +286,17 @@ private:
     return config_.segment_bytes < max_segment_bytes ? config_.segment_bytes
                                                      : max_segment_bytes - unit_bytes;
   }
-  std::uint64_t large_from() const noexcept { return config_.segment_bytes / 4; }
+  /// Where this process leaves a segment for the next: the budget of another may be smaller than
+  /// that of whoever made the store.
+  std::uint64_t roll_limit() const noexcept { return roll_limit_; }
+  std::uint64_t large_from() const noexcept { return roll_limit() / 4; }
 
   const shard_config config_;
   file_system& files_;
   clean_mark& mark_;
   const std::uint64_t born_; // fork generation
   const std::string head_path_;
+  const std::uint64_t roll_limit_;
   std::uint64_t inode_ = 0; // of the head
   file directory_;
   mapping head_mapping_;
@@ -243,6 +309,11 @@ private:
   // What a reader that cannot drop an entry has reported as corrupt.
   std::array<std::atomic<std::uint64_t>, 64> reported_{};
 
+  std::mutex evictor_mutex_;
+  std::atomic<bool> eviction_due_{false};
+  std::atomic<bool> may_have_dead_large_{false};
+  std::atomic<std::uint64_t> sync_failed_here_{0}; // segment; until the head says so too
+
   // With the lock held:
   std::shared_ptr<file> active_file_; // shared with a flush that is syncing it
   std::uint64_t active_segment_ = 0;  // of active_file_
@@ -252,6 +323,23 @@ private:
   std::map<std::uint64_t, std::shared_ptr<file>> unsynced_;
   std::vector<std::uint64_t> to_seal_;
   bool directory_unsynced_ = false;
+};
+
+/// The right to evict, of one thread in all processes; given back when it goes out of scope.
+/// Whoever does not get it need not evict: somebody else does.
+class shard::evictor {
+public:
+  explicit evictor(shard& of) noexcept
+      : of_(of) {}
+  evictor(const evictor&) = delete;
+  evictor& operator=(const evictor&) = delete;
+  ~evictor();
+  bool take() noexcept;
+  bool is_taken() const noexcept { return taken_; }
+
+private:
+  shard& of_;
+  bool taken_ = false;
 };
 
 /// The lock, held until it goes out of scope.

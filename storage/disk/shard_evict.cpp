@@ -1,4 +1,8 @@
-// The budget: the oldest segment goes, and what of it was hit is appended again first.
+// Evicting the oldest segment: what of it was hit is appended again first.
+//
+// The lock is held for steps of bounded length only: the segment is looked through and its records
+// are read without it, and appended a batch at a time. Whoever replaces or erases one meanwhile is
+// noticed by the slot, which does not point at the old place any more.
 #include "storage/disk/errors.hpp"
 #include "storage/disk/shard.hpp"
 
@@ -7,191 +11,209 @@
 #include <fcntl.h>
 
 namespace hearth::storage::disk {
+namespace {
 
-shard::disk_use shard::measure() const {
-  disk_use use;
-  std::vector<std::string> names;
-  files_.list(directory_.get(), names);
-  std::uint64_t lowest = 0;
-  if (!head_.load(head_word::oldest, lowest)) lowest = 0;
-  for (const auto& name : names) {
-    struct stat about {};
-    if (files_.status_at(directory_.get(), name.c_str(), about) < 0) continue;
-    const auto bytes = static_cast<std::uint64_t>(about.st_blocks) * 512;
-    use.bytes += bytes;
-    const auto segment = segment_number(name);
-    if (segment == 0) continue;
-    use.segments.push_back(segment);
-    if (segment < lowest) use.retired_bytes += bytes;
-  }
-  std::sort(use.segments.begin(), use.segments.end());
-  return use;
+// So much is appended under one lock.
+constexpr std::size_t max_copied_records = 128;
+constexpr std::uint64_t max_copied_bytes = std::uint64_t{512} << 10;
+
+} // namespace
+
+struct shard::evicted_segment {
+  struct live_entry {
+    entry_place place;
+    bool hit;
+  };
+  std::uint64_t segment = 0;
+  bool is_large = false;
+  std::vector<live_entry> live;
+  std::vector<entry_place> to_keep;
+  std::uint64_t bytes = 0; // of what is live
+  std::size_t kept = 0;
+  std::uint64_t kept_bytes = 0;
+  location kept_until{}; // what has to be synced before the segment may go
+};
+
+/// A record read from the segment that goes.
+struct shard::copied_record {
+  entry_place from;
+  std::string bytes;
+};
+
+expected<void> shard::evict_oldest(keep_rule rule) {
+  const auto segment = choose_victim();
+  if (!segment) return fail(segment.error());
+  if (*segment == 0) return {};
+  auto one = look_at(*segment, rule);
+  if (!one) return fail(one.error());
+  if (auto kept = one->is_large ? keep_large(*one) : keep(*one); !kept)
+    if (!rule.drop_when_full || kept.error().code() != errc::no_space) return kept;
+  return retire(*one);
 }
 
-// Whether an empty active segment is all there is.
-bool shard::is_bare(const disk_use& use) const noexcept {
-  const auto first = std::lower_bound(use.segments.begin(), use.segments.end(), oldest());
-  return use.segments.end() - first <= 1 && tail().offset == first_record_offset;
-}
-
-// Until `bytes` more fit into the budget. Segments that were evicted and wait for the copies of
-// their entries to be synced count as gone while they are few, since whoever syncs removes them.
-expected<void> shard::make_room(std::uint64_t bytes) {
-  constexpr unsigned max_rounds = 100000;
-  for (unsigned round = 0; round < max_rounds; ++round) {
-    const auto use = measure();
-    const auto waiting =
-        config_.defer_removal ? std::min(use.retired_bytes, config_.segment_bytes) : 0;
-    if (use.bytes - waiting + bytes <= config_.budget_bytes) return {};
-    if (use.retired_bytes > waiting) {
-      if (auto removed = sync_and_remove_retired(); !removed) return removed;
-      continue;
-    }
-    if (is_bare(use)) return {}; // the budget is smaller than the least that a store takes
-    if (auto evicted = evict_oldest(true); !evicted) return evicted;
-  }
-  return {};
-}
-
-expected<void> shard::sync_and_remove_retired() {
-  if (remove_retired()) return {};
-  auto job = begin_sync();
-  if (auto synced = do_sync(job); !synced) return synced;
-  end_sync(job);
-  if (remove_retired()) return {};
-  return fail(errc::io, "evicted segments of " + config_.path.string() +
-                            " cannot be removed; check the directory's rights");
-}
-
-expected<void> shard::evict_oldest(bool keep_hit) {
-  const auto use = measure();
-  const auto first = std::lower_bound(use.segments.begin(), use.segments.end(), oldest());
-  if (first == use.segments.end()) return {};
-  const auto victim = *first;
-  if (victim == tail().segment)
-    if (auto begun = begin_segment(); !begun) return begun;
-  auto* index = current_index();
-  if (!index) return fail(errc::io, "the index of " + config_.path.string() + " cannot be mapped");
-  std::vector<entry_place> hit;
-  std::uint64_t entries = 0;
-  std::uint64_t bytes = 0;
-  const int error =
-      for_each_entry(windows_.place(), victim, ~std::uint64_t{0}, [&](const entry_place& entry) {
-        const slot* one = index->find_exact(entry.hash, entry.where);
-        if (!one || entry.kind != record_kind::value) return;
-        ++entries;
-        bytes += entry.bytes;
-        if (one->load(std::memory_order_relaxed) & hit_bit) hit.push_back(entry);
-      });
-  if (error == EMFILE || error == ENFILE || error == ENOMEM)
-    return fail(system_error(error, "read", path_of(segment_name(victim))));
-  const auto kept = keep_hit ? keep_hit_entries(hit) : 0;
-  counters_.add(counter::kept_by_hit, kept);
-  counters_.add(counter::evicted, entries - kept);
-  const auto live = head_.get(head_word::live_bytes);
-  head_.set(head_word::live_bytes, live - std::min(live, bytes));
-  if (kept > 0) head_.set(head_word::retired_after, tail());
-  const auto next = std::upper_bound(use.segments.begin(), use.segments.end(), victim);
-  head_.set(head_word::oldest, next != use.segments.end() ? *next : tail().segment);
-  remove_retired();
-  return {};
-}
-
-// At most half a segment of them; the hit bits go. Returns how many were kept.
-std::uint64_t shard::keep_hit_entries(const std::vector<entry_place>& hit) {
-  std::uint64_t budget = config_.segment_bytes / 2;
-  std::uint64_t kept = 0;
-  if (hit.empty()) return 0;
-  segment_scan from(windows_.place(), hit.front().where.segment);
-  for (const auto& entry : hit) {
-    if (entry.bytes > budget) continue;
-    if (!append_copy(from, entry)) continue;
-    budget -= entry.bytes;
-    ++kept;
-  }
-  return kept;
-}
-
-bool shard::append_copy(segment_scan& from, const entry_place& entry) {
-  if (tail().offset + entry.bytes > segment_limit() && !begin_segment()) return false;
-  const auto record = from.read_intact(entry.where);
-  auto* index = current_index();
-  if (record.empty() || !index || !open_active()) return false;
-  const auto start = tail();
-  if (!allocate_to(start.offset + record.size())) return false;
-  slot* place = index->find_exact(entry.hash, entry.where);
-  if (!place) return false;
-  record_header header;
-  std::memcpy(&header, record.data(), sizeof header);
-  header.sequence = head_.get(head_word::sequence) + 1;
-  seal(header, config_.store_id, start);
-  const location end{start.segment, start.offset + record.size()};
-  head_.set(head_word::sequence, header.sequence);
-  head_.set(head_word::reserved, end);
-  head_.set(head_word::pending, start);
-  std::vector<iovec> parts{
-      {&header, sizeof header},
-      {const_cast<char*>(record.data()) + sizeof header, record.size() - sizeof header}};
-  const auto wrote = write_fully(files_, active_file_->get(), parts, start.offset);
-  if (!wrote.error) {
-    head_.set(head_word::active, end);
-    const planned_record one{0, place, make_slot(entry.hash, start), 0, entry.bytes, 0, false};
-    publish({&one, 1});
-  } else {
-    head_.set(head_word::reserved, start);
-  }
-  head_.set(head_word::pending, 0);
-  return !wrote.error;
-}
-
-// Removes the segments below the oldest, once the copies of what they held are synced. False when
-// some had to stay.
-bool shard::remove_retired() {
-  if (!is_synced(head_.place(head_word::retired_after)) || !head_.verify()) return false;
-  bool all = true;
-  for (const auto segment : measure().segments) {
-    if (segment >= oldest()) break;
-    const auto name = segment_name(segment);
-    const file one(files_,
-                   files_.open_at(directory_.get(), name.c_str(), O_WRONLY | O_NOFOLLOW, 0));
-    struct stat about {};
-    // The blocks first: a file that somebody maps keeps them when it is unlinked.
-    if (one && files_.status(one.get(), about) == 0 && about.st_size > 0)
-      files_.punch(one.get(), 0, static_cast<std::uint64_t>(about.st_size));
-    all = files_.remove_at(directory_.get(), name.c_str()) == 0 && all;
-    unsynced_.erase(segment);
-    std::erase(to_seal_, segment);
-  }
-  return all;
-}
-
-expected<std::uint64_t> shard::evict_to(std::uint64_t bytes) {
+// The oldest segment; it is not appended to any more. 0: there is none.
+expected<std::uint64_t> shard::choose_victim() {
   if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return fail(locked.error());
   const hold held(*this);
   if (auto cleared = mark_.remove_before_write(); !cleared) return fail(cleared.error());
-  const auto before = measure().bytes;
-  for (auto use = measure(); use.bytes > bytes; use = measure()) {
-    if (is_bare(use)) break;
-    if (auto evicted = evict_oldest(false); !evicted) return fail(evicted.error());
-    if (auto removed = sync_and_remove_retired(); !removed) return fail(removed.error());
-  }
-  const auto after = measure().bytes;
-  return before > after ? before - after : 0;
+  const auto segments = measure().segments;
+  const auto first = std::lower_bound(segments.begin(), segments.end(), oldest());
+  if (first == segments.end()) return 0;
+  if (*first == tail().segment)
+    if (auto begun = begin_segment(); !begun) return fail(begun.error());
+  return *first;
 }
 
-expected<void> shard::clear() {
+expected<shard::evicted_segment> shard::look_at(std::uint64_t segment, keep_rule rule) {
+  const auto* index = current_index();
+  if (!index) return fail(errc::io, "the index of " + config_.path.string() + " cannot be mapped");
+  evicted_segment one;
+  one.segment = segment;
+  one.is_large = large_record(segment).has_value();
+  const int error =
+      for_each_entry(windows_.place(), segment, ~std::uint64_t{0}, [&](const entry_place& entry) {
+        const slot* at = index->find_exact(entry.hash, entry.where);
+        if (!at || entry.kind != record_kind::value) return;
+        one.bytes += entry.bytes;
+        one.live.push_back({entry, (at->load(std::memory_order_relaxed) & hit_bit) != 0});
+      });
+  if (error == EMFILE || error == ENFILE || error == ENOMEM)
+    return fail(system_error(error, "read", path_of(segment_name(segment))));
+  const bool is_roomy = head_.get(head_word::live_bytes) <= rule.roomy;
+  if (segment < rule.below) choose_kept(one, is_roomy);
+  return one;
+}
+
+// What was hit; and when most of the budget is taken by what was replaced or erased, the rest too,
+// for then there is room for it. At most half a segment, so that something is freed; a large value
+// costs nothing to keep.
+void shard::choose_kept(evicted_segment& one, bool is_roomy) const {
+  auto left = one.is_large ? ~std::uint64_t{0} : copy_bytes();
+  for (const bool hit : {true, false}) {
+    if (!hit && !is_roomy) break;
+    for (const auto& entry : one.live) {
+      if (entry.hit != hit || entry.place.bytes > left) continue;
+      left -= entry.place.bytes;
+      one.to_keep.push_back(entry.place);
+    }
+  }
+  std::sort(one.to_keep.begin(), one.to_keep.end(), [](const entry_place& a, const entry_place& b) {
+    return a.where.offset < b.where.offset;
+  });
+}
+
+expected<void> shard::keep(evicted_segment& one) {
+  if (one.to_keep.empty()) return {};
+  const auto batch_bytes = std::min(max_copied_bytes, copy_bytes() / 2);
+  segment_scan from(windows_.place(), one.segment);
+  std::vector<copied_record> batch;
+  std::uint64_t bytes = 0;
+  const auto append = [&]() -> expected<void> {
+    if (batch.empty()) return {};
+    if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return locked;
+    const hold held(*this);
+    bytes = 0;
+    return append_copies(one, std::exchange(batch, {}));
+  };
+  for (const auto& entry : one.to_keep) {
+    auto record = from.read_intact(entry.where);
+    if (record.empty()) continue; // damaged: it goes with the segment
+    bytes += record.size();
+    batch.push_back({entry, std::move(record)});
+    if (batch.size() < max_copied_records && bytes < batch_bytes) continue;
+    if (auto appended = append(); !appended) return appended;
+  }
+  return append();
+}
+
+// With the lock held.
+expected<void> shard::append_copies(evicted_segment& one, const std::vector<copied_record>& batch) {
+  std::size_t next = 0;
+  while (next < batch.size()) {
+    if (auto opened = open_active(); !opened) return opened;
+    append_batch work(tail());
+    work.sequence = head_.get(head_word::sequence);
+    for (; next < batch.size(); ++next) {
+      if (work.end + batch[next].bytes.size() > roll_limit() && work.end > first_record_offset)
+        break;
+      plan_copy(work, batch[next]);
+    }
+    if (!work.items.empty()) {
+      const auto wrote = write_batch(work);
+      one.kept += wrote.complete;
+      for (std::size_t i = 0; i < wrote.complete; ++i)
+        one.kept_bytes += work.items[i].bytes;
+      one.kept_until = tail();
+      if (wrote.complete < work.items.size()) return fail(wrote.why);
+    }
+    if (next < batch.size())
+      if (auto begun = begin_segment(); !begun) return begun;
+  }
+  return {};
+}
+
+// Unless it was replaced, erased or evicted since it was looked at, or is over.
+void shard::plan_copy(append_batch& work, const copied_record& record) {
+  const auto& from = record.from;
+  auto* index = current_index();
+  slot* place = index ? index->find_exact(from.hash, from.where) : nullptr;
+  record_header header;
+  std::memcpy(&header, record.bytes.data(), sizeof header);
+  if (!place || from.where.segment < oldest() ||
+      (header.expires_unix_ms != 0 && is_expired(header.expires_unix_ms, unix_time_ms())))
+    return;
+  const location at{work.start.segment, work.end};
+  header.sequence = work.sequence + 1;
+  seal(header, config_.store_id, at);
+  work.add_copy(header, std::string_view(record.bytes).substr(sizeof header));
+  work.items.push_back(
+      {0, place, make_slot(from.hash, at), from.bytes, from.bytes, work.end, false});
+}
+
+// A large value's segment goes on under a number above all others, as it is: a second name of the
+// file, which the slot points at; the first goes with the segment.
+expected<void> shard::keep_large(evicted_segment& one) {
+  if (one.to_keep.empty()) return {};
+  const auto& entry = one.to_keep.front();
+  const auto record = large_record(one.segment);
+  if (!record || is_expired(record->expires_unix_ms, unix_time_ms())) return {};
   if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return locked;
   const hold held(*this);
-  if (auto cleared = mark_.remove_before_write(); !cleared) return cleared;
-  if (auto begun = begin_segment(); !begun) return begun;
-  head_.set(head_word::oldest, tail().segment);
-  head_.set(head_word::live_bytes, 0);
-  head_.set(head_word::retired_after, 0);
-  head_.set(head_word::epoch, head_.get(head_word::epoch) + 1);
-  remove_retired();
-  // Durably: a rebuild would bring back what it finds.
-  if (const int synced = files_.sync(directory_.get()); synced < 0)
-    return fail(system_error(-synced, "sync", config_.path));
+  auto* index = current_index();
+  slot* place = index ? index->find_exact(entry.hash, entry.where) : nullptr;
+  if (!place || one.segment < oldest()) return {};
+  const auto number = take_segment_number();
+  if (!number) return fail(number.error());
+  const location at{*number, first_record_offset};
+  const auto name = segment_name(*number);
+  head_.set(head_word::pending, at);
+  const int linked =
+      files_.link_at(directory_.get(), segment_name(one.segment).c_str(), name.c_str());
+  if (linked == 0) {
+    const planned_record moved{0, place, make_slot(entry.hash, at), 0, 0, 0, false};
+    publish({&moved, 1});
+    one.kept = 1;
+    one.kept_bytes = entry.bytes;
+    one.kept_until = at;
+  }
+  head_.set(head_word::pending, 0);
+  if (linked < 0 && linked != -EEXIST) return fail(system_error(-linked, "link", path_of(name)));
+  return {};
+}
+
+expected<void> shard::retire(const evicted_segment& one) {
+  if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return locked;
+  const hold held(*this);
+  if (oldest() > one.segment) return {}; // somebody else did
+  counters_.add(counter::kept_by_hit, one.kept);
+  counters_.add(counter::evicted, one.live.size() - std::min(one.live.size(), one.kept));
+  const auto live = head_.get(head_word::live_bytes);
+  head_.set(head_word::live_bytes, live - std::min(live, one.bytes - one.kept_bytes));
+  if (one.kept > 0) head_.set(head_word::retired_after, one.kept_until);
+  const auto segments = measure().segments;
+  const auto next = std::upper_bound(segments.begin(), segments.end(), one.segment);
+  head_.set(head_word::oldest,
+            next != segments.end() ? std::min(*next, tail().segment) : tail().segment);
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include "storage/disk/errors.hpp"
 #include "storage/disk/shard.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace hearth::storage::disk {
@@ -10,11 +11,15 @@ namespace hearth::storage::disk {
 // grow would only make a larger index that is emptier still.
 bool shard::is_flooded() const noexcept {
   const auto* index = index_.load(std::memory_order_acquire);
+  return live_slots(*index) < index->slots() / 8;
+}
+
+std::uint64_t shard::live_slots(const index_table& index) const noexcept {
   const auto lowest = oldest();
   std::uint64_t live = 0;
-  for (std::uint64_t i = 0; i < index->slots(); ++i)
-    live += slot_segment(index->at(i).load(std::memory_order_relaxed)) >= lowest;
-  return live < index->slots() / 8;
+  for (std::uint64_t i = 0; i < index.slots(); ++i)
+    live += slot_segment(index.at(i).load(std::memory_order_relaxed)) >= lowest;
+  return live;
 }
 
 expected<void> shard::drop_oldest_of(std::uint64_t hash) {
@@ -30,17 +35,49 @@ expected<void> shard::drop_oldest_of(std::uint64_t hash) {
   return {};
 }
 
+namespace {
+
+std::uint64_t grown(std::uint64_t buckets) noexcept {
+  constexpr std::uint64_t doubling_up_to = 4096;
+  return buckets < doubling_up_to ? buckets * 2 : buckets * 3 / 2;
+}
+
+} // namespace
+
+// Old and new are there at once for a moment, within the segment by which the budget may be passed.
+bool shard::has_room_to_grow() const noexcept {
+  const auto* index = index_.load(std::memory_order_acquire);
+  const auto bytes = grown(index->buckets()) * slots_per_bucket * sizeof(slot);
+  const auto use = measure();
+  return use.bytes + std::min(bytes, 2 * roll_limit()) <= budget(use) + roll_limit() ||
+         is_bare(use);
+}
+
 expected<void> shard::grow() {
   auto* old = current_index();
   if (!old) return fail(errc::io, "the index of " + config_.path.string() + " cannot be mapped");
-  constexpr std::uint64_t doubling_up_to = 4096;
-  auto buckets = old->buckets() < doubling_up_to ? old->buckets() * 2 : old->buckets() * 3 / 2;
+  return resize_index(grown(old->buckets()));
+}
+
+// After much was evicted or cleared. It only saves disk: that it fails is no harm.
+void shard::shrink_index() {
+  if (!lock_for_writing(config_.lock_deadline)) return;
+  const hold held(*this);
+  const auto* index = current_index();
+  const auto live = index ? live_slots(*index) : 0;
+  if (index && buckets_for(live) * 2 < index->buckets()) (void)resize_index(buckets_for(live));
+}
+
+expected<void> shard::resize_index(std::uint64_t buckets) {
+  auto* old = current_index();
+  if (!old) return fail(errc::io, "the index of " + config_.path.string() + " cannot be mapped");
   const auto generation = old->generation() + 1;
   int error = index_table::create(files_, directory_.get(), generation, config_.store_id, buckets);
   if (error) return fail(system_error(error, "make", path_of(index_name(generation))));
   auto made = index_table::map(files_, directory_.get(), generation, config_.store_id, true, error);
   if (!made) return fail(system_error(error, "map", path_of(index_name(generation))));
   const auto active = tail();
+  std::uint64_t live = 0;
   for (const auto segment : measure().segments) {
     if (segment < oldest()) continue;
     const auto limit = segment == active.segment ? active.offset : ~std::uint64_t{0};
@@ -48,7 +85,9 @@ expected<void> shard::grow() {
       const slot* from = old->find_exact(entry.hash, entry.where);
       if (!from) return;
       slot* to = made->find_free(entry.hash, [](const slot*, std::uint64_t w) { return w == 0; });
-      if (to) to->store(from->load(std::memory_order_relaxed), std::memory_order_relaxed);
+      if (!to) return;
+      to->store(from->load(std::memory_order_relaxed), std::memory_order_relaxed);
+      live += entry.bytes;
     });
     if (error == EMFILE || error == ENFILE || error == ENOMEM)
       return fail(system_error(error, "read", path_of(segment_name(segment))));
@@ -57,6 +96,7 @@ expected<void> shard::grow() {
   head_.set(head_word::index_sum, made->sum());
   head_.set(head_word::generation, generation);
   head_.set(head_word::index_stale, 0);
+  head_.set(head_word::live_bytes, live);
   const auto former = index_name(old->generation());
   adopt_index(std::move(made));
   files_.remove_at(directory_.get(), former.c_str());

@@ -12,8 +12,6 @@
 namespace hearth::storage::disk {
 namespace {
 
-constexpr std::string_view temporary_suffix = ".tmp";
-
 std::string temporary_name() {
   static std::atomic<std::uint64_t> count{0};
   return "large." + std::to_string(::getpid()) + "." + std::to_string(count.fetch_add(1)) +
@@ -29,7 +27,7 @@ void shard::apply_large(write_request& request, prepared_write& ready) {
   auto done = decide_large(request, ready);
   if (done && !*done) return;
   if (done) {
-    auto opened = make_large_file(name, bytes);
+    auto opened = reserve_large_file(name, bytes);
     if (opened)
       made = std::move(*opened);
     else
@@ -49,14 +47,8 @@ void shard::apply_large(write_request& request, prepared_write& ready) {
   if (!result) refuse(request, result.error());
 }
 
-// Whether there is something to write; makes room for it.
+// Whether there is something to write.
 expected<bool> shard::decide_large(write_request& request, const prepared_write& ready) {
-  const auto bytes = first_record_offset + record_size(ready.header);
-  if (bytes + 2 * config_.segment_bytes > config_.budget_bytes)
-    return fail(errc::too_large,
-                "a value of " + std::to_string(ready.header.payload_bytes) +
-                    " bytes does not fit into the budget of " + config_.path.string() + " (" +
-                    std::to_string(config_.budget_bytes) + " bytes a shard); raise the budget");
   if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return fail(locked.error());
   const hold held(*this);
   const auto old = find_for_write(request.key);
@@ -67,21 +59,42 @@ expected<bool> shard::decide_large(write_request& request, const prepared_write&
     counters_.add(counter::existed);
     return false;
   }
+  const auto bytes = first_record_offset + record_size(ready.header);
+  const auto* index = current_index();
+  const auto least = (index ? index->slots() * sizeof(slot) : 0) + roll_limit() + copy_bytes();
+  if (const auto limit = budget(measure()); bytes + least > limit)
+    return fail(errc::too_large, "a value of " + std::to_string(ready.header.payload_bytes) +
+                                     " bytes does not fit into " + config_.path.string() +
+                                     ", which may take " + std::to_string(limit) +
+                                     " bytes (the budget over " + std::to_string(config_.shards) +
+                                     " shards); raise the budget");
   if (auto cleared = mark_.remove_before_write(); !cleared) return fail(cleared.error());
-  if (auto room = make_room(bytes); !room) return fail(room.error());
   return true;
 }
 
+// A file of its size that fits into the budget.
+expected<file> shard::reserve_large_file(const std::string& name, std::uint64_t bytes) {
+  constexpr unsigned max_waits = 64; // for room that others took again
+  const auto needed = bytes + copy_bytes();
+  for (unsigned waits = 0; waits < max_waits; ++waits) {
+    if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return fail(locked.error());
+    hold held(*this);
+    if (has_room(measure(), needed)) return make_large_file(name, bytes);
+    held.release();
+    if (auto room = make_room({needed, needed}); !room) return fail(room.error());
+  }
+  return fail(errc::busy,
+              "others fill " + config_.path.string() + " faster than it can be evicted; try again");
+}
+
+// With the lock held, so that nobody takes it for abandoned before it is locked itself, and nobody
+// else for the same room.
 expected<file> shard::make_large_file(const std::string& name, std::uint64_t bytes) {
-  // Under the lock, so that nobody takes it for abandoned before it is locked itself.
-  if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return fail(locked.error());
-  const hold held(*this);
   file made(files_, files_.open_at(directory_.get(), name.c_str(),
                                    O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0600));
   if (!made) return fail(system_error(made.error(), "make", path_of(name)));
   int error = -files_.try_lock(made.get(), true);
-  if (!error) error = -files_.allocate(made.get(), 0, bytes);
-  if (error == EOPNOTSUPP || error == ENOSYS) error = 0;
+  if (!error) error = -files_.resize(made.get(), bytes);
   if (!error) return made;
   files_.remove_at(directory_.get(), name.c_str());
   return fail(system_error(error, "make room for", path_of(name)));
@@ -89,6 +102,10 @@ expected<file> shard::make_large_file(const std::string& name, std::uint64_t byt
 
 expected<void> shard::write_large(const file& to, const write_request& request,
                                   const prepared_write& ready) {
+  const int allocated =
+      files_.allocate(to.get(), 0, first_record_offset + record_size(ready.header));
+  if (allocated < 0 && allocated != -EOPNOTSUPP && allocated != -ENOSYS)
+    return fail(system_error(-allocated, "make room for a value in", config_.path));
   gathered_bytes bytes;
   bytes.add(request.key.cache->name());
   bytes.add(request.key.cache->version());
@@ -117,7 +134,8 @@ expected<void> shard::publish_large(write_request& request, prepared_write& read
   for (unsigned attempt = 0; !place && attempt < 4; ++attempt) {
     place = claim_slot(word_set{}, request.key.hash);
     if (place) break;
-    if (auto grown = make_way(stop::must_grow, request.key.hash); !grown) return grown;
+    auto grown = is_flooded() ? drop_oldest_of(request.key.hash) : grow();
+    if (!grown) return grown;
   }
   if (!place) return fail(errc::internal, "no slot for a value in " + config_.path.string());
   const auto number = take_segment_number();
@@ -150,6 +168,8 @@ expected<void> shard::publish_large(write_request& request, prepared_write& read
   files_.unlock(written.get());
   unsynced_.emplace(*number, std::make_shared<file>(std::move(written)));
   directory_unsynced_ = true;
+  if (old.where && slot_location(old.word).offset == first_record_offset)
+    may_have_dead_large_.store(true, std::memory_order_relaxed);
   const bool insert = request.kind == write_kind::insert;
   request.status = insert ? write_status::inserted : write_status::stored;
   counters_.add(insert ? counter::inserted : counter::put);

@@ -20,6 +20,14 @@ std::size_t windows_for(const shard_config& config) noexcept {
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(live * 2, 32, 16384));
 }
 
+// A segment is an eighth of the budget at most, whatever the store was made with.
+std::uint64_t roll_limit_for(const shard_config& config) noexcept {
+  constexpr std::uint64_t segments_a_budget = 8;
+  const auto part = std::max(config.budget_bytes / segments_a_budget, min_segment_bytes);
+  return std::min(
+      {config.segment_bytes, part / page_bytes * page_bytes, max_segment_bytes - unit_bytes});
+}
+
 } // namespace
 
 shard::shard(shard_config config, file directory, clean_mark& mark)
@@ -28,6 +36,7 @@ shard::shard(shard_config config, file directory, clean_mark& mark)
     , mark_(mark)
     , born_(fork_generation())
     , head_path_((config_.path / head_name).string())
+    , roll_limit_(roll_limit_for(config_))
     , directory_(std::move(directory))
     , windows_({config_.files, directory_.get(), config_.store_id, config_.segment_bytes},
                windows_for(config_)) {}
@@ -145,7 +154,7 @@ expected<void> shard::check_at_open() {
   if (index && index->sum() != head_.get(head_word::index_sum))
     if (auto rebuilt = rebuild(); !rebuilt) return rebuilt;
   remove_abandoned();
-  remove_retired();
+  remove_retired_now();
   return {};
 }
 

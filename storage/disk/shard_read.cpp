@@ -55,9 +55,10 @@ shard::outcome shard::read_header(segment_reader& from, location where, const en
   const char* bytes = from.peek(where.offset, sizeof header, scratch);
   if (!bytes) return failure();
   std::memcpy(&header, bytes, sizeof header);
-  if (!is_sealed(header, config_.store_id, where) || !has_sane_lengths(header) ||
-      header.kind != record_kind::value)
+  if (!is_sealed(header, config_.store_id, where) &&
+      !is_sealed(header, config_.store_id, from.sealed_at(where)))
     return outcome::bad;
+  if (!has_sane_lengths(header) || header.kind != record_kind::value) return outcome::bad;
   if (header.hash != key.hash) return outcome::other;
   const char* identity = from.peek(where.offset + sizeof header, header.identity_bytes(), scratch);
   if (!identity) return failure();

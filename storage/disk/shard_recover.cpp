@@ -14,7 +14,6 @@
 namespace hearth::storage::disk {
 namespace {
 
-constexpr std::uint64_t first_buckets = 512;
 // After a head was lost nobody knows which numbers were given out: leave a gap.
 constexpr std::uint64_t number_gap = 64;
 
@@ -110,7 +109,11 @@ expected<void> shard::apply_record(const record_header& header, const std::strin
   if (!cache) return {}; // no name that anyone could ask for
   const auto key = std::string_view(identity).substr(header.name_bytes + header.version_bytes);
   const auto old = find_for_write(entry_key(*cache, key, header.hash));
-  if (old.where && old.header.sequence >= header.sequence) return {};
+  // Of two names of one large value's segment the later one counts.
+  if (old.where &&
+      (old.header.sequence > header.sequence ||
+       (old.header.sequence == header.sequence && slot_segment(old.word) >= where.segment)))
+    return {};
   slot* place = old.where;
   if (header.kind == record_kind::tombstone) {
     if (place) place->store(0, std::memory_order_release);
@@ -119,7 +122,8 @@ expected<void> shard::apply_record(const record_header& header, const std::strin
   for (unsigned attempt = 0; !place && attempt < 4; ++attempt) {
     place = claim_slot(word_set{}, header.hash);
     if (place) break;
-    if (auto grown = make_way(stop::must_grow, header.hash); !grown) return grown;
+    auto grown = is_flooded() ? drop_oldest_of(header.hash) : grow();
+    if (!grown) return grown;
   }
   if (place) place->store(make_slot(header.hash, where), std::memory_order_release);
   return {};
@@ -176,7 +180,8 @@ bool shard::same_key(location a, location b) {
 // Leaves one survivor a key: the newest, and none when that is a tombstone.
 void shard::keep_newest(std::vector<survivor>& all) {
   std::sort(all.begin(), all.end(), [](const survivor& a, const survivor& b) {
-    return a.hash != b.hash ? a.hash < b.hash : a.sequence > b.sequence;
+    if (a.hash != b.hash) return a.hash < b.hash;
+    return a.sequence != b.sequence ? a.sequence > b.sequence : a.where.segment > b.where.segment;
   });
   std::size_t kept = 0;
   for (std::size_t begin = 0; begin < all.size();) {
@@ -194,15 +199,6 @@ void shard::keep_newest(std::vector<survivor>& all) {
   all.resize(kept);
   std::erase_if(all, [](const survivor& one) { return one.kind == record_kind::tombstone; });
 }
-
-namespace {
-
-std::uint64_t buckets_for(std::size_t entries) noexcept {
-  constexpr std::uint64_t percent = 60; // of the slots in use
-  return std::max<std::uint64_t>(first_buckets, entries * 100 / percent / slots_per_bucket + 1);
-}
-
-} // namespace
 
 expected<void> shard::fill_index(const std::vector<survivor>& all, std::uint64_t generation) {
   const auto fill = [&](const index_table& table) {

@@ -36,8 +36,8 @@ expected<void> shard::open_active() {
 
 expected<void> shard::allocate_to(std::uint64_t end) {
   if (end <= allocated_) return {};
-  const auto chunk = std::clamp<std::uint64_t>(config_.segment_bytes / 8, 64u << 10, 8u << 20);
-  const auto wanted = std::max(end, std::min(round_up(end, chunk), config_.segment_bytes));
+  const auto chunk = std::clamp<std::uint64_t>(roll_limit() / 8, 64u << 10, 8u << 20);
+  const auto wanted = std::max(end, std::min(round_up(end, chunk), roll_limit()));
   for (const auto target : {wanted, end}) {
     const int made = files_.allocate(active_file_->get(), allocated_, target - allocated_);
     if (made == 0) {
@@ -89,11 +89,14 @@ expected<file> shard::make_segment(std::uint64_t& number) {
   return fail(errc::io, "too many left-over segments in " + config_.path.string());
 }
 
-expected<void> shard::roll() {
-  const auto before = tail().segment;
-  if (auto room = make_room(config_.segment_bytes); !room) return room;
-  // Making room may have begun a segment itself, for what is kept.
-  return tail().segment == before ? begin_segment() : expected<void>{};
+// The next segment, unless it does not fit into the budget: then false.
+expected<bool> shard::roll() {
+  const auto use = measure();
+  const auto room = room_to_roll();
+  if (!has_room(use, room.needed)) return false;
+  if (auto begun = begin_segment(); !begun) return fail(begun.error());
+  if (!has_room(use, room.wanted)) eviction_due_.store(true, std::memory_order_relaxed);
+  return true;
 }
 
 expected<void> shard::begin_segment() {

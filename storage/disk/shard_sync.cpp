@@ -71,30 +71,54 @@ void shard::end_sync(const sync_job& job) {
     if (segment != job.tail.segment) unsynced_.erase(segment);
 }
 
-expected<void> shard::flush() {
-  if (may_not_write()) return fail(refusal());
-  if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return locked;
+// What the system says of a failed sync it says once: it is kept here until the head has it.
+void shard::note_sync_failure(std::uint64_t segment) noexcept {
+  auto known = sync_failed_here_.load();
+  while (known < segment && !sync_failed_here_.compare_exchange_weak(known, segment)) {
+  }
+}
+
+// With the lock held: the segment that could not be synced, until it is evicted; 0: there is none.
+std::uint64_t shard::failed_sync() noexcept {
+  const auto failed = std::max(head_.get(head_word::sync_failed), sync_failed_here_.exchange(0));
+  if (failed != head_.get(head_word::sync_failed)) head_.set(head_word::sync_failed, failed);
+  return failed >= oldest() ? failed : 0;
+}
+
+// Everything that was acknowledged before, by any process. Without the lock, but for its ends.
+expected<void> shard::sync_all() {
   sync_job job;
   {
+    if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return locked;
     const hold held(*this);
-    const auto failed = head_.get(head_word::sync_failed);
-    if (failed != 0 && failed >= oldest())
+    if (const auto failed = failed_sync(); failed != 0)
       return fail(errc::io, "the system could not sync " + path_of(segment_name(failed)).string() +
                                 " and may have dropped bytes of it; check the disk, then clear");
     job = begin_sync();
   }
   const auto synced = do_sync(job);
+  if (!synced) note_sync_failure(job.failed);
+  if (auto locked = lock_for_writing(config_.lock_deadline); !locked)
+    return synced ? locked : synced;
+  const hold held(*this);
+  if (!synced) {
+    failed_sync();
+    return synced;
+  }
+  end_sync(job);
+  return {};
+}
+
+expected<void> shard::flush() {
+  if (may_not_write()) return fail(refusal());
+  const auto dead = may_have_dead_large_ ? find_dead_large() : std::vector<std::uint64_t>{};
+  if (auto synced = sync_all(); !synced) return synced;
+  if (auto removed = remove_dead_large(dead); !removed) return removed;
+  if (auto removed = remove_retired(); !removed) return removed;
   std::vector<std::uint64_t> sealable;
   {
     if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return locked;
     const hold held(*this);
-    if (!synced) {
-      if (job.failed > head_.get(head_word::sync_failed))
-        head_.set(head_word::sync_failed, job.failed);
-      return synced;
-    }
-    end_sync(job);
-    remove_retired();
     sealable = std::exchange(to_seal_, {});
   }
   // Outside the lock: nothing is appended to them. A table that fails to be written is done

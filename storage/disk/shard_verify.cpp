@@ -67,7 +67,8 @@ bool shard::describe(std::uint64_t word, entry_info& out) {
   const char* bytes = from.peek(where.offset, sizeof header, scratch);
   if (!bytes) return false;
   std::memcpy(&header, bytes, sizeof header);
-  if (!is_sealed(header, config_.store_id, where) || !has_sane_lengths(header)) return false;
+  if (!is_sealed(header, config_.store_id, from.sealed_at(where)) || !has_sane_lengths(header))
+    return false;
   const char* identity = from.peek(where.offset + sizeof header, header.identity_bytes(), scratch);
   if (!identity) return false;
   out.cache.assign(identity, header.name_bytes);

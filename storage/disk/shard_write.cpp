@@ -78,7 +78,7 @@ void shard::prepare(const write_request& request, prepared_write& out) {
   }
   out.payload = request.value.payload();
   header.payload_bytes = out.payload.size();
-  if (config_.compress && out.payload.size() >= min_compressed_bytes) {
+  if ((config_.compress || request.compress) && out.payload.size() >= min_compressed_bytes) {
     out.compressed.resize(ZSTD_compressBound(out.payload.size()));
     const auto size = ZSTD_compress(out.compressed.data(), out.compressed.size(),
                                     out.payload.data(), out.payload.size(), compression_level);
@@ -122,23 +122,34 @@ void shard::apply(std::span<write_request> group) {
 }
 
 void shard::apply_small(std::span<write_request> group, std::span<prepared_write> ready) {
+  constexpr unsigned max_waits = 64; // for room that others took again
+  unsigned waits = 0;
   while (!group.empty()) {
     const auto part = std::min(group.size(), max_batch_records);
-    auto locked = lock_for_writing(config_.lock_deadline);
-    if (locked) {
+    std::size_t done = part;
+    if (auto locked = lock_for_writing(config_.lock_deadline); locked) {
       const hold held(*this);
       counters_.add(counter::groups);
-      append_all(group.first(part), ready.first(part));
+      done = append_all(group.first(part), ready.first(part));
     } else {
       for (auto& request : group.first(part))
         refuse(request, locked.error());
     }
-    group = group.subspan(part);
-    ready = ready.subspan(part);
+    if (done < part) {
+      auto room = make_room(room_to_roll());
+      if (room && ++waits > max_waits)
+        room = fail(errc::busy, "others fill " + config_.path.string() +
+                                    " faster than it can be evicted; try again");
+      if (!room) refuse(group[done++], room.error());
+    }
+    group = group.subspan(done);
+    ready = ready.subspan(done);
   }
+  evict_when_due();
 }
 
-void shard::append_all(std::span<write_request> group, std::span<prepared_write> ready) {
+// Returns how many are decided: fewer than all when there is no room for the next.
+std::size_t shard::append_all(std::span<write_request> group, std::span<prepared_write> ready) {
   std::size_t number = 0;
   unsigned clearings = 0;
   while (number < group.size()) {
@@ -156,15 +167,22 @@ void shard::append_all(std::span<write_request> group, std::span<prepared_write>
     if (!work.items.empty()) commit(work, group);
     if (reason == stop::decided || reason == stop::full) continue;
     auto cleared = make_way(reason, group[number].key.hash);
+    if (cleared && !*cleared) return number;
     if (cleared && ++clearings > max_clearings)
       cleared = fail(errc::internal, "no place for a record in " + config_.path.string());
     if (!cleared) refuse(group[number++], cleared.error());
   }
+  return number;
 }
 
-expected<void> shard::make_way(stop reason, std::uint64_t hash) {
+// False: there is no room for it.
+expected<bool> shard::make_way(stop reason, std::uint64_t hash) {
   if (reason == stop::must_roll) return roll();
-  return is_flooded() ? drop_oldest_of(hash) : grow();
+  const bool flooded = is_flooded();
+  if (!flooded && !has_room_to_grow()) return false;
+  auto done = flooded ? drop_oldest_of(hash) : grow();
+  if (!done) return fail(done.error());
+  return true;
 }
 
 shard::lookup shard::find_for_write(const entry_key& key) noexcept {
@@ -217,7 +235,7 @@ shard::stop shard::plan_append(append_batch& work, const write_request& request,
   if (old.where && slot_segment(old.word) > work.start.segment) return stop::must_roll;
   auto& header = ready.header;
   const location at{work.start.segment, work.end};
-  if (at.offset + record_size(header) > segment_limit()) return stop::must_roll;
+  if (at.offset + record_size(header) > roll_limit()) return stop::must_roll;
   slot* place = old.where ? old.where : claim_slot(work.slots, header.hash);
   if (!place) return stop::must_grow;
   header.sequence = work.sequence + 1;
@@ -228,6 +246,8 @@ shard::stop shard::plan_append(append_batch& work, const write_request& request,
            ready.payload);
   work.hashes.insert(header.hash | 1);
   work.slots.insert(reinterpret_cast<std::uintptr_t>(place));
+  if (old.where && slot_location(old.word).offset == first_record_offset)
+    may_have_dead_large_.store(true, std::memory_order_relaxed);
   const bool erases = header.kind == record_kind::tombstone;
   work.items.push_back({number, place, erases ? 0 : make_slot(header.hash, at),
                         old.where ? record_size(old.header) : 0, record_size(header), work.end,
@@ -245,31 +265,39 @@ slot* shard::claim_slot(const word_set& taken, std::uint64_t hash) noexcept {
   });
 }
 
-void shard::commit(append_batch& work, std::span<write_request> group) {
-  const auto refuse_from = [&](std::size_t first, const error& why) {
-    for (std::size_t i = first; i < work.items.size(); ++i)
-      refuse(group[work.items[i].request], why);
-  };
+// Writes and publishes what is planned, with the lock held.
+shard::write_outcome shard::write_batch(append_batch& work) {
   auto ready = mark_.remove_before_write();
   if (ready) ready = allocate_to(work.end);
-  if (!ready) return refuse_from(0, ready.error());
+  if (!ready) return {0, ready.error()};
   const location end{work.start.segment, work.end};
   head_.set(head_word::sequence, work.sequence);
   head_.set(head_word::reserved, end);
   head_.set(head_word::pending, work.start);
   auto parts = work.bytes.parts();
   const auto wrote = write_fully(files_, active_file_->get(), parts, work.start.offset);
-  std::size_t complete = 0;
-  while (complete < work.items.size() &&
-         work.items[complete].end - work.start.offset <= wrote.written)
-    ++complete;
-  const auto reached = complete ? work.items[complete - 1].end : work.start.offset;
+  write_outcome result;
+  while (result.complete < work.items.size() &&
+         work.items[result.complete].end - work.start.offset <= wrote.written)
+    ++result.complete;
+  const auto reached = result.complete ? work.items[result.complete - 1].end : work.start.offset;
   head_.set(head_word::active, {work.start.segment, reached});
-  publish(std::span(work.items).first(complete));
+  publish(std::span(work.items).first(result.complete));
   head_.set(head_word::reserved, {work.start.segment, reached});
   head_.set(head_word::pending, 0);
-  for (std::size_t i = 0; i < complete; ++i) {
+  if (wrote.error)
+    result.why = system_error(wrote.error, "append to", path_of(segment_name(work.start.segment)));
+  return result;
+}
+
+void shard::commit(append_batch& work, std::span<write_request> group) {
+  const auto wrote = write_batch(work);
+  for (std::size_t i = 0; i < work.items.size(); ++i) {
     auto& request = group[work.items[i].request];
+    if (i >= wrote.complete) {
+      refuse(request, wrote.why);
+      continue;
+    }
     const auto kind = request.kind;
     request.status = kind == write_kind::insert ? write_status::inserted
                      : kind == write_kind::put  ? write_status::stored
@@ -278,9 +306,6 @@ void shard::commit(append_batch& work, std::span<write_request> group) {
                   : kind == write_kind::put  ? counter::put
                                              : counter::erased);
   }
-  if (complete < work.items.size())
-    refuse_from(complete,
-                system_error(wrote.error, "append to", path_of(segment_name(work.start.segment))));
 }
 
 void shard::publish(std::span<const planned_record> items) noexcept {

@@ -23,17 +23,32 @@ namespace hearth::storage {
 
 class file_system; // the seam through which tests inject faults; null means the real one
 
+/// What the thread that evicts and syncs in the background waits on. Tests move one by hand.
+class sync_timer {
+public:
+  virtual ~sync_timer() = default;
+  /// Returns true when `interval` has passed, false after `wake`, a wake before it included.
+  virtual bool wait(std::chrono::milliseconds interval) = 0;
+  /// Any thread.
+  virtual void wake() noexcept = 0;
+};
+
 /// How a store is opened. Zero means: choose.
 struct store_options {
   std::filesystem::path directory; ///< made, private to the user, when missing
-  std::uint64_t budget_bytes = 0;  ///< default 10 GiB, never more than 1/10 of the free disk
-  std::uint64_t segment_bytes = 0; ///< default budget/shards/8, within 1 to 64 MiB
+  /// What the store may take of the disk; while a segment is evicted, one segment a shard more.
+  /// Default 10 GiB, never more than a tenth of what is free and what the store takes. Each shard
+  /// has an equal part; a value larger than about four fifths of that is refused.
+  std::uint64_t budget_bytes = 0;
+  std::uint64_t segment_bytes = 0; ///< of a new store; default budget/shards/8, 1 to 64 MiB
   unsigned shards = 0;             ///< of a new store; default 4, never more than cores
   bool read_only = false;          ///< writes are refused, nothing is made
   bool compress = false;           ///< zstd each value that becomes smaller by it
   bool guard_sigbus = false;       ///< install the handler that turns SIGBUS into a miss
   std::chrono::milliseconds lock_deadline{2000}; ///< how long a writer waits for another process
-  std::chrono::milliseconds sync_interval{5000}; ///< zero: sync only in flush()
+  /// Zero: no thread of its own; it syncs only in flush(), and writers evict themselves.
+  std::chrono::milliseconds sync_interval{5000};
+  std::shared_ptr<sync_timer> timer; ///< null: the clock
   file_system* files = nullptr;
 };
 
@@ -79,6 +94,7 @@ struct write_request {
   entry_key key;
   artifact value{};                 ///< not for erase
   std::int64_t expires_unix_ms = 0; ///< real time in ms after which it is a miss; 0: never
+  bool compress = false; ///< zstd it, if that makes it smaller, whatever the store's option says
   write_status status = write_status::failed;
   error why{};
 };

@@ -186,9 +186,9 @@ expected<file> open_private_directory(file_system& files, int parent,
   return opened;
 }
 
-expected<store_directory> open_store_directory(file_system& files,
-                                               const std::filesystem::path& directory,
-                                               const store_shape& shape, bool read_only) {
+expected<store_directory>
+open_store_directory(file_system& files, const std::filesystem::path& directory, bool read_only,
+                     const std::function<store_shape(const file& folder)>& choose) {
   const bool make = !read_only;
   auto top = open_private_directory(files, AT_FDCWD, directory, directory, make, false);
   if (!top) return fail(top.error());
@@ -198,6 +198,7 @@ expected<store_directory> open_store_directory(file_system& files,
   opened.folder = std::move(*folder);
   if (auto known = check_file_system(files, opened.folder, opened.path); !known)
     return fail(known.error());
+  const auto shape = choose(opened.folder);
   store_description fresh;
   fresh.shards = shape.shards;
   fresh.segment_bytes = shape.segment_bytes;

@@ -9,6 +9,7 @@
 #include "storage/disk/format.hpp"
 
 #include <filesystem>
+#include <functional>
 
 namespace hearth::storage::disk {
 
@@ -32,10 +33,11 @@ expected<file> open_private_directory(file_system& files, int parent,
                                       const std::filesystem::path& shown, bool make,
                                       bool private_only);
 
-/// Opens the store's directory, and makes it and its description unless `read_only`.
-expected<store_directory> open_store_directory(file_system& files,
-                                               const std::filesystem::path& directory,
-                                               const store_shape& shape, bool read_only);
+/// Opens the store's directory, and makes it and its description unless `read_only`. `choose` says
+/// what shape a new store in this folder is to have.
+expected<store_directory>
+open_store_directory(file_system& files, const std::filesystem::path& directory, bool read_only,
+                     const std::function<store_shape(const file& folder)>& choose);
 
 /// "00"
 std::string shard_folder(unsigned number);
