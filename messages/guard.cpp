@@ -153,7 +153,7 @@ const std::string& guard_expression::text() const noexcept { return program_->te
 const std::vector<std::string>& guard_expression::names() const noexcept { return program_->names; }
 
 std::size_t guard_expression::column_of_name(std::size_t index) const noexcept {
-  return guards::column_of(program_->text, program_->name_offsets[index]);
+  return column_of(program_->text, program_->name_offsets[index]);
 }
 
 std::vector<std::optional<std::int64_t>>
@@ -180,7 +180,7 @@ expected<std::int64_t> guard_expression::evaluate_value(values_view values) cons
   case fault::unknown_name:
     return fail(
         errc::unknown_name,
-        guards::at_column(text(), offset, "unknown name " + guards::quoted(names()[index])));
+        guards::at_column(text(), offset, "unknown name " + quoted(names()[index])));
   case fault::zero_divisor:
     return fail(errc::division_by_zero, guards::at_column(text(), offset, "division by zero"));
   case fault::real_number:

@@ -7,7 +7,6 @@
 namespace hearth {
 namespace {
 
-using guards::quoted;
 
 constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();

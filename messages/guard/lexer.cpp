@@ -74,31 +74,8 @@ bool may_follow_number(std::string_view rest) {
 
 } // namespace
 
-std::size_t column_of(std::string_view text, std::size_t offset) {
-  const auto before = text.substr(0, offset);
-  return 1 +
-         static_cast<std::size_t>(std::count_if(before.begin(), before.end(), starts_character));
-}
-
 std::string at_column(std::string_view text, std::size_t offset, std::string_view what) {
   return "column " + std::to_string(column_of(text, offset)) + ": " + std::string(what);
-}
-
-std::string quoted(std::string_view text) {
-  constexpr std::size_t most = 40;
-  auto end = std::min(text.size(), most);
-  while (end < text.size() && !starts_character(text[end]))
-    --end;
-  std::string result = "'";
-  for (const char c : text.substr(0, end)) {
-    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) {
-      result += c;
-      continue;
-    }
-    constexpr std::string_view hex = "0123456789abcdef";
-    result += {'\\', 'x', hex[static_cast<unsigned char>(c) >> 4], hex[c & 15]};
-  }
-  return result + (end < text.size() ? "...'" : "'");
 }
 
 bool is_keyword(std::string_view word) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/source_place.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,14 +21,8 @@ struct token {
   std::uint64_t value = 0; ///< of a number; 2^64 - 1 when it is that or more
 };
 
-/// The column of the character of the byte at `offset`: characters are counted from 1.
-std::size_t column_of(std::string_view text, std::size_t offset);
-
 /// "column 7: what"
 std::string at_column(std::string_view text, std::size_t offset, std::string_view what);
-
-/// At most 40 bytes of `text` in quotes, control characters escaped: fit for a line of an error.
-std::string quoted(std::string_view text);
 
 /// Whether Python keeps this word for itself.
 bool is_keyword(std::string_view word);

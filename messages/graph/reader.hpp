@@ -1,0 +1,68 @@
+// Steps through the text of a graph: names, punctuation, and stretches that are kept as they are.
+// Used by the parser of graphs, on its caller's thread.
+//
+// The first error sticks: everything after it reads nothing and says false or empty.
+#pragma once
+
+#include "messages/error.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hearth::graphs {
+
+class reader {
+public:
+  /// `text` must outlive the reader.
+  explicit reader(std::string_view text)
+      : text_(text) {}
+
+  bool failed() const noexcept { return failure_.has_value(); }
+  const error& failure() const noexcept { return *failure_; }
+  /// Fails with "line 3, column 7: what" for the byte at `offset`; always false.
+  bool fail_at(std::size_t offset, std::string_view what, errc code = errc::malformed);
+  /// Fails because `wanted` does not come next; always false.
+  bool fail_expected(std::string_view wanted);
+
+  /// Leaves out blanks, line breaks and comments ("# ..." to the end of the line).
+  void skip_blanks();
+  /// Where the next token starts.
+  std::size_t offset();
+  bool at_end();
+  bool at(std::string_view symbol);
+  /// Whether this word comes next, whole.
+  bool at_word(std::string_view word);
+
+  /// Takes `symbol` if it comes next.
+  bool take(std::string_view symbol);
+  bool take_word(std::string_view word);
+  /// Takes `symbol`, or fails.
+  bool expect(std::string_view symbol);
+  bool expect_word(std::string_view word);
+
+  /// A name such as `prim::FusionGroup_0` or `__torch__.Net`; empty if none comes next.
+  std::string_view take_name();
+  /// A value's name without its `%`; empty if none comes next.
+  std::string_view take_value();
+  /// The text up to the bracket that closes what is open here, which stays; runs of blanks outside
+  /// of strings become one. With `stop_at_comma` it ends at a comma outside of brackets, too, if a
+  /// name and `=` follow.
+  std::string take_raw(bool stop_at_comma);
+  /// Leaves out the rest of the line, up to a comment.
+  void skip_line();
+
+private:
+  char peek(std::size_t ahead = 0) const noexcept {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  bool take_string(std::string& out);
+  bool member_follows() const;
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::optional<error> failure_;
+};
+
+} // namespace hearth::graphs

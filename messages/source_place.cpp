@@ -1,0 +1,44 @@
+#include "messages/source_place.hpp"
+
+#include <algorithm>
+
+namespace hearth {
+namespace {
+
+constexpr bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+
+} // namespace
+
+std::size_t column_of(std::string_view text, std::size_t offset) {
+  const auto before = text.substr(0, offset);
+  return 1 +
+         static_cast<std::size_t>(std::count_if(before.begin(), before.end(), starts_character));
+}
+
+std::string line_and_column(std::string_view text, std::size_t offset) {
+  const auto before = text.substr(0, offset);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const auto last_break = before.rfind('\n');
+  const auto start = last_break == std::string_view::npos ? 0 : last_break + 1;
+  return "line " + std::to_string(line) + ", column " +
+         std::to_string(column_of(text.substr(start), offset - start));
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t most = 40;
+  auto end = std::min(text.size(), most);
+  while (end < text.size() && !starts_character(text[end]))
+    --end;
+  std::string result = "'";
+  for (const char c : text.substr(0, end)) {
+    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) {
+      result += c;
+      continue;
+    }
+    constexpr std::string_view hex = "0123456789abcdef";
+    result += {'\\', 'x', hex[static_cast<unsigned char>(c) >> 4], hex[c & 15]};
+  }
+  return result + (end < text.size() ? "...'" : "'");
+}
+
+} // namespace hearth
