@@ -178,9 +178,8 @@ expected<std::int64_t> guard_expression::evaluate_value(values_view values) cons
   const auto index = static_cast<std::size_t>(program_->code[ended.at].value);
   switch (ended.what) {
   case fault::unknown_name:
-    return fail(
-        errc::unknown_name,
-        guards::at_column(text(), offset, "unknown name " + quoted(names()[index])));
+    return fail(errc::unknown_name,
+                guards::at_column(text(), offset, "unknown name " + in_quotes(names()[index])));
   case fault::zero_divisor:
     return fail(errc::division_by_zero, guards::at_column(text(), offset, "division by zero"));
   case fault::real_number:

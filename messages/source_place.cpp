@@ -24,7 +24,7 @@ std::string line_and_column(std::string_view text, std::size_t offset) {
          std::to_string(column_of(text.substr(start), offset - start));
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t most = 40;
   auto end = std::min(text.size(), most);
   while (end < text.size() && !starts_character(text[end]))

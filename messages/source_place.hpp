@@ -15,6 +15,6 @@ std::size_t column_of(std::string_view text, std::size_t offset);
 std::string line_and_column(std::string_view text, std::size_t offset);
 
 /// At most 40 bytes of `text` in quotes, control characters escaped: fit for a line of an error.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 } // namespace hearth

@@ -76,7 +76,7 @@ expected<graph> parser::whole() {
     std::string name(reader_.take_name());
     if (name.empty()) reader_.fail_expected("the name of a subgraph");
     for (const auto& [other, block] : result.subgraphs)
-      if (other == name) reader_.fail_at(place, "a second subgraph " + quoted(name));
+      if (other == name) reader_.fail_at(place, "a second subgraph " + in_quotes(name));
     reader_.expect("=");
     reader_.expect_word("graph");
     result.subgraphs.emplace_back(std::move(name), body());
@@ -163,7 +163,7 @@ void parser::attributes(graph_node& into) {
     std::string name(reader_.take_name());
     if (name.empty()) reader_.fail_expected("the name of an attribute");
     for (const auto& [other, text] : into.attributes)
-      if (other == name) reader_.fail_at(place, "a second attribute " + quoted(name));
+      if (other == name) reader_.fail_at(place, "a second attribute " + in_quotes(name));
     reader_.expect("=");
     into.attributes.emplace_back(std::move(name), attribute_value());
   } while (!reader_.failed() && reader_.take(","));
@@ -204,7 +204,7 @@ graph_value parser::definition() {
   const std::string name(reader_.take_value());
   if (name.empty()) reader_.fail_expected("a value such as '%x'");
   for (const auto& scope : scopes_.names)
-    if (scope.contains(name)) reader_.fail_at(place, quoted("%" + name) + " is defined twice");
+    if (scope.contains(name)) reader_.fail_at(place, in_quotes("%" + name) + " is defined twice");
   const auto number = scopes_.defined++;
   std::string written = reader_.take(":") ? type() : "Tensor";
   scopes_.names.back().emplace(name, number);
@@ -228,7 +228,7 @@ std::uint32_t parser::use() {
   if (name.empty()) reader_.fail_expected("a value such as '%x'");
   for (const auto& scope : scopes_.names)
     if (const auto at = scope.find(name); at != scope.end()) return at->second;
-  reader_.fail_at(place, quoted("%" + std::string(name)) + " is used before it is defined");
+  reader_.fail_at(place, in_quotes("%" + std::string(name)) + " is used before it is defined");
   return 0;
 }
 

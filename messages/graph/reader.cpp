@@ -31,7 +31,7 @@ bool reader::fail_expected(std::string_view wanted) {
   skip_blanks();
   auto rest = text_.substr(at_);
   rest = rest.substr(0, rest.find('\n'));
-  const auto found = rest.empty() ? std::string("the end") : quoted(rest.substr(0, 20));
+  const auto found = rest.empty() ? std::string("the end") : in_quotes(rest.substr(0, 20));
   return fail_at(at_, "expected " + std::string(wanted) + ", found " + found);
 }
 

@@ -7,7 +7,6 @@
 namespace hearth {
 namespace {
 
-
 constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
 
@@ -295,11 +294,11 @@ bool guard_expression::compiler::word() {
     return emit_value(instruction, written.offset) && advance();
   }
   if (guards::is_keyword(written.text))
-    return refuse(written.offset, quoted(written.text) + " is a word of Python's own, no value");
+    return refuse(written.offset, in_quotes(written.text) + " is a word of Python's own, no value");
   if (!advance()) return false;
   if (const auto* known = find_function(written.text)) {
     if (at("(")) return call(*known, written.offset);
-    return refuse(written.offset, quoted(written.text) + " is a function; its arguments follow");
+    return refuse(written.offset, in_quotes(written.text) + " is a function; its arguments follow");
   }
   return symbol(std::string(written.text), written.offset);
 }
@@ -396,7 +395,7 @@ bool guard_expression::compiler::integer_item(std::string& name) {
   }
   if (token_.kind != token_kind::number) return refuse_token("a name, text or an integer");
   if (token_.value > largest)
-    return refuse(token_.offset, quoted(token_.text) + " is outside 64 bits");
+    return refuse(token_.offset, in_quotes(token_.text) + " is outside 64 bits");
   name += std::to_string(token_.value);
   return advance();
 }
@@ -417,7 +416,7 @@ bool guard_expression::compiler::at(std::string_view symbol_or_word) const {
 }
 
 bool guard_expression::compiler::expect(std::string_view symbol) {
-  return at(symbol) ? advance() : refuse_token("an operator or " + quoted(symbol));
+  return at(symbol) ? advance() : refuse_token("an operator or " + in_quotes(symbol));
 }
 
 bool guard_expression::compiler::refuse(std::size_t offset, std::string_view what) {
@@ -426,7 +425,7 @@ bool guard_expression::compiler::refuse(std::size_t offset, std::string_view wha
 }
 
 bool guard_expression::compiler::refuse_token(std::string_view wanted) {
-  const auto found = token_.kind == token_kind::end ? "the end" : quoted(token_.text);
+  const auto found = token_.kind == token_kind::end ? "the end" : in_quotes(token_.text);
   return refuse(token_.offset, "expected " + std::string(wanted) + ", found " + found);
 }
 

@@ -96,7 +96,7 @@ expected<token> lexer::next() {
   if (starts_word(rest[0])) {
     const auto size = word_size(rest);
     if (rest.size() > size && (rest[size] == '\'' || rest[size] == '"'))
-      return malformed(at_, "text with the prefix " + quoted(rest.substr(0, size)) +
+      return malformed(at_, "text with the prefix " + in_quotes(rest.substr(0, size)) +
                                 " is not part of a name");
     return take(token_kind::word, size);
   }
@@ -123,7 +123,7 @@ expected<token> lexer::number() {
   const auto read = read_digits(rest.substr(skipped), prefixed == 0 ? 10 : prefixed);
   const auto size = skipped + read.size;
   const auto after = rest.substr(size);
-  const auto whole = quoted(rest.substr(0, size + word_size(after)));
+  const auto whole = in_quotes(rest.substr(0, size + word_size(after)));
   if (prefixed == 0 && read.good && !after.empty() &&
       (after[0] == '.' ||
        ((after[0] == 'e' || after[0] == 'E' || after[0] == 'j' || after[0] == 'J') &&
@@ -163,7 +163,7 @@ expected<token> lexer::symbol() {
   std::size_t size = 1;
   while (size < rest.size() && !starts_character(rest[size]))
     ++size;
-  return malformed(at_, quoted(rest.substr(0, size)) + " is not part of the guard language");
+  return malformed(at_, in_quotes(rest.substr(0, size)) + " is not part of the guard language");
 }
 
 token lexer::take(token_kind kind, std::size_t size) {

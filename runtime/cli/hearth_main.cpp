@@ -5,15 +5,18 @@
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/settings.hpp"
 #include "runtime/cli/store_commands.hpp"
+#include "runtime/cli/text_commands.hpp"
 #include "runtime/version.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <fmt/format.h>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -23,6 +26,9 @@ using namespace hearth::cli;
 
 using command = std::function<status(const config&)>;
 
+// In front of an argument that is taken as it is, whatever it starts with.
+constexpr std::string_view verbatim_mark = "=";
+
 // Everything the command line can say. A subcommand that was given sets `run`.
 struct command_line {
   given_options given;
@@ -30,6 +36,8 @@ struct command_line {
   compile_arguments compile;
   store_arguments store;
   bench_arguments bench;
+  guard_arguments guard;
+  graph_arguments graph;
   command run;
 };
 
@@ -88,6 +96,27 @@ void add_bench_command(CLI::App& app, command_line& line) {
   });
 }
 
+void add_text_commands(CLI::App& app, command_line& line) {
+  auto* guards = app.add_subcommand("guard", "whether a guard holds: true (0) or false (1)");
+  guards->add_option("EXPR", line.guard.expression, "the guard, Python text")->required();
+  guards->add_option("NAME=INT", line.guard.symbols, "values of its symbols");
+  guards->callback([&line] {
+    line.run = [&line](const config& settings) {
+      line.guard.expression.erase(0, verbatim_mark.size());
+      line.guard.json = line.given.json;
+      return guard(settings, line.guard);
+    };
+  });
+  auto* graphs = app.add_subcommand("graph", "the normal text of a TorchScript graph");
+  graphs->add_option("FILE", line.graph.file, "the graph; - is stdin")->required();
+  graphs->callback([&line] {
+    line.run = [&line](const config& settings) {
+      line.graph.json = line.given.json;
+      return graph_text(settings, line.graph);
+    };
+  });
+}
+
 void describe(CLI::App& app, command_line& line) {
   app.set_version_flag("--version", "hearth " + std::string(version()));
   app.require_subcommand(1);
@@ -107,6 +136,24 @@ void describe(CLI::App& app, command_line& line) {
   add_store_command(app, line, "list", "list a store's entries", list);
   add_store_command(app, line, "stats", "show what a store holds", stats);
   add_bench_command(app, line);
+  add_text_commands(app, line);
+}
+
+// The arguments, last first as the parser wants them. What follows the command `guard` is marked.
+std::vector<std::string> arguments_for(const CLI::App& app, int count, char** arguments) {
+  std::vector<std::string> all(arguments + 1, arguments + count);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].starts_with('-')) { // an option of the program's: its value is no command
+      const auto* option = app.get_option_no_throw(all[i]);
+      if (option && option->get_items_expected_max() > 0) ++i;
+      continue;
+    }
+    if (all[i] == "guard" && i + 1 < all.size() && all[i + 1] != "--help" && all[i + 1] != "-h")
+      all[i + 1].insert(0, verbatim_mark);
+    break;
+  }
+  std::reverse(all.begin(), all.end());
+  return all;
 }
 
 // A word that is no command is the problem, rather than the command that is then missing.
@@ -121,7 +168,7 @@ int run(int count, char** arguments) {
   CLI::App app("Hearth: a compile cache of actors", "hearth");
   describe(app, line);
   try {
-    app.parse(count, arguments);
+    app.parse(arguments_for(app, count, arguments));
   } catch (const CLI::Success& wanted) { // --help, --version
     return app.exit(wanted);
   } catch (const CLI::ParseError& problem) {
