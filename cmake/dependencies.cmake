@@ -21,6 +21,7 @@ function(hearth_find_library target header library)
   target_link_libraries(hearth::${target} INTERFACE ${${target}_library})
 endfunction()
 
+hearth_find_library(re2 re2/re2.h re2)
 hearth_find_library(xxhash xxhash.h xxhash)
 hearth_find_library(zstd zstd.h zstd)
 if(HEARTH_CAF)

@@ -1,5 +1,7 @@
 #include "messages/value.hpp"
 
+#include "messages/pack_real.hpp"
+
 #include <limits>
 #include <msgpack.hpp>
 #include <optional>
@@ -9,7 +11,7 @@ namespace {
 
 using packer = msgpack::packer<msgpack::sbuffer>;
 
-void pack(packer& out, const value& v);
+void pack(msgpack::sbuffer& buffer, const value& v);
 
 void pack_text(packer& out, std::string_view text) {
   const auto size = static_cast<std::uint32_t>(text.size());
@@ -18,11 +20,12 @@ void pack_text(packer& out, std::string_view text) {
 }
 
 struct pack_visitor {
-  packer& out;
+  msgpack::sbuffer& buffer;
+  packer out{buffer};
   void operator()(std::monostate) { out.pack_nil(); }
   void operator()(bool b) { b ? out.pack_true() : out.pack_false(); }
   void operator()(std::int64_t i) { out.pack_int64(i); }
-  void operator()(double d) { out.pack_double(d); }
+  void operator()(double d) { pack_real(buffer, d); }
   void operator()(const std::string& text) { pack_text(out, text); }
   void operator()(const binary& b) {
     const auto size = static_cast<std::uint32_t>(b.bytes.size());
@@ -32,18 +35,18 @@ struct pack_visitor {
   void operator()(const value::array& items) {
     out.pack_array(static_cast<std::uint32_t>(items.size()));
     for (const auto& item : items)
-      pack(out, item);
+      pack(buffer, item);
   }
   void operator()(const value::map& members) {
     out.pack_map(static_cast<std::uint32_t>(members.size()));
     for (const auto& [name, member] : members) {
       pack_text(out, name);
-      pack(out, member);
+      pack(buffer, member);
     }
   }
 };
 
-void pack(packer& out, const value& v) { std::visit(pack_visitor{out}, v.data()); }
+void pack(msgpack::sbuffer& buffer, const value& v) { std::visit(pack_visitor{buffer}, v.data()); }
 
 // Receives msgpack's parse events and builds a value of them, on a stack of open containers.
 class builder : public msgpack::null_visitor {
@@ -143,8 +146,7 @@ bool operator==(const value& a, const value& b) { return a.data_ == b.data_; }
 
 std::string encode(const value& v) {
   msgpack::sbuffer buffer;
-  packer out(buffer);
-  pack(out, v);
+  pack(buffer, v);
   return {buffer.data(), buffer.size()};
 }
 

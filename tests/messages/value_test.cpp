@@ -11,6 +11,7 @@ TEST_CASE("a value comes back from its bytes") {
       {"small", 7},
       {"big", std::int64_t{-9'000'000'000}},
       {"real", 0.1},
+      {"whole real", -0.0},
       {"text", "kernel"},
       {"raw", binary{std::string("\0\xff", 2)}},
       {"list", value::array{1, "two", value::array{}}},

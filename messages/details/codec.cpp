@@ -1,0 +1,292 @@
+// The canonical encoding of details, as docs/keys.md has it.
+#include "messages/detail.hpp"
+#include "messages/pack_real.hpp"
+#include "messages/value.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <msgpack.hpp>
+
+namespace hearth {
+namespace {
+
+using packer = msgpack::packer<msgpack::sbuffer>;
+
+void pack_text(packer& out, std::string_view text) {
+  const auto size = static_cast<std::uint32_t>(text.size());
+  out.pack_str(size).pack_str_body(text.data(), size);
+}
+
+void pack_bytes(packer& out, std::string_view raw) {
+  const auto size = static_cast<std::uint32_t>(raw.size());
+  out.pack_bin(size).pack_bin_body(raw.data(), size);
+}
+
+void pack_digest(packer& out, const digest& d) {
+  pack_bytes(out, {reinterpret_cast<const char*>(d.bytes.data()), d.bytes.size()});
+}
+
+void pack_sizes(packer& out, const std::vector<dimension>& sizes) {
+  out.pack_array(static_cast<std::uint32_t>(sizes.size()));
+  for (const auto& one : sizes) {
+    if (const auto* number = std::get_if<std::int64_t>(&one))
+      out.pack(*number);
+    else
+      pack_text(out, std::get<std::string>(one));
+  }
+}
+
+void pack_detail(msgpack::sbuffer& buffer, const detail& d);
+
+// Writes what follows the kind's number; the array's size comes first.
+struct detail_packer {
+  msgpack::sbuffer& buffer;
+  std::size_t kind;
+  packer out{buffer};
+
+  void begin(std::size_t parts) {
+    out.pack_array(static_cast<std::uint32_t>(1 + parts));
+    out.pack(kind);
+  }
+  void tensor(const tensor_detail& t) {
+    pack_text(out, t.dtype);
+    pack_sizes(out, t.shape);
+    pack_sizes(out, t.strides);
+    pack_text(out, t.device);
+    pack_text(out, t.layout);
+    out.pack(t.requires_grad);
+    if (t.storage_bytes)
+      out.pack(*t.storage_bytes);
+    else
+      out.pack_nil();
+  }
+  void operator()(std::monostate) { begin(0); }
+  void operator()(bool b) { begin(1), out.pack(b); }
+  void operator()(std::int64_t i) { begin(1), out.pack(i); }
+  void operator()(double d) {
+    begin(1);
+    pack_real(buffer, std::isnan(d) ? std::numeric_limits<double>::quiet_NaN() : d);
+  }
+  void operator()(const std::string& text) { begin(1), pack_text(out, text); }
+  void operator()(const detail::bytes& b) { begin(1), pack_bytes(out, b.raw); }
+  void operator()(const detail::list& items) {
+    begin(items.size());
+    for (const auto& item : items)
+      pack_detail(buffer, item);
+  }
+  void operator()(const detail::set& s) { (*this)(s.items); }
+  void operator()(const detail::map& members) {
+    begin(2 * members.size());
+    for (const auto& [name, member] : members) {
+      pack_text(out, name);
+      pack_detail(buffer, member);
+    }
+  }
+  void operator()(const tensor_detail& t) { begin(7), tensor(t); }
+  void operator()(const constant_detail& c) {
+    begin(9);
+    tensor(c.tensor);
+    pack_digest(out, c.values);
+    out.pack(c.bytes);
+  }
+  void operator()(const symbol_detail& s) { begin(1), pack_text(out, s.name); }
+  void operator()(const source_detail& s) {
+    begin(1 + s.patterns.size());
+    pack_text(out, s.text);
+    for (const auto& pattern : s.patterns)
+      pack_text(out, pattern);
+  }
+  void operator()(const file_detail& f) {
+    begin(2);
+    pack_digest(out, f.content);
+    out.pack(f.bytes);
+  }
+  void operator()(const tree_detail& t) {
+    begin(3 * t.files.size());
+    for (const auto& [path, one] : t.files) {
+      pack_text(out, path);
+      pack_digest(out, one.content);
+      out.pack(one.bytes);
+    }
+  }
+  void operator()(const unsupported_detail& u) { begin(1), pack_text(out, u.reason); }
+};
+
+void pack_detail(msgpack::sbuffer& buffer, const detail& d) {
+  std::visit(detail_packer{buffer, d.data().index()}, d.data());
+}
+
+// Takes an array of values apart; the first part that is not as it should be fails it for good.
+class parts {
+public:
+  explicit parts(const value& v) {
+    if (const auto* array = v.as<value::array>())
+      items_ = array;
+    else
+      good_ = false;
+  }
+
+  bool good() const { return good_; }
+  bool more() const { return good_ && at_ < items_->size(); }
+  const value& next() {
+    static const value none;
+    if (!more()) return good_ = false, none;
+    return (*items_)[at_++];
+  }
+  template <class T>
+  T take() {
+    const auto* found = next().as<T>();
+    if (!found) good_ = false;
+    return found ? *found : T{};
+  }
+  digest take_digest() {
+    const auto raw = take<binary>().bytes;
+    digest result;
+    if (raw.size() != result.bytes.size())
+      good_ = false;
+    else
+      std::copy(raw.begin(), raw.end(), result.bytes.begin());
+    return result;
+  }
+  std::uint64_t take_size() {
+    const auto size = take<std::int64_t>();
+    if (size < 0) good_ = false;
+    return static_cast<std::uint64_t>(size);
+  }
+  std::vector<dimension> take_sizes() {
+    std::vector<dimension> result;
+    parts sizes(next());
+    good_ = good_ && sizes.good();
+    while (sizes.more()) {
+      const auto& one = sizes.next();
+      if (const auto* number = one.as<std::int64_t>())
+        result.emplace_back(*number);
+      else if (const auto* name = one.as<std::string>())
+        result.emplace_back(*name);
+      else
+        return good_ = false, result;
+    }
+    return result;
+  }
+  tensor_detail take_tensor() {
+    tensor_detail t;
+    t.dtype = take<std::string>();
+    t.shape = take_sizes();
+    t.strides = take_sizes();
+    t.device = take<std::string>();
+    t.layout = take<std::string>();
+    t.requires_grad = take<bool>();
+    const auto& storage = next();
+    const auto* size = storage.as<std::int64_t>();
+    if (size && *size >= 0)
+      t.storage_bytes = static_cast<std::uint64_t>(*size);
+    else if (!storage.is_nil())
+      good_ = false;
+    return t;
+  }
+
+private:
+  const value::array* items_ = nullptr;
+  std::size_t at_ = 0;
+  bool good_ = true;
+};
+
+} // namespace
+
+// Builds details of values; what is not as it should be is noted in `good`.
+class detail_reader {
+public:
+  bool good = true;
+
+  detail read(const value& v) {
+    parts from(v);
+    const auto kind = from.take<std::int64_t>();
+    auto result = read_kind(kind, from);
+    good = good && from.good() && !from.more();
+    return result;
+  }
+
+private:
+  detail read_kind(std::int64_t kind, parts& from) {
+    switch (kind) {
+    case 0: return {};
+    case 1: return from.take<bool>();
+    case 2: return from.take<std::int64_t>();
+    case 3: return from.take<double>();
+    case 4: return from.take<std::string>();
+    case 5: return detail::bytes{from.take<binary>().bytes};
+    case 6: return read_items(from);
+    case 7: return detail::set_of(read_items(from));
+    case 8: return read_members(from);
+    case 9: return from.take_tensor();
+    case 10: {
+      auto tensor = from.take_tensor();
+      const auto values = from.take_digest();
+      return constant_detail{std::move(tensor), values, from.take_size()};
+    }
+    case 11: return symbol_detail{from.take<std::string>()};
+    case 12: return detail(read_source(from));
+    case 13: {
+      const auto content = from.take_digest();
+      return file_detail{content, from.take_size()};
+    }
+    case 14: return read_tree(from);
+    case 15: return unsupported_detail{from.take<std::string>()};
+    default: good = false; return {};
+    }
+  }
+
+  detail::list read_items(parts& from) {
+    detail::list items;
+    while (from.more())
+      items.push_back(read(from.next()));
+    return items;
+  }
+
+  detail::map read_members(parts& from) {
+    detail::map members;
+    while (from.more()) {
+      auto name = from.take<std::string>();
+      members.insert_or_assign(std::move(name), read(from.next()));
+    }
+    return members;
+  }
+
+  static source_detail read_source(parts& from) {
+    source_detail source{from.take<std::string>(), {}};
+    while (from.more())
+      source.patterns.push_back(from.take<std::string>());
+    return source;
+  }
+
+  static tree_detail read_tree(parts& from) {
+    tree_detail tree;
+    while (from.more()) {
+      auto path = from.take<std::string>();
+      auto& file = tree.files[std::move(path)];
+      file.content = from.take_digest();
+      file.bytes = from.take_size();
+    }
+    return tree;
+  }
+};
+
+std::string encode(const detail& d) {
+  msgpack::sbuffer buffer;
+  pack_detail(buffer, d);
+  return {buffer.data(), buffer.size()};
+}
+
+expected<detail> decode_detail(std::string_view bytes) {
+  const auto outer = decode_value(bytes);
+  if (!outer) return fail(outer.error().within("details"));
+  detail_reader reader;
+  auto result = reader.read(*outer);
+  if (!reader.good || encode(result) != bytes)
+    return fail(errc::malformed, "details: not canonical");
+  return result;
+}
+
+} // namespace hearth

@@ -1,0 +1,24 @@
+// How the parts of a detail are named: `.shape[1]`, `["a name"]`. Pure functions, any thread.
+#pragma once
+
+#include "messages/detail.hpp"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace hearth::details {
+
+/// The name as it is when it is an identifier, else in quotes.
+std::string member_name(std::string_view name);
+/// `.name` or `["a name"]`.
+std::string member_step(std::string_view name);
+/// `[3]`
+std::string index_step(std::size_t index);
+
+/// Calls `visit` with each part of a list, set, map, tensor, constant, source or tree and the step
+/// that leads to it; what has no parts has none. Sizes and texts of a tensor are details too.
+void each_part(const detail& d,
+               const std::function<void(const std::string& step, const detail& part)>& visit);
+
+} // namespace hearth::details

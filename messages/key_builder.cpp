@@ -1,0 +1,77 @@
+#include "messages/key_builder.hpp"
+
+#include "messages/details/paths.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth {
+namespace {
+
+int depth_of(const detail& d) {
+  int deepest = 0;
+  details::each_part(d, [&](const std::string&, const detail& part) {
+    deepest = std::max(deepest, depth_of(part));
+  });
+  return deepest + 1;
+}
+
+std::string debug_line(const std::string& path, const detail& part) {
+  return "[" + sha256(encode(part)).base32().substr(0, 16) + "] " + path + ": " +
+         part.describe(200);
+}
+
+} // namespace
+
+std::string short_base32(const digest& d) { return d.base32().substr(0, 51); }
+
+std::string structural_key::text() const { return "f" + short_base32(identity); }
+
+key_builder& key_builder::add(std::string name, detail content) {
+  if (problem_) return *this;
+  if (name.empty())
+    problem_ = error{errc::invalid_argument, "a field of a key without a name"};
+  else if (!fields_.emplace(name, std::move(content)).second)
+    problem_ = error{errc::invalid_argument, "the field '" + name + "' of a key was added twice"};
+  return *this;
+}
+
+expected<structural_key> key_builder::build() {
+  if (problem_) return fail(*problem_);
+  return key_of_details(std::exchange(fields_, {}));
+}
+
+expected<structural_key> key_of_details(detail details) {
+  if (!details.as<detail::map>())
+    return fail(errc::invalid_argument, "the details of a key are a map of named fields, and no " +
+                                            std::string(details.kind()));
+  if (depth_of(details) > max_detail_depth)
+    return fail(errc::too_large,
+                "details nested deeper than " + std::to_string(max_detail_depth) + " levels");
+  structural_key key;
+  key.identity = sha256(encode(details));
+  if (const auto found = find_unsupported(details)) {
+    const auto& [path, reason] = *found;
+    key.bypass = (path.starts_with('.') ? path.substr(1) : path) + ": " + reason;
+  }
+  key.details = std::move(details);
+  return key;
+}
+
+std::vector<std::string> debug_lines(const detail& details) {
+  std::vector<std::string> lines;
+  const auto* fields = details.as<detail::map>();
+  if (!fields) return {debug_line("", details)};
+  for (const auto& [name, field] : *fields) {
+    const auto path = details::member_name(name);
+    const auto before = lines.size();
+    if (field.as<detail::list>() || field.as<detail::map>() || field.as<detail::set>())
+      details::each_part(field, [&](const std::string& step, const detail& part) {
+        lines.push_back(debug_line(path + step, part));
+      });
+    if (lines.size() == before) lines.push_back(debug_line(path, field));
+  }
+  return lines;
+}
+
+} // namespace hearth
