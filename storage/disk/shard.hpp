@@ -219,9 +219,14 @@ private:
   using use_test = std::function<bool(const disk_use&)>;
   expected<void> evict_while(const use_test& is_too_much, keep_rule rule);
   void evict_when_due();
-  // What an eviction may append before it frees something.
+  // What of a segment may be appended again.
   std::uint64_t copy_bytes() const noexcept { return roll_limit() / 2; }
-  room_request room_to_roll() const noexcept { return {copy_bytes(), copy_bytes() + roll_limit()}; }
+  // What an eviction may take before it frees something: copies, blocks that are not full yet, and
+  // the tables that segments get.
+  std::uint64_t reserve_bytes() const noexcept { return copy_bytes() + roll_limit() / 4; }
+  room_request room_to_roll() const noexcept {
+    return {reserve_bytes(), reserve_bytes() + roll_limit()};
+  }
 
   // -- evicting one segment (shard_evict.cpp); without the lock, unless it says so
   struct evicted_segment;

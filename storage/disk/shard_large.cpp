@@ -61,7 +61,7 @@ expected<bool> shard::decide_large(write_request& request, const prepared_write&
   }
   const auto bytes = first_record_offset + record_size(ready.header);
   const auto* index = current_index();
-  const auto least = (index ? index->slots() * sizeof(slot) : 0) + roll_limit() + copy_bytes();
+  const auto least = (index ? index->slots() * sizeof(slot) : 0) + roll_limit() + reserve_bytes();
   if (const auto limit = budget(measure()); bytes + least > limit)
     return fail(errc::too_large, "a value of " + std::to_string(ready.header.payload_bytes) +
                                      " bytes does not fit into " + config_.path.string() +
@@ -75,7 +75,7 @@ expected<bool> shard::decide_large(write_request& request, const prepared_write&
 // A file of its size that fits into the budget.
 expected<file> shard::reserve_large_file(const std::string& name, std::uint64_t bytes) {
   constexpr unsigned max_waits = 64; // for room that others took again
-  const auto needed = bytes + copy_bytes();
+  const auto needed = bytes + reserve_bytes();
   for (unsigned waits = 0; waits < max_waits; ++waits) {
     if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return fail(locked.error());
     hold held(*this);

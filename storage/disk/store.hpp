@@ -38,7 +38,7 @@ struct store_options {
   std::filesystem::path directory; ///< made, private to the user, when missing
   /// What the store may take of the disk; while a segment is evicted, one segment a shard more.
   /// Default 10 GiB, never more than a tenth of what is free and what the store takes. Each shard
-  /// has an equal part; a value larger than about four fifths of that is refused.
+  /// has an equal part; a value larger than about three quarters of that is refused.
   std::uint64_t budget_bytes = 0;
   std::uint64_t segment_bytes = 0; ///< of a new store; default budget/shards/8, 1 to 64 MiB
   unsigned shards = 0;             ///< of a new store; default 4, never more than cores
