@@ -41,6 +41,16 @@ segment_scan::segment_scan(const segment_place& place, std::uint64_t segment)
   error_ = file_.error();
 }
 
+bool segment_scan::is_large() const {
+  segment_header header;
+  return file_ && read_segment_header(place_, file_, segment_, header) == 0 && header.large == 1;
+}
+
+bool segment_scan::has_bad_header() const {
+  segment_header header;
+  return file_ && read_segment_header(place_, file_, segment_, header) == EBADMSG;
+}
+
 void segment_scan::limit(std::uint64_t from, std::uint64_t offset) noexcept {
   position_ = std::max(from, first_record_offset);
   end_ = std::min(size_, offset);
@@ -66,6 +76,7 @@ bool segment_scan::next(record_header& header, location& where) {
     if (is_sealed(header, place_.store_id, {sealed_as_, position_}) && has_sane_lengths(header) &&
         record_end(header) <= end_ - position_) {
       position_ += record_size(header);
+      record_end_ = position_;
       return true;
     }
     const bool zero = std::all_of(bytes, bytes + unit_bytes, [](char c) { return c == 0; });
@@ -84,7 +95,8 @@ bool segment_scan::next(record_header& header, location& where) {
 
 void segment_scan::note_damage(std::uint64_t begin, std::uint64_t end) {
   constexpr std::uint64_t gap = 256; // zeros inside a damaged record do not make two of it
-  if (!damage_.empty() && begin <= damage_.back().second + gap)
+  const bool adjoins = !damage_.empty() && damage_.back().second >= record_end_;
+  if (adjoins && begin <= damage_.back().second + gap)
     damage_.back().second = end;
   else if (damage_.size() < 10000)
     damage_.emplace_back(begin, end);

@@ -32,6 +32,10 @@ public:
   /// 0, or the errno for which it could not be opened or read.
   int error() const noexcept { return error_; }
   std::uint64_t size() const noexcept { return size_; }
+  /// Whether this is the segment of one large value. False when its header is damaged.
+  bool is_large() const;
+  /// Whether its header is damaged; not when there is none, nor anything else.
+  bool has_bad_header() const;
   /// Reads nothing at or above `offset`; and starts at `from`.
   void limit(std::uint64_t from, std::uint64_t offset) noexcept;
 
@@ -60,6 +64,7 @@ private:
   file file_;
   std::uint64_t end_ = 0;
   std::uint64_t position_ = first_record_offset;
+  std::uint64_t record_end_ = 0; // of the last record that was found
   std::string buffer_;
   std::uint64_t buffer_start_ = 0;
   int error_ = 0;

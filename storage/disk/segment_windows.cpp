@@ -51,14 +51,22 @@ file open_segment(const segment_place& place, std::uint64_t segment, std::uint64
   file opened(files, files.open_at(place.directory, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
   if (!opened) return opened;
   struct stat about {};
-  segment_header header;
-  const int stated = files.status(opened.get(), about);
-  const auto got = read_fully(files, opened.get(), &header, sizeof header, 0);
-  if (stated < 0 || got < 0) return {files, stated < 0 ? stated : static_cast<int>(got)};
-  if (got != sizeof header || !is_header_of(header, place, segment)) return {files, -EBADMSG};
-  if (sealed_as) *sealed_as = header.segment;
+  if (const int stated = files.status(opened.get(), about); stated < 0) return {files, stated};
+  if (sealed_as) {
+    segment_header header;
+    const int error = read_segment_header(place, opened, segment, header);
+    if (error && error != EBADMSG) return {files, -error};
+    *sealed_as = error ? segment : header.segment;
+  }
   size = static_cast<std::uint64_t>(about.st_size);
   return opened;
+}
+
+int read_segment_header(const segment_place& place, const file& from, std::uint64_t segment,
+                        segment_header& header) {
+  const auto got = read_fully(*place.files, from.get(), &header, sizeof header, 0);
+  if (got < 0) return static_cast<int>(-got);
+  return got == sizeof header && is_header_of(header, place, segment) ? 0 : EBADMSG;
 }
 
 segment_windows::segment_windows(segment_place place, std::size_t windows)

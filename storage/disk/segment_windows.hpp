@@ -30,11 +30,14 @@ struct segment_place {
   std::uint64_t segment_bytes;
 };
 
-/// Opens a segment for reading. Its header is checked: EBADMSG when it is not this store's.
-/// `sealed_as`: the number with which its records were sealed, which is another one when a large
-/// value was kept by eviction.
+/// Opens a segment for reading. Its header may be damaged: each record is bound to its place by its
+/// own sum. `sealed_as`: the number with which its records were sealed, which is another one when a
+/// large value was kept by eviction.
 file open_segment(const segment_place& place, std::uint64_t segment, std::uint64_t& size,
                   std::uint64_t* sealed_as = nullptr);
+/// Reads a segment's header. EBADMSG: it is damaged, or not this store's; else 0 or an errno.
+int read_segment_header(const segment_place& place, const file& from, std::uint64_t segment,
+                        segment_header& header);
 
 class segment_windows {
 public:

@@ -188,7 +188,9 @@ private:
   void write_hole(location start);
   expected<void> rebuild();
   expected<std::vector<survivor>> collect(const std::vector<std::uint64_t>& segments,
-                                          bool trust_head);
+                                          bool trust_head, std::vector<location>& torn);
+  bool is_wholly_synced(std::uint64_t segment, const segment_scan& scan) const;
+  expected<void> take_out(const std::vector<location>& torn);
   void keep_newest(std::vector<survivor>& all);
   bool same_key(location a, location b);
   expected<void> fill_index(const std::vector<survivor>& all, std::uint64_t generation);
@@ -239,7 +241,9 @@ private:
   expected<void> keep_large(evicted_segment& one);
   expected<void> append_copies(evicted_segment& one, const std::vector<copied_record>& batch);
   void plan_copy(append_batch& work, const copied_record& record);
-  expected<void> retire(const evicted_segment& one);
+  bool is_replaced_unsynced(std::uint64_t hash) noexcept;
+  bool sync_what_replaced(const evicted_segment& one);
+  expected<void> retire(const evicted_segment& one, std::uint64_t epoch);
 
   // -- removing segments (shard_retire.cpp)
   bool may_remove() noexcept;                // with the lock
@@ -281,6 +285,7 @@ private:
   void check_slots(check_state& state);
   expected<void> repair(check_state& state);
   bool is_right(std::uint64_t word) const;
+  bool mend_header(std::uint64_t segment);
   bool zero(std::uint64_t segment, std::uint64_t begin, std::uint64_t end);
   bool describe(std::uint64_t word, entry_info& out);
 

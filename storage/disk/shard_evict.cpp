@@ -27,6 +27,7 @@ struct shard::evicted_segment {
   std::uint64_t segment = 0;
   bool is_large = false;
   std::vector<live_entry> live;
+  std::vector<std::uint64_t> hashes; // of all values, live or not
   std::vector<entry_place> to_keep;
   std::uint64_t bytes = 0; // of what is live
   std::size_t kept = 0;
@@ -48,7 +49,40 @@ expected<void> shard::evict_oldest(keep_rule rule) {
   if (!one) return fail(one.error());
   if (auto kept = one->is_large ? keep_large(*one) : keep(*one); !kept)
     if (!rule.drop_when_full || kept.error().code() != errc::no_space) return kept;
-  return retire(*one);
+  // Of a flushed record and the newer one that replaced it, one has to survive a power loss.
+  auto seen = epoch();
+  for (unsigned attempt = 0; attempt < 3; ++attempt) {
+    sync_what_replaced(*one);
+    if (seen == std::exchange(seen, epoch())) break;
+  }
+  return retire(*one, seen);
+}
+
+// What may be the newer record of such a key is not synced.
+bool shard::is_replaced_unsynced(std::uint64_t hash) noexcept {
+  const auto* index = current_index();
+  if (!index) return true;
+  for (const slot* bucket : index->buckets_of(hash))
+    for (const slot* one = bucket; one < bucket + slots_per_bucket; ++one) {
+      const auto word = one->load(std::memory_order_relaxed);
+      const auto where = slot_location(word);
+      if (word != 0 && slot_tag(word) == tag_of(hash) && where.segment >= oldest() &&
+          !is_synced({where.segment, where.offset + unit_bytes}))
+        return true;
+    }
+  return false;
+}
+
+// An error of the disk stops no eviction: see `may_remove`.
+bool shard::sync_what_replaced(const evicted_segment& one) {
+  const auto is_kept = [&](std::uint64_t hash) {
+    return std::any_of(one.to_keep.begin(), one.to_keep.end(),
+                       [&](const entry_place& entry) { return entry.hash == hash; });
+  };
+  return std::any_of(
+             one.hashes.begin(), one.hashes.end(),
+             [&](std::uint64_t hash) { return is_replaced_unsynced(hash) && !is_kept(hash); }) &&
+         sync_all().has_value();
 }
 
 // The oldest segment; it is not appended to any more. 0: there is none.
@@ -72,8 +106,10 @@ expected<shard::evicted_segment> shard::look_at(std::uint64_t segment, keep_rule
   one.is_large = large_record(segment).has_value();
   const int error =
       for_each_entry(windows_.place(), segment, ~std::uint64_t{0}, [&](const entry_place& entry) {
+        if (entry.kind != record_kind::value) return;
+        one.hashes.push_back(entry.hash);
         const slot* at = index->find_exact(entry.hash, entry.where);
-        if (!at || entry.kind != record_kind::value) return;
+        if (!at) return;
         one.bytes += entry.bytes;
         one.live.push_back({entry, (at->load(std::memory_order_relaxed) & hit_bit) != 0});
       });
@@ -201,7 +237,8 @@ expected<void> shard::keep_large(evicted_segment& one) {
   return {};
 }
 
-expected<void> shard::retire(const evicted_segment& one) {
+// `epoch`: when what replaced its entries was last seen synced.
+expected<void> shard::retire(const evicted_segment& one, std::uint64_t epoch) {
   if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return locked;
   const hold held(*this);
   if (oldest() > one.segment) return {}; // somebody else did
@@ -210,6 +247,7 @@ expected<void> shard::retire(const evicted_segment& one) {
   const auto live = head_.get(head_word::live_bytes);
   head_.set(head_word::live_bytes, live - std::min(live, one.bytes - one.kept_bytes));
   if (one.kept > 0) head_.set(head_word::retired_after, one.kept_until);
+  if (epoch != this->epoch()) head_.set(head_word::retired_after, tail());
   const auto segments = measure().segments;
   const auto next = std::upper_bound(segments.begin(), segments.end(), one.segment);
   head_.set(head_word::oldest,

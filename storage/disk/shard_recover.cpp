@@ -7,6 +7,7 @@
 #include "storage/disk/shard.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <random>
@@ -130,26 +131,28 @@ expected<void> shard::apply_record(const record_header& header, const std::strin
 }
 
 expected<std::vector<shard::survivor>> shard::collect(const std::vector<std::uint64_t>& segments,
-                                                      bool trust_head) {
+                                                      bool trust_head,
+                                                      std::vector<location>& torn) {
   std::vector<survivor> all;
   for (const auto segment : segments) {
-    int error = 0;
-    if (trust_head && is_synced({segment, ~std::uint64_t{0} >> 1})) {
+    segment_scan scan(windows_.place(), segment);
+    int error = scan.error();
+    if (trust_head && is_wholly_synced(segment, scan)) {
       error = for_each_entry(
           windows_.place(), segment, ~std::uint64_t{0}, [&](const entry_place& entry) {
             all.push_back({entry.hash, entry.sequence, entry.bytes, entry.where, entry.kind});
           });
-    } else {
-      segment_scan scan(windows_.place(), segment);
+    } else if (!error) {
+      const auto synced = trust_head ? head_.place(head_word::synced) : location{};
       record_header header;
       location where;
       while (scan.next(header, where)) {
-        const bool entry =
-            header.kind == record_kind::value || header.kind == record_kind::tombstone;
-        if (entry &&
-            ((trust_head && is_synced({where.segment, where.offset + record_size(header)})) ||
-             scan.is_intact(header, where)))
+        if (header.kind != record_kind::value && header.kind != record_kind::tombstone) continue;
+        const auto end = where.offset + record_size(header);
+        if ((segment == synced.segment && end <= synced.offset) || scan.is_intact(header, where))
           all.push_back({header.hash, header.sequence, record_size(header), where, header.kind});
+        else if (!scan.error())
+          torn.push_back(where);
       }
       error = scan.error();
     }
@@ -157,6 +160,34 @@ expected<std::vector<shard::survivor>> shard::collect(const std::vector<std::uin
       return fail(system_error(error, "read", path_of(segment_name(segment))));
   }
   return all;
+}
+
+// By the head alone, whose words may be of different age after a power loss: `synced_files` is
+// believed of what cannot have been the active segment when it was stored.
+bool shard::is_wholly_synced(std::uint64_t segment, const segment_scan& scan) const {
+  const auto active_then = head_.place(head_word::synced).segment;
+  return segment != active_then && segment < head_.get(head_word::synced_files) &&
+         (segment < active_then || scan.is_large());
+}
+
+// Records whose header survived and whose bytes did not are none from now on: when the segment is
+// synced next, every header in it is believed.
+expected<void> shard::take_out(const std::vector<location>& torn) {
+  constexpr std::array<char, unit_bytes> zeros{};
+  for (std::size_t i = 0; i < torn.size(); ++i) {
+    const auto name = segment_name(torn[i].segment);
+    const file out(files_,
+                   files_.open_at(directory_.get(), name.c_str(), O_WRONLY | O_NOFOLLOW, 0));
+    if (!out) return fail(system_error(out.error(), "open", path_of(name)));
+    for (;; ++i) {
+      const auto wrote = write_fully(files_, out.get(), zeros.data(), zeros.size(), torn[i].offset);
+      if (wrote.error) return fail(system_error(wrote.error, "write", path_of(name)));
+      if (i + 1 == torn.size() || torn[i + 1].segment != torn[i].segment) break;
+    }
+    if (const int synced = files_.sync(out.get()); synced < 0)
+      return fail(system_error(-synced, "sync", path_of(name)));
+  }
+  return {};
 }
 
 bool shard::same_key(location a, location b) {
@@ -242,8 +273,10 @@ expected<void> shard::rebuild() {
   const bool trust_head = head_.verify() && head_.store_id() == config_.store_id;
   const auto use = measure();
   if (!use.segments.empty()) counters_.add(counter::rebuilds);
-  auto all = collect(use.segments, trust_head);
+  std::vector<location> torn;
+  auto all = collect(use.segments, trust_head, torn);
   if (!all) return fail(all.error());
+  if (auto taken = take_out(torn); !taken) return taken;
   std::uint64_t sequence = trust_head ? head_.get(head_word::sequence) : 0;
   for (const auto& one : *all)
     sequence = std::max(sequence, one.sequence);
@@ -260,10 +293,13 @@ expected<void> shard::rebuild() {
           generation, std::strtoull(name.c_str() + 6, nullptr, 10) % (1u << 30));
   const auto highest = use.segments.empty() ? 0 : use.segments.back();
   const auto unknown = highest == 0 ? 1 : highest + number_gap;
-  const auto next =
-      trust_head ? std::max(head_.get(head_word::next_segment), highest + 1) : unknown;
   const auto synced = trust_head ? head_.get(head_word::synced) : 0;
   const auto synced_files = trust_head ? head_.get(head_word::synced_files) : 0;
+  // Of the head's words some may be older than others: no number that counts as synced is given
+  // out.
+  const auto next = trust_head ? std::max({head_.get(head_word::next_segment), highest + 1,
+                                           synced_files, location::unpack(synced).segment + 1})
+                               : unknown;
   const auto epoch = trust_head ? head_.get(head_word::epoch) : std::random_device{}();
 
   head_.set(head_word::boot, 0);
@@ -299,7 +335,8 @@ expected<void> shard::rebuild() {
 
 expected<void> shard::rebuild_privately() {
   counters_.add(counter::rebuilds);
-  auto all = collect(measure().segments, false);
+  std::vector<location> torn; // stays as it is: this one may not write
+  auto all = collect(measure().segments, false, torn);
   if (!all) return fail(all.error());
   keep_newest(*all);
   return fill_index(*all, 0);

@@ -20,12 +20,14 @@ int shard::remove_segment(std::uint64_t segment) {
   const auto name = segment_name(segment);
   const file one(files_, files_.open_at(directory_.get(), name.c_str(), O_WRONLY | O_NOFOLLOW, 0));
   struct stat about {};
-  // The blocks first: a file that somebody maps keeps them when it is unlinked.
-  if (one && files_.status(one.get(), about) == 0 && about.st_size > 0 && about.st_nlink == 1)
-    files_.punch(one.get(), 0, static_cast<std::uint64_t>(about.st_size));
+  const bool known = one && files_.status(one.get(), about) == 0;
   unsynced_.erase(segment);
   std::erase(to_seal_, segment);
   const int removed = files_.remove_at(directory_.get(), name.c_str());
+  // A file that somebody maps keeps its blocks. After its name, not before: a power loss that
+  // brings the name back is to find it whole.
+  if (known && removed == 0 && about.st_size > 0 && about.st_nlink == 1)
+    files_.punch(one.get(), 0, static_cast<std::uint64_t>(about.st_size));
   return removed == -ENOENT ? 0 : removed;
 }
 

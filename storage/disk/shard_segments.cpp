@@ -12,12 +12,14 @@ expected<void> shard::open_active() {
   const auto end = tail();
   const auto name = segment_name(end.segment);
   if (!active_file_ || active_segment_ != end.segment) {
-    std::uint64_t size = 0;
-    const auto intact = open_segment(windows_.place(), end.segment, size);
-    if (intact.error() == ENOENT || intact.error() == EBADMSG) return begin_segment();
     auto opened = std::make_shared<file>(
         files_, files_.open_at(directory_.get(), name.c_str(), O_RDWR | O_NOFOLLOW, 0));
+    if (opened->error() == ENOENT) return begin_segment();
     if (!*opened) return fail(system_error(opened->error(), "open", path_of(name)));
+    segment_header header;
+    const int error = read_segment_header(windows_.place(), *opened, end.segment, header);
+    if (error == EBADMSG) return begin_segment();
+    if (error) return fail(system_error(error, "read", path_of(name)));
     active_file_ = std::move(opened);
     active_segment_ = end.segment;
     allocated_ = 0;

@@ -4,7 +4,6 @@
 #include "storage/disk/shard.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <unordered_map>
@@ -21,18 +20,6 @@ void note(verify_report& report, std::string text) {
 
 std::string at_text(const std::filesystem::path& path, std::uint64_t offset) {
   return path.string() + " at " + std::to_string(offset);
-}
-
-// Whether a segment's maker was killed before it wrote anything there: a file without bytes, or of
-// zeros where its header and first records would stand.
-bool was_never_begun(const segment_place& place, std::uint64_t segment) {
-  auto& files = *place.files;
-  const auto name = segment_name(segment);
-  const file opened(files, files.open_at(place.directory, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
-  if (!opened) return false;
-  std::array<char, 4096> start{};
-  const auto got = read_fully(files, opened.get(), start.data(), start.size(), 0);
-  return got >= 0 && std::all_of(start.begin(), start.end(), [](char byte) { return byte == 0; });
 }
 
 } // namespace
@@ -56,7 +43,8 @@ struct shard::check_state {
     std::uint64_t segment, begin, end;
   };
   std::vector<damaged_range> ranges;
-  location end{}; // the tail when it began
+  std::vector<std::uint64_t> bad_headers; // segments
+  location end{};                         // the tail when it began
 };
 
 bool shard::describe(std::uint64_t word, entry_info& out) {
@@ -137,7 +125,9 @@ void shard::check_segment(std::uint64_t segment, check_state& state) {
   std::uint64_t table_at = ~std::uint64_t{0};
   record_header header;
   location where;
+  location first{};
   while (scan.next(header, where)) {
+    if (first == location{}) first = where;
     ++state.report.records;
     state.report.bytes += record_size(header);
     if (!scan.is_intact(header, where)) {
@@ -152,11 +142,17 @@ void shard::check_segment(std::uint64_t segment, check_state& state) {
     if (header.sequence >= newest.sequence) newest = {header.sequence, where, header.kind};
   }
   if (segment < oldest()) return; // it was evicted meanwhile
-  if (scan.error() == EBADMSG && was_never_begun(windows_.place(), segment)) return;
   if (scan.error() && scan.error() != ERANGE) {
     ++state.report.damaged;
     note(state.report, system_error(scan.error(), "read", path).text());
     return;
+  }
+  // Where nothing was ever written, its maker was killed or the power was lost.
+  const bool begun = !scan.damage().empty() || first != location{};
+  if (begun && scan.has_bad_header()) {
+    ++state.report.damaged;
+    state.bad_headers.push_back(segment);
+    note(state.report, at_text(path, 0) + ": a damaged header; `--repair` writes it again");
   }
   for (auto range : scan.damage())
     if (range.first < table_at) damage.push_back(range); // a footer follows a table
@@ -211,7 +207,7 @@ void shard::check_slots(check_state& state) {
 }
 
 expected<void> shard::verify(bool with_repair, verify_report& report) {
-  check_state state{report, {}, {}, {}, {}, {}, tail()};
+  check_state state{report, {}, {}, {}, {}, {}, {}, tail()};
   for (const auto segment : measure().segments)
     if (segment >= oldest()) check_segment(segment, state);
   check_newest(state);
@@ -243,11 +239,24 @@ expected<void> shard::repair(check_state& state) {
       return applied;
     ++state.report.repaired;
   }
+  for (const auto segment : state.bad_headers)
+    state.report.repaired += mend_header(segment);
   for (const auto& range : state.ranges)
     state.report.repaired += zero(range.segment, range.begin, range.end);
   head_.set(head_word::index_sum, current_index()->sum());
   head_.set(head_word::epoch, head_.get(head_word::epoch) + 1);
   return {};
+}
+
+bool shard::mend_header(std::uint64_t segment) {
+  segment_scan scan(windows_.place(), segment);
+  record_header record;
+  location where;
+  const bool large = scan.next(record, where) && record_size(record) > large_from();
+  const file out(files_, files_.open_at(directory_.get(), segment_name(segment).c_str(),
+                                        O_WRONLY | O_NOFOLLOW, 0));
+  const auto header = header_of_segment(segment, large);
+  return out && !write_fully(files_, out.get(), &header, sizeof header, 0).error;
 }
 
 bool shard::zero(std::uint64_t segment, std::uint64_t begin, std::uint64_t end) {

@@ -146,6 +146,16 @@ expected<void> read_description(file_system& files, store_directory& in, bool re
   return {};
 }
 
+// Makes a folder, durably: what is flushed into it later has to be found again.
+int make_folder(file_system& files, int parent, const std::filesystem::path& name) {
+  const int made = files.make_directory_at(parent, name.c_str(), 0700);
+  if (made < 0) return made;
+  const auto above = name.has_parent_path() ? name.parent_path() : std::filesystem::path(".");
+  const file holder(files, files.open_at(parent, above.c_str(), O_RDONLY | O_DIRECTORY, 0));
+  if (holder) files.sync(holder.get()); // as well as this user may
+  return made;
+}
+
 } // namespace
 
 std::string shard_folder(unsigned number) {
@@ -158,12 +168,12 @@ expected<file> open_private_directory(file_system& files, int parent,
                                       const std::filesystem::path& shown, bool make,
                                       bool private_only) {
   if (make) {
-    const int made = files.make_directory_at(parent, name.c_str(), 0700);
+    const int made = make_folder(files, parent, name);
     if (made == -ENOENT && name.has_parent_path() && name.parent_path() != name) {
       auto above = name.parent_path();
       std::error_code ignored;
       std::filesystem::create_directories(above, ignored);
-      files.make_directory_at(parent, name.c_str(), 0700);
+      make_folder(files, parent, name);
     } else if (made < 0 && made != -EEXIST) {
       return fail(system_error(-made, "make", shown));
     }

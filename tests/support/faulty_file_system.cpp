@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fcntl.h>
-#include <fstream>
-#include <iterator>
-#include <random>
-#include <vector>
+#include <cstdint>
 
 namespace hearth::test {
 
@@ -99,88 +95,6 @@ long faulty_file_system::type_of(int fd) noexcept {
 
 std::string faulty_file_system::boot_id() noexcept {
   return boot_.empty() ? file_system::boot_id() : boot_;
-}
-
-namespace {
-
-std::string contents_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::filesystem::path path_of_descriptor(int fd) {
-  return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd));
-}
-
-ino_t inode_of(const std::filesystem::path& path) {
-  struct stat about {};
-  return ::lstat(path.c_str(), &about) == 0 ? about.st_ino : 0;
-}
-
-} // namespace
-
-int volatile_file_system::sync(int fd) noexcept {
-  const int result = faulty_file_system::sync(fd);
-  if (result < 0) return result;
-  struct stat about {};
-  ::fstat(fd, &about);
-  const auto path = path_of_descriptor(fd);
-  const std::lock_guard lock(durable_mutex_);
-  if (S_ISDIR(about.st_mode)) {
-    auto& entries = entries_[about.st_ino];
-    entries.clear();
-    for (const auto& entry : std::filesystem::directory_iterator(path))
-      entries[entry.path().filename()] = inode_of(entry.path());
-  } else {
-    contents_[about.st_ino] = contents_of(path);
-  }
-  return result;
-}
-
-void volatile_file_system::lose_power(const std::filesystem::path& from,
-                                      const std::filesystem::path& to, std::uint64_t seed) {
-  const std::lock_guard lock(durable_mutex_);
-  lose_power_in(from, to, seed);
-}
-
-void volatile_file_system::lose_power_in(const std::filesystem::path& from,
-                                         const std::filesystem::path& to, std::uint64_t seed) {
-  constexpr std::size_t sector = 512;
-  std::mt19937_64 random(seed);
-  const auto coin = [&] { return (random() & 1) != 0; };
-  std::filesystem::create_directories(to);
-  std::filesystem::permissions(to, std::filesystem::perms::owner_all);
-  const auto& synced = entries_[inode_of(from)];
-  // A journal keeps the order in which a directory changed: removals came after what was made
-  // before them, so either all of the directory's news are there or none of them.
-  const bool news = coin();
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(from))
-    paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  for (const auto& path : paths) {
-    const auto name = path.filename();
-    if (std::filesystem::is_directory(path)) {
-      lose_power_in(path, to / name, random());
-      continue;
-    }
-    const auto inode = inode_of(path);
-    const auto known = synced.find(name);
-    if (!news && (known == synced.end() || known->second != inode)) continue;
-    auto now = contents_of(path);
-    const auto& old = contents_[inode];
-    if (now.size() != old.size() && coin()) now.resize(old.size());
-    for (std::size_t at = 0; at < now.size(); at += sector) {
-      const auto bytes = std::min(sector, now.size() - at);
-      if (now.compare(at, bytes, old, std::min(at, old.size()), bytes) == 0 || coin()) continue;
-      std::string before = at < old.size() ? old.substr(at, bytes) : std::string();
-      before.resize(bytes, '\0');
-      now.replace(at, bytes, before);
-    }
-    std::ofstream(to / name, std::ios::binary) << now;
-    std::filesystem::permissions(to / name, std::filesystem::perms::owner_read |
-                                                std::filesystem::perms::owner_write);
-  }
 }
 
 } // namespace hearth::test

@@ -1,5 +1,4 @@
-// A file system on which calls fail when a test says so, and which can lose power: what was not
-// synced by then may be there, or not, or in part.
+// A file system on which calls fail when a test says so.
 //
 // For one process. Plans are changed between calls by the test; calls may come from any thread.
 #pragma once
@@ -7,8 +6,6 @@
 #include "storage/disk/file_system.hpp"
 
 #include <atomic>
-#include <filesystem>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -43,13 +40,16 @@ public:
   long type_of(int fd) noexcept override;
   std::string boot_id() noexcept override;
 
+protected:
+  /// Counts a call. Minus the errno with which it is to fail, or 0.
+  int fault(call kind) noexcept;
+
 private:
   struct plan {
     int error = 0;
     int after = 0;
     int times = 0;
   };
-  int fault(call kind) noexcept;
 
   std::mutex mutex_;
   std::map<call, plan> plans_;
@@ -58,26 +58,6 @@ private:
   std::atomic<std::int64_t> room_{-1};
   long type_ = 0;
   std::string boot_;
-};
-
-/// A file system that remembers what of each file would survive a power loss.
-class volatile_file_system : public faulty_file_system {
-public:
-  int sync(int fd) noexcept override;
-
-  /// Writes the directory as a power loss now might leave it: every block of 512 bytes that changed
-  /// since it was synced is old or new, as `seed` has it; so is every file's length, and whether a
-  /// file that was made since its directory was synced is there at all.
-  void lose_power(const std::filesystem::path& from, const std::filesystem::path& to,
-                  std::uint64_t seed);
-
-private:
-  void lose_power_in(const std::filesystem::path& from, const std::filesystem::path& to,
-                     std::uint64_t seed);
-
-  std::mutex durable_mutex_;
-  std::map<ino_t, std::string> contents_;                 // of files, when they were synced
-  std::map<ino_t, std::map<std::string, ino_t>> entries_; // of directories
 };
 
 } // namespace hearth::test

@@ -1,5 +1,5 @@
 #include "tests/storage/disk/store_fixture.hpp"
-#include "tests/support/faulty_file_system.hpp"
+#include "tests/support/volatile_file_system.hpp"
 
 using namespace hearth;
 using namespace hearth::test;

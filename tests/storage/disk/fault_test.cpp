@@ -141,12 +141,12 @@ TEST_CASE("without descriptors a read is unreadable and counted and later works"
 
 TEST_CASE("an error of the disk on reading is no proof of damage") {
   faulty_store one;
-  one.try_insert("large", 200000);
+  one.try_insert("large", 300000);
   auto other = open_store(one.options);
   one.files.fail(call::read, EIO);
   CHECK(get(*other, "large").status == read_status::unreadable);
   one.files.heal();
-  CHECK(text_of(*other, "large") == noise(200000, 1));
+  CHECK(text_of(*other, "large") == noise(300000, 1));
 }
 
 TEST_CASE("a sync that failed is never forgotten") {
