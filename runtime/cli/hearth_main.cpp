@@ -3,6 +3,7 @@
 #include "runtime/cli/compile_command.hpp"
 #include "runtime/cli/entry_commands.hpp"
 #include "runtime/cli/output.hpp"
+#include "runtime/cli/script_commands.hpp"
 #include "runtime/cli/settings.hpp"
 #include "runtime/cli/store_commands.hpp"
 #include "runtime/cli/text_commands.hpp"
@@ -38,6 +39,7 @@ struct command_line {
   bench_arguments bench;
   guard_arguments guard;
   graph_arguments graph;
+  script_arguments script;
   command run;
 };
 
@@ -117,6 +119,19 @@ void add_text_commands(CLI::App& app, command_line& line) {
   });
 }
 
+void add_script_command(CLI::App& app, command_line& line) {
+  auto* sub = app.add_subcommand("script", "run scripted message tests");
+  sub->add_option("FILE", line.script.files, "the scripts")->required();
+  sub->add_option("--seeds", line.script.seeds, "vary what a script leaves open: A..B");
+  sub->add_flag("--trace", line.script.trace, "print every message");
+  sub->callback([&line] {
+    line.run = [&line](const config&) {
+      line.script.json = line.given.json;
+      return script(line.script);
+    };
+  });
+}
+
 void describe(CLI::App& app, command_line& line) {
   app.set_version_flag("--version", "hearth " + std::string(version()));
   app.require_subcommand(1);
@@ -137,6 +152,7 @@ void describe(CLI::App& app, command_line& line) {
   add_store_command(app, line, "stats", "show what a store holds", stats);
   add_bench_command(app, line);
   add_text_commands(app, line);
+  add_script_command(app, line);
 }
 
 // The arguments, last first as the parser wants them. What follows the command `guard` is marked.

@@ -1,0 +1,95 @@
+// The file system as one simulated process sees it: calls fail when the script says so, and after
+// the process was killed none of them has any effect. One thread.
+#pragma once
+
+#include "runtime/simulation/virtual_disk.hpp"
+#include "storage/disk/file_system.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+
+namespace hearth::simulation {
+
+/// The calls that can be made to fail.
+enum class disk_call : std::uint8_t {
+  open,
+  read,
+  write,
+  allocate,
+  sync,
+  map,
+  rename,
+  remove,
+  lock,
+  count
+};
+std::string_view to_string(disk_call call) noexcept;
+std::optional<disk_call> disk_call_named(std::string_view name) noexcept;
+
+/// Which calls of one kind fail.
+struct disk_fault {
+  int error = 0;                           ///< an errno; 0: none
+  std::uint64_t after = 0;                 ///< calls that still work
+  std::uint64_t times = ~std::uint64_t{0}; ///< calls that fail then
+};
+
+class process_files final : public storage::file_system {
+public:
+  explicit process_files(std::shared_ptr<virtual_disk> disk)
+      : disk_(std::move(disk)) {}
+  ~process_files() override;
+
+  void fail(disk_call call, disk_fault fault) { faults_[static_cast<unsigned>(call)] = fault; }
+  /// Writes take at most this many bytes at a time; 0: as many as they like.
+  void limit_writes(std::size_t bytes) { write_limit_ = bytes; }
+  /// This many more writes say that they succeeded, and change nothing.
+  void lose_writes(std::uint64_t count) { lost_writes_ = count; }
+  /// No block can be had any more.
+  void fill() { full_ = true; }
+  void heal();
+  /// The process was killed: its descriptors close, its locks go, nothing that it still does
+  /// counts.
+  void die();
+  std::size_t open_descriptors() const { return mine_.size(); }
+
+  int open_at(int directory, const char* name, int flags, mode_t mode) noexcept override;
+  void close(int fd) noexcept override;
+  ssize_t read_at(int fd, void* to, std::size_t bytes, std::uint64_t offset) noexcept override;
+  ssize_t write_at(int fd, const iovec* parts, int count, std::uint64_t offset) noexcept override;
+  int allocate(int fd, std::uint64_t offset, std::uint64_t bytes) noexcept override;
+  int punch(int fd, std::uint64_t offset, std::uint64_t bytes) noexcept override;
+  int resize(int fd, std::uint64_t bytes) noexcept override;
+  int sync(int fd) noexcept override;
+  int status(int fd, struct stat& out) noexcept override;
+  int status_at(int directory, const char* name, struct stat& out) noexcept override;
+  int make_directory_at(int directory, const char* name, mode_t mode) noexcept override;
+  int remove_at(int directory, const char* name) noexcept override;
+  int rename_at(int directory, const char* from, const char* to) noexcept override;
+  int link_at(int directory, const char* from, const char* to) noexcept override;
+  int list(int directory, std::vector<std::string>& names) noexcept override;
+  void* map(int fd, std::size_t bytes, bool writable, void* fixed, int& error) noexcept override;
+  int try_lock(int fd, bool exclusive) noexcept override;
+  void unlock(int fd) noexcept override;
+  int try_lock_byte(int fd, std::uint64_t offset) noexcept override;
+  void unlock_byte(int fd, std::uint64_t offset) noexcept override;
+  long type_of(int fd) noexcept override;
+  std::uint64_t free_bytes(int fd) noexcept override;
+  std::string boot_id() noexcept override;
+
+private:
+  int fault(disk_call call) noexcept;
+
+  std::shared_ptr<virtual_disk> disk_;
+  std::array<disk_fault, static_cast<unsigned>(disk_call::count)> faults_{};
+  std::set<int> mine_; // open descriptors
+  std::size_t write_limit_ = 0;
+  std::uint64_t lost_writes_ = 0;
+  bool full_ = false;
+  bool dead_ = false;
+};
+
+} // namespace hearth::simulation

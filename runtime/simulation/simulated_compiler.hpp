@@ -1,0 +1,72 @@
+// Compilers and trials of a simulated process: what a run ends with, and how much virtual time it
+// takes, by rules over its label. One thread.
+#pragma once
+
+#include "actors/compile_worker.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::simulation {
+
+/// Whether `text` is what `pattern` says, where `*` stands for any text and `?` for one character.
+bool matches(std::string_view pattern, std::string_view text) noexcept;
+
+/// How a compiler run ends.
+struct compiler_rule {
+  enum class outcome : std::uint8_t {
+    makes,   ///< writes its output, or "object of LABEL" when none is given
+    fails,   ///< exit status 1 and a diagnostic
+    crashes, ///< by a signal
+    hangs,   ///< until its deadline
+    forgets, ///< succeeds and writes nothing
+    missing, ///< cannot be started
+  };
+  std::string label; ///< pattern
+  outcome how = outcome::makes;
+  std::string text; ///< diagnostic or output
+  std::chrono::milliseconds takes{0};
+};
+
+/// How a trial of a shared object ends.
+struct trial_rule {
+  std::string library; ///< pattern over its bytes
+  trial_result result;
+};
+
+class simulated_compiler {
+public:
+  simulated_compiler();
+  /// A rule comes before all that were added earlier.
+  void add(compiler_rule rule) { rules_.push_back(std::move(rule)); }
+  void add(trial_rule rule) { trials_.push_back(std::move(rule)); }
+  /// How long a worker is busy with it.
+  std::chrono::nanoseconds cost_of(const action_request& request) const;
+  actors::worker_ports ports();
+  std::uint64_t runs() const { return runs_; }
+
+  /// An action that this compiler understands.
+  static action_request action(const std::string& label);
+
+private:
+  struct runner;
+  struct trial;
+  struct scratch;
+  using files = std::map<std::string, std::string>;
+
+  compiler_rule rule_for(std::string_view label) const;
+  expected<process_result> run(const process_request& request);
+  trial_result try_out(const trial_request& request) const;
+
+  std::vector<compiler_rule> rules_;
+  std::vector<trial_rule> trials_;
+  std::shared_ptr<files> files_ = std::make_shared<files>();
+  std::uint64_t runs_ = 0;
+};
+
+} // namespace hearth::simulation

@@ -1,0 +1,323 @@
+#include "runtime/simulation/simulated_process.hpp"
+
+#include "actors/autotune_cache.hpp"
+#include "actors/compile_broker.hpp"
+#include "actors/compile_worker.hpp"
+#include "actors/disk_shard.hpp"
+#include "actors/guarded_cache.hpp"
+#include "actors/kernel_tuner.hpp"
+#include "runtime/simulation/text.hpp"
+
+#include <caf/send.hpp>
+
+#include <utility>
+
+namespace hearth::simulation {
+namespace {
+
+constexpr std::chrono::seconds shutdown_deadline{10};
+
+template <class Handle, class State>
+const State* state_of(const caf::actor& actor) {
+  using pointer = typename Handle::template stateful_pointer<State>;
+  auto* stateful = dynamic_cast<pointer>(caf::actor_cast<caf::abstract_actor*>(actor));
+  return stateful ? &stateful->state : nullptr;
+}
+
+std::optional<std::uint64_t> memory_figure(const actors::memory_shard_state& state,
+                                           std::string_view name) {
+  const auto index = state.config.view->index().stats();
+  const std::map<std::string_view, std::uint64_t> figures{
+      {"entries", index.entries},
+      {"bytes_used", index.bytes_used},
+      {"budget_bytes", index.budget_bytes},
+      {"hits", index.hits},
+      {"misses", index.misses},
+      {"inserted", index.inserted},
+      {"evicted", index.evicted},
+      {"erased", index.erased},
+      {"loads", state.counters.loads},
+      {"promotions", state.counters.promotions},
+      {"leases_granted", state.counters.leases_granted},
+      {"leases", state.leases.size()},
+      {"leases_held", state.lease_keys.size()},
+      {"loading", state.loads.size()},
+      {"monitored", state.monitored.size()},
+  };
+  const auto at = figures.find(name);
+  return at == figures.end() ? std::nullopt : std::optional(at->second);
+}
+
+std::optional<std::uint64_t> broker_figure(const actors::compile_broker_state& state,
+                                           std::string_view name) {
+  std::uint64_t queued = state.trials.size();
+  for (const auto& [priority, queue] : state.programs)
+    queued += queue.size();
+  const std::map<std::string_view, std::uint64_t> figures{
+      {"runs", state.counters.runs},         {"trials", state.counters.trials},
+      {"failures", state.counters.failures}, {"most_at_once", state.counters.most_at_once},
+      {"idle", state.idle.size()},           {"queued", queued},
+  };
+  const auto at = figures.find(name);
+  return at == figures.end() ? std::nullopt : std::optional(at->second);
+}
+
+std::optional<std::uint64_t> figure_of(actor_kind kind, const caf::actor& actor,
+                                       std::string_view name) {
+  if (kind == actor_kind::memory) {
+    const auto* state = state_of<memory_shard_actor, actors::memory_shard_state>(actor);
+    return state ? memory_figure(*state, name) : std::nullopt;
+  }
+  if (kind == actor_kind::disk && name == "pending") {
+    const auto* state = state_of<disk_shard_actor, actors::disk_shard_state>(actor);
+    return state ? std::optional<std::uint64_t>(state->pending.size()) : std::nullopt;
+  }
+  if (kind == actor_kind::broker) {
+    const auto* state = state_of<compile_broker_actor, actors::compile_broker_state>(actor);
+    return state ? broker_figure(*state, name) : std::nullopt;
+  }
+  if (kind == actor_kind::tuner) {
+    const auto* state = state_of<kernel_tuner_actor, actors::kernel_tuner_state>(actor);
+    if (state && name == "active") return state->active;
+    if (state && name == "waiting") return state->waiting.size();
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+simulated_process::simulated_process(stepped_system& system, std::string name,
+                                     process_options options, std::shared_ptr<virtual_disk> disk)
+    : system_(system)
+    , name_(std::move(name))
+    , options_(options)
+    , disk_(std::move(disk)) {}
+
+simulated_process::~simulated_process() { kill(); }
+
+// --- start -------------------------------------------------------------------------------------
+
+template <class Handle>
+Handle simulated_process::enlist(actor_kind kind, Handle actor) {
+  auto& all = actors_[kind];
+  const auto plain = caf::actor_cast<caf::actor>(actor);
+  const bool is_one_of_many =
+      kind == actor_kind::memory || kind == actor_kind::disk || kind == actor_kind::worker;
+  auto text = name_ + "." + std::string(to_string(kind));
+  if (is_one_of_many) text += "[" + std::to_string(all.size()) + "]";
+  system_.enlist(plain, std::move(text));
+  all.push_back(plain);
+  return actor;
+}
+
+actors::log_sink simulated_process::log_sink() {
+  return [this](log_level, std::string_view text) {
+    log_.emplace_back(text);
+    system_.note(name_ + " logs: " + std::string(text));
+  };
+}
+
+void simulated_process::start() {
+  if (running_) return;
+  running_ = true;
+  files_ = std::make_unique<process_files>(disk_);
+  if (options_.disk) open_store();
+  spawn_shards();
+  spawn_compilers();
+}
+
+void simulated_process::open_store() {
+  storage::store_options options;
+  options.directory = "/store";
+  options.budget_bytes = options_.disk_bytes;
+  options.segment_bytes = options_.segment_bytes;
+  options.shards = options_.disk_shards;
+  options.guard_sigbus = true;
+  // Real time has no part in it: nobody waits for a lock, and nobody syncs in the background.
+  options.lock_deadline = std::chrono::milliseconds(0);
+  options.sync_interval = std::chrono::milliseconds(0);
+  options.files = files_.get();
+  auto opened = storage::store::open(std::move(options));
+  if (opened)
+    store_ = std::move(*opened);
+  else
+    log_sink()(log_level::warning, "going on without a disk tier: " + opened.error().text());
+}
+
+void simulated_process::spawn_shards() {
+  auto& actors = system_.actors();
+  if (store_)
+    for (unsigned i = 0; i < store_->shards(); ++i)
+      disk_shards_.push_back(
+          enlist(actor_kind::disk, actors.spawn(actors::disk_shard, store_, i, log_sink())));
+  storage::memory_index_options index;
+  index.budget_bytes = options_.memory_bytes / options_.memory_shards;
+  index.expected_entries = 64;
+  for (unsigned i = 0; i < options_.memory_shards; ++i)
+    views_.push_back(std::make_shared<storage::memory_view>(index, store_));
+  std::vector<memory_shard_actor> shards;
+  for (const auto& view : views_) {
+    actors::memory_shard_config shard;
+    shard.view = view;
+    shard.all_views = views_;
+    shard.store = store_;
+    shard.disk_shards = disk_shards_;
+    shard.log = log_sink();
+    if (store_)
+      if (auto leases = store_->open_leases()) shard.leases = std::move(*leases);
+    shards.push_back(
+        enlist(actor_kind::memory, actors.spawn(actors::memory_shard, std::move(shard))));
+  }
+  router_ = actors::shard_router(std::move(shards));
+}
+
+void simulated_process::spawn_compilers() {
+  auto& actors = system_.actors();
+  std::vector<compile_worker_actor> workers;
+  for (unsigned i = 0; i < options_.workers; ++i)
+    workers.push_back(
+        enlist(actor_kind::worker, actors.spawn(actors::compile_worker, compiler_.ports())));
+  actors::kernel_tuner_config tuner;
+  tuner.shards = router_;
+  tuner.broker = enlist(actor_kind::broker, actors.spawn(actors::compile_broker, workers));
+  tuner.guarded = enlist(actor_kind::guarded, actors.spawn(actors::guarded_cache, router_));
+  tuner.autotune = enlist(actor_kind::autotune, actors.spawn(actors::autotune_cache, router_));
+  tuner.most_at_once = options_.workers;
+  enlist(actor_kind::tuner, actors.spawn(actors::kernel_tuner, std::move(tuner)));
+}
+
+// --- end ---------------------------------------------------------------------------------------
+
+// Lets what was asked before reach the disk, as runtime_core::drain does: when a shard answers, it
+// has handed on all that came before.
+bool simulated_process::drain() {
+  const auto deadline = system_.now() + shutdown_deadline;
+  std::vector<answer_ptr> answers;
+  caf::event_based_actor* asking = nullptr;
+  const auto main = system_.actors().spawn(
+      [](caf::event_based_actor* self, caf::event_based_actor** into) {
+        *into = self;
+        return caf::behavior{[](verb::clear) {}};
+      },
+      &asking);
+  system_.enlist(main, name_ + ".main");
+  const auto ask_all = [&](actor_kind kind, std::string_view verb) {
+    const auto* row = find_message(kind, verb, message_form::asks);
+    std::vector<answer_ptr> slots;
+    for (const auto& actor : actors_of(kind)) {
+      slots.push_back(std::make_shared<answer_slot>());
+      row->send(sending_from_outside(*asking), actor, {}, slots.back());
+    }
+    for (const auto& slot : slots) {
+      while (!slot->is_there) {
+        if (system_.deliver_one()) continue;
+        const auto next = system_.next_event();
+        if (!next || *next > deadline) return false;
+        system_.advance_to(*next);
+      }
+    }
+    return true;
+  };
+  const bool drained = ask_all(actor_kind::memory, "stats") && ask_all(actor_kind::disk, "sync");
+  system_.kill({main});
+  return drained;
+}
+
+bool simulated_process::stop() {
+  if (!running_) return true;
+  system_.note(name_ + " shuts down");
+  const bool drained = drain();
+  std::vector<caf::actor> all;
+  for (const auto& [kind, some] : actors_)
+    all.insert(all.end(), some.begin(), some.end());
+  system_.kill(all);
+  all.clear();
+  if (store_)
+    if (const auto synced = store_->flush(); !synced)
+      log_sink()(log_level::warning, "the store was not synced: " + synced.error().text());
+  forget();
+  return drained;
+}
+
+void simulated_process::kill() {
+  if (!running_) return;
+  system_.note(name_ + " is killed");
+  files_->die();
+  std::vector<caf::actor> all;
+  for (const auto& [kind, some] : actors_)
+    all.insert(all.end(), some.begin(), some.end());
+  system_.kill(all);
+  all.clear();
+  forget();
+}
+
+void simulated_process::forget() {
+  actors_.clear();
+  disk_shards_.clear();
+  router_ = {};
+  views_.clear();
+  store_.reset();
+  running_ = false;
+}
+
+// --- looking in --------------------------------------------------------------------------------
+
+const std::vector<caf::actor>& simulated_process::actors_of(actor_kind kind) const {
+  static const std::vector<caf::actor> none;
+  const auto at = actors_.find(kind);
+  return at == actors_.end() ? none : at->second;
+}
+
+caf::actor simulated_process::owner(actor_kind kind, const cache_key* key) const {
+  const auto& all = actors_of(kind);
+  if (all.empty()) return nullptr;
+  if (key && kind == actor_kind::memory)
+    return all[actors::memory_shard_of(key->memory_hash, all.size())];
+  if (key && kind == actor_kind::disk) return all[store_->shard_of(key->disk_hash)];
+  return all.front();
+}
+
+std::optional<std::uint64_t> simulated_process::figure(actor_kind kind,
+                                                       std::optional<std::size_t> index,
+                                                       std::string_view figure) const {
+  const auto& all = actors_of(kind);
+  if (index && *index >= all.size()) return std::nullopt;
+  std::optional<std::uint64_t> sum;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (index && i != *index) continue;
+    const auto one = figure == "mailbox"
+                         ? std::optional<std::uint64_t>(system_.mailbox_size(all[i]))
+                         : figure_of(kind, all[i], figure);
+    if (!one) return std::nullopt;
+    sum = sum.value_or(0) + *one;
+  }
+  return sum;
+}
+
+std::optional<std::uint64_t> simulated_process::store_figure(std::string_view figure) const {
+  if (!store_) return std::nullopt;
+  const auto s = store_->stats();
+  const std::map<std::string_view, std::uint64_t> figures{{"entries", s.entries},
+                                                          {"live_bytes", s.live_bytes},
+                                                          {"disk_bytes", s.disk_bytes},
+                                                          {"segments", s.segments},
+                                                          {"hits", s.hits},
+                                                          {"misses", s.misses},
+                                                          {"corrupt", s.corrupt},
+                                                          {"unreadable", s.unreadable},
+                                                          {"expired", s.expired},
+                                                          {"inserted", s.inserted},
+                                                          {"existed", s.existed},
+                                                          {"put", s.put},
+                                                          {"erased", s.erased},
+                                                          {"failed", s.failed},
+                                                          {"evicted", s.evicted},
+                                                          {"kept_by_hit", s.kept_by_hit},
+                                                          {"rebuilds", s.rebuilds},
+                                                          {"groups", s.groups},
+                                                          {"budget_bytes", s.budget_bytes}};
+  const auto at = figures.find(figure);
+  return at == figures.end() ? std::nullopt : std::optional(at->second);
+}
+
+} // namespace hearth::simulation

@@ -1,0 +1,97 @@
+// One process of a simulated host: the real actors over the real store, on a simulated disk. It can
+// be shut down as the runtime does it, or killed, which leaves on disk what a kill leaves.
+//
+// One thread, that of the stepped system.
+#pragma once
+
+#include "actors/memory_shard.hpp"
+#include "actors/shard_router.hpp"
+#include "runtime/simulation/message_table.hpp"
+#include "runtime/simulation/process_files.hpp"
+#include "runtime/simulation/simulated_compiler.hpp"
+#include "runtime/simulation/stepped_system.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::simulation {
+
+struct process_options {
+  unsigned memory_shards = 1;
+  std::uint64_t memory_bytes = 1u << 20; ///< of all memory shards
+  bool disk = true;
+  unsigned disk_shards = 1; ///< of a new store
+  std::uint64_t disk_bytes = 8u << 20;
+  std::uint64_t segment_bytes = 256u << 10;
+  unsigned workers = 1;
+};
+
+class simulated_process {
+public:
+  simulated_process(stepped_system& system, std::string name, process_options options,
+                    std::shared_ptr<virtual_disk> disk);
+  simulated_process(const simulated_process&) = delete;
+  simulated_process& operator=(const simulated_process&) = delete;
+  /// Kills it when it still runs.
+  ~simulated_process();
+
+  /// Opens the store and starts the actors. Without a usable store it goes on without a disk tier,
+  /// and says so in its log.
+  void start();
+  /// Shuts down as the runtime does: what was asked before is answered, the store is synced and
+  /// closed. False: it did not end within the deadline, and was killed.
+  bool stop();
+  /// As kill -9 leaves it.
+  void kill();
+  bool is_running() const { return running_; }
+
+  const std::string& name() const { return name_; }
+  const process_options& options() const { return options_; }
+  process_files& files() { return *files_; }
+  simulated_compiler& compiler() { return compiler_; }
+  const std::vector<std::string>& log() const { return log_; }
+  const std::shared_ptr<storage::store>& store() const { return store_; }
+  const actors::shard_router& router() const { return router_; }
+  const std::vector<std::shared_ptr<storage::memory_view>>& views() const { return views_; }
+
+  /// The actors of one kind, in order; empty when there are none.
+  const std::vector<caf::actor>& actors_of(actor_kind kind) const;
+  /// The one that owns this key: of memory or disk shards; else the first.
+  caf::actor owner(actor_kind kind, const cache_key* key) const;
+  /// A figure of the actors of a kind, or of one of them: "hits", "leases_held", "pending".
+  std::optional<std::uint64_t> figure(actor_kind kind, std::optional<std::size_t> index,
+                                      std::string_view figure) const;
+  /// A figure of the store: "entries", "corrupt", "evicted".
+  std::optional<std::uint64_t> store_figure(std::string_view figure) const;
+
+private:
+  template <class Handle>
+  Handle enlist(actor_kind kind, Handle actor);
+  void open_store();
+  void spawn_shards();
+  void spawn_compilers();
+  bool drain();
+  void forget();
+  actors::log_sink log_sink();
+
+  stepped_system& system_;
+  std::string name_;
+  process_options options_;
+  std::shared_ptr<virtual_disk> disk_;
+  std::unique_ptr<process_files> files_;
+  simulated_compiler compiler_;
+  std::vector<std::string> log_;
+  std::shared_ptr<storage::store> store_;
+  std::vector<std::shared_ptr<storage::memory_view>> views_;
+  actors::shard_router router_;
+  std::vector<disk_shard_actor> disk_shards_;
+  std::map<actor_kind, std::vector<caf::actor>> actors_;
+  bool running_ = false;
+};
+
+} // namespace hearth::simulation

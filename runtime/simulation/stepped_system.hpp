@@ -1,0 +1,111 @@
+// Actors without threads: every message is delivered when it is told to, in order or as the dice
+// say, and the clock stands still until it is moved. Notes each delivery in a trace.
+//
+// One thread, that of whoever steps it.
+#pragma once
+
+#include "messages/protocol.hpp"
+#include "runtime/simulation/dice.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::simulation {
+
+/// Virtual time since the system was made.
+using virtual_time = std::chrono::nanoseconds;
+
+/// "12.345ms"
+std::string text_of(virtual_time at);
+
+/// An actor that is about to send from outside of its handlers: it lets go of the scheduler's
+/// worker that ran it last, which is gone.
+caf::event_based_actor& sending_from_outside(caf::event_based_actor& from);
+
+class stepped_system {
+public:
+  stepped_system();
+  stepped_system(const stepped_system&) = delete;
+  stepped_system& operator=(const stepped_system&) = delete;
+  /// All actors must have been ended.
+  ~stepped_system();
+
+  caf::actor_system& actors() { return system_; }
+
+  // --- who is who
+  /// Gives an actor the name that traces use, and lets it start.
+  void enlist(const caf::actor& actor, std::string name);
+  const std::string& name_of(caf::actor_id id) const;
+
+  // --- steps
+  /// From now on the dice choose whose message is delivered next; null: the order in which
+  /// mailboxes became ready.
+  void choose_by(dice* random) { dice_ = random; }
+  /// Delivers one message; false when there is none that could be.
+  bool deliver_one();
+  /// Delivers the next message of this actor; false when it has none.
+  bool deliver_one_to(caf::actor_id receiver);
+  /// Whether some actor could get a message now.
+  bool has_work() const;
+  std::size_t mailbox_size(const caf::actor& actor) const;
+  /// Messages that wait in all mailboxes of enlisted actors with work.
+  std::size_t waiting_messages() const;
+  /// Ends these actors, as a kill does: before anything that their mailboxes hold.
+  void kill(const std::vector<caf::actor>& actors);
+  std::size_t living_actors() { return system_.registry().running(); }
+
+  // --- time
+  virtual_time now() const;
+  /// When the next timer or stalled actor is due.
+  std::optional<virtual_time> next_event() const;
+  void advance_to(virtual_time when);
+  /// Keeps an actor from getting messages until then: it blocks in something.
+  void stall(const caf::actor& actor, virtual_time until) { stalled_[actor.id()] = until; }
+  /// Asked before a delivery how long the receiver is to be blocked first.
+  using cost_function =
+      std::function<std::chrono::nanoseconds(caf::actor_id, const caf::type_erased_tuple&)>;
+  void set_cost(cost_function cost) { cost_ = std::move(cost); }
+
+  // --- the trace
+  using trace_sink = std::function<void(std::string)>;
+  /// Null: nothing is noted.
+  void set_trace(trace_sink sink) { trace_ = std::move(sink); }
+  void note(std::string_view text);
+  std::uint64_t steps() const { return steps_; }
+
+private:
+  struct config : caf::actor_system_config {
+    config();
+  };
+  bool is_stalled(caf::actor_id id) const;
+  bool is_ready(caf::resumable* job) const;
+  bool delay_by_cost(caf::resumable* job);
+  void run(std::size_t job);
+  void note_next(caf::resumable* job);
+  void start_new_actors();
+
+  config config_;
+  caf::actor_system system_{config_};
+  caf::scheduler::test_coordinator& scheduler_;
+  std::chrono::steady_clock::time_point start_;
+  std::map<caf::actor_id, std::string> names_;
+  std::map<caf::actor_id, virtual_time> stalled_;
+  std::map<caf::actor_id, const void*> paid_; // messages whose cost was waited for
+  cost_function cost_;
+  trace_sink trace_;
+  dice* dice_ = nullptr;
+  std::uint64_t steps_ = 0;
+};
+
+} // namespace hearth::simulation

@@ -1,0 +1,222 @@
+#include "runtime/simulation/text.hpp"
+
+#include <caf/system_messages.hpp>
+#include <caf/type_erased_tuple.hpp>
+
+#include <algorithm>
+#include <cctype>
+
+namespace hearth::simulation {
+namespace {
+
+constexpr std::size_t shown_bytes = 48;
+
+std::string escaped(std::string_view bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\')
+      text += {'\\', c};
+    else if (byte >= 0x20 && byte < 0x7F)
+      text += c;
+    else
+      text += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+  }
+  return text;
+}
+
+// `"name"` without its quotes when it reads as one word.
+std::string bare_if_word(std::string text) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '-';
+  };
+  const bool is_quoted = text.size() > 2 && text.front() == '"' && text.back() == '"';
+  if (!is_quoted || !std::all_of(text.begin() + 1, text.end() - 1, is_plain)) return text;
+  return text.substr(1, text.size() - 2);
+}
+
+std::string outcome_of(const process_result& process) {
+  if (process.timed_out) return "timed out";
+  if (process.cancelled) return "cancelled";
+  if (process.signal != 0) return "signal " + std::to_string(process.signal);
+  return "exit " + std::to_string(process.exit_status);
+}
+
+std::string text_of_value(const value& v) {
+  if (const auto* number = v.as<std::int64_t>()) return std::to_string(*number);
+  if (const auto* text = v.as<std::string>()) return quoted(*text);
+  if (const auto* flag = v.as<bool>()) return text_of(*flag);
+  return "?";
+}
+
+std::string text_of_config(const value::map& config) {
+  std::string text;
+  for (const auto& [name, v] : config)
+    text += (text.empty() ? "" : " ") + name + "=" + text_of_value(v);
+  return text;
+}
+
+template <class T>
+bool add_element(const caf::type_erased_tuple& content, std::size_t at, std::string& out) {
+  if (!content.match_element<T>(at)) return false;
+  out += text_of(content.get_as<T>(at));
+  return true;
+}
+
+template <class... Ts>
+bool add_one_of(const caf::type_erased_tuple& content, std::size_t at, std::string& out) {
+  return (add_element<Ts>(content, at, out) || ...);
+}
+
+template <class T>
+bool is_completion(const caf::type_erased_tuple& content, std::size_t at) {
+  return content.match_element<completion<T>>(at);
+}
+
+void add_any(const caf::type_erased_tuple& content, std::size_t at, std::string& out) {
+  if (content.match_element<caf::atom_value>(at)) {
+    out += caf::to_string(content.get_as<caf::atom_value>(at));
+  } else if (content.match_element<caf::error>(at)) {
+    out += text_of(from_caf(content.get_as<caf::error>(at)));
+  } else if (content.match_element<caf::exit_msg>(at)) {
+    out += "exit";
+  } else if (content.match_element<caf::down_msg>(at)) {
+    out += "down";
+  } else if (is_completion<lookup>(content, at) || is_completion<insert_outcome>(content, at) ||
+             is_completion<done>(content, at) || is_completion<bool>(content, at) ||
+             is_completion<lease_reply>(content, at)) {
+    out += "(call)";
+  } else if (!add_one_of<cache_key, artifact, lookup, insert_outcome, done, lease_reply,
+                         std::uint64_t, bool, error, memory_shard_stats, broker_stats,
+                         action_request, action_result, trial_request, trial_result, span_list,
+                         hints, guarded_reply, autotune_record, tune_request_ptr, tune_reply, int,
+                         std::int64_t, std::string, std::chrono::milliseconds>(content, at, out)) {
+    out += "?";
+  }
+}
+
+} // namespace
+
+std::string quoted(std::string_view bytes) {
+  if (bytes.size() <= shown_bytes) return '"' + escaped(bytes) + '"';
+  return '"' + escaped(bytes.substr(0, shown_bytes)) + "...\" of " + std::to_string(bytes.size());
+}
+
+std::string text_of(bool flag) { return flag ? "true" : "false"; }
+std::string text_of(int number) { return std::to_string(number); }
+std::string text_of(std::int64_t number) { return std::to_string(number); }
+std::string text_of(std::uint64_t number) { return std::to_string(number); }
+std::string text_of(const std::string& text) { return quoted(text); }
+std::string text_of(std::chrono::milliseconds time) { return std::to_string(time.count()) + "ms"; }
+
+std::string text_of(const error& why) {
+  return "error " + std::string(to_string(why.code())) + " " + quoted(why.text());
+}
+
+std::string text_of(const cache_key& key) {
+  const auto decoded = key::decode(key.bytes);
+  const auto& id = key.cache->id;
+  const auto version = id.version() == "0" ? "" : "@" + std::string(id.version());
+  return std::string(id.name()) + version + "/" +
+         (decoded ? bare_if_word(decoded->describe()) : "?");
+}
+
+std::string text_of(const artifact& value) { return quoted(value.payload()); }
+
+std::string text_of(const lookup& found) {
+  if (!found.hit()) return "miss";
+  return "hit " + std::string(to_string(found.from)) + " " + text_of(found.value);
+}
+
+std::string text_of(insert_outcome outcome) { return std::string(to_string(outcome)); }
+std::string text_of(const done&) { return "done"; }
+
+std::string text_of(const lease_reply& reply) {
+  auto text = reply.found.hit() ? text_of(reply.found) : "lease " + std::to_string(reply.lease);
+  return reply.waited ? text + " waited" : text;
+}
+
+std::string text_of(const memory_shard_stats& s) {
+  return "entries=" + std::to_string(s.entries) + " hits=" + std::to_string(s.hits) +
+         " misses=" + std::to_string(s.misses) + " inserted=" + std::to_string(s.inserted) +
+         " evicted=" + std::to_string(s.evicted) + " erased=" + std::to_string(s.erased) +
+         " loads=" + std::to_string(s.loads) + " promotions=" + std::to_string(s.promotions) +
+         " leases_granted=" + std::to_string(s.leases_granted) +
+         " leases_waiting=" + std::to_string(s.leases_waiting) +
+         " leases_held=" + std::to_string(s.leases_held);
+}
+
+std::string text_of(const broker_stats& s) {
+  return "runs=" + std::to_string(s.runs) + " trials=" + std::to_string(s.trials) +
+         " failures=" + std::to_string(s.failures) +
+         " most_at_once=" + std::to_string(s.most_at_once) + " queued=" + std::to_string(s.queued);
+}
+
+std::string text_of(const action_request& request) { return quoted(request.label); }
+
+std::string text_of(const action_result& result) {
+  auto text = outcome_of(result.process);
+  if (!result.process.output.empty()) text += " " + quoted(result.process.output);
+  for (const auto& output : result.outputs)
+    text += " made " + text_of(output);
+  return text;
+}
+
+std::string text_of(const trial_request& request) { return request.entry; }
+
+std::string text_of(const trial_result& result) {
+  constexpr std::string_view names[] = {"good", "wrong", "crashed", "hung", "unfit", "not_run"};
+  const std::string name(names[static_cast<unsigned>(result.status)]);
+  if (result.status == trial_status::good) return name + " " + std::to_string(result.median_ns);
+  return name + " " + quoted(result.reason);
+}
+
+std::string text_of(const span_list& spans) {
+  std::string text = std::to_string(spans.size()) + " spans";
+  for (const auto& span : spans)
+    text += " " + span.category + ":" + span.name + ":" + std::to_string(span.duration_ns / 1000) +
+            "us";
+  return text;
+}
+
+std::string text_of(const hints& values) {
+  std::string text;
+  for (const auto& [name, number] : values)
+    text += (text.empty() ? "" : " ") + name + "=" + std::to_string(number);
+  return text;
+}
+
+std::string text_of(const guarded_reply& reply) {
+  auto text = std::string(to_string(reply.status));
+  if (reply.found.hit()) text = text_of(reply.found) + " guard " + quoted(reply.guard);
+  if (reply.unevaluated != 0) text += " unevaluated " + std::to_string(reply.unevaluated);
+  if (reply.broken != 0) text += " broken " + std::to_string(reply.broken);
+  return text;
+}
+
+std::string text_of(const autotune_record& record) {
+  return "config " + text_of_config(record.config) + " hash " + record.configs_hash + " time " +
+         std::to_string(record.time_ns);
+}
+
+std::string text_of(const tune_request_ptr& request) { return request ? request->name : "nothing"; }
+
+std::string text_of(const tune_reply& reply) {
+  auto text = std::string(to_string(reply.status));
+  if (reply.library) text += " " + text_of(reply.library) + " with " + reply.config_text;
+  for (const auto& one : reply.rejected)
+    text += " rejected " + one.config_text + " " + quoted(one.reason);
+  return reply.problem.empty() ? text : text + " problem " + quoted(reply.problem);
+}
+
+std::string text_of(const caf::type_erased_tuple& content) {
+  std::string text;
+  for (std::size_t at = 0; at < content.size(); ++at) {
+    if (at > 0) text += ' ';
+    add_any(content, at, text);
+  }
+  return text;
+}
+
+} // namespace hearth::simulation

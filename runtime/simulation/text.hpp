@@ -1,0 +1,50 @@
+// How scripts and traces write what messages carry: one line, the same in every process, without
+// addresses. Pure functions.
+#pragma once
+
+#include "messages/protocol.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace caf {
+class type_erased_tuple;
+} // namespace caf
+
+namespace hearth::simulation {
+
+/// `"text"`, with escapes for what is not printable, shortened to about 48 bytes with its length.
+std::string quoted(std::string_view bytes);
+
+std::string text_of(bool flag);
+std::string text_of(int number);
+std::string text_of(std::int64_t number);
+std::string text_of(std::uint64_t number);
+std::string text_of(const std::string& text);
+std::string text_of(std::chrono::milliseconds time);
+std::string text_of(const error& why);
+std::string text_of(const cache_key& key); ///< `fxgraph/matmul`, `fxgraph@2/"a b"`, `tunes/#7`
+std::string text_of(const artifact& value);
+std::string text_of(const lookup& found); ///< `miss`, `hit disk "bytes"`
+std::string text_of(insert_outcome outcome);
+std::string text_of(const done& d);
+std::string text_of(const lease_reply& reply); ///< `lease 3`, `lease 3 waited`, `hit memory "x"`
+std::string text_of(const memory_shard_stats& stats);
+std::string text_of(const broker_stats& stats);
+std::string text_of(const action_request& request);
+std::string text_of(const action_result& result);
+std::string text_of(const trial_request& request);
+std::string text_of(const trial_result& result);
+std::string text_of(const span_list& spans);
+std::string text_of(const hints& values);
+std::string text_of(const guarded_reply& reply);
+std::string text_of(const autotune_record& record);
+std::string text_of(const tune_request_ptr& request);
+std::string text_of(const tune_reply& reply);
+
+/// A message's elements, the verb first; `?` for what is no part of the protocol.
+std::string text_of(const caf::type_erased_tuple& content);
+
+} // namespace hearth::simulation

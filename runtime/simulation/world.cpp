@@ -1,0 +1,126 @@
+#include "runtime/simulation/world.hpp"
+
+#include <utility>
+
+namespace hearth::simulation {
+namespace {
+
+// In place of the random seed of a process.
+constexpr std::uint64_t memory_seed = 0x48656172'74680001u;
+
+} // namespace
+
+world::~world() {
+  for (auto& [name, one] : clients_)
+    kill(one);
+  processes_.clear();
+}
+
+virtual_disk& world::add_host(const std::string& name) {
+  return *(disks_[name] = std::make_shared<virtual_disk>());
+}
+
+simulated_process& world::add_process(const std::string& name, const std::string& host,
+                                      process_options options) {
+  hosts_[name] = host;
+  auto& made = processes_[name] =
+      std::make_unique<simulated_process>(system_, name, options, disks_.at(host));
+  start(*made);
+  return *made;
+}
+
+client& world::add_client(const std::string& name, const std::string& process) {
+  auto& made = clients_[name];
+  made.name = name;
+  made.process = process;
+  spawn(made);
+  return made;
+}
+
+void world::spawn(client& one) {
+  one.actor = system_.actors().spawn(
+      [](caf::event_based_actor* self, client* into) {
+        into->self = self;
+        return caf::behavior{[](verb::clear) {}};
+      },
+      &one);
+  system_.enlist(one.actor, one.name);
+}
+
+simulated_process* world::process(std::string_view name) {
+  const auto at = processes_.find(name);
+  return at == processes_.end() ? nullptr : at->second.get();
+}
+
+client* world::find_client(std::string_view name) {
+  const auto at = clients_.find(name);
+  return at == clients_.end() ? nullptr : &at->second;
+}
+
+void world::set_cache(const std::string& name, const std::string& version, bool memory, bool disk) {
+  auto id = cache_id::make(name, version);
+  if (!id) return;
+  const auto number = static_cast<std::uint32_t>(caches_.size());
+  const auto seed = id->seed() ^ memory_seed;
+  caches_[{name, version}] = std::make_shared<const named_cache>(
+      named_cache{std::move(*id), number, seed, memory, disk, true});
+}
+
+expected<named_cache_ptr> world::cache(const std::string& name, const std::string& version) {
+  const auto at = caches_.find({name, version});
+  if (at != caches_.end()) return at->second;
+  if (const auto id = cache_id::make(name, version); !id) return fail(id.error());
+  set_cache(name, version, true, true);
+  return caches_.at({name, version});
+}
+
+// --- what happens to them ----------------------------------------------------------------------
+
+void world::start(simulated_process& process) {
+  process.start();
+  system_.set_cost([this](caf::actor_id id, const caf::type_erased_tuple& content) {
+    if (content.size() < 2 || !content.match_element<action_request>(1))
+      return std::chrono::nanoseconds(0);
+    for (const auto& [name, one] : processes_)
+      for (const auto& worker : one->actors_of(actor_kind::worker))
+        if (worker.id() == id) return one->compiler().cost_of(content.get_as<action_request>(1));
+    return std::chrono::nanoseconds(0);
+  });
+}
+
+void world::revive_clients(const simulated_process& process) {
+  for (auto& [name, one] : clients_)
+    if (one.process == process.name() && !one.is_alive()) spawn(one);
+}
+
+void world::kill(client& one) {
+  if (!one.is_alive()) return;
+  const auto actor = std::exchange(one.actor, nullptr);
+  one.self = nullptr;
+  system_.kill({actor});
+}
+
+void world::end_clients_of(const std::string& process) {
+  for (auto& [name, one] : clients_)
+    if (one.process == process) kill(one);
+}
+
+bool world::stop(simulated_process& process) { return process.stop(); }
+
+void world::kill(simulated_process& process) {
+  end_clients_of(process.name());
+  process.kill();
+}
+
+void world::kill_host(const std::string& host) {
+  for (const auto& [name, process] : processes_)
+    if (hosts_.at(name) == host) kill(*process);
+}
+
+void world::lose_power(const std::string& host, dice& random) {
+  system_.note(host + " loses power");
+  kill_host(host);
+  disks_.at(host)->lose_power(random);
+}
+
+} // namespace hearth::simulation

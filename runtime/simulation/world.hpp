@@ -1,0 +1,84 @@
+// A simulated world: hosts with a disk each, processes on them, clients in those, one stepped
+// system for all. What scripts and the simulator drive.
+//
+// One thread.
+#pragma once
+
+#include "runtime/simulation/simulated_process.hpp"
+
+#include <caf/event_based_actor.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::simulation {
+
+/// An actor or a thread of a process, that asks.
+struct client {
+  std::string name;
+  std::string process;
+  caf::actor actor;
+  caf::event_based_actor* self = nullptr; ///< valid while `actor` is
+  bool is_alive() const { return static_cast<bool>(actor); }
+  /// The actor, to send from: from outside of its own handlers.
+  caf::event_based_actor& sender() const { return sending_from_outside(*self); }
+};
+
+class world {
+public:
+  world() = default;
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+  ~world();
+
+  stepped_system& system() { return system_; }
+
+  // --- what there is; names that are not there are the caller's mistake
+  virtual_disk& add_host(const std::string& name);
+  simulated_process& add_process(const std::string& name, const std::string& host,
+                                 process_options options);
+  client& add_client(const std::string& name, const std::string& process);
+  bool has_host(const std::string& name) const { return disks_.contains(name); }
+  virtual_disk& disk_of(const std::string& host) { return *disks_.at(host); }
+  /// Null when there is none of that name.
+  simulated_process* process(std::string_view name);
+  client* find_client(std::string_view name);
+  const std::map<std::string, std::unique_ptr<simulated_process>, std::less<>>& processes() const {
+    return processes_;
+  }
+  std::map<std::string, client, std::less<>>& clients() { return clients_; }
+  const std::string& host_of(const std::string& process) const { return hosts_.at(process); }
+
+  /// How a named cache is used by all; before its first key.
+  void set_cache(const std::string& name, const std::string& version, bool memory, bool disk);
+  /// Errors: `invalid_argument` when the name or version cannot be one.
+  expected<named_cache_ptr> cache(const std::string& name, const std::string& version);
+
+  // --- what happens to them
+  void start(simulated_process& process);
+  bool stop(simulated_process& process);
+  void kill(simulated_process& process);
+  void kill(client& one);
+  /// Every process of the host is killed at once.
+  void kill_host(const std::string& host);
+  /// That, and what was not synced is lost, as the dice say.
+  void lose_power(const std::string& host, dice& random);
+  /// Puts a process's clients back after it was started again.
+  void revive_clients(const simulated_process& process);
+
+private:
+  void spawn(client& one);
+  void end_clients_of(const std::string& process);
+
+  stepped_system system_;
+  std::map<std::string, std::shared_ptr<virtual_disk>, std::less<>> disks_;
+  std::map<std::string, std::string, std::less<>> hosts_; // of processes
+  std::map<std::string, std::unique_ptr<simulated_process>, std::less<>> processes_;
+  std::map<std::string, client, std::less<>> clients_;
+  std::map<std::pair<std::string, std::string>, named_cache_ptr> caches_;
+};
+
+} // namespace hearth::simulation
