@@ -7,7 +7,7 @@ namespace hearth::bench {
 void add_disk_rows(registry& all) {
   add_entry_rows(all, "disk",
                  {{"hearth", make_hearth_handle}, {"lmdb", make_lmdb}, {"rocksdb", make_rocksdb}},
-                 "through the cache handle without the memory tier, 64 inserts outstanding");
+                 "through the cache handle without its memory tier");
 }
 
 } // namespace hearth::bench

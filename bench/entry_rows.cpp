@@ -4,9 +4,8 @@
 #include "bench/frame/work_directory.hpp"
 
 #include <algorithm>
-#include <fcntl.h>
+#include <iterator>
 #include <memory>
-#include <unistd.h>
 
 namespace hearth::bench {
 namespace {
@@ -32,17 +31,8 @@ std::shared_ptr<const dataset> data_of(const row_run& run, const entry_size& siz
                                          size.bytes);
 }
 
-// What dirty pages there are is written back now rather than in somebody's turn.
-void sync_file_system(const fs::path& directory) {
-  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  ::syncfs(fd);
-  ::close(fd);
-}
-
 void warm_for(const row_run& run, const dataset& data) {
   if (run.how().smoke) return;
-  sync_file_system(run.how().directory);
   warm_pages(run.how().directory, 3 * data.size() * (data.value_bytes() + 200));
 }
 
@@ -54,28 +44,34 @@ fs::path fresh_directory(const row_run& run, const std::string& name) {
   return path;
 }
 
+double time_inserts(const entry_contender& one, const dataset& data, const fs::path& directory) {
+  auto store = one.make(directory, data);
+  const stopwatch watch;
+  store->insert_all(data);
+  return watch.seconds() / static_cast<double>(data.size());
+}
+
 void measure_inserts(row_run& run, const entry_size& size,
                      const std::vector<entry_contender>& contenders) {
   std::vector<contender> all;
+  std::vector<fs::path> left;
+  unsigned number = 0;
   for (const auto& one : contenders) {
     const auto data = data_of(run, size, one.most_entries);
-    const auto prepare = [&run, data, &one] {
-      fresh_directory(run, one.name);
-      warm_for(run, *data);
-    };
-    const auto turn = [&run, data, &one] {
-      const auto directory = run.how().directory / one.name;
-      auto store = one.make(directory, *data);
-      const stopwatch watch;
-      store->insert_all(*data);
-      const auto seconds = watch.seconds() / static_cast<double>(data->size());
-      store.reset();
-      fs::remove_all(directory);
+    const auto turn = [&run, &left, &number, data, &one] {
+      const auto directory = fresh_directory(run, one.name + std::to_string(++number));
+      const auto seconds = time_inserts(one, *data, directory);
+      if (one.removes_late)
+        left.push_back(directory);
+      else
+        fs::remove_all(directory);
       return seconds;
     };
-    all.push_back({one.name, turn, prepare});
+    all.push_back({one.name, turn, [&run, data] { warm_for(run, *data); }});
   }
   run.compare(all, std::string("an insert of ") + size.text);
+  for (const auto& directory : left)
+    fs::remove_all(directory);
 }
 
 // The key is in the processor's cache when it is asked for, as one is that was just made.
@@ -118,22 +114,30 @@ void measure_gets(row_run& run, const entry_size& size,
     fs::remove_all(run.how().directory / one.name);
 }
 
+std::vector<std::string> peers_of(const std::vector<entry_contender>& contenders) {
+  std::vector<std::string> peers;
+  for (std::size_t i = 1; i < contenders.size(); ++i)
+    peers.push_back(contenders[i].name);
+  return peers;
+}
+
 } // namespace
 
 void add_entry_rows(registry& all, const std::string& prefix,
                     const std::vector<entry_contender>& contenders, const std::string& how) {
-  std::vector<std::string> peers;
-  for (std::size_t i = 1; i < contenders.size(); ++i)
-    peers.push_back(contenders[i].name);
+  std::vector<entry_contender> readers;
+  std::copy_if(contenders.begin(), contenders.end(), std::back_inserter(readers),
+               [](const entry_contender& one) { return one.reads; });
   for (const auto& size : sizes)
     all.rows.push_back(
         {prefix + ".insert." + size.name, std::string("inserts of ") + size.text + ", " + how,
-         peers, [&size, contenders](row_run& run) { measure_inserts(run, size, contenders); }});
+         peers_of(contenders),
+         [&size, contenders](row_run& run) { measure_inserts(run, size, contenders); }});
   for (const auto& size : sizes)
     all.rows.push_back(
         {prefix + ".get." + size.name,
-         std::string("gets of ") + size.text + ", page cache warm, copied out, " + how, peers,
-         [&size, contenders](row_run& run) { measure_gets(run, size, contenders); }});
+         std::string("verified gets of ") + size.text + ", page cache warm, copied out, " + how,
+         peers_of(readers), [&size, readers](row_run& run) { measure_gets(run, size, readers); }});
 }
 
 } // namespace hearth::bench

@@ -1,5 +1,6 @@
 // The program `hearth-bench`: Hearth beside its peers. `hearth bench` runs it.
 #include "bench/frame/machine.hpp"
+#include "bench/frame/timing.hpp"
 #include "bench/frame/work_directory.hpp"
 #include "bench/rows.hpp"
 #include "runtime/cli/output.hpp"
@@ -23,6 +24,7 @@ struct command_line {
   settings how;
   bool list = false;
   bool json = false;
+  bool processor_time = false;
 };
 
 void describe(CLI::App& app, command_line& line) {
@@ -34,6 +36,7 @@ void describe(CLI::App& app, command_line& line) {
       ->capture_default_str();
   app.add_option("--only", line.how.only, "this contender's turns alone, without ratios");
   app.add_flag("--smoke", line.how.smoke, "tiny data, one round: whether it runs at all");
+  app.add_flag("--cpu", line.processor_time, "measure processor time, on a machine that is busy");
   app.add_flag("--json", line.json, "print JSON");
 }
 
@@ -74,8 +77,10 @@ int run(command_line& line) {
   if (!directory) return complain(directory.error());
   line.how.directory = directory->path();
   if (line.how.smoke) line.how.rounds = 1;
+  if (line.processor_time) stopwatch::count_processor_time();
   report out(line.json ? report::form::json : report::form::lines);
-  out.machine(describe_machine(line.how.directory));
+  out.machine(describe_machine(line.how.directory) +
+              (line.processor_time ? "; processor time" : ""));
   bool good = true;
   for (const auto* one : *rows)
     good = measure(*one, line.how, out) && good;

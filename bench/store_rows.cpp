@@ -9,8 +9,9 @@ void add_store_rows(registry& all) {
                  {{"hearth", make_hearth_store},
                   {"lmdb", make_lmdb},
                   {"rocksdb", make_rocksdb},
-                  {"files", make_files, 4'000}},
-                 "the storage part alone, groups of 64");
+                  {"rocksdb_batch", make_rocksdb_batch, SIZE_MAX, false},
+                  {"files", make_files, 1'000, true, true}},
+                 "the storage part alone");
 }
 
 } // namespace hearth::bench

@@ -44,10 +44,13 @@ std::unique_ptr<entry_store> make_hearth_handle(const std::filesystem::path& dir
 /// LMDB, MDB_NOSYNC, 64 inserts a transaction (MDB_NOOVERWRITE); a get renews a read transaction,
 /// as one has to that wants to see what is there now.
 std::unique_ptr<entry_store> make_lmdb(const std::filesystem::path& directory, const dataset& data);
-/// RocksDB with its log, not synced: a WriteBatch of 64; no compression, since the values cannot be
+/// RocksDB with its log, not synced: a Put an entry; no compression, since the values cannot be
 /// compressed. Compacted before it is read.
 std::unique_ptr<entry_store> make_rocksdb(const std::filesystem::path& directory,
                                           const dataset& data);
+/// The same with a WriteBatch of 64, for inserts.
+std::unique_ptr<entry_store> make_rocksdb_batch(const std::filesystem::path& directory,
+                                                const dataset& data);
 /// A file an entry, written under another name and renamed, in 256 folders.
 std::unique_ptr<entry_store> make_files(const std::filesystem::path& directory,
                                         const dataset& data);

@@ -16,8 +16,13 @@ class files_peer final : public entry_store {
 public:
   explicit files_peer(const std::filesystem::path& directory)
       : directory_(directory.string()) {
-    for (unsigned i = 0; i < folders; ++i)
-      std::filesystem::create_directory(fmt::format("{}/{:02x}", directory_, i));
+    for (unsigned i = 0; i < folders; ++i) {
+      // The first file of a folder pays for the inodes of those that follow.
+      const auto folder = fmt::format("{}/{:02x}", directory_, i);
+      std::filesystem::create_directory(folder);
+      write_file(folder + "/first", "x");
+      std::filesystem::remove(folder + "/first");
+    }
   }
 
   void insert_all(const dataset& data) override {
@@ -44,15 +49,20 @@ private:
     return fmt::format("{}/{:02x}/{:016x}", directory_, hash % folders, hash);
   }
 
-  void insert(std::string_view key, std::string_view value) const {
-    const auto path = path_of(key);
-    const auto temporary = path + ".tmp";
-    const int fd = ::open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  static void write_file(const std::string& path, std::string_view value) {
+    const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     const bool written =
         fd >= 0 && ::write(fd, value.data(), value.size()) == static_cast<ssize_t>(value.size());
     if (fd >= 0) ::close(fd);
-    if (!written || ::rename(temporary.c_str(), path.c_str()) != 0)
-      throw std::runtime_error("files: cannot write " + path);
+    if (!written) throw std::runtime_error("files: cannot write " + path);
+  }
+
+  void insert(std::string_view key, std::string_view value) const {
+    const auto path = path_of(key);
+    const auto temporary = path + ".tmp";
+    write_file(temporary, value);
+    if (::rename(temporary.c_str(), path.c_str()) != 0)
+      throw std::runtime_error("files: cannot rename " + temporary);
   }
 
   std::string directory_;

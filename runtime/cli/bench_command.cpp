@@ -12,6 +12,7 @@ std::vector<std::string> options_of(const bench_arguments& arguments, bool json)
   std::vector<std::string> all;
   if (arguments.list) all.emplace_back("--list");
   if (arguments.smoke) all.emplace_back("--smoke");
+  if (arguments.processor_time) all.emplace_back("--cpu");
   if (json) all.emplace_back("--json");
   if (!arguments.directory.empty()) all.push_back("--dir=" + arguments.directory);
   if (!arguments.rounds.empty()) all.push_back("--rounds=" + arguments.rounds);

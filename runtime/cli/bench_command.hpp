@@ -17,6 +17,7 @@ struct bench_arguments {
   std::string only;
   bool list = false;
   bool smoke = false;
+  bool processor_time = false;
 };
 
 /// Runs hearth-bench in place of this process. Returns only when it cannot.

@@ -92,6 +92,7 @@ void add_bench_command(CLI::App& app, command_line& line) {
   sub->add_option("--dir", line.bench.directory, "work below this directory ($TMPDIR, /tmp)");
   sub->add_option("--rounds", line.bench.rounds, "turns of each contender; 7");
   sub->add_option("--only", line.bench.only, "this contender's turns alone, without ratios");
+  sub->add_flag("--cpu", line.bench.processor_time, "measure processor time");
   sub->add_flag("--smoke", line.bench.smoke, "tiny data, one round: whether it runs at all");
   sub->callback([&line] {
     line.run = [&line](const config&) { return bench(line.bench, line.given.json); };

@@ -65,6 +65,8 @@ struct planned_record {
   std::uint64_t bytes = 0;
   std::uint64_t end = 0; ///< offset in the segment
   bool replaces = false; ///< readers elsewhere may hold what it replaces
+  std::uint64_t hash = 0;
+  std::uint64_t sequence = 0;
 };
 
 struct append_batch {

@@ -56,6 +56,11 @@ public:
     return {slots_ + slots_per_bucket * first_bucket(hash, buckets_),
             slots_ + slots_per_bucket * second_bucket(hash, buckets_)};
   }
+  /// Asks for both buckets.
+  void prefetch(std::uint64_t hash) const noexcept {
+    for (const slot* bucket : buckets_of(hash))
+      __builtin_prefetch(bucket);
+  }
   /// The slot that holds exactly this record (hit or not), or null.
   slot* find_exact(std::uint64_t hash, location where) const noexcept;
   /// A slot for a new entry, in the emptier of its buckets, for which `is_free` holds of the slot

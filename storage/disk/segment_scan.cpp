@@ -14,16 +14,11 @@ namespace {
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-std::uint64_t pack_place(location where, std::uint64_t bytes, record_kind kind) noexcept {
-  return where.offset / unit_bytes | (bytes / unit_bytes) << 32 |
-         static_cast<std::uint64_t>(kind) << 56;
-}
-
 entry_place unpack_entry(const table_entry& entry, std::uint64_t segment) noexcept {
   return {entry.hash,
           entry.sequence,
-          {segment, (entry.place & 0xffffffff) * unit_bytes},
-          (entry.place >> 32 & 0xffffff) * unit_bytes,
+          {segment, offset_of(entry)},
+          bytes_of(entry),
           static_cast<record_kind>(entry.place >> 56)};
 }
 
@@ -153,6 +148,27 @@ std::string segment_scan::read_intact(location where) {
   return record;
 }
 
+namespace {
+
+int read_entries(segment_scan& scan, std::vector<table_entry>& entries, std::uint64_t& sequence,
+                 bool& has_table) {
+  entries.clear();
+  sequence = 0;
+  record_header header;
+  location where;
+  while (scan.next(header, where)) {
+    has_table = header.kind == record_kind::table;
+    if (has_table) return 0;
+    sequence = std::max(sequence, header.sequence);
+    if (is_entry(header.kind))
+      entries.push_back(table_entry_of(header.hash, header.sequence, where.offset,
+                                       where.offset + record_size(header), header.kind));
+  }
+  return scan.error();
+}
+
+} // namespace
+
 bool read_table(const segment_place& place, std::uint64_t segment, std::vector<table_entry>& out) {
   std::uint64_t size = 0;
   const file opened = open_segment(place, segment, size);
@@ -179,21 +195,17 @@ bool read_table(const segment_place& place, std::uint64_t segment, std::vector<t
              header.payload_sum;
 }
 
-int write_table(const segment_place& place, std::uint64_t segment) {
+int write_table(const segment_place& place, std::uint64_t segment,
+                std::vector<table_entry> entries) {
   segment_scan scan(place, segment);
   if (scan.error()) return scan.error();
-  std::vector<table_entry> entries;
-  record_header header;
-  location where;
-  std::uint64_t sequence = 0;
-  while (scan.next(header, where)) {
-    if (header.kind == record_kind::table) return 0;
-    sequence = std::max(sequence, header.sequence);
-    if (is_entry(header.kind))
-      entries.push_back(
-          {header.hash, header.sequence, pack_place(where, record_size(header), header.kind)});
+  std::uint64_t sequence = entries.empty() ? 0 : entries.back().sequence;
+  // Known entries that do not end where the file does are not what is in it now.
+  if (entries.empty() || offset_of(entries.back()) + bytes_of(entries.back()) != scan.size()) {
+    bool has_table = false;
+    if (const int error = read_entries(scan, entries, sequence, has_table)) return error;
+    if (has_table) return 0;
   }
-  if (scan.error()) return scan.error();
   const location at{segment, round_up(scan.size(), unit_bytes)};
   const auto bytes = entries.size() * sizeof(table_entry);
   record_header table;

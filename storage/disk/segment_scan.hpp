@@ -7,6 +7,7 @@
 
 #include "storage/disk/record.hpp"
 #include "storage/disk/segment_windows.hpp"
+#include "storage/disk/written_records.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -75,8 +76,10 @@ private:
 bool read_table(const segment_place& place, std::uint64_t segment, std::vector<table_entry>& out);
 
 /// Writes the table of a segment that nothing is appended to any more: its records end where the
-/// file does. Two processes that do so at once write the same bytes. Returns 0 or an errno.
-int write_table(const segment_place& place, std::uint64_t segment);
+/// file does. `entries`: its lines, if they are known; else they are read. Two processes that do so
+/// at once write the same bytes. Returns 0 or an errno.
+int write_table(const segment_place& place, std::uint64_t segment,
+                std::vector<table_entry> entries = {});
 
 /// Calls `visit` for each value and tombstone below `limit` of a segment, from its table if it has
 /// one. Returns 0 or an errno.

@@ -21,6 +21,7 @@
 #include "storage/disk/segment_windows.hpp"
 #include "storage/disk/shard_lock.hpp"
 #include "storage/disk/store.hpp"
+#include "storage/disk/written_records.hpp"
 
 #include <array>
 #include <functional>
@@ -165,6 +166,8 @@ private:
   expected<void> grow();
   bool has_room_to_grow() const noexcept;
   expected<void> resize_index(std::uint64_t buckets);
+  int move_slots(const index_table& from, const index_table& to, std::uint64_t segment,
+                 std::uint64_t& live) const;
   void shrink_index();
   std::uint64_t live_slots(const index_table& index) const noexcept;
 
@@ -332,6 +335,7 @@ private:
   // whoever had the file open.
   std::map<std::uint64_t, std::shared_ptr<file>> unsynced_;
   std::vector<std::uint64_t> to_seal_;
+  written_records written_;
   bool directory_unsynced_ = false;
 };
 

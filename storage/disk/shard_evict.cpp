@@ -202,8 +202,8 @@ void shard::plan_copy(append_batch& work, const copied_record& record) {
   header.sequence = work.sequence + 1;
   seal(header, config_.store_id, at);
   work.add_copy(header, std::string_view(record.bytes).substr(sizeof header));
-  work.items.push_back(
-      {0, place, make_slot(from.hash, at), from.bytes, from.bytes, work.end, false});
+  work.items.push_back({0, place, make_slot(from.hash, at), from.bytes, from.bytes, work.end, false,
+                        from.hash, header.sequence});
 }
 
 // A large value's segment goes on under a number above all others, as it is: a second name of the

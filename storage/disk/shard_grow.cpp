@@ -68,6 +68,37 @@ void shard::shrink_index() {
   if (index && buckets_for(live) * 2 < index->buckets()) (void)resize_index(buckets_for(live));
 }
 
+// The slots of a segment's records into another index: by what was written here if that is all of
+// them, else by what is read. Adds up the bytes of what is live. Returns 0 or an errno.
+int shard::move_slots(const index_table& from, const index_table& to, std::uint64_t segment,
+                      std::uint64_t& live) const {
+  const auto move = [&](std::uint64_t hash, location where, std::uint64_t bytes) {
+    const slot* old = from.find_exact(hash, where);
+    if (!old) return;
+    slot* made = to.find_free(hash, [](const slot*, std::uint64_t w) { return w == 0; });
+    if (!made) return;
+    made->store(old->load(std::memory_order_relaxed), std::memory_order_relaxed);
+    live += bytes;
+  };
+  const auto* known = written_.find(segment, tail());
+  if (!known) {
+    const auto limit = segment == tail().segment ? tail().offset : ~std::uint64_t{0};
+    return for_each_entry(windows_.place(), segment, limit, [&](const entry_place& entry) {
+      move(entry.hash, entry.where, entry.bytes);
+    });
+  }
+  constexpr std::size_t ahead = 8; // entries: their buckets lie anywhere in both tables
+  for (std::size_t i = 0; i < known->size(); ++i) {
+    if (i + ahead < known->size()) {
+      from.prefetch((*known)[i + ahead].hash);
+      to.prefetch((*known)[i + ahead].hash);
+    }
+    const auto& entry = (*known)[i];
+    move(entry.hash, {segment, offset_of(entry)}, bytes_of(entry));
+  }
+  return 0;
+}
+
 expected<void> shard::resize_index(std::uint64_t buckets) {
   auto* old = current_index();
   if (!old) return fail(errc::io, "the index of " + config_.path.string() + " cannot be mapped");
@@ -76,19 +107,10 @@ expected<void> shard::resize_index(std::uint64_t buckets) {
   if (error) return fail(system_error(error, "make", path_of(index_name(generation))));
   auto made = index_table::map(files_, directory_.get(), generation, config_.store_id, true, error);
   if (!made) return fail(system_error(error, "map", path_of(index_name(generation))));
-  const auto active = tail();
   std::uint64_t live = 0;
   for (const auto segment : measure().segments) {
     if (segment < oldest()) continue;
-    const auto limit = segment == active.segment ? active.offset : ~std::uint64_t{0};
-    error = for_each_entry(windows_.place(), segment, limit, [&](const entry_place& entry) {
-      const slot* from = old->find_exact(entry.hash, entry.where);
-      if (!from) return;
-      slot* to = made->find_free(entry.hash, [](const slot*, std::uint64_t w) { return w == 0; });
-      if (!to) return;
-      to->store(from->load(std::memory_order_relaxed), std::memory_order_relaxed);
-      live += entry.bytes;
-    });
+    error = move_slots(*old, *made, segment, live);
     if (error == EMFILE || error == ENFILE || error == ENOMEM)
       return fail(system_error(error, "read", path_of(segment_name(segment))));
   }

@@ -112,7 +112,10 @@ expected<void> shard::begin_segment() {
     files_.resize(active_file_->get(), left.offset);
     unsynced_.emplace(left.segment, std::move(active_file_));
     to_seal_.push_back(left.segment);
+    written_.seal(left);
   }
+  written_.drop_below(oldest());
+  written_.begin(number);
   directory_unsynced_ = true;
   const location start{number, first_record_offset};
   head_.set(head_word::reserved, start);

@@ -115,16 +115,17 @@ expected<void> shard::flush() {
   if (auto synced = sync_all(); !synced) return synced;
   if (auto removed = remove_dead_large(dead); !removed) return removed;
   if (auto removed = remove_retired(); !removed) return removed;
-  std::vector<std::uint64_t> sealable;
+  std::vector<std::pair<std::uint64_t, std::vector<table_entry>>> sealable;
   {
     if (auto locked = lock_for_writing(config_.lock_deadline); !locked) return locked;
     const hold held(*this);
-    sealable = std::exchange(to_seal_, {});
+    for (const auto segment : std::exchange(to_seal_, {}))
+      sealable.emplace_back(segment, written_.take(segment));
   }
   // Outside the lock: nothing is appended to them. A table that fails to be written is done
   // without.
-  for (const auto segment : sealable)
-    if (segment >= oldest()) write_table(windows_.place(), segment);
+  for (auto& [segment, entries] : sealable)
+    if (segment >= oldest()) write_table(windows_.place(), segment, std::move(entries));
   return {};
 }
 

@@ -241,6 +241,7 @@ expected<void> shard::repair(check_state& state) {
   }
   for (const auto segment : state.bad_headers)
     state.report.repaired += mend_header(segment);
+  written_.clear(); // what is zeroed now is in it too
   for (const auto& range : state.ranges)
     state.report.repaired += zero(range.segment, range.begin, range.end);
   head_.set(head_word::index_sum, current_index()->sum());

@@ -160,7 +160,10 @@ std::size_t shard::append_all(std::span<write_request> group, std::span<prepared
     append_batch work(tail());
     work.sequence = head_.get(head_word::sequence);
     stop reason = stop::decided;
+    const auto* index = current_index();
     while (number < group.size() && reason == stop::decided) {
+      constexpr std::size_t ahead = 4; // requests: their buckets lie anywhere in the index
+      if (index && number + ahead < group.size()) index->prefetch(group[number + ahead].key.hash);
       reason = plan(work, group[number], ready[number], number);
       if (reason == stop::decided) ++number, clearings = 0;
     }
@@ -251,7 +254,7 @@ shard::stop shard::plan_append(append_batch& work, const write_request& request,
   const bool erases = header.kind == record_kind::tombstone;
   work.items.push_back({number, place, erases ? 0 : make_slot(header.hash, at),
                         old.where ? record_size(old.header) : 0, record_size(header), work.end,
-                        old.where != nullptr});
+                        old.where != nullptr, header.hash, header.sequence});
   return stop::decided;
 }
 
@@ -283,6 +286,9 @@ shard::write_outcome shard::write_batch(append_batch& work) {
   const auto reached = result.complete ? work.items[result.complete - 1].end : work.start.offset;
   head_.set(head_word::active, {work.start.segment, reached});
   publish(std::span(work.items).first(result.complete));
+  for (const auto& one : std::span(work.items).first(result.complete))
+    written_.append({work.start.segment, one.end - one.bytes}, one.end, one.hash, one.sequence,
+                    one.word ? record_kind::value : record_kind::tombstone);
   head_.set(head_word::reserved, {work.start.segment, reached});
   head_.set(head_word::pending, 0);
   if (wrote.error)
