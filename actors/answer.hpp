@@ -41,6 +41,12 @@ public:
     return true;
   }
 
+  /// False when it is known that nobody waits for it any more.
+  bool wanted() const {
+    const auto* waiting = std::get_if<completion<T>>(&to_);
+    return !waiting || waiting->wanted();
+  }
+
   /// The promise that a handler returns; only for an answer made of one.
   const caf::typed_response_promise<T>& promise() const {
     return std::get<caf::typed_response_promise<T>>(to_);

@@ -1,6 +1,5 @@
 #include "actors/disk_shard.hpp"
 
-#include <algorithm>
 #include <span>
 
 namespace hearth::actors {
@@ -14,10 +13,6 @@ using storage::write_status;
 // Bounds of one group: the lock is not held longer than these take.
 constexpr std::size_t max_group_records = 256;
 constexpr std::size_t max_group_bytes = 16u << 20;
-
-storage::entry_key entry_of(const cache_key& key) {
-  return {key.cache->id, key.bytes, key.disk_hash};
-}
 
 void collect(self_pointer self, disk_shard_state::pending_write write) {
   auto& state = self->state;
@@ -62,10 +57,6 @@ void answer_change(disk_shard_state& state, disk_shard_state::change_promise& pr
   promise.deliver(epochs.before, epochs.after, result.status != write_status::absent);
 }
 
-bool moves_epoch(const write_request& result) {
-  return result.status == write_status::stored || result.status == write_status::erased;
-}
-
 // Applies one group within the bounds, from `first` on; returns the first that is left.
 std::size_t write_group(disk_shard_state& state,
                         std::vector<disk_shard_state::pending_write>& writes, std::size_t first) {
@@ -76,14 +67,15 @@ std::size_t write_group(disk_shard_state& state,
     const auto& write = writes[last];
     bytes += write.value.payload().size();
     if (bytes > max_group_bytes && !group.empty()) break;
-    group.push_back({.kind = write.kind, .key = entry_of(write.key), .value = write.value});
+    group.push_back({.kind = write.kind,
+                     .key = storage::entry_key(write.key),
+                     .value = write.value,
+                     .compress = write.key.cache->compress});
   }
   const auto before = state.store->epoch(state.shard);
-  state.store->apply(state.shard, group);
+  const auto moves = state.store->apply(state.shard, group);
   const auto after = state.store->epoch(state.shard);
-  const auto ours =
-      static_cast<std::uint64_t>(std::count_if(group.begin(), group.end(), moves_epoch));
-  const epoch_range epochs{after - before == ours ? before : 0, after};
+  const epoch_range epochs{after - before == moves ? before : 0, after};
   for (std::size_t i = 0; i < group.size(); ++i) {
     auto& promise = writes[first + i].promise;
     if (auto* insert = std::get_if<disk_shard_state::insert_promise>(&promise))
@@ -102,12 +94,10 @@ void write_pending(disk_shard_state& state) {
 }
 
 caf::result<lookup> load(disk_shard_state& state, const cache_key& key) {
-  auto read = state.store->get(entry_of(key));
+  auto read = state.store->get(storage::entry_key(key));
   switch (read.status) {
   case storage::read_status::hit: return lookup{tier::disk, std::move(read.value)};
-  case storage::read_status::corrupt:
-    return to_caf({errc::corrupt, "the stored entry of cache '" + key.cache->id.name() +
-                                      "' failed its checksum and was dropped; insert it again"});
+  case storage::read_status::corrupt: return to_caf(storage::corrupt_entry(key.cache->id));
   case storage::read_status::miss:
   case storage::read_status::unreadable: break;
   }

@@ -31,7 +31,13 @@ const disk_shard_actor& disk_of(const state_type& state, const cache_key& key) {
 
 // --- the index ---------------------------------------------------------------------------------
 
+// For ourselves: no hit and no miss of anybody's.
 artifact find_in_memory(state_type& state, const cache_key& key) {
+  state.config.view->refresh();
+  return uses_memory(key) ? state.config.view->index().peek(in_memory(key)) : artifact{};
+}
+
+artifact get_from_memory(state_type& state, const cache_key& key) {
   state.config.view->refresh();
   return uses_memory(key) ? state.config.view->index().get(in_memory(key)) : artifact{};
 }
@@ -48,11 +54,50 @@ void mark_hits_on_disk(state_type& state) {
       });
 }
 
-void keep_in_memory(state_type& state, const cache_key& key, const artifact& value) {
+// Readers may hold what went: an idle shard looks again, a bounded number of times.
+void look_again(self_pointer self) {
+  auto& state = self->state;
+  if (state.ticks_left == 0 || state.tick_is_due) return;
+  if (!state.config.view->index().has_leftovers()) return;
+  --state.ticks_left;
+  state.tick_is_due = true;
+  self->delayed_send(self, state.tick_interval, verb::tick_v);
+}
+
+void tick(self_pointer self) {
+  constexpr std::chrono::milliseconds longest{1000};
+  auto& state = self->state;
+  state.tick_is_due = false;
+  state.config.view->index().reclaim();
+  mark_hits_on_disk(state);
+  state.tick_interval = std::min(state.tick_interval * 2, longest);
+  look_again(self);
+}
+
+// After each change of the index.
+void note_change(self_pointer self) {
+  constexpr unsigned most_ticks = 10;
+  auto& state = self->state;
+  state.ticks_left = most_ticks;
+  state.tick_interval = state.config.first_tick;
+  look_again(self);
+}
+
+// Notes a cache that is kept here; one with a share of its own gets it.
+void note_cache(state_type& state, const cache_key& key) {
+  const auto is_new = state.caches.try_emplace(key.cache->number, key.cache).second;
+  const auto share = key.cache->memory_share_bytes;
+  if (is_new && share != 0)
+    state.config.view->index().set_share(key.cache->number, share / state.config.all_views.size());
+}
+
+void keep_in_memory(self_pointer self, const cache_key& key, const artifact& value) {
   if (!uses_memory(key)) return;
-  state.caches.try_emplace(key.cache->number, key.cache);
+  auto& state = self->state;
+  note_cache(state, key);
   state.config.view->index().insert(in_memory(key), value);
   mark_hits_on_disk(state);
+  note_change(self);
 }
 
 // A put or erase of ours moved the epoch of a disk shard: no view has to start over for it.
@@ -62,6 +107,27 @@ void tell_views(state_type& state, const cache_key& key, std::uint64_t before,
   for (const auto& view : state.config.all_views)
     view->advance(shard, before, after);
 }
+
+// What the disk answers is as of some time between the question and the answer. It may be kept when
+// the disk shard's epoch was the same at both ends: else it may have been replaced meanwhile.
+class unmoved {
+public:
+  unmoved(state_type& state, const cache_key& key)
+      : view_(*state.config.view)
+      , shard_(disk_shard_of(state, key)) {
+    view_.refresh();
+    before_ = view_.seen(shard_);
+  }
+  explicit operator bool() const {
+    view_.refresh();
+    return view_.seen(shard_) == before_;
+  }
+
+private:
+  storage::memory_view& view_;
+  unsigned shard_;
+  std::uint64_t before_;
+};
 
 // --- get: memory, disk, remote -----------------------------------------------------------------
 
@@ -78,7 +144,7 @@ void load_from_remote(self_pointer self, const cache_key& key) {
   self->request(state.config.remote, state.config.answer_timeout, verb::get_v, key)
       .then(
           [self, key](const lookup& found) {
-            if (found.hit()) keep_in_memory(self->state, key, found.value);
+            if (found.hit()) keep_in_memory(self, key, found.value);
             deliver_load(self->state, key, found);
           },
           [self, key](const caf::error&) { deliver_load(self->state, key, lookup{}); });
@@ -87,11 +153,12 @@ void load_from_remote(self_pointer self, const cache_key& key) {
 void load_from_disk(self_pointer self, const cache_key& key) {
   auto& state = self->state;
   if (!uses_disk(state, key)) return load_from_remote(self, key);
+  const unmoved same(state, key);
   self->request(disk_of(state, key), state.config.answer_timeout, verb::load_v, key)
       .then(
-          [self, key](const lookup& found) {
+          [self, key, same](const lookup& found) {
             if (!found.hit()) return load_from_remote(self, key);
-            keep_in_memory(self->state, key, found.value);
+            if (same) keep_in_memory(self, key, found.value);
             deliver_load(self->state, key, found);
           },
           [self, key](const caf::error& why) {
@@ -99,17 +166,55 @@ void load_from_disk(self_pointer self, const cache_key& key) {
           });
 }
 
-void get(self_pointer self, const cache_key& key, answer<lookup> reply) {
+// Looks below memory, or joins a look that is under way.
+void load(self_pointer self, const cache_key& key, answer<lookup> reply) {
   auto& state = self->state;
-  if (auto value = find_in_memory(state, key)) {
+  auto [at, is_first] = state.loads.try_emplace(key);
+  at->second.push_back(std::move(reply));
+  ++(is_first ? state.counters.loads : state.counters.coalesced);
+  if (is_first) load_from_disk(self, key);
+}
+
+void get(self_pointer self, const cache_key& key, answer<lookup> reply) {
+  if (auto value = get_from_memory(self->state, key))
     reply.deliver(lookup{tier::memory, std::move(value)});
-    return;
+  else
+    load(self, key, std::move(reply));
+}
+
+// The same for ourselves.
+void look(self_pointer self, const cache_key& key, answer<lookup> reply) {
+  if (auto value = find_in_memory(self->state, key))
+    reply.deliver(lookup{tier::memory, std::move(value)});
+  else
+    load(self, key, std::move(reply));
+}
+
+// The items of a batch that this shard owns.
+void get_some(self_pointer self, const get_batch_ptr& batch, std::size_t first, std::size_t last) {
+  auto& view = *self->state.config.view;
+  view.refresh();
+  const auto& index = view.index();
+  for (auto i = first; i < last; ++i)
+    index.prefetch(batch->memory_hash(i));
+  for (auto i = first; i < last; ++i)
+    index.prefetch_entry(batch->memory_hash(i));
+  std::size_t hits = 0;
+  for (auto i = first; i < last; ++i) {
+    const auto& cache = *batch->cache();
+    artifact value;
+    if (cache.memory) value = index.get({cache.number, batch->key_bytes(i), batch->memory_hash(i)});
+    if (value) {
+      batch->answer_quietly(i, lookup{tier::memory, std::move(value)});
+      ++hits;
+      continue;
+    }
+    load(self, batch->key(i), answer<lookup>([batch, i](const expected<lookup>& result) {
+           batch->answer(i, result);
+           return true;
+         }));
   }
-  auto [load, is_first] = state.loads.try_emplace(key);
-  load->second.push_back(std::move(reply));
-  if (!is_first) return;
-  ++state.counters.loads;
-  load_from_disk(self, key);
+  batch->settle(hits);
 }
 
 // --- insert, put, erase ------------------------------------------------------------------------
@@ -119,41 +224,62 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
   auto& state = self->state;
   if (find_in_memory(state, key)) return next(insert_outcome::exists);
   if (!uses_disk(state, key)) {
-    keep_in_memory(state, key, value);
+    keep_in_memory(self, key, value);
     return next(insert_outcome::inserted);
   }
+  const unmoved same(state, key);
   self->request(disk_of(state, key), state.config.answer_timeout, verb::insert_v, key, value)
       .then(
-          [self, key, value, next](insert_outcome outcome) {
-            if (outcome == insert_outcome::inserted) keep_in_memory(self->state, key, value);
+          [self, key, value, next, same](insert_outcome outcome) {
+            if (outcome == insert_outcome::inserted && same) keep_in_memory(self, key, value);
             next(outcome);
           },
           [self, key, value, next](const caf::error& why) {
-            keep_in_memory(self->state, key, value); // memory serves although the disk is ill
+            keep_in_memory(self, key, value); // memory serves although the disk is ill
             next(fail(from_caf(why)));
           });
 }
 
+void replace_in_memory(self_pointer self, const cache_key& key, const artifact& value) {
+  if (!uses_memory(key)) return;
+  note_cache(self->state, key);
+  self->state.config.view->index().put(in_memory(key), value);
+  note_change(self);
+}
+
+bool erase_in_memory(self_pointer self, const cache_key& key) {
+  const bool was_there = self->state.config.view->index().erase(in_memory(key));
+  note_change(self);
+  return was_there;
+}
+
+// A put of ours moved the epoch from `before` (0: somebody else did too) to `after`. When the view
+// has taken in anything else, somebody may have replaced the entry since.
+void take_in_put(self_pointer self, const cache_key& key, const artifact& value,
+                 std::uint64_t before, std::uint64_t after) {
+  const auto seen = self->state.config.view->seen(disk_shard_of(self->state, key));
+  if (before != 0 && (seen == before || seen == after))
+    replace_in_memory(self, key, value);
+  else
+    erase_in_memory(self, key);
+  tell_views(self->state, key, before, after);
+}
+
 void put(self_pointer self, const cache_key& key, const artifact& value, answer<done> reply) {
   auto& state = self->state;
-  const auto replace = [self, key, value] {
-    if (uses_memory(key)) self->state.config.view->index().put(in_memory(key), value);
-  };
-  state.caches.try_emplace(key.cache->number, key.cache);
   if (!uses_disk(state, key)) {
-    replace();
+    replace_in_memory(self, key, value);
     reply.deliver(done{});
     return;
   }
   self->request(disk_of(state, key), state.config.answer_timeout, verb::put_v, key, value)
       .then(
-          [self, key, replace, reply](std::uint64_t before, std::uint64_t after, bool) mutable {
-            replace();
-            tell_views(self->state, key, before, after);
+          [self, key, value, reply](std::uint64_t before, std::uint64_t after, bool) mutable {
+            take_in_put(self, key, value, before, after);
             reply.deliver(done{});
           },
-          [replace, reply](const caf::error& why) mutable {
-            replace();
+          [self, key, value, reply](const caf::error& why) mutable {
+            replace_in_memory(self, key, value);
             reply.deliver(fail(from_caf(why)));
           });
 }
@@ -161,18 +287,18 @@ void put(self_pointer self, const cache_key& key, const artifact& value, answer<
 void erase(self_pointer self, const cache_key& key, answer<bool> reply) {
   auto& state = self->state;
   if (!uses_disk(state, key)) {
-    reply.deliver(state.config.view->index().erase(in_memory(key)));
+    reply.deliver(erase_in_memory(self, key));
     return;
   }
   self->request(disk_of(state, key), state.config.answer_timeout, verb::erase_v, key)
       .then(
           [self, key, reply](std::uint64_t before, std::uint64_t after, bool was_there) mutable {
-            const bool in_index = self->state.config.view->index().erase(in_memory(key));
+            const bool in_index = erase_in_memory(self, key);
             tell_views(self->state, key, before, after);
             reply.deliver(was_there || in_index);
           },
           [self, key, reply](const caf::error& why) mutable {
-            self->state.config.view->index().erase(in_memory(key));
+            erase_in_memory(self, key);
             reply.deliver(fail(from_caf(why)));
           });
 }
@@ -184,7 +310,7 @@ void promote(self_pointer self, const cache_key& key, const artifact& value, std
   if (!uses_disk(state, key) || state.config.view->seen(disk_shard_of(state, key)) != epoch)
     return; // it may have been replaced since it was read
   ++state.counters.promotions;
-  keep_in_memory(state, key, value);
+  keep_in_memory(self, key, value);
 }
 
 // --- leases ------------------------------------------------------------------------------------
@@ -232,6 +358,17 @@ void grant(self_pointer self, const cache_key& key) {
   end_lease(state, key);
 }
 
+// Leaves out those who gave up waiting.
+void prune(state_type::lease_record& record) {
+  std::erase_if(record.waiters, [](const auto& waiting) { return !waiting.reply.wanted(); });
+  record.prune_at = 2 * record.waiters.size() + 8;
+}
+
+void withdraw(state_type& state, const cache_key& key) {
+  const auto at = state.leases.find(key);
+  if (at != state.leases.end()) prune(at->second);
+}
+
 void poll_later(self_pointer self) {
   auto& state = self->state;
   if (std::exchange(state.poll_is_due, true)) return;
@@ -241,13 +378,13 @@ void poll_later(self_pointer self) {
 void recheck(self_pointer self, const cache_key& key) {
   auto& state = self->state;
   state.leases.find(key)->second.now = phase::rechecking;
-  get(self, key, answer<lookup>([self, key](const expected<lookup>& result) {
-        if (result && result->hit())
-          settle(self->state, key, result);
-        else
-          grant(self, key);
-        return true;
-      }));
+  look(self, key, answer<lookup>([self, key](const expected<lookup>& result) {
+         if (result && result->hit())
+           settle(self->state, key, result);
+         else
+           grant(self, key);
+         return true;
+       }));
 }
 
 // Asks for the lease among processes: ours, or polled for.
@@ -277,13 +414,13 @@ void try_process_lease(self_pointer self, const cache_key& key) {
 
 void look_then_lease(self_pointer self, const cache_key& key) {
   self->state.leases.find(key)->second.now = phase::looking;
-  get(self, key, answer<lookup>([self, key](const expected<lookup>& result) {
-        if (result && result->hit())
-          settle(self->state, key, result);
-        else
-          try_process_lease(self, key);
-        return true;
-      }));
+  look(self, key, answer<lookup>([self, key](const expected<lookup>& result) {
+         if (result && result->hit())
+           settle(self->state, key, result);
+         else
+           try_process_lease(self, key);
+         return true;
+       }));
 }
 
 void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting, bool looks) {
@@ -297,6 +434,7 @@ void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting
   auto [at, is_new] = state.leases.try_emplace(key);
   auto& record = at->second;
   waiting.waited = !is_new;
+  if (record.waiters.size() >= record.prune_at) prune(record);
   record.waiters.push_back(std::move(waiting));
   if (!is_new) return;
   record.looks = looks;
@@ -332,11 +470,11 @@ state_type::lease_record* held(state_type& state, lease_id id, cache_key& key) {
 
 // Somebody was first: every waiter gets what is stored, or ours should that be gone again.
 void settle_with_stored(self_pointer self, const cache_key& key, const artifact& ours) {
-  get(self, key, answer<lookup>([self, key, ours](const expected<lookup>& result) {
-        const bool there = result && result->hit();
-        settle(self->state, key, there ? *result : lookup{tier::memory, ours});
-        return true;
-      }));
+  look(self, key, answer<lookup>([self, key, ours](const expected<lookup>& result) {
+         const bool there = result && result->hit();
+         settle(self->state, key, there ? *result : lookup{tier::memory, ours});
+         return true;
+       }));
 }
 
 void fulfil(self_pointer self, lease_id id, const artifact& value, answer<insert_outcome> reply) {
@@ -403,6 +541,13 @@ memory_shard_stats stats_of(const state_type& state) {
   return result;
 }
 
+entry_list entries_of(const state_type& state, std::uint32_t cache) {
+  entry_list result;
+  state.config.view->index().each(
+      cache, [&](std::string_view key, const artifact& value) { result.emplace_back(key, value); });
+  return result;
+}
+
 insert_callback callback_to(answer<insert_outcome> reply) {
   return [reply](expected<insert_outcome> outcome) mutable { reply.deliver(std::move(outcome)); };
 }
@@ -420,6 +565,9 @@ memory_shard_actor::behavior_type memory_shard(self_pointer self, memory_shard_c
       },
       [self](verb::get, const cache_key& key, const lookup_completion& reply) {
         get(self, key, reply);
+      },
+      [self](verb::get, const get_batch_ptr& batch, std::uint64_t first, std::uint64_t last) {
+        get_some(self, batch, first, last);
       },
       [self](verb::insert, const cache_key& key, const artifact& value) {
         auto promise = self->make_response_promise<insert_outcome>();
@@ -469,12 +617,16 @@ memory_shard_actor::behavior_type memory_shard(self_pointer self, memory_shard_c
       },
       [self](verb::abandon, lease_id id, const error& why) { abandon(self, id, why); },
       [self](verb::release, lease_id id) { release(self, id); },
+      [self](verb::withdraw, const cache_key& key) { withdraw(self->state, key); },
       [self](verb::promote, const cache_key& key, const artifact& value, std::uint64_t epoch) {
         promote(self, key, value, epoch);
       },
       [self](verb::poll) { poll(self); },
+      [self](verb::tick) { tick(self); },
+      [self](verb::list, std::uint32_t cache) { return entries_of(self->state, cache); },
       [self](verb::clear) {
         self->state.config.view->index().clear();
+        note_change(self);
         return done{};
       },
       [self](verb::stats) { return stats_of(self->state); },

@@ -35,6 +35,7 @@ struct memory_shard_config {
   remote_tier_actor remote; ///< may be null
   std::chrono::milliseconds shortest_poll{1};
   std::chrono::milliseconds longest_poll{10};
+  std::chrono::milliseconds first_tick{50}; ///< when what readers held is looked at again; doubles
   std::chrono::milliseconds answer_timeout{60'000}; ///< of the disk shards and the remote tier
   log_sink log;
 };
@@ -65,6 +66,7 @@ struct memory_shard_state {
     lease_id id = 0;
     caf::actor_addr holder;
     std::deque<waiter> waiters;
+    std::size_t prune_at = 8; ///< so many waiters: leave out those who gave up
   };
 
   using load_waiters = std::vector<answer<lookup>>;
@@ -76,6 +78,9 @@ struct memory_shard_state {
   std::set<caf::actor_addr> monitored;                       ///< who asked for leases: once each
   std::unordered_map<std::uint32_t, named_cache_ptr> caches; ///< by number, for hits on disk
   lease_id last_lease = 0;
+  bool tick_is_due = false;
+  unsigned ticks_left = 0; ///< before an idle shard stops looking
+  std::chrono::milliseconds tick_interval{50};
   bool poll_is_due = false;
   std::chrono::milliseconds poll_interval{1};
   bool lease_failure_was_logged = false;

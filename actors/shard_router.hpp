@@ -11,7 +11,7 @@ namespace hearth::actors {
 
 /// The shard of a hash in memory, of `shards`.
 inline std::size_t memory_shard_of(std::uint64_t memory_hash, std::size_t shards) noexcept {
-  return static_cast<std::size_t>(memory_hash >> 56) % shards;
+  return static_cast<std::size_t>((memory_hash >> 32) * shards >> 32);
 }
 
 /// The memory shards of one runtime.

@@ -13,8 +13,8 @@
 
 namespace hearth {
 
-/// A named cache as the runtime knows it: its identity, its number in this process, and the tiers
-/// that it uses.
+/// A named cache as the runtime knows it: its identity, its number in this process, and how it is
+/// kept.
 struct named_cache {
   cache_id id;
   std::uint32_t number;      ///< of name and version, in this process
@@ -22,6 +22,9 @@ struct named_cache {
   bool memory = true;
   bool disk = true;
   bool remote = true;
+  std::uint64_t memory_share_bytes = 0; ///< of the memory budget, its own; 0: shares with others
+  bool compress = false;                ///< its values on disk
+  bool sign = false;                    ///< its entries in the remote tier
 };
 
 using named_cache_ptr = std::shared_ptr<const named_cache>;
@@ -33,6 +36,12 @@ struct cache_key {
       : cache(std::move(in))
       , bytes(key_bytes)
       , memory_hash(fast_hash(key_bytes, cache->memory_seed))
+      , disk_hash(fast_hash(key_bytes, cache->id.seed())) {}
+  /// The same, when the hash in memory is known.
+  cache_key(named_cache_ptr in, std::string_view key_bytes, std::uint64_t known_memory_hash)
+      : cache(std::move(in))
+      , bytes(key_bytes)
+      , memory_hash(known_memory_hash)
       , disk_hash(fast_hash(key_bytes, cache->id.seed())) {}
 
   named_cache_ptr cache;

@@ -22,14 +22,17 @@ template <class T>
 class completion_state {
 public:
   using callback = std::function<void(expected<T>)>;
+  using notice = std::function<void()>;
 
   /// False when the caller has given up, or a result is there: the result was not taken.
   bool deliver(expected<T> result) {
     callback next;
+    notice not_needed;
     {
       const std::lock_guard lock(mutex_);
       if (phase_ != phase::open) return false;
       phase_ = phase::delivered;
+      not_needed = std::exchange(on_give_up_, nullptr);
       next = std::move(callback_);
       if (!next) result_ = std::move(result);
     }
@@ -45,16 +48,17 @@ public:
     return phase_ != phase::open;
   }
 
+  /// Whether a delivery would be taken.
+  bool wanted() const { return !ready(); }
+
   /// Waits for the result and takes it; `timeout` (and the delivery is refused from then on) when
   /// the deadline passes first.
   expected<T> wait_until(std::chrono::steady_clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     const bool came = changed_.wait_until(lock, deadline, [this] { return phase_ != phase::open; });
-    if (!came) {
-      phase_ = phase::given_up;
-      return fail(errc::timeout, "the deadline passed before the answer came");
-    }
-    return take();
+    if (came) return take();
+    end_unanswered(lock);
+    return fail(past_deadline());
   }
 
   expected<T> wait() {
@@ -79,8 +83,31 @@ public:
 
   /// Refuses a delivery that has not come yet. A delivery in a callback's hands is not affected.
   void give_up() {
+    std::unique_lock lock(mutex_);
+    if (phase_ == phase::open && !callback_) end_unanswered(lock);
+  }
+
+  /// Ends the wait with `why` instead of an answer; false when the answer was there before.
+  bool cancel(const error& why) {
+    notice gone_up;
+    {
+      const std::lock_guard lock(mutex_);
+      if (phase_ == phase::open) gone_up = std::exchange(on_give_up_, nullptr);
+    }
+    if (!deliver(fail(why))) return false;
+    if (gone_up) gone_up();
+    return true;
+  }
+
+  /// Called once, when the wait ends without an answer: the deadline passed, it was cancelled, or
+  /// nobody holds the future any more. On the thread on which that happens.
+  void on_give_up(notice next) {
     const std::lock_guard lock(mutex_);
-    if (phase_ == phase::open && !callback_) phase_ = phase::given_up;
+    on_give_up_ = std::move(next);
+  }
+
+  static error past_deadline() {
+    return {errc::timeout, "the deadline passed before the answer came"};
   }
 
 private:
@@ -93,11 +120,19 @@ private:
     return result;
   }
 
+  void end_unanswered(std::unique_lock<std::mutex>& lock) {
+    phase_ = phase::given_up;
+    const auto next = std::exchange(on_give_up_, nullptr);
+    lock.unlock();
+    if (next) next();
+  }
+
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   phase phase_ = phase::open;
   std::optional<expected<T>> result_;
   callback callback_;
+  notice on_give_up_;
 };
 
 /// The end that a message carries. Copies share one delivery.
@@ -112,6 +147,8 @@ public:
 
   /// False when nobody waits any more: what was delivered has to go to somebody else.
   bool deliver(expected<T> result) const { return end_ && end_->state->deliver(std::move(result)); }
+  /// Whether somebody waits for it.
+  bool wanted() const { return end_ && end_->state->wanted(); }
 
 private:
   struct end {

@@ -21,6 +21,8 @@ namespace hearth {
 using memory_shard_actor = actor_of<
     // Looks in memory, on disk, then in the remote tier; a key is looked for once however many ask.
     caf::result<lookup>(verb::get, cache_key), void(verb::get, cache_key, lookup_completion),
+    // The same for the items of a batch from the first number up to the second.
+    void(verb::get, get_batch_ptr, std::uint64_t, std::uint64_t),
     // Inserts into every tier of the cache; the first writer wins.
     caf::result<insert_outcome>(verb::insert, cache_key, artifact),
     void(verb::insert, cache_key, artifact, insert_completion),
@@ -41,10 +43,16 @@ using memory_shard_actor = actor_of<
     void(verb::abandon, lease_id, error),
     // ... or with nothing: the next waiter gets the lease.
     void(verb::release, lease_id),
+    // Somebody who waited for a lease on this key has given up: do not keep them.
+    void(verb::withdraw, cache_key),
     // A hit on disk at a caller's thread: keep it in memory, unless the disk shard's epoch moved.
     void(verb::promote, cache_key, artifact, std::uint64_t),
     // To itself: look again for leases that other processes hold.
     void(verb::poll),
+    // To itself: free what readers let go of.
+    void(verb::tick),
+    // What memory holds of the cache of this number.
+    caf::result<entry_list>(verb::list, std::uint32_t),
     // Drops everything in memory.
     caf::result<done>(verb::clear), caf::result<memory_shard_stats>(verb::stats)>;
 

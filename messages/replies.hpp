@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hearth {
@@ -24,6 +25,9 @@ struct lookup {
 
   bool hit() const noexcept { return from != tier::none; }
 };
+
+/// Answers of `get_many`, in the order of its keys.
+using lookup_list = std::vector<expected<lookup>>;
 
 /// An insert's answer. The first writer wins, here and in every other process.
 enum class insert_outcome : std::uint8_t { inserted, exists };
@@ -42,12 +46,17 @@ struct lease_reply {
   bool waited = false; ///< somebody else held the lease in between
 };
 
+/// Entries as a memory shard holds them: canonical msgpack of the key, and the artifact.
+using entry_list = std::vector<std::pair<std::string, artifact>>;
+
 /// Counters of one memory shard, its index and its leases.
 struct memory_shard_stats {
   std::uint64_t entries = 0, bytes_used = 0, budget_bytes = 0;
   std::uint64_t hits = 0, misses = 0, inserted = 0, evicted = 0, erased = 0;
   std::uint64_t leases_granted = 0, leases_waiting = 0, leases_held = 0;
-  std::uint64_t loads = 0, promotions = 0;
+  std::uint64_t loads = 0;     ///< looks below memory, by message
+  std::uint64_t coalesced = 0; ///< gets that joined one under way
+  std::uint64_t promotions = 0;
 };
 
 /// Counters of the compile broker.

@@ -3,6 +3,7 @@
 
 #include "messages/cache_key.hpp"
 #include "messages/completion.hpp"
+#include "messages/get_batch.hpp"
 #include "messages/replies.hpp"
 #include "messages/tuning.hpp"
 
@@ -39,7 +40,10 @@ CAF_ADD_ATOM(hearth, hearth::verb, lock, "lock")
 CAF_ADD_ATOM(hearth, hearth::verb, fulfil, "fulfil")
 CAF_ADD_ATOM(hearth, hearth::verb, abandon, "abandon")
 CAF_ADD_ATOM(hearth, hearth::verb, release, "release")
+CAF_ADD_ATOM(hearth, hearth::verb, withdraw, "withdraw")
 CAF_ADD_ATOM(hearth, hearth::verb, poll, "poll")
+CAF_ADD_ATOM(hearth, hearth::verb, tick, "tick")
+CAF_ADD_ATOM(hearth, hearth::verb, list, "list")
 CAF_ADD_ATOM(hearth, hearth::verb, run, "run")
 CAF_ADD_ATOM(hearth, hearth::verb, trial, "trial")
 CAF_ADD_ATOM(hearth, hearth::verb, tune, "tune")
@@ -67,6 +71,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::insert_completion)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::done_completion)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::flag_completion)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::lease_completion)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::get_batch_ptr)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::entry_list)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::memory_shard_stats)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::broker_stats)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::action_request)

@@ -151,10 +151,27 @@ message_row make_row(actor_kind kind,
   return row_of<Handle, Verb, Outs>(kind, types<Args...>{}, types<>{});
 }
 
+template <class T, class... Alternatives>
+constexpr bool is_one_of(const std::variant<Alternatives...>*) {
+  return (std::is_same_v<T, Alternatives> || ...);
+}
+
+// Whether a script can write all that the message carries.
+template <class Verb, class... Args, class Outs>
+constexpr bool can_be_written(caf::typed_mpi<caf::detail::type_list<Verb, Args...>, Outs>*) {
+  return ((completion_of<Args>::value || is_one_of<Args>(static_cast<argument*>(nullptr))) && ...);
+}
+
+template <class Handle, class Signature>
+void add_row(std::vector<message_row>& table, actor_kind kind) {
+  if constexpr (can_be_written(static_cast<Signature*>(nullptr)))
+    table.push_back(make_row<Handle>(kind, static_cast<Signature*>(nullptr)));
+}
+
 template <class Handle, class... Signatures>
 void add_rows(std::vector<message_row>& table, actor_kind kind,
               caf::detail::type_list<Signatures...>) {
-  (table.push_back(make_row<Handle>(kind, static_cast<Signatures*>(nullptr))), ...);
+  (add_row<Handle, Signatures>(table, kind), ...);
 }
 
 template <class Handle>

@@ -108,13 +108,20 @@ expected<std::unique_ptr<store>> disk_store::open(store_options options) {
   std::unique_ptr<disk_store> opened(new disk_store(std::move(options)));
   auto first = opened->open_once();
   if (!first) return fail(first.error());
-  opened->now_ = first->get();
+  opened->epoch_places_ = std::vector<epoch_place>((*first)->shards.size());
+  opened->publish(**first);
   opened->openings_.push_back(std::move(*first));
   if (opened->periodic_) opened->periodic_->thread = std::thread(&disk_store::tend, opened.get());
   return opened;
 }
 
 disk_store::~disk_store() { close(); }
+
+void disk_store::publish(opening& one) {
+  now_.store(&one, std::memory_order_release);
+  for (std::size_t i = 0; i < epoch_places_.size(); ++i)
+    epoch_places_[i].word.store(&one.shards[i]->word_of_epoch(), std::memory_order_release);
+}
 
 expected<std::unique_ptr<disk_store::opening>> disk_store::open_once() {
   auto directory =
@@ -196,7 +203,7 @@ bool disk_store::reopen_after_removal(unsigned number) {
   if (shard_at(number).is_in_place() || openings_.size() >= max_openings) return false;
   auto next = open_once();
   if (!next || (*next)->shards.size() != now().shards.size()) return false;
-  now_.store(next->get(), std::memory_order_release);
+  publish(**next);
   openings_.push_back(std::move(*next));
   return true;
 }
@@ -240,12 +247,14 @@ void disk_store::touch(const entry_key& key) noexcept { shard_at(shard_of(key.ha
 
 std::uint64_t disk_store::epoch(unsigned number) const noexcept { return shard_at(number).epoch(); }
 
-void disk_store::apply(unsigned number, std::span<write_request> group) {
-  shard_at(number).apply(group);
+std::uint64_t disk_store::apply(unsigned number, std::span<write_request> group) {
+  auto moved = shard_at(number).apply(group);
   const auto failed = [](const write_request& r) { return r.status == write_status::failed; };
-  if (std::none_of(group.begin(), group.end(), failed) || !reopen_after_removal(number)) return;
+  if (std::none_of(group.begin(), group.end(), failed) || !reopen_after_removal(number))
+    return moved;
   for (auto& request : group)
-    if (failed(request)) shard_at(number).apply({&request, 1});
+    if (failed(request)) moved += shard_at(number).apply({&request, 1});
+  return moved;
 }
 
 expected<void> disk_store::flush() {

@@ -24,7 +24,10 @@ public:
   read_result get(const entry_key& key) override;
   void touch(const entry_key& key) noexcept override;
   std::uint64_t epoch(unsigned number) const noexcept override;
-  void apply(unsigned number, std::span<write_request> group) override;
+  const epoch_place& place_of_epoch(unsigned number) const noexcept override {
+    return epoch_places_[number];
+  }
+  std::uint64_t apply(unsigned number, std::span<write_request> group) override;
   expected<void> flush() override;
   expected<std::unique_ptr<lease_table>> open_leases() override;
   expected<void> list(const std::function<bool(const entry_info&)>& visit) override;
@@ -62,6 +65,7 @@ private:
   std::uint64_t choose_budget(const file& folder) const;
   /// Opens the directory again if the shard's is no longer in place. False: it is, or cannot be.
   bool reopen_after_removal(unsigned number);
+  void publish(opening& one);
   opening& now() const noexcept { return *now_.load(std::memory_order_acquire); }
   shard& shard_at(unsigned number) const noexcept { return *now().shards[number]; }
   void tend();
@@ -72,7 +76,8 @@ private:
   file_system& files_;
   const std::uint64_t born_;
   std::atomic<opening*> now_{nullptr};
-  std::mutex opening_mutex_; // of `openings_`
+  std::vector<epoch_place> epoch_places_; // of `now_`, a shard each
+  std::mutex opening_mutex_;              // of `openings_`
   std::vector<std::unique_ptr<opening>> openings_;
   std::unique_ptr<periodic> periodic_;
 };

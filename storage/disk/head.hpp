@@ -79,6 +79,9 @@ public:
   }
   void set(head_word word, location where) noexcept { set(word, where.packed()); }
 
+  /// The word itself, check bits and all.
+  const std::atomic<std::uint64_t>& word(head_word which) const noexcept { return at(which); }
+
   std::uint64_t store_id() const noexcept {
     return get(head_word::store_high) << 32 | get(head_word::store_low);
   }

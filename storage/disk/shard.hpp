@@ -77,7 +77,12 @@ public:
   void touch(const entry_key& key) noexcept;
   std::uint64_t epoch() const noexcept { return head_.get(head_word::epoch); }
 
-  void apply(std::span<write_request> group);
+  const std::atomic<std::uint64_t>& word_of_epoch() const noexcept {
+    return head_.word(head_word::epoch);
+  }
+
+  /// Returns how often it moved the epoch.
+  std::uint64_t apply(std::span<write_request> group);
   expected<void> flush();
   /// Evicts what is over the budget, if anything is.
   void catch_up();
@@ -331,6 +336,7 @@ private:
   std::shared_ptr<file> active_file_; // shared with a flush that is syncing it
   std::uint64_t active_segment_ = 0;  // of active_file_
   std::uint64_t allocated_ = 0;       // bytes of it that have blocks
+  std::uint64_t epoch_moves_ = 0;     // by `apply`
   // Segments that this process left before they were synced: an error of the system is told to
   // whoever had the file open.
   std::map<std::uint64_t, std::shared_ptr<file>> unsynced_;

@@ -96,7 +96,8 @@ void shard::prepare(const write_request& request, prepared_write& out) {
   out.large = record_size(header) > large_from();
 }
 
-void shard::apply(std::span<write_request> group) {
+std::uint64_t shard::apply(std::span<write_request> group) {
+  const auto moves_before = epoch_moves_;
   std::vector<prepared_write> ready(group.size());
   const auto apply_range = [&](std::size_t begin, std::size_t end) {
     if (begin < end)
@@ -119,6 +120,7 @@ void shard::apply(std::span<write_request> group) {
       refuse(group[i], flaw);
   }
   if (!may_not_write()) apply_range(begin, group.size());
+  return epoch_moves_ - moves_before;
 }
 
 void shard::apply_small(std::span<write_request> group, std::span<prepared_write> ready) {
@@ -331,7 +333,9 @@ void shard::publish(std::span<const planned_record> items) noexcept {
   head_.set(head_word::live_bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(live, 0)));
   // After the slots: whoever sees the old epoch and then reads may have read the new entry, never
   // the other way round.
-  if (replaced) head_.set(head_word::epoch, head_.get(head_word::epoch) + 1);
+  if (!replaced) return;
+  head_.set(head_word::epoch, head_.get(head_word::epoch) + 1);
+  ++epoch_moves_;
 }
 
 } // namespace hearth::storage::disk

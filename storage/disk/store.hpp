@@ -7,8 +7,10 @@
 
 #include "messages/artifact.hpp"
 #include "messages/cache_id.hpp"
+#include "messages/cache_key.hpp"
 #include "messages/error.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -60,6 +62,9 @@ struct entry_key {
       , bytes(key_bytes)
       , hash(known_hash) {}
 
+  explicit entry_key(const cache_key& key) noexcept
+      : entry_key(key.cache->id, key.bytes, key.disk_hash) {}
+
   const cache_id* cache;
   std::string_view bytes; ///< canonical msgpack
   std::uint64_t hash;
@@ -76,6 +81,9 @@ struct read_result {
   read_status status = read_status::miss;
   artifact value; ///< set on a hit
 };
+
+/// What a caller is told of an entry of `cache` that read as `corrupt`.
+error corrupt_entry(const cache_id& cache);
 
 enum class write_kind : std::uint8_t { insert, put, erase };
 
@@ -140,6 +148,16 @@ public:
   virtual void release(std::uint64_t hash) = 0;
 };
 
+/// Names the word whose upper 48 bits are a shard's epoch. When the store has to open its directory
+/// anew it names another word; the former one stays readable as long as the store.
+struct epoch_place {
+  std::atomic<const std::atomic<std::uint64_t>*> word{nullptr};
+
+  std::uint64_t epoch() const noexcept {
+    return word.load(std::memory_order_acquire)->load(std::memory_order_acquire) >> 16;
+  }
+};
+
 class store {
 public:
   /// Opens or makes the store. Errors: `unsupported` (network file system, another format),
@@ -158,11 +176,14 @@ public:
   /// Moves whenever a put or an erase, in any process, may have changed an entry of this shard.
   /// Any thread.
   virtual std::uint64_t epoch(unsigned shard) const noexcept = 0;
+  /// Where `epoch(shard)` stands, for readers that cannot afford the call. Any thread.
+  virtual const epoch_place& place_of_epoch(unsigned shard) const noexcept = 0;
 
   /// Applies a group in order, under one lock, to one shard: all keys must belong to it. One
   /// thread a shard at a time. Fills `status` and `why` of each; returns when what it says is
   /// visible to every process and survives a kill of this one.
-  virtual void apply(unsigned shard, std::span<write_request> group) = 0;
+  /// Returns how often this, and nobody else, moved the shard's epoch.
+  virtual std::uint64_t apply(unsigned shard, std::span<write_request> group) = 0;
 
   /// Makes everything acknowledged so far, by any process, survive a power loss. Any thread.
   virtual expected<void> flush() = 0;

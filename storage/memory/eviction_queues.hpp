@@ -59,6 +59,9 @@ public:
   /// Takes out the entry that is to go; `who` is null when there is none.
   entry take_victim();
   std::uint64_t hash_of(const node& n) const noexcept;
+  /// Calls `visit(node, hash)` for all. It changes nothing here.
+  template <class Visit>
+  void each(Visit&& visit) const;
   /// Calls `visit(node, hash)` for all and forgets all.
   template <class Visit>
   void clear(Visit&& visit);
@@ -93,12 +96,17 @@ private:
 };
 
 template <class Visit>
-void eviction_queues::clear(Visit&& visit) {
-  for (auto* q : {&small_, &main_}) {
+void eviction_queues::each(Visit&& visit) const {
+  for (const auto* q : {&small_, &main_})
     for (const auto& e : q->entries)
       if (e.who) visit(*e.who, e.hash);
+}
+
+template <class Visit>
+void eviction_queues::clear(Visit&& visit) {
+  each(visit);
+  for (auto* q : {&small_, &main_})
     *q = queue{};
-  }
   ghosts_.clear();
 }
 

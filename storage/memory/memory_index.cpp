@@ -39,6 +39,14 @@ std::uint64_t entry_bytes(std::size_t key_size, const artifact_body& body) noexc
 
 std::uint64_t entry_bytes(const node& n) noexcept { return entry_bytes(n.key_size, *n.body); }
 
+// Entries that compete with one another for room.
+struct partition {
+  std::uint32_t cache = 0; // whose it is; the first partition is everybody's
+  std::uint64_t share = 0; // bytes, at most; 0: what the others leave
+  std::uint64_t live_bytes = 0;
+  eviction_queues queues;
+};
+
 } // namespace
 
 class memory_index::implementation {
@@ -58,9 +66,14 @@ public:
   bool insert(const memory_key& key, const artifact& value);
   void put(const memory_key& key, const artifact& value);
   bool erase(const memory_key& key);
+  artifact peek(const memory_key& key) const;
+  void set_share(std::uint32_t cache, std::uint64_t bytes);
+  void each(std::uint32_t cache,
+            const std::function<void(std::string_view, const artifact&)>& visit) const;
   void clear();
   void reclaim();
   void go_on_growing() { grow_step(homes_a_tick); }
+  bool has_leftovers() const noexcept { return !retired_.empty() || growing_into_; }
   void drain_first_hits(std::size_t limit,
                         const std::function<void(std::uint32_t, std::string_view)>& visit);
   void publish_stats() noexcept;
@@ -75,6 +88,7 @@ private:
   node* find_owned(const memory_key& key) const;
   template <class Matches>
   node* find_owned_if(std::uint64_t hash, Matches&& matches) const;
+  std::uint64_t most_bytes_of_one(std::uint32_t cache) const noexcept;
   bool refuses(const memory_key& key, const artifact& value) const noexcept;
   node* make(const memory_key& key, const artifact& value) noexcept;
   void add(const memory_key& key, const artifact& value);
@@ -87,7 +101,16 @@ private:
   bucket_table* newest() const noexcept { return growing_into_ ? growing_into_ : current_; }
   void erase_from_tables(const node& gone, std::uint64_t hash) noexcept;
 
-  bool evict_one();
+  partition& partition_of(std::uint32_t cache) noexcept;
+  const partition& partition_of(std::uint32_t cache) const noexcept;
+  partition& partition_of(const node& n) noexcept { return partition_of(n.cache); }
+  std::uint64_t hash_of(const node& n) const noexcept;
+  void note_added(const node& n) noexcept;
+  void note_gone(const node& n) noexcept;
+  std::size_t entries() const noexcept;
+
+  bool evict_one(partition& from);
+  partition& fullest() noexcept;
   void make_room(const memory_key& key, const artifact& value);
   void settle();
   void retire(node& gone);
@@ -117,7 +140,7 @@ private:
   bucket_table* growing_into_ = nullptr;              // the next one, while `current_` is emptied
   std::size_t homes_emptied_ = 0;
   std::unique_ptr<node_slab> slab_;
-  eviction_queues queues_;
+  std::vector<std::unique_ptr<partition>> partitions_; // the first is everybody's
   std::uint64_t table_bytes_ = 0;
   std::uint64_t live_bytes_ = 0; // nodes and payloads
   std::vector<node*> retired_;   // out of the tables, not yet freed
@@ -140,6 +163,7 @@ memory_index::implementation::implementation(const memory_index_options& options
     , most_fresh_hits_(std::min<std::uint64_t>(most_first_hits, options.budget_bytes / 512))
     , slab_(std::make_unique<node_slab>(chunk_bytes(options.budget_bytes))) {
   registry_.sum_tally(tally_, hits_before_, misses_before_);
+  partitions_.push_back(std::make_unique<partition>());
   // No more than fit: the smallest entries take about that many bytes.
   constexpr std::uint64_t smallest_entry = 128;
   const auto entries =
@@ -157,7 +181,8 @@ memory_index::implementation::implementation(const memory_index_options& options
 
 memory_index::implementation::~implementation() {
   registry_.release_tally(tally_);
-  queues_.clear([this](node& n, std::uint64_t) { retired_.push_back(&n); });
+  for (auto& one : partitions_)
+    one->queues.clear([this](node& n, std::uint64_t) { retired_.push_back(&n); });
   scan_.take();
   std::erase_if(retired_, [this](node* n) {
     if (scan_.holds(n)) return false;
@@ -261,15 +286,27 @@ node* memory_index::implementation::find_owned(const memory_key& key) const {
   return find_owned_if(key.hash, [&](const node& n) { return n.is(key.cache, key.bytes); });
 }
 
+std::uint64_t memory_index::implementation::most_bytes_of_one(std::uint32_t cache) const noexcept {
+  const auto share = partition_of(cache).share;
+  return (share ? share : budget_) / 4;
+}
+
 bool memory_index::implementation::refuses(const memory_key& key,
                                            const artifact& value) const noexcept {
   return !value || key.bytes.size() > max_key_bytes ||
-         entry_bytes(key.bytes.size(), *value.body()) > budget_ / 4;
+         entry_bytes(key.bytes.size(), *value.body()) > most_bytes_of_one(key.cache);
 }
 
 node* memory_index::implementation::make(const memory_key& key, const artifact& value) noexcept {
   if (refuses(key, value)) return nullptr;
   return slab_->make(key.cache, key.bytes, value.body());
+}
+
+artifact memory_index::implementation::peek(const memory_key& key) const {
+  const auto* const found = find_owned(key);
+  if (!found) return {};
+  found->body->add_reference();
+  return artifact::adopt(const_cast<artifact_body*>(found->body));
 }
 
 bool memory_index::implementation::insert(const memory_key& key, const artifact& value) {
@@ -293,9 +330,9 @@ void memory_index::implementation::add(const memory_key& key, const artifact& va
     ++counts_.refused;
     return;
   }
-  queues_.add(*fresh, key.hash);
+  partition_of(*fresh).queues.add(*fresh, key.hash);
   place(key.hash, *fresh);
-  live_bytes_ += entry_bytes(*fresh);
+  note_added(*fresh);
   ++counts_.inserted;
   settle();
 }
@@ -308,10 +345,10 @@ void memory_index::implementation::replace(node& old, const memory_key& key,
     take_out(old, key.hash);
     return;
   }
-  queues_.replace(old, *fresh);
+  partition_of(old).queues.replace(old, *fresh);
   if (!current_->replace(key.hash, &old, fresh)) growing_into_->replace(key.hash, &old, fresh);
-  live_bytes_ += entry_bytes(*fresh);
-  live_bytes_ -= entry_bytes(old);
+  note_added(*fresh);
+  note_gone(old);
   ++counts_.inserted;
   retire(old);
   settle();
@@ -327,20 +364,80 @@ bool memory_index::implementation::erase(const memory_key& key) {
 
 void memory_index::implementation::take_out(node& gone, std::uint64_t hash) {
   erase_from_tables(gone, hash);
-  queues_.remove(gone);
-  live_bytes_ -= entry_bytes(gone);
+  partition_of(gone).queues.remove(gone);
+  note_gone(gone);
   retire(gone);
 }
 
 void memory_index::implementation::clear() {
-  counts_.erased += queues_.size();
-  queues_.clear([this](node& n, std::uint64_t hash) {
-    erase_from_tables(n, hash);
-    n.position = node::retired;
-    live_bytes_ -= entry_bytes(n);
-    retire(n);
-  });
+  counts_.erased += entries();
+  for (auto& one : partitions_)
+    one->queues.clear([this](node& n, std::uint64_t hash) {
+      erase_from_tables(n, hash);
+      n.position = node::retired;
+      note_gone(n);
+      retire(n);
+    });
   reclaim();
+}
+
+void memory_index::implementation::each(
+    std::uint32_t cache,
+    const std::function<void(std::string_view, const artifact&)>& visit) const {
+  partition_of(cache).queues.each([&](const node& n, std::uint64_t) {
+    if (n.cache != cache) return;
+    n.body->add_reference();
+    visit(n.key(), artifact::adopt(const_cast<artifact_body*>(n.body)));
+  });
+}
+
+// --- owner: partitions
+
+void memory_index::implementation::set_share(std::uint32_t cache, std::uint64_t bytes) {
+  if (auto& now = partition_of(cache); now.share != 0) {
+    now.share = bytes;
+    return;
+  }
+  std::vector<std::pair<node*, std::uint64_t>> old;
+  partitions_[0]->queues.each([&](node& n, std::uint64_t hash) {
+    if (n.cache == cache) old.emplace_back(&n, hash);
+  });
+  for (const auto& [gone, hash] : old)
+    take_out(*gone, hash);
+  partitions_.push_back(std::make_unique<partition>());
+  partitions_.back()->cache = cache;
+  partitions_.back()->share = bytes;
+}
+
+const partition& memory_index::implementation::partition_of(std::uint32_t cache) const noexcept {
+  for (std::size_t i = 1; i < partitions_.size(); ++i)
+    if (partitions_[i]->cache == cache) return *partitions_[i];
+  return *partitions_[0];
+}
+
+partition& memory_index::implementation::partition_of(std::uint32_t cache) noexcept {
+  return const_cast<partition&>(std::as_const(*this).partition_of(cache));
+}
+
+std::uint64_t memory_index::implementation::hash_of(const node& n) const noexcept {
+  return partition_of(n.cache).queues.hash_of(n);
+}
+
+void memory_index::implementation::note_added(const node& n) noexcept {
+  live_bytes_ += entry_bytes(n);
+  partition_of(n).live_bytes += entry_bytes(n);
+}
+
+void memory_index::implementation::note_gone(const node& n) noexcept {
+  live_bytes_ -= entry_bytes(n);
+  partition_of(n).live_bytes -= entry_bytes(n);
+}
+
+std::size_t memory_index::implementation::entries() const noexcept {
+  std::size_t sum = 0;
+  for (const auto& one : partitions_)
+    sum += one->queues.size();
+  return sum;
 }
 
 // --- owner: tables
@@ -351,7 +448,7 @@ void memory_index::implementation::place(std::uint64_t hash, node& fresh) {
   if (newest()->insert(hash, &fresh)) return;
   // Every bucket that it may be in is full: many keys of one hash, or no memory to grow.
   auto* const victim = newest()->neighbour(hash);
-  take_out(*victim, queues_.hash_of(*victim));
+  take_out(*victim, hash_of(*victim));
   ++counts_.evicted;
   newest()->insert(hash, &fresh);
 }
@@ -369,10 +466,10 @@ void memory_index::implementation::grow() {
 
 void memory_index::implementation::grow_step(std::size_t homes) {
   if (!growing_into_) return;
-  const auto hash_of = [this](const node& n) { return queues_.hash_of(n); };
+  const auto hash_of = [this](const node& n) { return this->hash_of(n); };
   const auto drop = [this](node& n, std::uint64_t) {
-    queues_.remove(n);
-    live_bytes_ -= entry_bytes(n);
+    partition_of(n).queues.remove(n);
+    note_gone(n);
     ++counts_.evicted;
     retire(n);
   };
@@ -393,27 +490,38 @@ void memory_index::implementation::erase_from_tables(const node& gone,
 
 // --- owner: memory
 
-bool memory_index::implementation::evict_one() {
-  const auto victim = queues_.take_victim();
+bool memory_index::implementation::evict_one(partition& from) {
+  const auto victim = from.queues.take_victim();
   if (!victim.who) return false;
   erase_from_tables(*victim.who, victim.hash);
-  live_bytes_ -= entry_bytes(*victim.who);
+  note_gone(*victim.who);
   ++counts_.evicted;
   retire(*victim.who);
   return true;
 }
 
+// Shares are kept to, so what is too much is everybody's, if there is any of it.
+partition& memory_index::implementation::fullest() noexcept {
+  if (partitions_[0]->queues.size() > 0) return *partitions_[0];
+  return **std::max_element(
+      partitions_.begin(), partitions_.end(),
+      [](const auto& a, const auto& b) { return a->live_bytes < b->live_bytes; });
+}
+
 void memory_index::implementation::make_room(const memory_key& key, const artifact& value) {
   if (refuses(key, value)) return;
   const auto bytes = entry_bytes(key.bytes.size(), *value.body());
-  while (occupied_bytes() + bytes + batch_bytes_ > budget_ && evict_one()) {
+  auto& own = partition_of(key.cache);
+  while (own.share != 0 && own.live_bytes + bytes > own.share && evict_one(own)) {
+  }
+  while (occupied_bytes() + bytes + batch_bytes_ > budget_ && evict_one(fullest())) {
   }
 }
 
 // Tables, slab and queues may have grown since room was made.
 void memory_index::implementation::settle() {
   if (bytes_used() <= budget_) return;
-  while (occupied_bytes() > budget_ && evict_one()) {
+  while (occupied_bytes() > budget_ && evict_one(fullest())) {
   }
   if (any_unscanned()) reclaim();
 }
@@ -445,7 +553,10 @@ void memory_index::implementation::reclaim() {
 
 // What stays when everything that waits to be freed is free, but for what readers hold.
 std::uint64_t memory_index::implementation::occupied_bytes() const noexcept {
-  return live_bytes_ + held_bytes_ + slab_->slack_bytes() + table_bytes_ + queues_.bytes() +
+  std::uint64_t queues = 0;
+  for (const auto& one : partitions_)
+    queues += one->queues.bytes();
+  return live_bytes_ + held_bytes_ + slab_->slack_bytes() + table_bytes_ + queues +
          (retired_.capacity() + fresh_hits_.capacity()) * sizeof(std::uint64_t);
 }
 
@@ -457,7 +568,7 @@ void memory_index::implementation::gather_first_hits() {
   auto* n = first_hits_.exchange(nullptr, std::memory_order_acquire);
   for (; n; n = n->next_first_hit)
     if (n->position != node::retired && fresh_hits_.size() < most_fresh_hits_)
-      fresh_hits_.push_back(queues_.hash_of(*n));
+      fresh_hits_.push_back(hash_of(*n));
 }
 
 void memory_index::implementation::drain_first_hits(
@@ -479,7 +590,7 @@ void memory_index::implementation::drain_first_hits(
 }
 
 void memory_index::implementation::publish_stats() noexcept {
-  entries_.store(queues_.size(), std::memory_order_relaxed);
+  entries_.store(entries(), std::memory_order_relaxed);
   bytes_used_.store(bytes_used(), std::memory_order_relaxed);
   inserted_.store(counts_.inserted, std::memory_order_relaxed);
   evicted_.store(counts_.evicted, std::memory_order_relaxed);
@@ -509,6 +620,8 @@ void memory_index::prefetch_entry(std::uint64_t hash) const noexcept {
 
 memory_stats memory_index::stats() const noexcept { return self_->stats(); }
 
+artifact memory_index::peek(const memory_key& key) const { return self_->peek(key); }
+
 bool memory_index::insert(const memory_key& key, const artifact& value) {
   const bool is_new = self_->insert(key, value);
   self_->publish_stats();
@@ -525,6 +638,18 @@ bool memory_index::erase(const memory_key& key) {
   self_->publish_stats();
   return was_there;
 }
+
+void memory_index::set_share(std::uint32_t cache, std::uint64_t bytes) {
+  self_->set_share(cache, bytes);
+  self_->publish_stats();
+}
+
+void memory_index::each(std::uint32_t cache,
+                        const std::function<void(std::string_view, const artifact&)>& visit) const {
+  self_->each(cache, visit);
+}
+
+bool memory_index::has_leftovers() const noexcept { return self_->has_leftovers(); }
 
 void memory_index::clear() {
   self_->clear();

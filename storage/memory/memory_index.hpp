@@ -57,6 +57,8 @@ public:
 
   // --- owner
 
+  /// The artifact, as `get` gives it, but neither counted nor taken for a hit.
+  artifact peek(const memory_key& key) const;
   /// False when the key is there; nothing changes then. One larger than a fourth of the budget is
   /// refused (counted, true is returned as for one evicted at once).
   bool insert(const memory_key& key, const artifact& value);
@@ -64,11 +66,20 @@ public:
   void put(const memory_key& key, const artifact& value);
   /// Whether it was there.
   bool erase(const memory_key& key);
+  /// Gives the entries of a cache a part of the budget of their own: they never take more, and
+  /// other caches' entries never push them out. One larger than a fourth of it is refused. What
+  /// the cache had before goes.
+  void set_share(std::uint32_t cache, std::uint64_t bytes);
+  /// Calls `visit(key bytes, artifact)` for each entry of a cache. It changes nothing here.
+  void each(std::uint32_t cache,
+            const std::function<void(std::string_view, const artifact&)>& visit) const;
   /// Drops everything.
   void clear();
   /// Frees what no reader holds any more, and goes on with a table that grows; to be called now and
   /// then by an idle owner.
   void reclaim();
+  /// Whether `reclaim` may have something to do.
+  bool has_leftovers() const noexcept;
   /// Called with (cache, key bytes) for entries hit since they came, batched for the disk tier's
   /// hit bits: at most `limit` a call, each entry once.
   void drain_first_hits(std::size_t limit,

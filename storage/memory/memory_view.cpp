@@ -9,15 +9,11 @@ constexpr int max_promotions = 64; // in a mailbox at once: each holds its artif
 memory_view::memory_view(memory_index_options options, std::shared_ptr<const store> disk)
     : index_(options)
     , disk_(std::move(disk))
-    , seen_(disk_ ? disk_->shards() : 0) {
-  for (unsigned i = 0; i < seen_.size(); ++i)
-    seen_[i].store(disk_->epoch(i), std::memory_order_relaxed);
-}
-
-bool memory_view::is_current() const noexcept {
-  for (unsigned i = 0; i < seen_.size(); ++i)
-    if (seen_[i].load(std::memory_order_acquire) != disk_->epoch(i)) return false;
-  return true;
+    , watched_(disk_ ? disk_->shards() : 0) {
+  for (unsigned i = 0; i < watched_.size(); ++i) {
+    watched_[i].now = &disk_->place_of_epoch(i);
+    watched_[i].seen.store(disk_->epoch(i), std::memory_order_relaxed);
+  }
 }
 
 bool memory_view::begin_promotion() noexcept {
@@ -27,22 +23,22 @@ bool memory_view::begin_promotion() noexcept {
 }
 
 std::uint64_t memory_view::seen(unsigned disk_shard) const noexcept {
-  return seen_[disk_shard].load(std::memory_order_relaxed);
+  return watched_[disk_shard].seen.load(std::memory_order_relaxed);
 }
 
 void memory_view::advance(unsigned disk_shard, std::uint64_t before, std::uint64_t after) noexcept {
-  seen_[disk_shard].compare_exchange_strong(before, after, std::memory_order_acq_rel);
+  watched_[disk_shard].seen.compare_exchange_strong(before, after, std::memory_order_acq_rel);
 }
 
 void memory_view::refresh() {
   if (is_current()) return;
   // The epochs are read before the entries go: what moves after that is seen the next time.
-  std::vector<std::uint64_t> now(seen_.size());
+  std::vector<std::uint64_t> now(watched_.size());
   for (unsigned i = 0; i < now.size(); ++i)
     now[i] = disk_->epoch(i);
   index_.clear();
   for (unsigned i = 0; i < now.size(); ++i)
-    seen_[i].store(now[i], std::memory_order_release);
+    watched_[i].seen.store(now[i], std::memory_order_release);
 }
 
 } // namespace hearth::storage

@@ -28,7 +28,11 @@ public:
     return is_current() ? index_.get(key) : artifact{};
   }
   /// Whether no disk shard's epoch moved on since the owner took it in. Any thread.
-  bool is_current() const noexcept;
+  bool is_current() const noexcept {
+    for (const auto& one : watched_)
+      if (one.seen.load(std::memory_order_acquire) != one.now->epoch()) return false;
+    return true;
+  }
   /// The epoch that was taken in for this disk shard. Any thread.
   std::uint64_t seen(unsigned disk_shard) const noexcept;
   /// Takes in a change from `before` to `after` that touches none of this view's entries, or one
@@ -47,9 +51,15 @@ public:
   void refresh();
 
 private:
+  // A disk shard: the epoch that was taken in, and where the epoch stands.
+  struct watched_shard {
+    std::atomic<std::uint64_t> seen{0};
+    const epoch_place* now = nullptr;
+  };
+
   memory_index index_;
   std::shared_ptr<const store> disk_;
-  std::vector<std::atomic<std::uint64_t>> seen_;
+  std::vector<watched_shard> watched_;
   std::atomic<int> promotions_{0};
 };
 

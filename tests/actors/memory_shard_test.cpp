@@ -239,3 +239,90 @@ TEST_CASE_FIXTURE(deterministic, "memory alone gets inserts puts and erases") {
   CHECK_FALSE(*ask<bool>(shard, verb::erase_v, k));
   CHECK_FALSE(ask<lookup>(shard, verb::get_v, k)->hit());
 }
+
+TEST_CASE_FIXTURE(fixture, "a hundred who ask for a missing key cause one load of each tier") {
+  int remote_gets = 0;
+  auto remote =
+      keep(system.spawn([&](remote_tier_actor::pointer) -> remote_tier_actor::behavior_type {
+        return {
+            [&](verb::get, const cache_key&) {
+              ++remote_gets;
+              return lookup{};
+            },
+            [](verb::insert, const cache_key&, const artifact&) { return insert_outcome::exists; },
+            [](verb::put, const cache_key&, const artifact&) {},
+            [](verb::erase, const cache_key&) {},
+            [](verb::lock, const cache_key&, const std::string&) { return false; },
+            [](verb::release, const cache_key&, const std::string&) {},
+            [](verb::sync) { return done{}; }};
+      }));
+  one.config.remote = remote;
+  const auto shard = keep(system.spawn(actors::memory_shard, one.config));
+  const auto disk_gets = one.store->stats().misses;
+  std::vector<std::shared_ptr<completion_state<lookup>>> asked;
+  for (int i = 0; i < 100; ++i) {
+    asked.push_back(std::make_shared<completion_state<lookup>>());
+    caf::anon_send(shard, verb::get_v, k, lookup_completion(asked.back()));
+  }
+  scheduler.run();
+  for (const auto& state : asked)
+    CHECK_FALSE(state->wait()->hit());
+  const auto counts = ask<memory_shard_stats>(shard, verb::stats_v);
+  CHECK(counts->loads == 1);
+  CHECK(counts->coalesced == 99);
+  CHECK(one.store->stats().misses == disk_gets + 1);
+  CHECK(remote_gets == 1);
+}
+
+TEST_CASE_FIXTURE(fixture,
+                  "the items of a batch are answered together whichever way they are found") {
+  CHECK(*insert(one.shard, value) == insert_outcome::inserted);
+  const auto gone = key_in("fxgraph", "gone");
+  auto state = std::make_shared<completion_state<lookup_list>>();
+  const auto batch = std::make_shared<get_batch>(k.cache, lookup_list(3));
+  batch->add(2, k.bytes, k.memory_hash);
+  batch->add(0, gone.bytes, gone.memory_hash);
+  batch->deliver_to(batch_completion(state));
+  caf::anon_send(one.shard, verb::get_v, batch, std::uint64_t{0}, std::uint64_t{1});
+  scheduler.run();
+  CHECK_FALSE(state->ready()); // the second item is still open
+  caf::anon_send(one.shard, verb::get_v, batch, std::uint64_t{1}, std::uint64_t{2});
+  scheduler.run();
+  REQUIRE(state->ready());
+  const auto answers = state->wait();
+  CHECK(answers->at(2)->value.payload() == "binary");
+  CHECK_FALSE(answers->at(0)->hit());
+}
+
+TEST_CASE_FIXTURE(fixture, "an idle shard frees what readers let go of") {
+  CHECK(*insert(one.shard, value) == insert_outcome::inserted);
+  auto held = get(one.shard)->value;
+  const auto before = one.config.view->index().stats().bytes_used;
+  held = one.config.view->index().get({k.cache->number, k.bytes, k.memory_hash});
+  CHECK(*ask<bool>(one.shard, verb::erase_v, k));
+  held.reset();
+  CHECK(one.config.view->index().has_leftovers());
+  settle(); // the tick is due
+  CHECK_FALSE(one.config.view->index().has_leftovers());
+  CHECK(one.config.view->index().stats().bytes_used < before);
+}
+
+TEST_CASE_FIXTURE(fixture, "a shard does not look for ever for what a reader keeps") {
+  CHECK(*insert(one.shard, value) == insert_outcome::inserted);
+  const auto held = one.config.view->index().get({k.cache->number, k.bytes, k.memory_hash});
+  CHECK(*ask<bool>(one.shard, verb::erase_v, k));
+  settle(); // ends
+  CHECK(one.config.view->index().has_leftovers());
+}
+
+TEST_CASE_FIXTURE(fixture, "those who gave up are taken out of those who wait for a lease") {
+  waiter first(*this, one.shard, k);
+  std::vector<std::unique_ptr<waiter>> others;
+  for (int i = 0; i < 100; ++i) {
+    others.push_back(std::make_unique<waiter>(*this, one.shard, k));
+    others.back()->state->give_up();
+  }
+  CHECK(ask<memory_shard_stats>(one.shard, verb::stats_v)->leases_waiting <= 9);
+  caf::anon_send(one.shard, verb::withdraw_v, k);
+  CHECK(ask<memory_shard_stats>(one.shard, verb::stats_v)->leases_waiting == 0);
+}

@@ -8,6 +8,7 @@
 #include "actors/shard_router.hpp"
 #include "messages/key.hpp"
 #include "tests/support/deterministic.hpp"
+#include "tests/support/meddled_store.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +35,7 @@ struct tiers {
     options.sync_interval = std::chrono::milliseconds(0);
     auto opened = storage::store::open(std::move(options));
     REQUIRE_MESSAGE(opened, opened.error().text());
-    store = std::move(*opened);
+    store = meddled = std::make_shared<meddled_store>(std::move(*opened));
     config.view = std::make_shared<storage::memory_view>(storage::memory_index_options{}, store);
     config.all_views = {config.view};
     config.store = store;
@@ -48,7 +49,8 @@ struct tiers {
   }
 
   std::vector<std::string> log;
-  std::shared_ptr<storage::store> store;
+  std::shared_ptr<meddled_store> meddled;
+  std::shared_ptr<storage::store> store; ///< the same
   actors::memory_shard_config config;
   memory_shard_actor shard;
   actors::shard_router router;

@@ -371,3 +371,68 @@ TEST_CASE("memory: a table that was growing is done when the owner is idle") {
   for (std::uint64_t i = 0; i < count; ++i)
     CHECK(index.get(key_of(key_text(i))));
 }
+
+TEST_CASE("memory: a cache with a share fills no more and loses nothing to others") {
+  memory_index index({.budget_bytes = 1u << 20});
+  constexpr std::uint64_t share = 256u << 10;
+  index.set_share(2, share);
+  const auto key = [](std::uint32_t cache, const std::string& text) {
+    return memory_key{cache, text, fast_hash(text, cache)};
+  };
+  const auto count_of = [&](std::uint32_t cache) {
+    std::uint64_t bytes = 0, entries = 0;
+    index.each(cache, [&](std::string_view, const artifact& a) {
+      ++entries;
+      bytes += a.payload().size();
+    });
+    return std::pair(entries, bytes);
+  };
+  for (std::uint64_t i = 0; i < 100; ++i)
+    index.insert(key(2, key_text(i)), versioned(i, 1, 1000));
+  for (std::uint64_t i = 0; i < 5000; ++i)
+    index.insert(key(1, key_text(i)), versioned(i, 1, 1000));
+  CHECK(count_of(2).first == 100);
+  CHECK(index.stats().evicted > 0);
+  for (std::uint64_t i = 0; i < 5000; ++i)
+    index.insert(key(2, key_text(i)), versioned(i, 1, 1000));
+  CHECK(count_of(2).second <= share);
+  CHECK(count_of(2).second > share / 2);
+  CHECK(count_of(1).second > (1u << 20) / 2);
+  CHECK(index.stats().bytes_used <= 1u << 20);
+  index.insert(key(2, "large"), versioned(1, 1, share / 3));
+  CHECK_FALSE(index.get(key(2, "large"))); // a fourth of the share at most
+  CHECK(index.stats().refused == 1);
+  index.insert(key(1, "large"), versioned(1, 1, share / 3));
+  CHECK(index.get(key(1, "large")));
+  index.set_share(1, share); // what it had goes
+  CHECK(count_of(1).first == 0);
+  CHECK_FALSE(index.get(key(1, "large")));
+  index.clear();
+  CHECK(index.stats().entries == 0);
+}
+
+TEST_CASE("memory: a peek is no hit and no miss") {
+  memory_index index;
+  index.insert(key_of("k"), artifact::make("v"));
+  CHECK(index.peek(key_of("k")).payload() == "v");
+  CHECK_FALSE(index.peek(key_of("x")));
+  CHECK(index.stats().hits == 0);
+  CHECK(index.stats().misses == 0);
+  int first_hits = 0;
+  index.drain_first_hits(10, [&](std::uint32_t, std::string_view) { ++first_hits; });
+  CHECK(first_hits == 0);
+}
+
+TEST_CASE("memory: leftovers are what readers hold of entries that went") {
+  memory_index index;
+  index.insert(key_of("k"), artifact::make("v"));
+  CHECK_FALSE(index.has_leftovers());
+  auto held = index.get(key_of("k"));
+  index.erase(key_of("k"));
+  CHECK(index.has_leftovers());
+  index.reclaim();
+  CHECK(index.has_leftovers());
+  held.reset();
+  index.reclaim();
+  CHECK_FALSE(index.has_leftovers());
+}

@@ -1,0 +1,37 @@
+// Entries as plain text and plain msgpack: how a cache in memory is handed over in an environment
+// variable or a file. Pure functions, any thread.
+//
+// Text:  KEY,VALUE;KEY,VALUE  each the padded base64 of msgpack; white space around keys, values
+//        and pairs, empty pairs and identical repeats mean nothing.
+// Bytes: one msgpack map of keys to values.
+#pragma once
+
+#include "messages/error.hpp"
+#include "messages/key.hpp"
+#include "messages/value.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::storage {
+
+struct plain_entry {
+  key name;
+  value content;
+};
+
+using plain_entries = std::vector<plain_entry>;
+
+/// All entries, or why there are none. Errors, each naming the pair by number and the reason:
+/// `malformed` (no comma, not base64, a value that is not msgpack), `invalid_key`, `invalid_value`
+/// (one key with two values).
+expected<plain_entries> parse_pairs(std::string_view text);
+std::string print_pairs(const plain_entries& entries);
+
+/// The same for a map; a key that comes twice is `malformed` there whatever its values.
+expected<plain_entries> decode_map(std::string_view bytes);
+/// Entries in the order of their keys' bytes: equal entries have equal bytes.
+std::string encode_map(plain_entries entries);
+
+} // namespace hearth::storage

@@ -1,0 +1,89 @@
+// Memory tiers over one store: what another process changes between a question to the disk and its
+// answer must not be hidden by what the answer keeps in memory.
+#include "tests/support/tiers.hpp"
+
+using namespace hearth;
+using namespace hearth::test;
+
+namespace {
+
+struct fixture : deterministic {
+  temporary_directory directory;
+  tiers one{*this, directory.path()};
+  tiers two{*this, directory.path()};
+
+  fixture() {
+    // One disk shard, whose epoch is everybody's.
+    REQUIRE(one.store->shards() >= 1);
+  }
+
+  /// Another process puts a new value, and this one takes the change in.
+  std::function<void()> put_elsewhere(const cache_key& key, std::string_view payload) {
+    return [this, key, payload] {
+      storage::write_request request{storage::write_kind::put, storage::entry_key(key)};
+      request.value = artifact::make(payload);
+      two.store->apply(two.store->shard_of(key.disk_hash), {&request, 1});
+      CHECK(request.status == storage::write_status::stored);
+    };
+  }
+  std::function<void()> put_and_take_in(const cache_key& key, std::string_view payload) {
+    return [this, key, payload, elsewhere = put_elsewhere(key, payload)] {
+      elsewhere();
+      one.config.view->refresh();
+    };
+  }
+  /// A key in the same disk shard as `key`.
+  cache_key neighbour_of(const cache_key& key) const {
+    for (int i = 0;; ++i) {
+      auto other = key_in("c", "neighbour" + std::to_string(i));
+      if (one.store->shard_of(other.disk_hash) == one.store->shard_of(key.disk_hash)) return other;
+    }
+  }
+  std::string payload_of(const cache_key& key) {
+    const auto found = ask<lookup>(one.shard, verb::get_v, key);
+    return found && found->hit() ? std::string(found->value.payload()) : "<miss>";
+  }
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(fixture,
+                  "a put of a new key does not hide another process's put of that moment") {
+  const auto k = key_in("c", "k");
+  CHECK(ask<insert_outcome>(one.shard, verb::insert_v, k, artifact::make("old")));
+  CHECK(payload_of(k) == "old");
+  // The put of a key that was not there moves no epoch; the foreign one moves it by one.
+  one.meddled->before_apply = put_elsewhere(k, "new");
+  CHECK(ask<done>(one.shard, verb::put_v, neighbour_of(k), artifact::make("x")));
+  CHECK(payload_of(k) == "new");
+}
+
+TEST_CASE_FIXTURE(fixture, "an inserted value that was replaced before its answer is not kept") {
+  const auto k = key_in("c", "k");
+  one.meddled->after_apply = put_and_take_in(k, "new");
+  CHECK(*ask<insert_outcome>(one.shard, verb::insert_v, k, artifact::make("old")) ==
+        insert_outcome::inserted);
+  CHECK(payload_of(k) == "new");
+}
+
+TEST_CASE_FIXTURE(fixture, "a put value that was replaced before its answer is not kept") {
+  const auto k = key_in("c", "k");
+  CHECK(ask<done>(one.shard, verb::put_v, k, artifact::make("oldest")));
+  one.meddled->after_apply = put_and_take_in(k, "new");
+  CHECK(ask<done>(one.shard, verb::put_v, k, artifact::make("old")));
+  CHECK(payload_of(k) == "new");
+}
+
+TEST_CASE_FIXTURE(fixture, "a group of puts leaves other entries in memory") {
+  const auto k = key_in("c", "k");
+  const auto a = neighbour_of(k);
+  CHECK(ask<insert_outcome>(one.shard, verb::insert_v, k, artifact::make("v")));
+  CHECK(ask<insert_outcome>(one.shard, verb::insert_v, a, artifact::make("v")));
+  const auto other = key_in("c", "other");
+  // Both reach the disk shard in one group, which moves the epoch once.
+  caf::anon_send(one.shard, verb::put_v, a, artifact::make("w"),
+                 done_completion(std::make_shared<completion_state<done>>()));
+  CHECK(ask<done>(one.shard, verb::put_v, a, artifact::make("x")));
+  CHECK(ask<lookup>(one.shard, verb::get_v, k)->from == tier::memory);
+  CHECK(payload_of(a) == "x");
+}

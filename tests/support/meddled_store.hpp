@@ -1,0 +1,52 @@
+// A store with somebody else at work beside it: a hook runs before or after each group is written.
+#pragma once
+
+#include "storage/disk/store.hpp"
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace hearth::test {
+
+class meddled_store final : public storage::store {
+public:
+  explicit meddled_store(std::shared_ptr<storage::store> real)
+      : real_(std::move(real)) {}
+
+  std::function<void()> before_apply, after_apply; ///< each called once
+
+  unsigned shards() const noexcept override { return real_->shards(); }
+  unsigned shard_of(std::uint64_t hash) const noexcept override { return real_->shard_of(hash); }
+  storage::read_result get(const storage::entry_key& key) override { return real_->get(key); }
+  void touch(const storage::entry_key& key) noexcept override { real_->touch(key); }
+  std::uint64_t epoch(unsigned shard) const noexcept override { return real_->epoch(shard); }
+  const storage::epoch_place& place_of_epoch(unsigned shard) const noexcept override {
+    return real_->place_of_epoch(shard);
+  }
+  std::uint64_t apply(unsigned shard, std::span<storage::write_request> group) override {
+    run(before_apply);
+    const auto moved = real_->apply(shard, group);
+    run(after_apply);
+    return moved;
+  }
+  expected<void> flush() override { return real_->flush(); }
+  expected<std::unique_ptr<storage::lease_table>> open_leases() override {
+    return real_->open_leases();
+  }
+  expected<void> list(const std::function<bool(const storage::entry_info&)>& visit) override {
+    return real_->list(visit);
+  }
+  storage::store_stats stats() const override { return real_->stats(); }
+  expected<storage::verify_report> verify(bool repair) override { return real_->verify(repair); }
+  expected<std::uint64_t> evict_to(std::uint64_t bytes) override { return real_->evict_to(bytes); }
+  expected<void> clear() override { return real_->clear(); }
+
+private:
+  static void run(std::function<void()>& hook) {
+    if (const auto once = std::exchange(hook, nullptr)) once();
+  }
+  std::shared_ptr<storage::store> real_;
+};
+
+} // namespace hearth::test
