@@ -31,6 +31,7 @@ struct config {
   unsigned memory_shards = 0;          ///< one a core
   unsigned scheduler_threads = 0;      ///< of an actor system of our own; one a core, at least 2
   unsigned jobs = 0;                   ///< programs at once; one a core
+  unsigned compile_threads = 0;        ///< asynchronous compile callbacks at once; one a core
   std::filesystem::path worker;        ///< the program hearth-worker, when it is not beside us
   std::size_t most_outstanding = 4096; ///< requests that are not answered yet, of all handles
   overload_policy overload = overload_policy::block;

@@ -60,6 +60,7 @@ runtime_core::runtime_core(config settings, caf::actor_system* host)
     , system_(host)
     , outstanding_(std::make_shared<outstanding>(
           std::max<std::size_t>(1, settings_.most_outstanding), settings_.overload))
+    , callbacks_(chosen(settings_.compile_threads, cores(), max_jobs))
     , fork_generation_(fork_generation()) {
   open_store();
   if (!system_) {
@@ -148,14 +149,92 @@ void runtime_core::spawn_compilers() {
   tuner_ = system_->spawn(actors::kernel_tuner, std::move(tuner));
 }
 
-named_cache_ptr runtime_core::name(const cache_id& id, const cache_options& options) {
-  const std::lock_guard lock(names_mutex_);
-  const auto number =
-      numbers_.try_emplace({id.name(), id.version()}, static_cast<std::uint32_t>(numbers_.size()))
-          .first->second;
-  return std::make_shared<const named_cache>(named_cache{
-      id, number, id.seed() ^ process_seed(), options.memory, options.disk, options.remote});
+// --- named caches ------------------------------------------------------------------------------
+
+namespace {
+
+bool same_options(const named_cache& a, const named_cache& b) {
+  return a.memory == b.memory && a.disk == b.disk && a.remote == b.remote &&
+         a.memory_share_bytes == b.memory_share_bytes && a.compress == b.compress &&
+         a.sign == b.sign;
 }
+
+std::string describe(const named_cache& cache) {
+  std::string text = "tiers";
+  if (cache.memory) text += " memory";
+  if (cache.disk) text += " disk";
+  if (cache.remote) text += " remote";
+  text += ", memory share " + std::to_string(cache.memory_share_bytes);
+  if (cache.compress) text += ", compressed";
+  if (cache.sign) text += ", signed";
+  return text;
+}
+
+} // namespace
+
+expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_options& options) {
+  const std::lock_guard lock(names_mutex_);
+  const auto wanted = std::make_shared<const named_cache>(named_cache{
+      id, static_cast<std::uint32_t>(names_.size()), id.seed() ^ process_seed(), options.memory,
+      options.disk, options.remote, options.memory_share_bytes, options.compress, options.sign});
+  const std::pair key(id.name(), id.version());
+  if (const auto known = names_.find(key); known != names_.end()) {
+    if (same_options(*known->second, *wanted)) return known->second;
+    return fail(errc::invalid_argument, "cache '" + id.name() + "' is open with other options (" +
+                                            describe(*known->second) + "; now " +
+                                            describe(*wanted) + "): use the same, or another name");
+  }
+  // An eighth is left to those without a share, and to tables.
+  const auto most = settings_.memory_budget_bytes - settings_.memory_budget_bytes / 8;
+  if (options.memory_share_bytes > most - memory_shares_)
+    return fail(errc::invalid_argument,
+                "cache '" + id.name() + "' wants " + std::to_string(options.memory_share_bytes) +
+                    " bytes of the memory budget; " + std::to_string(most - memory_shares_) +
+                    " are left to be had: raise memory_budget_bytes");
+  memory_shares_ += options.memory_share_bytes;
+  names_.emplace(key, wanted);
+  return wanted;
+}
+
+// --- counters ----------------------------------------------------------------------------------
+
+namespace {
+
+void add(runtime_stats& all, const memory_shard_stats& one) {
+  all.memory.hits += one.hits;
+  all.memory.misses += one.misses;
+  all.entries += one.entries;
+  all.bytes_used += one.bytes_used;
+  all.budget_bytes += one.budget_bytes;
+  all.inserted += one.inserted;
+  all.evicted += one.evicted;
+  all.erased += one.erased;
+  all.loads += one.loads;
+  all.coalesced += one.coalesced;
+  all.promotions += one.promotions;
+  all.leases_granted += one.leases_granted;
+  all.leases_held += one.leases_held;
+  all.leases_waiting += one.leases_waiting;
+}
+
+} // namespace
+
+runtime_stats runtime_core::stats() {
+  runtime_stats all;
+  if (store_) {
+    const auto disk = store_->stats();
+    all.disk = {disk.hits, disk.misses};
+  }
+  if (refusal()) return all;
+  constexpr std::chrono::seconds deadline{10};
+  caf::scoped_actor self{*system_};
+  for (const auto& shard : shards_.all())
+    self->request(shard, deadline, verb::stats_v)
+        .receive([&](const memory_shard_stats& one) { add(all, one); }, [](const caf::error&) {});
+  return all;
+}
+
+// --- state -------------------------------------------------------------------------------------
 
 std::optional<error> runtime_core::refusal() const {
   if (is_forked())
@@ -212,8 +291,11 @@ void runtime_core::end_actors() {
 void runtime_core::shutdown() {
   if (is_forked() || closed_.exchange(true)) return;
   stop_.request_stop();
+  expiries_.stop();
+  callbacks_.refuse();
   drain();
   end_actors();
+  callbacks_.stop();
   tuner_ = nullptr;
   autotune_ = nullptr;
   guarded_ = nullptr;

@@ -6,8 +6,10 @@
 #include "actors/shard_router.hpp"
 #include "messages/protocol.hpp"
 #include "runtime/config.hpp"
-#include "runtime/lease_ledger.hpp"
-#include "runtime/outstanding.hpp"
+#include "runtime/handle/callback_threads.hpp"
+#include "runtime/handle/deadlines.hpp"
+#include "runtime/handle/lease_ledger.hpp"
+#include "runtime/handle/outstanding.hpp"
 #include "runtime/runtime.hpp"
 #include "storage/disk/store.hpp"
 #include "storage/memory/memory_view.hpp"
@@ -52,9 +54,21 @@ public:
   storage::memory_view& view_of(std::uint64_t memory_hash) noexcept {
     return *views_[actors::memory_shard_of(memory_hash, views_.size())];
   }
+  const std::vector<std::shared_ptr<storage::memory_view>>& views() const noexcept {
+    return views_;
+  }
   lease_ledger& ledger() noexcept { return ledger_; }
+  /// Ends asynchronous calls whose deadline passed.
+  deadlines& expiries() noexcept { return expiries_; }
+  /// Where asynchronous compile callbacks run.
+  callback_threads& callbacks() noexcept { return callbacks_; }
 
-  named_cache_ptr name(const cache_id& id, const cache_options& options);
+  /// The cache of that name and version, one object however often it is asked for. Errors:
+  /// `invalid_argument` when it was named before with other options, or its share of the memory
+  /// budget is more than is left.
+  expected<named_cache_ptr> name(const cache_id& id, const cache_options& options);
+
+  runtime_stats stats();
 
   /// Whether this is the child of a fork, without the threads that all this needs.
   bool is_forked() const noexcept;
@@ -92,8 +106,11 @@ private:
   std::stop_source stop_;
   std::shared_ptr<outstanding> outstanding_;
   lease_ledger ledger_;
+  deadlines expiries_;
+  callback_threads callbacks_;
   std::mutex names_mutex_;
-  std::map<std::pair<std::string, std::string>, std::uint32_t> numbers_;
+  std::map<std::pair<std::string, std::string>, named_cache_ptr> names_;
+  std::uint64_t memory_shares_ = 0; // bytes, of all named caches
   std::atomic<bool> closed_{false};
   const std::uint64_t fork_generation_;
 };

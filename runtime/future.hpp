@@ -5,6 +5,7 @@
 #pragma once
 
 #include "messages/completion.hpp"
+#include "runtime/handle/blocking_region.hpp"
 
 #include <chrono>
 #include <coroutine>
@@ -16,7 +17,8 @@
 namespace hearth {
 
 /// Holds a ready answer in place, without allocation, or the state it will be delivered to. A
-/// future that is dropped is given up: nobody is told the answer.
+/// future that is dropped is given up: nobody is told the answer, and who waited for somebody
+/// else's compile is passed over.
 template <class T>
 class [[nodiscard]] future {
 public:
@@ -38,11 +40,17 @@ public:
   bool ready() const { return ready_.has_value() || (state_ && state_->ready()); }
 
   /// Waits for the answer and takes it. To be called once.
-  expected<T> get() { return state_ ? std::exchange(state_, nullptr)->wait() : take(); }
+  expected<T> get() {
+    if (!state_) return take();
+    const blocking_region waiting;
+    return std::exchange(state_, nullptr)->wait();
+  }
 
   /// The same, but `timeout` when the deadline passes first; the answer is given up then.
   expected<T> get_until(std::chrono::steady_clock::time_point deadline) {
-    return state_ ? std::exchange(state_, nullptr)->wait_until(deadline) : take();
+    if (!state_) return take();
+    const blocking_region waiting;
+    return std::exchange(state_, nullptr)->wait_until(deadline);
   }
   expected<T> get_for(std::chrono::milliseconds time) {
     return get_until(std::chrono::steady_clock::now() + time);
@@ -55,6 +63,9 @@ public:
     else
       next(take());
   }
+
+  /// What it will be delivered to; null when it is ready in place. For those who make futures.
+  const std::shared_ptr<completion_state<T>>& state() const noexcept { return state_; }
 
   auto operator co_await() && { return awaiter{std::move(*this), std::nullopt}; }
 

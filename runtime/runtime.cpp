@@ -21,13 +21,17 @@ runtime::~runtime() {
 expected<cache> runtime::open(std::string_view name, cache_options options) {
   const auto id = cache_id::make(name, options.version);
   if (!id) return fail(id.error());
-  return cache{core_, core_->name(*id, options)};
+  auto named = core_->name(*id, options);
+  if (!named) return fail(named.error());
+  return cache{core_, std::move(*named)};
 }
 
 expected<void> runtime::flush() {
   if (const auto no = core_->refusal()) return fail(*no);
   return core_->store() ? core_->store()->flush() : expected<void>{};
 }
+
+runtime_stats runtime::stats() const { return core_->stats(); }
 
 bool runtime::has_disk() const noexcept { return core_->store() != nullptr; }
 

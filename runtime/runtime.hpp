@@ -9,6 +9,7 @@
 #include "runtime/cache.hpp"
 #include "runtime/config.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -25,9 +26,33 @@ void add_message_types(caf::actor_system_config& host);
 /// How a named cache is used.
 struct cache_options {
   std::string_view version = "0"; ///< another version is another, empty cache
-  bool memory = true;
+  bool memory = true;             ///< in these tiers
   bool disk = true;
   bool remote = true;
+  /// Bytes of the memory budget for this cache alone: its entries never take more, and others never
+  /// push them out. Zero: it shares what is left with all others. The disk has no such shares: its
+  /// oldest segments go, whosoever's entries they hold, but for what was hit lately.
+  std::uint64_t memory_share_bytes = 0;
+  bool compress = false; ///< values on disk, where they become smaller by it
+  bool sign = false;     ///< entries in the remote tier
+};
+
+/// Hits and misses of a tier since the runtime started. A get that misses memory asks the disk.
+struct tier_counts {
+  std::uint64_t hits = 0, misses = 0;
+};
+
+/// What a runtime counts.
+struct runtime_stats {
+  tier_counts memory, disk;
+  std::uint64_t entries = 0;      ///< in memory
+  std::uint64_t bytes_used = 0;   ///< payloads, metadata, keys, tables and what waits to be freed
+  std::uint64_t budget_bytes = 0; ///< of memory
+  std::uint64_t inserted = 0, evicted = 0, erased = 0; ///< in memory
+  std::uint64_t loads = 0;                             ///< looks below memory by actors, ...
+  std::uint64_t coalesced = 0;  ///< ... and gets that joined one that was under way
+  std::uint64_t promotions = 0; ///< hits on disk kept in memory
+  std::uint64_t leases_granted = 0, leases_held = 0, leases_waiting = 0;
 };
 
 class runtime {
@@ -42,11 +67,16 @@ public:
   /// Shuts down.
   ~runtime();
 
-  /// A named cache. Errors: `invalid_argument` for a name or version that cannot be one.
+  /// A named cache; the same one for all who name it with the same options. Any thread. Errors:
+  /// `invalid_argument` for a name or version that cannot be one, for options other than those it
+  /// is open with, for a share of memory beyond what is left.
   expected<cache> open(std::string_view name, cache_options options = {});
 
   /// Makes everything that was acknowledged survive a power loss.
   expected<void> flush();
+
+  /// Asks every shard; not from an actor. Of a runtime that is shut down: what is still known.
+  runtime_stats stats() const;
 
   /// Whether there is a disk tier, and if not, why.
   bool has_disk() const noexcept;

@@ -1,11 +1,10 @@
 #include "runtime/cli/files.hpp"
 
+#include "runtime/files/whole_file.hpp"
 #include "runtime/process/descriptor.hpp"
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,16 +19,12 @@ error cannot(const char* what, const std::string& path) {
   return why.code() == errc::not_found ? error{errc::invalid_argument, why.text()} : why;
 }
 
-expected<void> write_to(const descriptor& file, std::string_view bytes, const std::string& path) {
-  auto written = write_all(file.get(), bytes);
-  if (!written) return fail(written.error().within(path));
-  return written;
-}
-
 expected<void> write_in_place(const std::string& path, std::string_view bytes) {
   const descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file) return fail(cannot("open", path));
-  return write_to(file, bytes, path);
+  auto written = write_all(file.get(), bytes);
+  if (!written) return fail(written.error().within(path));
+  return written;
 }
 
 } // namespace
@@ -56,16 +51,9 @@ expected<void> write_file(const std::string& path, std::string_view bytes) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     return write_in_place(path, bytes);
-  auto temporary = path + ".hearth-XXXXXX";
-  const descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file) return fail(cannot("write", path));
-  const auto mask = ::umask(0);
-  ::umask(mask);
-  auto written = write_to(file, bytes, path);
-  if (written &&
-      (::fchmod(file.get(), 0666 & ~mask) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0))
-    written = fail(cannot("write", path));
-  if (!written) ::unlink(temporary.c_str());
+  auto written = replace_whole_file(path, bytes);
+  if (!written && written.error().code() == errc::not_found)
+    return fail(errc::invalid_argument, written.error().text());
   return written;
 }
 

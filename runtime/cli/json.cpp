@@ -1,18 +1,12 @@
 #include "runtime/cli/json.hpp"
 
-#include <nlohmann/json.hpp>
+#include "storage/plain/base64.hpp"
 
-#include <openssl/evp.h>
+#include <nlohmann/json.hpp>
 
 namespace hearth::cli {
 
-std::string base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4, '\0');
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                  reinterpret_cast<const unsigned char*>(bytes.data()),
-                  static_cast<int>(bytes.size()));
-  return text;
-}
+std::string base64(std::string_view bytes) { return storage::encode_base64(bytes); }
 
 nlohmann::json to_json(const value& v) {
   struct visitor {

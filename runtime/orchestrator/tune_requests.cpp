@@ -180,7 +180,7 @@ std::vector<tune_request_ptr> make_all(const workshop& shop, unsigned at_once) {
 }
 
 named_cache_ptr named(runtime_core& core, std::string_view name) {
-  return core.name(*cache_id::make(name), {});
+  return core.name(*cache_id::make(name), {}).value();
 }
 
 } // namespace

@@ -1,68 +1,22 @@
 #include "runtime/runtime.hpp"
 
 #include "runtime/core.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <barrier>
 #include <clocale>
-#include <coroutine>
 #include <csignal>
 #include <fstream>
 #include <future>
-#include <mutex>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
 using namespace hearth;
-
-namespace {
-
-// Keeps the log's lines; any thread.
-struct log_lines {
-  log_callback callback() {
-    return [this](log_level level, std::string_view text) {
-      const std::lock_guard lock(mutex);
-      lines.push_back(std::string(to_string(level)) + ": " + std::string(text));
-    };
-  }
-  std::mutex mutex;
-  std::vector<std::string> lines;
-};
-
-struct on_disk {
-  config settings() {
-    config result;
-    result.store = directory / "store";
-    result.jobs = 1;
-    result.log = log.callback();
-    return result;
-  }
-  test::temporary_directory directory;
-  log_lines log;
-};
-
-config in_memory() {
-  config result;
-  result.jobs = 1;
-  return result;
-}
-
-// A coroutine that runs by itself, for `co_await`.
-struct task {
-  struct promise_type {
-    task get_return_object() { return {}; }
-    std::suspend_never initial_suspend() { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() { std::terminate(); }
-  };
-};
-
-} // namespace
+using namespace hearth::test;
 
 TEST_CASE_FIXTURE(on_disk, "the handle gets inserts puts and erases") {
   runtime rt(settings());
@@ -194,8 +148,8 @@ TEST_CASE("waiting for somebody else's compile ends at the deadline") {
     }));
   });
   started.get_future().wait();
-  const auto impatient = cache.get_or_compile(
-      "k", [] { return artifact::make("never"); }, std::chrono::milliseconds(1));
+  const auto impatient = cache.get_or_compile("k", [] { return artifact::make("never"); },
+                                              {.deadline = std::chrono::milliseconds(1)});
   CHECK(impatient.error().code() == errc::timeout);
   finish.set_value();
   slow.join();

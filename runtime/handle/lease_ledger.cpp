@@ -1,4 +1,4 @@
-#include "runtime/lease_ledger.hpp"
+#include "runtime/handle/lease_ledger.hpp"
 
 #include <atomic>
 

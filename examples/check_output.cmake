@@ -1,0 +1,16 @@
+# cmake -DPROGRAM=... -DEXPECTED=... -P check_output.cmake: fails unless the program ends well and
+# prints exactly that. It has a directory for temporary files of its own.
+string(RANDOM LENGTH 12 suffix)
+set(directory "$ENV{TMPDIR}")
+if(directory STREQUAL "")
+  set(directory /tmp)
+endif()
+set(directory ${directory}/hearth-example-${suffix})
+file(MAKE_DIRECTORY ${directory})
+set(ENV{TMPDIR} ${directory})
+execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE printed RESULT_VARIABLE status)
+file(REMOVE_RECURSE ${directory})
+string(STRIP "${printed}" printed)
+if(NOT status EQUAL 0 OR NOT printed STREQUAL EXPECTED)
+  message(FATAL_ERROR "status ${status}; printed:\n${printed}\nexpected:\n${EXPECTED}")
+endif()

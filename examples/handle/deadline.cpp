@@ -1,0 +1,42 @@
+// get_or_compile with a deadline and with cancellation: whoever waits for somebody else's compile
+// need not wait for ever, and a compile that is called off goes to the next who waits.
+#include <hearth/hearth.hpp>
+
+#include <chrono>
+#include <future>
+#include <iostream>
+#include <stop_token>
+#include <thread>
+
+int main() {
+  using namespace std::chrono_literals;
+  hearth::runtime rt({});
+  const auto opened = rt.open("kernels");
+  if (!opened) return std::cerr << opened.error().text() << '\n', 1;
+  const auto& kernels = *opened;
+
+  std::promise<void> started;
+  std::stop_source stop;
+  std::thread slow([&] {
+    const auto made = kernels.get_or_compile(
+        "attention",
+        [&]() -> hearth::expected<hearth::artifact> {
+          started.set_value();
+          while (!stop.stop_requested()) // a real one kills its compiler here
+            std::this_thread::yield();
+          return hearth::fail(hearth::errc::cancelled, "called off");
+        },
+        {.cancel = stop.get_token()});
+    std::cout << "the first: " << made.error().to_string() << '\n';
+  });
+  started.get_future().wait();
+
+  const auto compile = [] { return hearth::artifact::make("machine code"); };
+  const auto late = kernels.get_or_compile("attention", compile, {.deadline = 5ms});
+  std::cout << "an impatient one: " << hearth::to_string(late.error().code()) << '\n';
+
+  auto next = kernels.get_or_compile_async("attention", compile, {.deadline = 1min});
+  stop.request_stop();
+  slow.join();
+  std::cout << "the next: " << next.get()->payload() << '\n';
+}

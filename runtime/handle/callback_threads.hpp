@@ -1,0 +1,33 @@
+// The threads on which asynchronous compile callbacks run: as many at once as were allowed, made
+// when they are needed. A callback that waits for an answer of Hearth does not count meanwhile:
+// what it waits for may itself need a thread. Any thread may use it.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+namespace hearth {
+
+class callback_threads {
+public:
+  using task = std::function<void()>;
+
+  explicit callback_threads(unsigned most);
+  callback_threads(const callback_threads&) = delete;
+  callback_threads& operator=(const callback_threads&) = delete;
+  ~callback_threads() { stop(); }
+
+  /// Runs it as soon as a thread is free. After `stop`: drops it.
+  void run(task one);
+  /// Drops what has not begun, and all that comes later.
+  void refuse();
+  /// The same; then waits for what has begun, and ends the threads.
+  void stop();
+
+  struct state; ///< shared with the threads
+
+private:
+  std::shared_ptr<state> state_;
+};
+
+} // namespace hearth

@@ -1,0 +1,95 @@
+// get_many: the views of all shards first, then disk; one message a shard for what is left.
+#include "runtime/handle/get_many.hpp"
+
+#include "runtime/handle/requests.hpp"
+#include "runtime/handle/tiers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+namespace hearth {
+namespace {
+
+constexpr std::size_t window = 64; // keys whose entries are fetched at a time
+
+// Fills in the hits in memory among `keys`; the numbers of the others go to `missing`.
+void find_in_memory(runtime_core& core, const named_cache_ptr& cache, std::span<const key> keys,
+                    std::size_t first, lookup_list& answers, std::vector<std::size_t>& missing) {
+  std::array<std::uint64_t, window> hashes;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    hashes[i] = fast_hash(keys[i].encoded(), cache->memory_seed);
+    core.view_of(hashes[i]).index().prefetch(hashes[i]);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    core.view_of(hashes[i]).index().prefetch_entry(hashes[i]);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    auto value = core.view_of(hashes[i]).get({cache->number, keys[i].encoded(), hashes[i]});
+    if (value)
+      answers[first + i] = lookup{tier::memory, std::move(value)};
+    else
+      missing.push_back(first + i);
+  }
+}
+
+} // namespace
+
+lookup_list get_locally(runtime_core& core, const named_cache_ptr& cache,
+                        std::span<const key> keys) {
+  lookup_list answers(keys.size());
+  std::vector<std::size_t> missing;
+  if (cache->memory) {
+    for (std::size_t first = 0; first < keys.size(); first += window)
+      find_in_memory(core, cache, keys.subspan(first, std::min(window, keys.size() - first)), first,
+                     answers, missing);
+  } else {
+    missing.resize(keys.size());
+    std::iota(missing.begin(), missing.end(), std::size_t{0});
+  }
+  for (const auto number : missing) {
+    const wanted_key wanted(cache, keys[number].encoded());
+    if (auto good = check_key(wanted.bytes); !good)
+      answers[number] = fail(good.error());
+    else if (auto found = find_on_disk(core, wanted))
+      answers[number] = std::move(*found);
+  }
+  return answers;
+}
+
+future<lookup_list> get_by_message(runtime_core& core, const named_cache_ptr& cache,
+                                   std::span<const key> keys, const call_options& options) {
+  using reply = expected<lookup_list>;
+  if (auto no = core.refusal()) return reply(fail(*no));
+  if (options.cancel.stop_requested()) return reply(fail(called_off()));
+  const auto shards = core.views().size();
+  std::vector<std::vector<std::pair<std::size_t, std::uint64_t>>> of_shard(shards);
+  lookup_list answers(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto& bytes = keys[i].encoded();
+    if (auto good = check_key(bytes); !good) {
+      answers[i] = fail(good.error());
+      continue;
+    }
+    const auto hash = fast_hash(bytes, cache->memory_seed);
+    of_shard[actors::memory_shard_of(hash, shards)].emplace_back(i, hash);
+  }
+  auto batch = std::make_shared<get_batch>(cache, std::move(answers));
+  for (const auto& items : of_shard)
+    for (const auto& [position, hash] : items)
+      batch->add(position, keys[position].encoded(), hash);
+  if (batch->size() == 0) return reply(batch->take_answers());
+  auto place = take_place(core);
+  if (!place) return reply(fail(place.error()));
+  auto state = std::make_shared<completion_state<lookup_list>>();
+  batch->deliver_to(batch_completion(state, cancellable(options.cancel, state, std::move(*place))));
+  std::uint64_t first = 0;
+  for (std::size_t shard = 0; shard < shards; ++shard) {
+    const auto last = first + of_shard[shard].size();
+    if (first != last) caf::anon_send(core.shards().all()[shard], verb::get_v, batch, first, last);
+    first = last;
+  }
+  return future<lookup_list>(std::move(state));
+}
+
+} // namespace hearth

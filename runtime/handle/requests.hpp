@@ -1,0 +1,102 @@
+// How the handle asks an actor: a message with a completion, within the bound on what is
+// outstanding, under the caller's deadline and cancellation. Any thread.
+#pragma once
+
+#include "runtime/call_options.hpp"
+#include "runtime/core.hpp"
+#include "runtime/future.hpp"
+
+#include <caf/send.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace hearth {
+
+/// What every call that was called off answers.
+error called_off();
+
+/// When a call that begins now has to end; nothing: never.
+std::optional<std::chrono::steady_clock::time_point> end_of(const call_options& options);
+
+/// Calls a waiting call off when its caller says so. Lives as long as the call is under way.
+template <class T>
+class cancellation {
+public:
+  cancellation(std::stop_token token, const std::shared_ptr<completion_state<T>>& state,
+               std::shared_ptr<void> ticket)
+      : ticket_(std::move(ticket))
+      , on_stop_(std::move(token), [waiting = std::weak_ptr(state)] {
+        if (const auto living = waiting.lock()) living->cancel(called_off());
+      }) {}
+
+private:
+  std::shared_ptr<void> ticket_;
+  std::stop_callback<std::function<void()>> on_stop_;
+};
+
+/// What holds a call's ticket and its cancellation, if it has one.
+template <class T>
+std::shared_ptr<void> cancellable(const std::stop_token& token,
+                                  const std::shared_ptr<completion_state<T>>& state,
+                                  std::shared_ptr<void> ticket) {
+  if (!token.stop_possible()) return ticket;
+  return std::make_shared<cancellation<T>>(token, state, std::move(ticket));
+}
+
+/// A place among what is outstanding; null for a thread that holds a lease: those who fill the
+/// bound may wait for what it makes.
+expected<std::shared_ptr<void>> take_place(runtime_core& core);
+
+/// Sends `parts...` and a completion of `state` to the shard that owns the key.
+template <class T, class... Parts>
+void send_request(runtime_core& core, const cache_key& key,
+                  const std::shared_ptr<completion_state<T>>& state, std::shared_ptr<void> ticket,
+                  const Parts&... parts) {
+  caf::anon_send(core.shards().owner_of(key), parts..., completion<T>(state, std::move(ticket)));
+}
+
+/// The future of the answer. The deadline is the caller's to keep: `wait`, or `expire`.
+template <class T, class... Parts>
+future<T> ask(runtime_core& core, const call_options& options, const cache_key& key,
+              const Parts&... parts) {
+  if (auto no = core.refusal()) return expected<T>(fail(*no));
+  if (options.cancel.stop_requested()) return expected<T>(fail(called_off()));
+  auto place = take_place(core);
+  if (!place) return expected<T>(fail(place.error()));
+  auto state = std::make_shared<completion_state<T>>();
+  send_request(core, key, state, cancellable(options.cancel, state, std::move(*place)), parts...);
+  return future<T>(std::move(state));
+}
+
+/// Waits for an answer, no longer than the caller allowed.
+template <class T>
+expected<T> wait(future<T> answer, const call_options& options) {
+  const auto end = end_of(options);
+  return end ? answer.get_until(*end) : answer.get();
+}
+
+/// Has an answer end when the deadline passes, without anybody waiting.
+template <class T>
+void expire(runtime_core& core, const std::shared_ptr<completion_state<T>>& state,
+            const call_options& options) {
+  const auto end = end_of(options);
+  if (!end) return;
+  core.expiries().add(*end, state, [](completion_state<T>& late) {
+    late.cancel(completion_state<T>::past_deadline());
+  });
+}
+
+/// The asynchronous form of `ask`: the deadline is kept here.
+template <class T, class... Parts>
+future<T> ask_async(runtime_core& core, const call_options& options, const cache_key& key,
+                    const Parts&... parts) {
+  auto answer = ask<T>(core, options, key, parts...);
+  if (const auto& state = answer.state()) expire(core, state, options);
+  return answer;
+}
+
+} // namespace hearth

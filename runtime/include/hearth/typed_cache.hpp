@@ -1,0 +1,4 @@
+// Caches of C++ values.
+#pragma once
+
+#include "runtime/typed_cache.hpp"

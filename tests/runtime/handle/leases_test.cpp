@@ -1,0 +1,236 @@
+// get_or_compile: one compile for all who ask, its failure told once, its lease handed on.
+#include "runtime/core.hpp"
+#include "tests/support/runtimes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <barrier>
+#include <future>
+#include <pthread.h>
+#include <stdexcept>
+#include <thread>
+
+using namespace hearth;
+using namespace hearth::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int many = 100;
+
+std::uint64_t waiting_for_leases(runtime& rt) { return rt.stats().leases_waiting; }
+
+// Holds a lease in a thread until told how to go on; meanwhile others queue up behind it.
+class holder {
+public:
+  holder(const cache& in, compile_function then)
+      : thread_([this, in, then = std::move(then)] {
+        static_cast<void>(in.get_or_compile("k", [&]() -> expected<artifact> {
+          has_it_.set_value();
+          go_on_.get_future().wait();
+          return then();
+        }));
+      }) {
+    has_it_.get_future().wait();
+  }
+  holder(const holder&) = delete;
+  holder& operator=(const holder&) = delete;
+  ~holder() { thread_.join(); }
+  void go_on() { go_on_.set_value(); }
+
+private:
+  std::promise<void> has_it_, go_on_;
+  std::thread thread_;
+};
+
+// The holder ends as `then` says; whoever waits has the lease at once and compiles.
+void hands_on(runtime& rt, compile_function then) {
+  const auto cache = rt.open("c").value();
+  holder first(cache, std::move(then));
+  auto next = std::async(std::launch::async, [&] {
+    return cache.get_or_compile("k", [] { return artifact::make("by the next"); });
+  });
+  while (waiting_for_leases(rt) == 0)
+    std::this_thread::yield();
+  first.go_on();
+  CHECK(next.get()->payload() == "by the next");
+}
+
+} // namespace
+
+TEST_CASE("a failed compile of a hundred callers is told to each once and the next compiles") {
+  runtime rt(in_memory());
+  const auto cache = rt.open("c").value();
+  std::atomic<int> compiles{0}, told{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < many; ++i)
+      threads.emplace_back([&] {
+        const auto made = cache.get_or_compile("k", [&]() -> expected<artifact> {
+          ++compiles;
+          while (waiting_for_leases(rt) < many - 1)
+            std::this_thread::yield();
+          return fail(errc::compile_failed, "x.cpp:1: error");
+        });
+        told += !made && made.error() == error{errc::compile_failed, "x.cpp:1: error"};
+      });
+  }
+  CHECK(compiles == 1);
+  CHECK(told == many);
+  CHECK(cache.get_or_compile("k", [] { return artifact::make("good"); })->payload() == "good");
+}
+
+TEST_CASE("a hundred asynchronous callers compile once on threads of the runtime") {
+  runtime rt(in_memory());
+  const auto cache = rt.open("c").value();
+  std::atomic<int> compiles{0}, good{0};
+  std::vector<future<artifact>> answers;
+  for (int i = 0; i < many; ++i)
+    answers.push_back(cache.get_or_compile_async("k", [&]() -> expected<artifact> {
+      ++compiles;
+      while (waiting_for_leases(rt) < many - 1)
+        std::this_thread::yield();
+      return artifact::make("binary");
+    }));
+  for (auto& answer : answers)
+    good += answer.get()->payload() == "binary";
+  CHECK(compiles == 1);
+  CHECK(good == many);
+}
+
+TEST_CASE("a holder that throws hands its lease on at once") {
+  runtime rt(in_memory());
+  hands_on(rt, []() -> expected<artifact> { throw std::runtime_error("no luck"); });
+}
+
+TEST_CASE("a holder that throws what is no exception hands its lease on at once") {
+  runtime rt(in_memory());
+  hands_on(rt, []() -> expected<artifact> { throw 1; });
+}
+
+TEST_CASE("a holder that was called off hands its lease on at once") {
+  runtime rt(in_memory());
+  hands_on(rt, []() -> expected<artifact> { return fail(errc::cancelled, "called off"); });
+}
+
+TEST_CASE("a holder whose thread ends hands its lease on at once") {
+  runtime rt(in_memory());
+  hands_on(rt, []() -> expected<artifact> { pthread_exit(nullptr); });
+}
+
+TEST_CASE_FIXTURE(on_disk, "a holder that throws hands its lease on over a store too") {
+  runtime rt(settings());
+  hands_on(rt, []() -> expected<artifact> { throw std::runtime_error("no luck"); });
+}
+
+TEST_CASE("an error after the caller's cancellation is the caller's alone") {
+  runtime rt(in_memory());
+  const auto cache = rt.open("c").value();
+  std::stop_source stop;
+  std::promise<void> has_it;
+  std::jthread first([&] {
+    const auto made = cache.get_or_compile("k",
+                                           [&]() -> expected<artifact> {
+                                             has_it.set_value();
+                                             while (!stop.stop_requested())
+                                               std::this_thread::yield();
+                                             return fail(errc::compile_failed, "killed");
+                                           },
+                                           {.cancel = stop.get_token()});
+    CHECK(made.error().text() == "killed");
+  });
+  has_it.get_future().wait();
+  auto next = cache.get_or_compile_async("k", [] { return artifact::make("by the next"); });
+  stop.request_stop();
+  CHECK(next.get()->payload() == "by the next");
+}
+
+TEST_CASE("asynchronous compiles run no more at once than they may") {
+  auto settings = in_memory();
+  settings.compile_threads = 2;
+  runtime rt(settings);
+  const auto cache = rt.open("c").value();
+  std::atomic<int> now{0}, most{0};
+  std::vector<future<artifact>> answers;
+  for (int i = 0; i < 40; ++i)
+    answers.push_back(cache.get_or_compile_async(key::integer(i), [&]() -> expected<artifact> {
+      const auto running = ++now;
+      for (auto before = most.load();
+           before < running && !most.compare_exchange_weak(before, running);) {
+      }
+      std::this_thread::yield();
+      --now;
+      return artifact::make("binary");
+    }));
+  for (auto& answer : answers)
+    CHECK(answer.get());
+  CHECK(most >= 1);
+  CHECK(most <= 2);
+}
+
+TEST_CASE("an asynchronous compile that waits for another leaves it its thread") {
+  auto settings = in_memory();
+  settings.compile_threads = 1;
+  runtime rt(settings);
+  const auto cache = rt.open("c").value();
+  auto outer = cache.get_or_compile_async("outer", [&]() -> expected<artifact> {
+    auto inner = cache.get_or_compile_async("inner", [] { return artifact::make("in"); });
+    return artifact::make("out of " + std::string(inner.get()->payload()));
+  });
+  CHECK(outer.get()->payload() == "out of in");
+}
+
+TEST_CASE("a queued asynchronous compile that nobody wants any more hands its lease on") {
+  auto settings = in_memory();
+  settings.compile_threads = 1;
+  runtime rt(settings);
+  const auto cache = rt.open("c").value();
+  std::promise<void> started, finish;
+  auto busy = cache.get_or_compile_async("busy", [&]() -> expected<artifact> {
+    started.set_value();
+    finish.get_future().wait();
+    return artifact::make("done");
+  });
+  started.get_future().wait();
+  std::atomic<bool> compiled{false};
+  {
+    const auto queued = cache.get_or_compile_async("k", [&]() -> expected<artifact> {
+      compiled = true;
+      return artifact::make("wrong");
+    });
+    while (rt.stats().leases_held < 2)
+      std::this_thread::yield();
+  }
+  // The only thread is busy; a caller on a thread of its own gets the lease all the same.
+  CHECK(cache.get_or_compile("k", [] { return artifact::make("right"); })->payload() == "right");
+  finish.set_value();
+  CHECK(busy.get());
+  CHECK_FALSE(compiled);
+}
+
+TEST_CASE("shutdown waits for asynchronous compiles under way and answers the queued ones") {
+  auto settings = in_memory();
+  settings.compile_threads = 1;
+  auto rt = std::make_unique<runtime>(settings);
+  const auto cache = rt->open("c").value();
+  std::promise<void> started;
+  std::atomic<bool> ended{false}, second_ran{false};
+  auto busy = cache.get_or_compile_async("busy", [&]() -> expected<artifact> {
+    started.set_value();
+    while (!rt->core().refusal())
+      std::this_thread::yield();
+    ended = true;
+    return artifact::make("done");
+  });
+  started.get_future().wait();
+  auto queued = cache.get_or_compile_async("queued", [&]() -> expected<artifact> {
+    second_ran = true;
+    return artifact::make("never");
+  });
+  rt->shutdown();
+  CHECK(ended);
+  CHECK_FALSE(second_ran);
+  CHECK(busy.get()->payload() == "done");
+  CHECK(queued.get().error().code() == errc::closed);
+}

@@ -1,0 +1,148 @@
+// Named caches: one for a name and version, with options of its own (semantics A7).
+#include "runtime/core.hpp"
+#include "tests/support/runtimes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <barrier>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+using namespace hearth;
+using namespace hearth::test;
+
+TEST_CASE("a name opened by many threads at once is one cache") {
+  runtime rt(in_memory());
+  constexpr int count = 32;
+  std::barrier start(count);
+  std::mutex mutex;
+  std::set<const named_cache*> seen;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < count; ++i)
+      threads.emplace_back([&] {
+        start.arrive_and_wait();
+        const auto opened = rt.open("same", {.version = "7", .compress = true});
+        const std::lock_guard lock(mutex);
+        seen.insert(opened->named().get());
+      });
+  }
+  CHECK(seen.size() == 1);
+}
+
+TEST_CASE("a name opened with other options is an error that says which") {
+  runtime rt(in_memory());
+  CHECK(rt.open("c", {.disk = false}));
+  CHECK(rt.open("c", {.disk = false}));
+  const cache_options others[] = {{},
+                                  {.memory = false, .disk = false},
+                                  {.disk = false, .remote = false},
+                                  {.disk = false, .memory_share_bytes = 1 << 20},
+                                  {.disk = false, .compress = true},
+                                  {.disk = false, .sign = true}};
+  for (const auto& other : others) {
+    const auto opened = rt.open("c", other);
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error().code() == errc::invalid_argument);
+  }
+  CHECK(rt.open("c", {.compress = true}).error().text() ==
+        "cache 'c' is open with other options (tiers memory remote, memory share 0; now tiers "
+        "memory disk remote, memory share 0, compressed): use the same, or another name");
+  CHECK(rt.open("c", {.version = "2"})); // another version is another cache
+}
+
+TEST_CASE_FIXTURE(on_disk, "a cache keeps to its tiers") {
+  {
+    runtime rt(settings());
+    CHECK(rt.open("memory", {.disk = false})->insert("k", artifact::make("v")));
+    CHECK(rt.open("disk", {.memory = false})->insert("k", artifact::make("v")));
+    CHECK(rt.open("none", {.memory = false, .disk = false})->insert("k", artifact::make("v")));
+    CHECK(rt.open("memory", {.disk = false})->get("k")->from == tier::memory);
+    CHECK(rt.open("disk", {.memory = false})->get("k")->from == tier::disk);
+    CHECK(rt.open("disk", {.memory = false})->get("k")->from == tier::disk);
+    CHECK_FALSE(rt.open("none", {.memory = false, .disk = false})->get("k")->hit());
+  }
+  runtime rt(settings());
+  CHECK_FALSE(rt.open("memory", {.disk = false})->get("k")->hit());
+  CHECK(rt.open("disk")->get("k")->from == tier::disk);
+}
+
+TEST_CASE("A7: names are safe and versions are apart") {
+  runtime rt(in_memory());
+  for (const auto* bad : {"", ".", "..", ".hidden", "a/b", "../x", "a b", "a\\b", "na\xc3\xafve"})
+    CHECK(rt.open(bad).error().code() == errc::invalid_argument);
+  CHECK(rt.open(std::string(65, 'a')).error().code() == errc::invalid_argument);
+  CHECK(rt.open(std::string(64, 'a')));
+  const auto one = rt.open("c", {.version = "1"}).value();
+  const auto two = rt.open("c", {.version = "2"}).value();
+  CHECK(one.insert("k", artifact::make("of 1")));
+  CHECK_FALSE(two.get("k")->hit());
+  CHECK(*two.insert("k", artifact::make("of 2")) == insert_outcome::inserted);
+  CHECK(one.get("k")->value.payload() == "of 1");
+}
+
+TEST_CASE("a cache's share of memory is its own: it fills no more and loses nothing to others") {
+  auto settings = in_memory();
+  settings.memory_budget_bytes = 8u << 20;
+  settings.memory_shards = 2;
+  runtime rt(settings);
+  const auto shared = rt.open("shared", {.disk = false}).value();
+  const auto own = rt.open("own", {.disk = false, .memory_share_bytes = 2u << 20}).value();
+  const auto payload = std::string(1000, 'x');
+  const auto hits = [](const cache& in, int count) {
+    int found = 0;
+    for (int i = 0; i < count; ++i)
+      found += in.get(key::integer(i))->hit();
+    return found;
+  };
+  for (int i = 0; i < 1000; ++i)
+    CHECK(own.insert(key::integer(i), artifact::make(payload)));
+  CHECK(hits(own, 1000) == 1000);
+  for (int i = 0; i < 20'000; ++i)
+    static_cast<void>(shared.insert_async(key::integer(i), artifact::make(payload)));
+  CHECK(shared.insert("last", artifact::make("x")));
+  CHECK(hits(own, 1000) == 1000); // none was pushed out
+  const auto before = hits(shared, 20'000);
+  for (int i = 1000; i < 20'000; ++i)
+    static_cast<void>(own.insert_async(key::integer(i), artifact::make(payload)));
+  CHECK(own.insert("last", artifact::make("x")));
+  CHECK(hits(own, 20'000) <= (2 << 20) / 1000);
+  CHECK(hits(own, 20'000) >= 1000);
+  CHECK(hits(shared, 20'000) >= before * 3 / 4);
+  CHECK(rt.stats().bytes_used <= rt.stats().budget_bytes);
+}
+
+TEST_CASE("shares of memory beyond the budget are refused") {
+  auto settings = in_memory();
+  settings.memory_budget_bytes = 8u << 20;
+  runtime rt(settings);
+  CHECK(rt.open("a", {.memory_share_bytes = 4u << 20}));
+  const auto more = rt.open("b", {.memory_share_bytes = 4u << 20});
+  REQUIRE_FALSE(more);
+  CHECK(more.error().text() ==
+        "cache 'b' wants 4194304 bytes of the memory budget; 3145728 are left "
+        "to be had: raise memory_budget_bytes");
+  CHECK(rt.open("b", {.memory_share_bytes = 3u << 20}));
+}
+
+TEST_CASE_FIXTURE(on_disk, "a cache's values are compressed on disk when it says so") {
+  runtime rt(settings());
+  const auto value = artifact::make(std::string(100'000, 'x'));
+  CHECK(rt.open("small", {.compress = true})->insert("k", value));
+  CHECK(rt.open("large")->insert("k", value));
+  std::map<std::string, std::uint64_t> stored;
+  CHECK(rt.core().store()->list([&](const storage::entry_info& entry) {
+    stored[entry.cache] = entry.stored_bytes;
+    return true;
+  }));
+  CHECK(stored["small"] < 10'000);
+  CHECK(stored["large"] >= 100'000);
+  rt.shutdown();
+  runtime again(settings());
+  const auto found = again.open("small", {.compress = true})->get("k");
+  CHECK(found->from == tier::disk);
+  CHECK(same_bytes(found->value, value));
+}

@@ -1,0 +1,57 @@
+// Runtimes for tests: over a store in a temporary directory, or in memory alone.
+#pragma once
+
+#include "runtime/runtime.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <coroutine>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::test {
+
+// Keeps the log's lines; any thread.
+struct log_lines {
+  log_callback callback() {
+    return [this](log_level level, std::string_view text) {
+      const std::lock_guard lock(mutex);
+      lines.push_back(std::string(to_string(level)) + ": " + std::string(text));
+    };
+  }
+  std::mutex mutex;
+  std::vector<std::string> lines;
+};
+
+struct on_disk {
+  config settings() {
+    config result;
+    result.store = directory / "store";
+    result.jobs = 1;
+    result.log = log.callback();
+    return result;
+  }
+  test::temporary_directory directory;
+  log_lines log;
+};
+
+inline config in_memory() {
+  config result;
+  result.jobs = 1;
+  return result;
+}
+
+// A coroutine that runs by itself, for `co_await`.
+struct task {
+  struct promise_type {
+    task get_return_object() { return {}; }
+    std::suspend_never initial_suspend() { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+};
+
+} // namespace hearth::test
