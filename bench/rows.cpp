@@ -4,6 +4,7 @@ namespace hearth::bench {
 
 registry all_rows() {
   registry all;
+  add_memory_rows(all);
   add_memory_index_rows(all);
   add_store_rows(all);
   add_disk_rows(all);

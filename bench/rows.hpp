@@ -5,6 +5,7 @@
 
 namespace hearth::bench {
 
+void add_memory_rows(registry& all);       ///< mem.*: hits through the handle
 void add_memory_index_rows(registry& all); ///< the memory index by itself
 void add_store_rows(registry& all);        ///< store.*: the storage part alone
 void add_disk_rows(registry& all);         ///< disk.insert.*, disk.get.*: through the handle
