@@ -40,6 +40,7 @@ struct command_line {
   guard_arguments guard;
   graph_arguments graph;
   script_arguments script;
+  simulate_arguments simulate;
   command run;
 };
 
@@ -133,6 +134,25 @@ void add_script_command(CLI::App& app, command_line& line) {
   });
 }
 
+void add_simulate_command(CLI::App& app, command_line& line) {
+  auto* sub = app.add_subcommand("simulate", "the whole runtime under random work and faults");
+  sub->add_option("--seeds", line.simulate.seeds, "which worlds: A..B")->required();
+  sub->add_option("--hosts", line.simulate.hosts)->capture_default_str()->check(CLI::Range(1, 8));
+  sub->add_option("--processes", line.simulate.processes, "of a host")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 16));
+  sub->add_option("--minutes", line.simulate.minutes, "of virtual time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1440));
+  sub->add_flag("--trace", line.simulate.trace, "print every message");
+  sub->callback([&line] {
+    line.run = [&line](const config&) {
+      line.simulate.json = line.given.json;
+      return simulate(line.simulate);
+    };
+  });
+}
+
 void describe(CLI::App& app, command_line& line) {
   app.set_version_flag("--version", "hearth " + std::string(version()));
   app.require_subcommand(1);
@@ -154,6 +174,7 @@ void describe(CLI::App& app, command_line& line) {
   add_bench_command(app, line);
   add_text_commands(app, line);
   add_script_command(app, line);
+  add_simulate_command(app, line);
 }
 
 // The arguments, last first as the parser wants them. What follows the command `guard` is marked.

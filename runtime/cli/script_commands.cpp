@@ -3,6 +3,7 @@
 #include "runtime/cli/files.hpp"
 #include "runtime/script/interpreter.hpp"
 #include "runtime/script/parser.hpp"
+#include "runtime/simulation/simulator.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -90,6 +91,60 @@ status script(const script_arguments& arguments) {
                                    all.runs, programs.size());
   if (!write_stdout(arguments.json ? all.report.dump(2) + "\n" : summary)) return trouble;
   return all.failures == 0 ? yes : no;
+}
+
+namespace {
+
+simulation::simulation_options options_of(const simulate_arguments& arguments) {
+  simulation::simulation_options options;
+  options.hosts = arguments.hosts;
+  options.processes = arguments.processes;
+  options.duration = std::chrono::minutes(arguments.minutes);
+  options.keep_trace = arguments.trace;
+  return options;
+}
+
+std::string violation_text(const simulation::simulation_result& result, std::uint64_t seed,
+                           const simulate_arguments& arguments) {
+  return fmt::format("seed {}: {}\n  replay: hearth simulate --seeds {}..{} --hosts {} "
+                     "--processes {} --minutes {} --trace\n",
+                     seed, result.violation, seed, seed, arguments.hosts, arguments.processes,
+                     arguments.minutes);
+}
+
+} // namespace
+
+status simulate(const simulate_arguments& arguments) {
+  const auto seeds = parse_seeds(arguments.seeds);
+  if (!seeds) return report(seeds.error());
+  std::uint64_t violations = 0, messages = 0, questions = 0, hash = 0;
+  json lines = json::array();
+  for (auto seed = seeds->first;; ++seed) {
+    const auto result = simulation::simulate(seed, options_of(arguments));
+    messages += result.messages;
+    questions += result.questions;
+    hash ^= result.trace_hash + seed;
+    violations += !result.violation.empty();
+    std::string text;
+    for (const auto& line : result.trace)
+      text += line + "\n";
+    if (!result.violation.empty()) text += violation_text(result, seed, arguments);
+    if (arguments.json)
+      lines.push_back({{"seed", seed},
+                       {"violation", result.violation},
+                       {"messages", result.messages},
+                       {"trace_hash", fmt::format("{:016x}", result.trace_hash)},
+                       {"trace", result.trace}});
+    else if (!write_stdout(text))
+      return trouble;
+    if (seed == seeds->last) break;
+  }
+  const auto summary =
+      fmt::format("{} of {} seeds violated nothing: {} questions, {} messages, trace {:016x}\n",
+                  seeds->last - seeds->first + 1 - violations, seeds->last - seeds->first + 1,
+                  questions, messages, hash);
+  if (!write_stdout(arguments.json ? lines.dump(2) + "\n" : summary)) return trouble;
+  return violations == 0 ? yes : no;
 }
 
 } // namespace hearth::cli

@@ -1,4 +1,5 @@
-// hearth script: scripted message tests, in a simulated world. No store of the user's is touched.
+// hearth script and simulate: scripted message tests, and random ones, in a simulated world. No
+// store of the user's is touched.
 #pragma once
 
 #include "messages/error.hpp"
@@ -30,5 +31,18 @@ struct script_arguments {
 
 /// Runs each script under each seed. 1: an expectation failed; 2: a script is malformed.
 status script(const script_arguments& arguments);
+
+struct simulate_arguments {
+  std::string seeds;
+  unsigned hosts = 1;
+  unsigned processes = 2; ///< of a host
+  unsigned minutes = 1;   ///< of virtual time
+  bool trace = false;
+  bool json = false;
+};
+
+/// Simulates each seed. 1: something did not hold; its seed and the command that shows it again are
+/// printed.
+status simulate(const simulate_arguments& arguments);
 
 } // namespace hearth::cli

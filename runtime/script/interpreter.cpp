@@ -199,8 +199,14 @@ private:
 
   bool deliver_one() {
     check_limits();
-    if (is_seeded_ && is_open_ && random_.one_in(16)) lag();
     return world_.system().deliver_one();
+  }
+
+  // All that is there, while time passes.
+  void deliver_in_time() {
+    do {
+      if (is_seeded_ && is_open_ && random_.one_in(16)) lag();
+    } while (deliver_one());
   }
 
   // The clock moves although messages wait.
@@ -251,8 +257,7 @@ private:
   void run(const settle& what) {
     const auto until = world_.system().now() + what.within;
     do {
-      while (deliver_one()) {
-      }
+      deliver_in_time();
     } while (!all_answered() && pass_to_next_event(until));
   }
 
@@ -260,8 +265,7 @@ private:
     const auto until = world_.system().now() + chosen(what.time);
     if (what.delivers) {
       do {
-        while (deliver_one()) {
-        }
+        deliver_in_time();
       } while (pass_to_next_event(until));
     }
     world_.system().advance_to(until);

@@ -63,6 +63,11 @@ void settle(answer_slot& slot, const Ts&... parts) {
   slot.is_there = true;
 }
 
+void settle(answer_slot& slot, std::uint64_t before, std::uint64_t after, bool was_there) {
+  slot.text = text_of_epochs(before, after) + " " + text_of(was_there);
+  slot.is_there = true;
+}
+
 template <class T>
 completion<T> completion_into(const answer_ptr& slot) {
   auto state = std::make_shared<completion_state<T>>();

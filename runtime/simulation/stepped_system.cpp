@@ -22,6 +22,12 @@ caf::mailbox_element* next_message(caf::resumable* job) {
   return actor ? actor->peek_at_next_mailbox_element() : nullptr;
 }
 
+std::size_t messages_in(caf::scheduled_actor* actor) {
+  // Looking at the next one sorts in what came last.
+  return actor && actor->peek_at_next_mailbox_element() ? actor->mailbox().queue().total_task_size()
+                                                        : 0;
+}
+
 } // namespace
 
 std::string text_of(virtual_time at) {
@@ -149,15 +155,14 @@ bool stepped_system::has_work() const {
 }
 
 std::size_t stepped_system::mailbox_size(const caf::actor& actor) const {
-  auto* scheduled =
-      dynamic_cast<caf::scheduled_actor*>(caf::actor_cast<caf::abstract_actor*>(actor));
-  return scheduled ? scheduled->mailbox().size() : 0;
+  return messages_in(
+      dynamic_cast<caf::scheduled_actor*>(caf::actor_cast<caf::abstract_actor*>(actor)));
 }
 
 std::size_t stepped_system::waiting_messages() const {
   std::size_t count = 0;
   for (auto* job : scheduler_.jobs)
-    if (auto* actor = dynamic_cast<caf::scheduled_actor*>(job)) count += actor->mailbox().size();
+    count += messages_in(dynamic_cast<caf::scheduled_actor*>(job));
   return count;
 }
 

@@ -111,7 +111,7 @@ std::string text_of(const std::string& text) { return quoted(text); }
 std::string text_of(std::chrono::milliseconds time) { return std::to_string(time.count()) + "ms"; }
 
 std::string text_of(const error& why) {
-  return "error " + std::string(to_string(why.code())) + " " + quoted(why.text());
+  return "error " + std::string(to_string(why.code())) + " \"" + escaped(why.text()) + '"';
 }
 
 std::string text_of(const cache_key& key) {
@@ -210,7 +210,17 @@ std::string text_of(const tune_reply& reply) {
   return reply.problem.empty() ? text : text + " problem " + quoted(reply.problem);
 }
 
+std::string text_of_epochs(std::uint64_t before, std::uint64_t after) {
+  return before == 0 ? "epoch unknown" : "epoch +" + std::to_string(after - before);
+}
+
 std::string text_of(const caf::type_erased_tuple& content) {
+  if (content.match_elements<std::uint64_t, std::uint64_t, bool>())
+    return text_of_epochs(content.get_as<std::uint64_t>(0), content.get_as<std::uint64_t>(1)) +
+           " " + text_of(content.get_as<bool>(2));
+  if (content.match_elements<verb::promote, cache_key, artifact, std::uint64_t>())
+    return "promote " + text_of(content.get_as<cache_key>(1)) + " " +
+           text_of(content.get_as<artifact>(2));
   std::string text;
   for (std::size_t at = 0; at < content.size(); ++at) {
     if (at > 0) text += ' ';

@@ -44,6 +44,9 @@ std::string text_of(const autotune_record& record);
 std::string text_of(const tune_request_ptr& request);
 std::string text_of(const tune_reply& reply);
 
+/// How far a shard's epoch moved: it starts at a random number.
+std::string text_of_epochs(std::uint64_t before, std::uint64_t after);
+
 /// A message's elements, the verb first; `?` for what is no part of the protocol.
 std::string text_of(const caf::type_erased_tuple& content);
 

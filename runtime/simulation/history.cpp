@@ -1,0 +1,49 @@
+#include "runtime/simulation/history.hpp"
+
+#include "runtime/simulation/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth::simulation {
+
+std::size_t history::begin(moment now, std::string bytes, bool is_erase) {
+  writes_.push_back({std::move(bytes), now, never, is_erase});
+  return writes_.size() - 1;
+}
+
+// Whether another write began after `w` had ended, and was acknowledged by then.
+bool history::is_overwritten(const write& w, moment before) const {
+  return std::any_of(writes_.begin(), writes_.end(), [&](const write& other) {
+    return !other.is_void && other.end != never && other.start > w.end && other.end < before;
+  });
+}
+
+std::string history::judge_hit(std::string_view bytes, moment begun, moment ended) const {
+  bool is_known = false;
+  for (const auto& one : writes_) {
+    if (one.is_erase || one.bytes != bytes) continue;
+    is_known = true;
+    if (!one.is_void && one.start <= ended && (one.end == never || !is_overwritten(one, begun)))
+      return {};
+  }
+  return std::string(is_known ? "a stale value " : "bytes that nobody wrote ") + quoted(bytes);
+}
+
+std::string history::judge_miss(moment begun, moment ended) const {
+  for (const auto& one : writes_) {
+    if (one.is_void || one.is_erase || one.end == never || one.end >= begun) continue;
+    const bool erased = std::any_of(writes_.begin(), writes_.end(), [&](const write& other) {
+      return !other.is_void && other.is_erase && other.end >= one.start && other.start <= ended;
+    });
+    if (!erased) return "a miss, although " + quoted(one.bytes) + " was acknowledged";
+  }
+  return {};
+}
+
+void history::lose_after(moment durable) {
+  for (auto& one : writes_)
+    if (one.end >= durable) one.end = never;
+}
+
+} // namespace hearth::simulation

@@ -1,0 +1,52 @@
+// What clients of one host wrote to a key, and what a read may find of it. One thread.
+//
+// The rule is that of a regular register: a read finds a write that it overlaps with, or the last
+// one that ended before it began. A write whose answer never came, or said that it failed, may take
+// effect at any later time, or never.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::simulation {
+
+class history {
+public:
+  /// A moment: the number of messages delivered so far.
+  using moment = std::uint64_t;
+  static constexpr moment never = ~moment{0};
+
+  /// Begins a write of these bytes, or an erase (`is_erase`); its number.
+  std::size_t begin(moment now, std::string bytes, bool is_erase);
+  /// It took effect, and that was acknowledged.
+  void succeed(std::size_t number, moment now) { writes_[number].end = now; }
+  /// It is known that it took no effect.
+  void withdraw(std::size_t number) { writes_[number].is_void = true; }
+
+  /// What is wrong with a read, begun and ended at these moments, that found `bytes`; empty:
+  /// nothing.
+  std::string judge_hit(std::string_view bytes, moment begun, moment ended) const;
+  /// The same of one that found nothing.
+  std::string judge_miss(moment begun, moment ended) const;
+
+  /// What ended before `moment` is durable; the rest is uncertain from now on.
+  void lose_after(moment durable);
+  /// Every write is uncertain from now on: the entry may have been evicted.
+  void forget_certainty() { lose_after(0); }
+
+private:
+  struct write {
+    std::string bytes;
+    moment start;
+    moment end = never;
+    bool is_erase;
+    bool is_void = false;
+  };
+  bool is_overwritten(const write& w, moment before) const;
+
+  std::vector<write> writes_;
+};
+
+} // namespace hearth::simulation
