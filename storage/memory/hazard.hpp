@@ -37,8 +37,8 @@ using hazard_slot = artifact::hazard_slot;
 /// What one thread publishes. Never freed: a thread that ends leaves it to the next one, with the
 /// slots that artifacts still hold.
 struct alignas(64) hazard_record {
-  static constexpr unsigned slot_count = 64;
-  static constexpr unsigned slots_tried = 8; ///< of one get; all 64 in eight that find none
+  static constexpr unsigned slot_count = 320;
+  static constexpr unsigned slots_tried = 8; ///< of one get; all in forty that find none
   static constexpr unsigned tally_count = 64;
 
   /// Hits and misses of one index by this thread: the thread writes, anyone reads.

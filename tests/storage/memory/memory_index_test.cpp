@@ -161,7 +161,7 @@ TEST_CASE("memory: the budget holds and what nobody holds is freed") {
 
 TEST_CASE("memory: erased artifacts that readers hold count until they let go") {
   constexpr std::uint64_t budget = 4u << 20;
-  constexpr std::size_t size = 16u << 10;
+  constexpr std::size_t size = 4u << 10;
   memory_index index({.budget_bytes = budget});
   std::vector<artifact> held;
   for (std::uint64_t i = 0; i < hazard_record::slot_count; ++i) {

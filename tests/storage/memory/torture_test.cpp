@@ -211,8 +211,8 @@ void run_round(const plan& p, std::uint64_t seed) {
   const auto stats = r.index->stats();
   CHECK(stats.hits == r.hits);
   CHECK(stats.hits + stats.misses == r.reads);
-  // Readers hold at most 64 a thread by slots, and the mailbox 200.
-  const auto held = (reader_threads * 64 + 200) * (p.largest + 256);
+  // Readers keep at most 121 each, and the mailbox 200.
+  const auto held = (reader_threads * 121 + 200) * (p.largest + 256);
   CHECK(writer.most_bytes() <= p.options.budget_bytes + held);
   r.index.reset();
   for (const auto& a : r.mail.artifacts)
