@@ -46,7 +46,7 @@ public:
   // --- readers, any thread
 
   /// The artifact, or an empty one. No lock, no allocation (but for a thread's first read); a hit
-  /// sets the hit bit when clear. An artifact to be kept for long is better copied: 320 a thread are
+  /// sets the hit bit when clear. An artifact kept for long is better copied: 320 a thread are
   /// held by slots, which cost nothing, the rest by counts.
   artifact get(const memory_key& key) const noexcept;
   /// Fetches into the processor's cache what `get` of this hash reads first.
