@@ -113,7 +113,8 @@ expected<file> shard::make_head() {
   const auto wrote = write_fully(files_, made.get(), zeros.data(), zeros.size(), 0);
   if (wrote.error) return broken(wrote.error, "write");
   const int linked = files_.link_at(directory_.get(), name.c_str(), head_name);
-  if (linked < 0 && linked != -EEXIST) return broken(-linked, "link");
+  // Gone: whoever made the head meanwhile took ours for one that was abandoned.
+  if (linked < 0 && linked != -EEXIST && linked != -ENOENT) return broken(-linked, "link");
   files_.remove_at(directory_.get(), name.c_str());
   file head(files_, files_.open_at(directory_.get(), head_name, O_RDWR | O_NOFOLLOW, 0));
   if (!head) return fail(system_error(head.error(), "open", head_path_));

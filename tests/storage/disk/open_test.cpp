@@ -2,8 +2,10 @@
 #include "tests/support/faulty_file_system.hpp"
 
 #include <fstream>
+#include <functional>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace hearth;
 using namespace hearth::test;
@@ -205,4 +207,29 @@ TEST_CASE("the default budget is a tenth of what is free and its own at most") {
   const auto budget = open_store(options)->stats().budget_bytes;
   CHECK(budget >= (std::uint64_t{1} << 30) / 10);
   CHECK(budget <= (std::uint64_t{1} << 30) / 10 + 4096); // of what the store takes itself, a tenth
+}
+
+TEST_CASE(
+    "a store can be made by two at once although one clears away the other's unfinished head") {
+  const temporary_directory directory;
+  class late : public storage::file_system {
+  public:
+    std::function<void(int folder, const char* unfinished)> before_link;
+    int link_at(int folder, const char* from, const char* to) noexcept override {
+      if (std::string_view(to) == "head" && before_link)
+        std::exchange(before_link, nullptr)(folder, from);
+      return storage::file_system::link_at(folder, from, to);
+    }
+  } files;
+  std::unique_ptr<storage::store> first;
+  files.before_link = [&](int folder, const char* unfinished) {
+    first = open_store(small_store(directory.path()));
+    files.remove_at(folder, unfinished); // as whoever opens a shard does with what is abandoned
+  };
+  auto options = small_store(directory.path());
+  options.files = &files;
+  auto second = open_store(options);
+  REQUIRE(first);
+  REQUIRE(insert(*first, "key", "value") == storage::write_status::inserted);
+  CHECK(text_of(*second, "key") == "value");
 }
