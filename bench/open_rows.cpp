@@ -99,8 +99,8 @@ double time_open(const fs::path& directory, const dataset& data, storage::file_s
     throw std::runtime_error("an entry was not found after opening");
   const auto stats = opened->stats();
   if ((stats.rebuilds > 0) != rebuilds || stats.entries < data.size())
-    throw std::runtime_error(fmt::format("{} entries after {} rebuilds", stats.entries,
-                                         stats.rebuilds));
+    throw std::runtime_error(
+        fmt::format("{} entries after {} rebuilds", stats.entries, stats.rebuilds));
   return seconds;
 }
 

@@ -8,6 +8,9 @@ registry all_rows() {
   add_memory_index_rows(all);
   add_store_rows(all);
   add_disk_rows(all);
+  add_open_rows(all);
+  add_process_rows(all);
+  add_guard_rows(all);
   return all;
 }
 
