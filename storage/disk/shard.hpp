@@ -127,7 +127,7 @@ private:
   outcome read_value(segment_reader& from, location where, const record_header& header,
                      artifact& out) noexcept;
   outcome read_entry(std::uint64_t word, const entry_key& key, std::uint64_t oldest,
-                     record_header& header, artifact* out) noexcept;
+                     record_header& header, artifact* out, int* error = nullptr) noexcept;
   std::optional<read_result> try_get(const entry_key& key, index_table& index);
   read_result found(slot& one, std::uint64_t word, const record_header& header, artifact value);
   bool still_there(const index_table& index, const slot& one, std::uint64_t word) const noexcept;
@@ -193,12 +193,12 @@ private:
   expected<void> finish_pending();
   expected<void> apply_record(const record_header& header, const std::string& identity,
                               location where);
-  void write_hole(location start);
+  bool write_hole(location start);
   expected<void> rebuild();
   expected<std::vector<survivor>> collect(const std::vector<std::uint64_t>& segments,
                                           bool trust_head, std::vector<location>& torn);
   bool is_wholly_synced(std::uint64_t segment, const segment_scan& scan) const;
-  expected<void> take_out(const std::vector<location>& torn);
+  expected<void> take_out(const std::vector<location>& torn, bool durably);
   void keep_newest(std::vector<survivor>& all);
   bool same_key(location a, location b);
   expected<void> fill_index(const std::vector<survivor>& all, std::uint64_t generation);

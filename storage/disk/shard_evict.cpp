@@ -75,14 +75,14 @@ bool shard::is_replaced_unsynced(std::uint64_t hash) noexcept {
 
 // An error of the disk stops no eviction: see `may_remove`.
 bool shard::sync_what_replaced(const evicted_segment& one) {
-  const auto is_kept = [&](std::uint64_t hash) {
-    return std::any_of(one.to_keep.begin(), one.to_keep.end(),
-                       [&](const entry_place& entry) { return entry.hash == hash; });
+  std::vector<std::uint64_t> kept; // their copies are waited for in any case
+  for (const auto& entry : one.to_keep)
+    kept.push_back(entry.hash);
+  std::sort(kept.begin(), kept.end());
+  const auto is_at_risk = [&](std::uint64_t hash) {
+    return is_replaced_unsynced(hash) && !std::binary_search(kept.begin(), kept.end(), hash);
   };
-  return std::any_of(
-             one.hashes.begin(), one.hashes.end(),
-             [&](std::uint64_t hash) { return is_replaced_unsynced(hash) && !is_kept(hash); }) &&
-         sync_all().has_value();
+  return std::any_of(one.hashes.begin(), one.hashes.end(), is_at_risk) && sync_all().has_value();
 }
 
 // The oldest segment; it is not appended to any more. 0: there is none.

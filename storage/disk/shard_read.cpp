@@ -100,13 +100,14 @@ shard::outcome shard::read_value(segment_reader& from, location where, const rec
 }
 
 shard::outcome shard::read_entry(std::uint64_t word, const entry_key& key, std::uint64_t oldest,
-                                 record_header& header, artifact* out) noexcept {
+                                 record_header& header, artifact* out, int* error) noexcept {
   const auto where = slot_location(word);
   segment_reader from(windows_, where.segment, oldest);
   std::string scratch;
   for (bool again = false;; again = true) {
     auto result = read_header(from, where, key, header, scratch);
     if (result == outcome::match && out) result = read_value(from, where, header, *out);
+    if (error) *error = from.error();
     if (result != outcome::bad || again) return result;
     from.distrust_mapping(); // it may have been mapped over, or zeroed after a SIGBUS
   }

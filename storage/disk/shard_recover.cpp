@@ -66,16 +66,31 @@ expected<void> shard::finish_pending() {
   if (is_process_error(scan.error()))
     return fail(system_error(scan.error(), "read", path_of(segment_name(start.segment))));
   scan.limit(start.offset, shared ? reserved.offset : ~std::uint64_t{0});
+  std::vector<location> torn;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   record_header header;
   location where;
   while (scan.next(header, where)) {
     if (header.kind != record_kind::value && header.kind != record_kind::tombstone) continue;
-    if (!scan.is_intact(header, where)) continue;
+    if (!scan.is_intact(header, where)) {
+      if (scan.error()) break;
+      torn.push_back(where);
+      ranges.emplace_back(where.offset, where.offset + record_size(header));
+      continue;
+    }
     auto applied = apply_record(header, scan.identity(header, where), where);
     if (!applied) return applied;
   }
+  if (scan.error() && scan.error() != ENOENT)
+    return fail(system_error(scan.error(), "read", path_of(segment_name(start.segment))));
   if (shared) head_.set(head_word::active, reserved);
-  if (shared && !scan.damage().empty()) write_hole(start);
+  ranges.insert(ranges.end(), scan.damage().begin(), scan.damage().end());
+  if (shared && !ranges.empty()) {
+    if (auto taken = take_out(torn, false); !taken) return taken;
+    if (!write_hole(start))
+      for (const auto& [begin, end] : ranges)
+        zero(start.segment, begin, end);
+  }
   head_.set(head_word::index_stale, 0);
   head_.set(head_word::index_sum, current_index()->sum());
   head_.set(head_word::epoch, head_.get(head_word::epoch) + 1);
@@ -84,13 +99,13 @@ expected<void> shard::finish_pending() {
 }
 
 // Says that what is torn between `start` and the tail was never acknowledged, so that nobody takes
-// it for damage later. Without room for it, it is left out.
-void shard::write_hole(location start) {
+// it for damage later. False when there is no room for it.
+bool shard::write_hole(location start) {
   const auto at = tail();
   record_header hole;
   if (at.offset + record_size(hole) > segment_limit() || !open_active() ||
       !allocate_to(at.offset + record_size(hole)))
-    return;
+    return false;
   hole.kind = record_kind::hole;
   hole.hash = start.offset;
   hole.sequence = head_.get(head_word::sequence);
@@ -98,8 +113,9 @@ void shard::write_hole(location start) {
   seal(hole, config_.store_id, at);
   const location end{at.segment, at.offset + record_size(hole)};
   head_.set(head_word::reserved, end);
-  if (!write_fully(files_, active_file_->get(), &hole, sizeof hole, at.offset).error)
-    head_.set(head_word::active, end);
+  if (write_fully(files_, active_file_->get(), &hole, sizeof hole, at.offset).error) return false;
+  head_.set(head_word::active, end);
+  return true;
 }
 
 expected<void> shard::apply_record(const record_header& header, const std::string& identity,
@@ -172,7 +188,7 @@ bool shard::is_wholly_synced(std::uint64_t segment, const segment_scan& scan) co
 
 // Records whose header survived and whose bytes did not are none from now on: when the segment is
 // synced next, every header in it is believed.
-expected<void> shard::take_out(const std::vector<location>& torn) {
+expected<void> shard::take_out(const std::vector<location>& torn, bool durably) {
   constexpr std::array<char, unit_bytes> zeros{};
   for (std::size_t i = 0; i < torn.size(); ++i) {
     const auto name = segment_name(torn[i].segment);
@@ -184,7 +200,7 @@ expected<void> shard::take_out(const std::vector<location>& torn) {
       if (wrote.error) return fail(system_error(wrote.error, "write", path_of(name)));
       if (i + 1 == torn.size() || torn[i + 1].segment != torn[i].segment) break;
     }
-    if (const int synced = files_.sync(out.get()); synced < 0)
+    if (const int synced = durably ? files_.sync(out.get()) : 0; synced < 0)
       return fail(system_error(-synced, "sync", path_of(name)));
   }
   return {};
@@ -276,7 +292,7 @@ expected<void> shard::rebuild() {
   std::vector<location> torn;
   auto all = collect(use.segments, trust_head, torn);
   if (!all) return fail(all.error());
-  if (auto taken = take_out(torn); !taken) return taken;
+  if (auto taken = take_out(torn, true); !taken) return taken;
   std::uint64_t sequence = trust_head ? head_.get(head_word::sequence) : 0;
   for (const auto& one : *all)
     sequence = std::max(sequence, one.sequence);

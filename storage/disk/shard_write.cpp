@@ -203,9 +203,10 @@ shard::lookup shard::find_for_write(const entry_key& key) noexcept {
       const auto word = one->load(std::memory_order_acquire);
       if (word == 0 || slot_tag(word) != tag_of(key.hash) || slot_segment(word) < lowest) continue;
       record_header header;
-      const auto found = read_entry(word, key, lowest, header, nullptr);
+      int error = 0;
+      const auto found = read_entry(word, key, lowest, header, nullptr, &error);
       if (found == outcome::match) return {one, word, header, 0};
-      if (found == outcome::unreadable) result.error = EIO;
+      if (found == outcome::unreadable) result.error = error ? error : EIO;
     }
   }
   return result;

@@ -134,6 +134,7 @@ TEST_CASE("without descriptors a read is unreadable and counted and later works"
   CHECK(other->stats().unreadable == 1);
   const auto request = write(*other, write_kind::insert, "k", "x");
   CHECK(request.status == write_status::failed);
+  CHECK(request.why.code() == errc::too_many_files);
   one.files.heal();
   CHECK(text_of(*other, "k") == noise(500, 1));
   CHECK(insert(*other, "k", "x") == write_status::exists);
