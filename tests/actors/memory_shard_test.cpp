@@ -242,11 +242,11 @@ TEST_CASE_FIXTURE(deterministic, "memory alone gets inserts puts and erases") {
 
 TEST_CASE_FIXTURE(fixture, "a hundred who ask for a missing key cause one load of each tier") {
   int remote_gets = 0;
-  auto remote =
-      keep(system.spawn([&](remote_tier_actor::pointer) -> remote_tier_actor::behavior_type {
+  const auto remote = keep(system.spawn(
+      [](remote_tier_actor::pointer, int* gets) -> remote_tier_actor::behavior_type {
         return {
-            [&](verb::get, const cache_key&) {
-              ++remote_gets;
+            [gets](verb::get, const cache_key&) {
+              ++*gets;
               return lookup{};
             },
             [](verb::insert, const cache_key&, const artifact&) { return insert_outcome::exists; },
@@ -255,7 +255,8 @@ TEST_CASE_FIXTURE(fixture, "a hundred who ask for a missing key cause one load o
             [](verb::lock, const cache_key&, const std::string&) { return false; },
             [](verb::release, const cache_key&, const std::string&) {},
             [](verb::sync) { return done{}; }};
-      }));
+      },
+      &remote_gets));
   one.config.remote = remote;
   const auto shard = keep(system.spawn(actors::memory_shard, one.config));
   const auto disk_gets = one.store->stats().misses;
