@@ -135,6 +135,16 @@ bool segment_scan::is_intact(const record_header& header, location where) {
          part(header.stored_bytes, header.payload_sum);
 }
 
+bool segment_scan::is_unfinished_table(std::uint64_t begin, std::uint64_t end) {
+  record_header header;
+  if (end == size_ && end - begin < sizeof header) return true; // too short for any record
+  const char* bytes = bytes_at(begin, sizeof header);
+  if (!bytes) return false;
+  std::memcpy(&header, bytes, sizeof header);
+  return header.kind == record_kind::table &&
+         is_sealed(header, place_.store_id, {sealed_as_, begin});
+}
+
 std::string segment_scan::read_intact(location where) {
   record_header header;
   location found;

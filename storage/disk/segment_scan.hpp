@@ -48,6 +48,8 @@ public:
   bool is_intact(const record_header& header, location where);
   /// The whole record at this place, padding included. Empty: it is damaged or cannot be read.
   std::string read_intact(location where);
+  /// Whether a range without records is a table whose writer was killed.
+  bool is_unfinished_table(std::uint64_t begin, std::uint64_t end);
   /// Ranges of offsets, not all zero, in which no record was found.
   const std::vector<std::pair<std::uint64_t, std::uint64_t>>& damage() const noexcept {
     return damage_;

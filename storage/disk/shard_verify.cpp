@@ -155,7 +155,8 @@ void shard::check_segment(std::uint64_t segment, check_state& state) {
     note(state.report, at_text(path, 0) + ": a damaged header; `--repair` writes it again");
   }
   for (auto range : scan.damage())
-    if (range.first < table_at) damage.push_back(range); // a footer follows a table
+    if (range.first < table_at && !scan.is_unfinished_table(range.first, range.second))
+      damage.push_back(range); // a footer follows a table
   for (const auto& [begin, end] : damage) {
     const bool excused = std::any_of(holes.begin(), holes.end(), [&](const auto& hole) {
       return begin >= hole.first && end <= hole.second;

@@ -62,13 +62,23 @@ page encode(store_description d) {
   return bytes;
 }
 
+// What most of the copies say that are whole: one of them may be another store's.
 std::optional<store_description> decode(const page& bytes) {
-  for (std::uint64_t copy = 0; copy < description_copies; ++copy) {
-    store_description d;
-    std::copy_n(bytes.data() + copy * copy_distance, sizeof d, reinterpret_cast<char*>(&d));
-    if (is_usable(d)) return d;
+  std::optional<store_description> best;
+  std::ptrdiff_t votes = 0;
+  std::array<store_description, description_copies> copies;
+  for (std::uint64_t copy = 0; copy < description_copies; ++copy)
+    std::copy_n(bytes.data() + copy * copy_distance, sizeof copies[copy],
+                reinterpret_cast<char*>(&copies[copy]));
+  for (const auto& one : copies) {
+    const auto same = std::count_if(copies.begin(), copies.end(), [&](const auto& other) {
+      return is_usable(other) && other.store_id == one.store_id;
+    });
+    if (!is_usable(one) || same <= votes) continue;
+    best = one;
+    votes = same;
   }
-  return std::nullopt;
+  return best;
 }
 
 std::uint64_t new_store_id() {

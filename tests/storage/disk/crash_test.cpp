@@ -423,3 +423,132 @@ TEST_CASE("writers killed while they open and make a store leave one that can be
     CHECK(store->verify(false)->intact());
   }
 }
+
+namespace {
+
+// Kills its process at one call that changes something: a write half way through.
+class deadly_file_system : public storage::file_system {
+public:
+  explicit deadly_file_system(int calls)
+      : left_(calls) {}
+
+  int open_at(int directory, const char* name, int flags, mode_t mode) noexcept override {
+    if (flags & O_CREAT) count();
+    return file_system::open_at(directory, name, flags, mode);
+  }
+  ssize_t write_at(int fd, const iovec* parts, int count, std::uint64_t offset) noexcept override {
+    if (left_-- == 0) {
+      std::size_t all = 0;
+      for (int i = 0; i < count; ++i)
+        all += parts[i].iov_len;
+      std::vector<iovec> some;
+      for (std::size_t half = all / 2, i = 0; half > 0; ++i) {
+        some.push_back({parts[i].iov_base, std::min(half, parts[i].iov_len)});
+        half -= some.back().iov_len;
+      }
+      file_system::write_at(fd, some.data(), static_cast<int>(some.size()), offset);
+      ::kill(::getpid(), SIGKILL);
+    }
+    return file_system::write_at(fd, parts, count, offset);
+  }
+  int allocate(int fd, std::uint64_t offset, std::uint64_t bytes) noexcept override {
+    count();
+    return file_system::allocate(fd, offset, bytes);
+  }
+  int resize(int fd, std::uint64_t bytes) noexcept override {
+    count();
+    return file_system::resize(fd, bytes);
+  }
+  int sync(int) noexcept override {
+    count();
+    return 0;
+  }
+  int remove_at(int directory, const char* name) noexcept override {
+    count();
+    return file_system::remove_at(directory, name);
+  }
+  int rename_at(int directory, const char* from, const char* to) noexcept override {
+    count();
+    return file_system::rename_at(directory, from, to);
+  }
+  void unlock(int fd) noexcept override {
+    count();
+    file_system::unlock(fd);
+  }
+
+private:
+  void count() noexcept {
+    if (left_-- == 0) ::kill(::getpid(), SIGKILL);
+  }
+  int left_;
+};
+
+// Change number `i` of a life: puts small and large, erases, a flush, an eviction.
+std::string scripted_key(int i) { return "key" + std::to_string(i % 9); }
+std::string scripted_value(int i) {
+  return i % 5 == 2 ? "<miss>" : value_of(scripted_key(i), i % 7 == 3 ? 7 : i);
+}
+constexpr int scripted_changes = 48;
+
+int run_script(storage::store& store, std::atomic<int>& done) {
+  for (int i = 0; i < scripted_changes; ++i) {
+    const auto value = scripted_value(i);
+    const auto status =
+        value == "<miss>" ? erase(store, scripted_key(i)) : put(store, scripted_key(i), value);
+    if (status == write_status::failed) return 1;
+    done.store(i + 1);
+    if (i % 20 == 10 && !store.flush()) return 2;
+    if (i == 35 && !store.evict_to(200000)) return 3;
+  }
+  return 0;
+}
+
+} // namespace
+
+TEST_CASE("a writer killed at any call that changes the disk leaves every change whole") {
+  auto* done = static_cast<std::atomic<int>*>(::mmap(nullptr, sizeof(std::atomic<int>),
+                                                     PROT_READ | PROT_WRITE,
+                                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  int ended = 1;
+  int at = 0;
+  for (; ended != 0; ++at) {
+    CAPTURE(at);
+    REQUIRE(at < 2000);
+    const temporary_directory directory;
+    auto options = small_store(directory.path());
+    options.segment_bytes = 64u << 10;
+    open_store(options);
+    done->store(0);
+    child_process child([&] {
+      deadly_file_system files(at);
+      auto deadly = options;
+      deadly.files = &files;
+      auto store = open_store(deadly);
+      return store ? run_script(*store, *done) : 4;
+    });
+    ended = child.wait();
+    REQUIRE((ended == 0 || ended == -SIGKILL));
+    auto store = open_store(options);
+    REQUIRE(insert(*store, "after", "x") == write_status::inserted);
+    std::map<std::string, std::string> want;
+    for (int i = 0; i < done->load(); ++i)
+      want[scripted_key(i)] = scripted_value(i);
+    const int next = done->load();
+    for (const auto& [key, value] : want) {
+      const auto text = text_of(*store, key);
+      const bool under_way =
+          next < scripted_changes && key == scripted_key(next) && text == scripted_value(next);
+      const bool right = text == value || under_way || (next > 35 && text == "<miss>");
+      CAPTURE(key);
+      REQUIRE(right);
+    }
+    REQUIRE(store->stats().rebuilds == 0);
+    REQUIRE(store->stats().corrupt == 0);
+    const auto report = store->verify(false);
+    REQUIRE(report);
+    REQUIRE_MESSAGE(report->intact(), (report->intact() ? std::string() : report->findings[0]));
+    std::filesystem::remove_all(directory.path());
+  }
+  MESSAGE("killed at each of " << at - 1 << " calls");
+  ::munmap(done, sizeof *done);
+}

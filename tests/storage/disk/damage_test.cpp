@@ -3,6 +3,8 @@
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/faulty_file_system.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -287,4 +289,227 @@ TEST_CASE("an index and a head cut underneath end no process when the guard is o
     store.reset();
     CHECK(one.check() >= entries);
   }
+}
+
+// -- the long forms: HEARTH_DAMAGE_STRIDE=1 cuts at every byte, HEARTH_DAMAGE_ROUNDS=N damages N
+//    times
+
+namespace {
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+// The small store with one large value more, which has a segment of its own, and where each entry
+// lies.
+struct rich_sample {
+  sample one;
+  std::string large = noise(20000, 77);
+  struct extent {
+    fs::path path;
+    std::size_t begin, end;
+  };
+  std::map<std::string, extent> extents;
+
+  rich_sample() {
+    {
+      auto store = open_store(one.options);
+      insert(*store, "large", large, "\x80");
+    }
+    one.files.clear();
+    for (const auto& entry : fs::recursive_directory_iterator(one.directory.path()))
+      if (entry.is_regular_file()) one.files[entry.path()] = slurp(entry.path());
+    for (const auto& [path, bytes] : one.files) {
+      if (path.extension() != ".seg") continue;
+      for (int i = 0; i < entries; ++i)
+        find(path, bytes, numbered(i), value_of(i));
+      find(path, bytes, "large", large);
+    }
+    REQUIRE(extents.size() == entries + 1);
+  }
+  void find(const fs::path& path, const std::string& bytes, const std::string& key,
+            const std::string& value) {
+    const auto at = bytes.find(value);
+    if (at == std::string::npos) return;
+    const auto front = 88 + std::string_view("graphs").size() + key.size() + 1; // and metadata
+    extents[key] = {path, at - front, at + value.size()};
+  }
+  std::string value(const std::string& key) const {
+    return key == "large" ? large : value_of(std::stoi(key.substr(3)));
+  }
+  // Keys whose bytes differ from what they were.
+  std::vector<std::string> harmed(const std::map<fs::path, std::string>& now) const {
+    std::vector<std::string> keys;
+    for (const auto& [key, where] : extents) {
+      const auto& before = one.files.at(where.path);
+      const auto& after = now.at(where.path);
+      const auto length = where.end - where.begin;
+      if (after.size() < where.end ||
+          before.compare(where.begin, length, after, where.begin, length) != 0)
+        keys.push_back(key);
+    }
+    return keys;
+  }
+};
+
+} // namespace
+
+TEST_CASE("any file of a store cut at any byte costs only what was cut off") {
+  const rich_sample rich;
+  const auto& one = rich.one;
+  const auto stride = number_from("HEARTH_DAMAGE_STRIDE", 611);
+  std::uint64_t cuts = 0;
+  for (const auto& [path, whole] : one.files) {
+    auto used = whole.size();
+    while (used > 0 && whole[used - 1] == 0 && path.extension() == ".seg")
+      --used;
+    for (std::size_t at = 0; at < used; at += stride) {
+      CAPTURE(path);
+      CAPTURE(at);
+      one.restore();
+      auto now = one.files;
+      now[path].resize(at);
+      spit(path, now[path]);
+      const auto harmed = rich.harmed(now);
+      auto store = open_store(one.options);
+      REQUIRE(store);
+      for (const auto& [key, where] : rich.extents) {
+        const auto text = text_of(*store, key);
+        const bool is_harmed = std::find(harmed.begin(), harmed.end(), key) != harmed.end();
+        CAPTURE(key);
+        REQUIRE(
+            (text == rich.value(key) || (is_harmed && (text == "<miss>" || text == "<corrupt>"))));
+      }
+      REQUIRE(store->verify(true));
+      REQUIRE(store->verify(false)->intact());
+      ++cuts;
+    }
+  }
+  MESSAGE("cuts: " << cuts);
+}
+
+TEST_CASE("flipped bits and swapped pages are found and cost only the entries they are in") {
+  const rich_sample rich;
+  const rich_sample other; // of another store
+  const auto& one = rich.one;
+  std::vector<fs::path> paths;
+  for (const auto& [path, bytes] : one.files)
+    if (!bytes.empty()) paths.push_back(path);
+  std::vector<std::string> foreign;
+  for (const auto& [path, bytes] : other.one.files)
+    if (bytes.size() >= 512) foreign.push_back(bytes);
+  const auto rounds = number_from("HEARTH_DAMAGE_ROUNDS", 300);
+  std::mt19937_64 random(number_from("HEARTH_DAMAGE_SEED", 12));
+  std::uint64_t flips = 0, swaps = 0, found = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    CAPTURE(round);
+    auto now = one.files;
+    bool only_segments = true;
+    const auto damages = 1 + random() % 3;
+    for (std::uint64_t i = 0; i < damages; ++i) {
+      const auto& path = paths[random() % paths.size()];
+      auto& bytes = now[path];
+      only_segments = only_segments && path.extension() == ".seg";
+      const std::size_t unit = random() % 2 ? 512 : 4096;
+      if (random() % 2 || bytes.size() < unit) {
+        const auto at = random() % bytes.size();
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+        ++flips;
+        continue;
+      }
+      auto& second_path = paths[random() % paths.size()];
+      auto& second = random() % 3 == 0 ? foreign[random() % foreign.size()] : now[second_path];
+      only_segments = only_segments && second_path.extension() == ".seg";
+      // A whole description of another store makes it another store.
+      const bool is_foreign = &second != &now[second_path];
+      if (second.size() < unit || (is_foreign && unit == 4096 && path.filename() == "store"))
+        continue;
+      const auto here = random() % (bytes.size() / unit) * unit;
+      const auto there = random() % (second.size() / unit) * unit;
+      const auto page = bytes.substr(here, unit);
+      bytes.replace(here, unit, second.substr(there, unit));
+      if (random() % 2) second.replace(there, unit, page);
+      ++swaps;
+    }
+    one.restore();
+    for (const auto& [path, bytes] : now)
+      if (bytes != one.files.at(path)) spit(path, bytes);
+    const auto harmed = rich.harmed(now);
+    auto store = open_store(one.options);
+    REQUIRE(store);
+    const auto report = store->verify(false);
+    REQUIRE(report);
+    if (only_segments && !harmed.empty()) {
+      REQUIRE_FALSE(report->intact());
+      ++found;
+    }
+    if (random() % 2) REQUIRE(store->verify(true));
+    for (const auto& [key, where] : rich.extents) {
+      const auto text = text_of(*store, key);
+      const bool is_harmed = std::find(harmed.begin(), harmed.end(), key) != harmed.end();
+      CAPTURE(key);
+      REQUIRE(
+          (text == rich.value(key) || (is_harmed && (text == "<miss>" || text == "<corrupt>"))));
+      if (text == rich.value(key)) continue;
+      REQUIRE(text_of(*store, key) == "<miss>");
+      REQUIRE(insert(*store, key, rich.value(key)) == write_status::inserted);
+      REQUIRE(text_of(*store, key) == rich.value(key));
+    }
+    REQUIRE(store->verify(true));
+    REQUIRE(store->verify(false)->intact());
+  }
+  MESSAGE("rounds: " << rounds << ", flips: " << flips << ", swaps: " << swaps
+                     << ", damage found by verify: " << found);
+}
+
+TEST_CASE("damage under a reader that has the files mapped is never served") {
+  const rich_sample rich;
+  const auto& one = rich.one;
+  std::mt19937_64 random(21);
+  const auto rounds = number_from("HEARTH_DAMAGE_ROUNDS", 300) / 3;
+  auto options = one.options;
+  options.guard_sigbus = true;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    CAPTURE(round);
+    one.restore();
+    auto store = open_store(options);
+    for (const auto& [key, where] : rich.extents)
+      REQUIRE(text_of(*store, key) == rich.value(key));
+    for (const auto& [key, where] : rich.extents) {
+      const auto at = where.begin + random() % (where.end - where.begin);
+      if (random() % 4 == 0) {
+        std::fstream out(where.path, std::ios::in | std::ios::out | std::ios::binary);
+        out.seekp(static_cast<std::streamoff>(at));
+        out.put(static_cast<char>(one.files.at(where.path)[at] ^ (1 << random() % 8)));
+      }
+      if (random() % 40 == 0) fs::resize_file(where.path, at);
+    }
+    for (int again = 0; again < 2; ++again)
+      for (const auto& [key, where] : rich.extents) {
+        const auto text = text_of(*store, key);
+        const bool right = text == rich.value(key) || text[0] == '<';
+        CAPTURE(key);
+        REQUIRE(right);
+        if (again && text[0] == '<') REQUIRE(text != "<corrupt>");
+      }
+    for (const auto& [key, where] : rich.extents) {
+      put(*store, key, rich.value(key));
+      REQUIRE(text_of(*store, key) == rich.value(key));
+    }
+  }
+}
+
+TEST_CASE("a damaged entry is reported once through a handle that may only read") {
+  const sample one;
+  auto bytes = one.files.at(one.path("000001.seg"));
+  bytes[bytes.find(value_of(3)) + 5] ^= 1;
+  spit(one.path("000001.seg"), bytes);
+  auto options = one.options;
+  options.read_only = true;
+  auto reader = open_store(options);
+  CHECK(get(*reader, numbered(3)).status == read_status::corrupt);
+  CHECK(get(*reader, numbered(3)).status == read_status::miss);
+  CHECK(text_of(*reader, numbered(4)) == value_of(4));
+  CHECK(reader->stats().corrupt == 1);
 }
