@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <fcntl.h>
 #include <limits>
+#include <numeric>
 
 namespace hearth::storage {
 
@@ -288,22 +289,58 @@ store_stats disk_store::stats() const {
   return all;
 }
 
-expected<verify_report> disk_store::verify(bool repair) {
+std::vector<std::uint64_t> disk_store::taken() const {
+  std::vector<std::uint64_t> bytes;
+  for (const auto& one : now().shards)
+    bytes.push_back(one->disk_bytes());
+  return bytes;
+}
+
+namespace {
+
+// One progress out of that of the shards, which come one after another.
+class shared_progress {
+public:
+  shared_progress(const progress_callback& tell, std::uint64_t all)
+      : tell_(tell)
+      , all_(all) {}
+  void add(std::uint64_t bytes) {
+    done_ += bytes;
+    if (tell_) tell_(std::min(done_, all_), all_); // others may write meanwhile
+  }
+
+private:
+  const progress_callback& tell_;
+  std::uint64_t all_;
+  std::uint64_t done_ = 0;
+};
+
+} // namespace
+
+expected<verify_report> disk_store::verify(bool repair, const progress_callback& progress) {
+  const auto bytes = taken();
+  shared_progress all(progress, std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}));
   verify_report report;
   for (const auto& one : now().shards)
-    if (auto checked = one->verify(repair, report); !checked) return fail(checked.error());
+    if (auto checked = one->verify(repair, report,
+                                   [&](std::uint64_t checked_bytes) { all.add(checked_bytes); });
+        !checked)
+      return fail(checked.error());
   return report;
 }
 
 // The shards that take most give first, so that nothing is evicted while all together take less.
-expected<std::uint64_t> disk_store::evict_to(std::uint64_t bytes) {
-  std::vector<std::uint64_t> taken;
-  for (const auto& one : now().shards)
-    taken.push_back(one->disk_bytes());
-  const auto level = level_for(taken, bytes);
+expected<std::uint64_t> disk_store::evict_to(std::uint64_t bytes,
+                                             const progress_callback& progress) {
+  const auto before = taken();
+  const auto level = level_for(before, bytes);
+  std::uint64_t to_free = 0;
+  for (const auto one : before)
+    to_free += one - std::min(one, level);
+  shared_progress all(progress, to_free);
   std::uint64_t freed = 0;
   for (const auto& one : now().shards) {
-    auto part = one->evict_to(level);
+    auto part = one->evict_to(level, [&](std::uint64_t freed_bytes) { all.add(freed_bytes); });
     if (!part) return fail(part.error());
     freed += *part;
   }

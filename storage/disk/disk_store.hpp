@@ -32,8 +32,8 @@ public:
   expected<std::unique_ptr<lease_table>> open_leases() override;
   expected<void> list(const std::function<bool(const entry_info&)>& visit) override;
   store_stats stats() const override;
-  expected<verify_report> verify(bool repair) override;
-  expected<std::uint64_t> evict_to(std::uint64_t bytes) override;
+  expected<verify_report> verify(bool repair, const progress_callback& progress) override;
+  expected<std::uint64_t> evict_to(std::uint64_t bytes, const progress_callback& progress) override;
   expected<void> clear() override;
 
 private:
@@ -71,6 +71,7 @@ private:
   void tend();
   void close() noexcept;
   bool is_forked() const noexcept { return fork_generation() != born_; }
+  std::vector<std::uint64_t> taken() const; // bytes of disk, by shard
 
   store_options options_;
   file_system& files_;

@@ -90,11 +90,12 @@ public:
   bool sync_index();
   expected<void> list(const std::function<bool(const entry_info&)>& visit, bool& go_on);
   void add_stats(store_stats& out) const;
-  expected<void> verify(bool repair, verify_report& report);
+  using step_callback = std::function<void(std::uint64_t bytes)>; ///< so many more are done
+  expected<void> verify(bool repair, verify_report& report, const step_callback& step);
   /// Bytes of disk that it takes.
   std::uint64_t disk_bytes() const { return measure().bytes; }
   /// Evicts until at most `bytes` of disk are taken. Returns the bytes freed.
-  expected<std::uint64_t> evict_to(std::uint64_t bytes);
+  expected<std::uint64_t> evict_to(std::uint64_t bytes, const step_callback& step);
   expected<void> clear();
   /// Whether the directory that the lock protects is still the one at its path.
   bool is_in_place() const noexcept;
@@ -219,6 +220,7 @@ private:
     std::uint64_t below = 0;     // of segments below this number; 0: nothing
     std::uint64_t roomy = 0;     // what was not hit too, while so many bytes at most are live
     bool drop_when_full = false; // on a full disk the rest is dropped; else eviction is given up
+    std::uint64_t until = ~std::uint64_t{0}; // segments from this number on stay
   };
   class evictor; // one at a time, of all processes
   disk_use measure() const;

@@ -77,13 +77,13 @@ expected<void> shard::make_room(room_request wanted) {
   const bool in_time = retry_until(
       config_.lock_deadline, [&] { return turn.take() || has_room(measure(), wanted.needed); });
   if (in_time && !turn.is_taken()) return {};
-  // Whoever evicts was stopped if it took that long: what is oldest goes without being looked at.
-  const auto below = turn.is_taken() ? head_.get(head_word::next_segment) : 0;
+  // Whoever evicts may have been stopped if it took that long. Two at once only do work twice.
+  const auto below = head_.get(head_word::next_segment);
   return evict_while(
       [&](const disk_use& use) {
         return use.bytes - use.retired_bytes + wanted.wanted > budget(use);
       },
-      {below, config_.budget_bytes / 2, false});
+      {below, config_.budget_bytes / 2});
 }
 
 expected<void> shard::evict_while(const use_test& is_too_much, keep_rule rule) {
@@ -99,7 +99,7 @@ expected<void> shard::evict_while(const use_test& is_too_much, keep_rule rule) {
                                     " cannot be removed yet; try again");
     } else if (!std::exchange(has_looked, true)) {
       if (auto removed = remove_dead_large(find_dead_large()); !removed) return removed;
-    } else if (is_bare(use)) {
+    } else if (is_bare(use) || oldest() >= rule.until) {
       break;
     } else if (auto evicted = evict_oldest(rule); !evicted) {
       return evicted;
@@ -122,17 +122,26 @@ void shard::evict_when_due() {
     catch_up();
 }
 
-expected<std::uint64_t> shard::evict_to(std::uint64_t bytes) {
+expected<std::uint64_t> shard::evict_to(std::uint64_t bytes, const step_callback& step) {
   if (may_not_write()) return fail(refusal());
   evictor turn(*this);
   if (!retry_until(config_.lock_deadline, [&] { return turn.take(); }))
     return fail(errc::busy, "another process evicts from " + config_.path.string() + "; try again");
   const auto before = measure().bytes;
-  const auto below = bytes > 0 ? head_.get(head_word::next_segment) : 0;
-  auto evicted =
-      evict_while([&](const disk_use& use) { return use.bytes - use.retired_bytes > bytes; },
-                  {below, bytes / 2, true});
-  if (!evicted) return fail(evicted.error());
+  auto last = before;
+  const auto is_too_much = [&](const disk_use& use) {
+    const auto left = use.bytes - use.retired_bytes;
+    if (left < last) step(std::exchange(last, left) - left);
+    return left > bytes;
+  };
+  // Once through what is there, keeping what was hit, and once more through what was kept. What
+  // others write meanwhile is not gone after.
+  for (const bool keeping : {true, false}) {
+    const auto end = head_.get(head_word::next_segment);
+    const auto below = keeping && bytes > 0 ? end : 0;
+    auto evicted = evict_while(is_too_much, {below, bytes / 2, true, end});
+    if (!evicted) return fail(evicted.error());
+  }
   shrink_index();
   const auto after = measure().bytes;
   return before > after ? before - after : 0;

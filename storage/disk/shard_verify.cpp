@@ -207,10 +207,15 @@ void shard::check_slots(check_state& state) {
   }
 }
 
-expected<void> shard::verify(bool with_repair, verify_report& report) {
+expected<void> shard::verify(bool with_repair, verify_report& report, const step_callback& step) {
   check_state state{report, {}, {}, {}, {}, {}, {}, tail()};
-  for (const auto segment : measure().segments)
+  step(0);
+  for (const auto segment : measure().segments) {
+    struct stat about {};
     if (segment >= oldest()) check_segment(segment, state);
+    if (files_.status_at(directory_.get(), segment_name(segment).c_str(), about) == 0)
+      step(static_cast<std::uint64_t>(about.st_blocks) * 512);
+  }
   check_newest(state);
   check_slots(state);
   report.unindexed += state.unindexed.size();

@@ -129,6 +129,9 @@ struct store_stats {
   std::uint64_t evicted = 0, kept_by_hit = 0, rebuilds = 0, groups = 0;
 };
 
+/// Told now and then how many bytes of how many are done.
+using progress_callback = std::function<void(std::uint64_t done, std::uint64_t all)>;
+
 /// What `verify` found.
 struct verify_report {
   std::uint64_t records = 0, bytes = 0, damaged = 0, unindexed = 0, dangling = 0, repaired = 0;
@@ -195,9 +198,11 @@ public:
   virtual expected<void> list(const std::function<bool(const entry_info&)>& visit) = 0;
   virtual store_stats stats() const = 0;
   /// Reads and checks every record and slot. With `repair` drops what is damaged.
-  virtual expected<verify_report> verify(bool repair) = 0;
-  /// Evicts, oldest segments first, until at most `bytes` of disk are taken. Returns bytes freed.
-  virtual expected<std::uint64_t> evict_to(std::uint64_t bytes) = 0;
+  virtual expected<verify_report> verify(bool repair, const progress_callback& progress = {}) = 0;
+  /// Evicts, oldest segments first, until at most `bytes` of disk are taken, or the least that a
+  /// store takes. What was hit is kept if it can be. Returns bytes freed.
+  virtual expected<std::uint64_t> evict_to(std::uint64_t bytes,
+                                           const progress_callback& progress = {}) = 0;
   /// Drops every entry.
   virtual expected<void> clear() = 0;
 };

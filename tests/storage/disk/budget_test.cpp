@@ -2,6 +2,7 @@
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/disk_blocks.hpp"
+#include "tests/support/faulty_file_system.hpp"
 #include "tests/support/volatile_file_system.hpp"
 
 #include <atomic>
