@@ -39,7 +39,8 @@ public:
       fmt::print(stderr, "[{}/{}] {}: {}\n", done, total, printable(what),
                  to_string(last.result.status));
     else
-      fmt::print(stderr, "\r\033[K{} {}/{} {}", bar(done, total), done, total, printable(what));
+      fmt::print(stderr, "\r\033[K{} {}/{} {}", progress_bar(done, total), done, total,
+                 printable(what));
   }
   // Takes the bar away.
   void clear() const {
@@ -47,12 +48,6 @@ public:
   }
 
 private:
-  static std::string bar(std::size_t done, std::size_t total) {
-    constexpr std::size_t width = 24;
-    const auto filled = total == 0 ? width : done * width / total;
-    return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]";
-  }
-
   bool terminal_ = isatty(STDERR_FILENO) != 0;
 };
 

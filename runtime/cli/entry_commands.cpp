@@ -2,12 +2,12 @@
 
 #include "runtime/cli/files.hpp"
 #include "runtime/cli/json.hpp"
+#include "runtime/cli/open_store.hpp"
 #include "runtime/runtime.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <filesystem>
 #include <fmt/format.h>
 #include <functional>
 
@@ -27,7 +27,7 @@ struct opened {
 expected<std::unique_ptr<opened>> open(const config& settings, const entry_arguments& arguments) {
   auto result = std::make_unique<opened>(settings);
   if (!result->rt.has_disk())
-    return fail(result->rt.disk_problem().within("the store cannot be used"));
+    return fail(errc::io, "the store cannot be used: " + result->rt.disk_problem().text());
   auto entries = result->rt.open(arguments.cache);
   if (!entries) return fail(entries.error());
   result->entries = std::move(*entries);
@@ -99,7 +99,7 @@ status write_entry(const config& settings, const entry_arguments& arguments,
 
 status get_entry(const config& settings, const entry_arguments& arguments) {
   if (auto good = check(arguments); !good) return report(good.error());
-  if (!std::filesystem::exists(settings.store)) return miss(arguments);
+  if (has_no_store(settings.store)) return miss(arguments);
   auto source = open(quiet(settings), arguments);
   if (!source) return report(source.error());
   auto found = (*source)->entries->get(arguments.key);
@@ -124,7 +124,7 @@ status put_entry(const config& settings, const entry_arguments& arguments) {
 
 status erase_entry(const config& settings, const entry_arguments& arguments) {
   if (auto good = check(arguments); !good) return report(good.error());
-  if (!std::filesystem::exists(settings.store)) return answer(arguments, "absent", no);
+  if (has_no_store(settings.store)) return answer(arguments, "absent", no);
   auto target = open(quiet(settings), arguments);
   if (!target) return report(target.error());
   const auto erased = (*target)->entries->erase(arguments.key);

@@ -7,6 +7,7 @@
 #include "runtime/cli/settings.hpp"
 #include "runtime/cli/store_commands.hpp"
 #include "runtime/cli/text_commands.hpp"
+#include "runtime/cli/upkeep_commands.hpp"
 #include "runtime/version.hpp"
 
 #include <CLI/CLI.hpp>
@@ -41,6 +42,7 @@ struct command_line {
   graph_arguments graph;
   script_arguments script;
   simulate_arguments simulate;
+  upkeep_arguments upkeep;
   command run;
 };
 
@@ -69,6 +71,23 @@ void add_store_command(CLI::App& app, command_line& line, const char* name, cons
     line.run = [&line, execute](const config& settings) {
       line.store.json = line.given.json;
       return execute(settings, line.store);
+    };
+  });
+}
+
+void add_upkeep_command(CLI::App& app, command_line& line, const char* name, const char* help,
+                        status (*execute)(const config&, const upkeep_arguments&)) {
+  auto* sub = app.add_subcommand(name, help);
+  if (std::string_view(name) == "verify")
+    sub->add_flag("--repair", line.upkeep.repair, "drop what is damaged");
+  if (std::string_view(name) == "evict")
+    sub->add_option("--to", line.upkeep.to, "what the store may take: 0, 500M, 1.5GiB")
+        ->required()
+        ->type_name("SIZE");
+  sub->callback([&line, execute] {
+    line.run = [&line, execute](const config& settings) {
+      line.upkeep.json = line.given.json;
+      return execute(settings, line.upkeep);
     };
   });
 }
@@ -171,6 +190,9 @@ void describe(CLI::App& app, command_line& line) {
   add_entry_command(app, line, "erase", "drop an entry", false, erase_entry);
   add_store_command(app, line, "list", "list a store's entries", list);
   add_store_command(app, line, "stats", "show what a store holds", stats);
+  add_upkeep_command(app, line, "verify", "check every byte of a store", verify);
+  add_upkeep_command(app, line, "evict", "drop the oldest entries that nobody asks for", evict);
+  add_upkeep_command(app, line, "clear", "drop every entry", clear);
   add_bench_command(app, line);
   add_text_commands(app, line);
   add_script_command(app, line);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <ostream>
+#include <unistd.h>
 
 namespace hearth::cli {
 namespace {
@@ -55,6 +56,27 @@ log_callback stderr_log(bool verbose) {
     if (verbose || level >= log_level::warning)
       fmt::print(stderr, "hearth: {}: {}\n", to_string(level), printable(text));
   };
+}
+
+std::string progress_bar(std::uint64_t done, std::uint64_t all) {
+  constexpr std::size_t width = 24;
+  const auto part = all == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(all);
+  const auto filled = std::min(width, static_cast<std::size_t>(part * width));
+  return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]";
+}
+
+byte_progress::~byte_progress() {
+  if (is_shown_) fmt::print(stderr, "\r\033[K");
+}
+
+void byte_progress::operator()(std::uint64_t done, std::uint64_t all) {
+  static const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  const auto now = std::chrono::steady_clock::now();
+  if (!is_terminal || now < next_) return;
+  next_ = now + std::chrono::milliseconds(100);
+  is_shown_ = true;
+  fmt::print(stderr, "\r\033[K{} {} {} of {}", what_, progress_bar(done, all), human_bytes(done),
+             human_bytes(all));
 }
 
 std::string human_bytes(std::uint64_t bytes) {

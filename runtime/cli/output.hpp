@@ -4,6 +4,8 @@
 #include "messages/error.hpp"
 #include "runtime/config.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <string_view>
@@ -27,6 +29,26 @@ status report(const error& why);
 
 /// The runtime's log on stderr: warnings and errors, and all of it when `verbose`.
 log_callback stderr_log(bool verbose);
+
+/// "[####....]", 24 wide.
+std::string progress_bar(std::uint64_t done, std::uint64_t all);
+
+/// How far long work is, drawn over itself on stderr when that is a terminal; taken away at the
+/// end.
+class byte_progress {
+public:
+  explicit byte_progress(std::string_view what)
+      : what_(what) {}
+  byte_progress(const byte_progress&) = delete;
+  byte_progress& operator=(const byte_progress&) = delete;
+  ~byte_progress();
+  void operator()(std::uint64_t done, std::uint64_t all);
+
+private:
+  std::string_view what_;
+  std::chrono::steady_clock::time_point next_{};
+  bool is_shown_ = false;
+};
 
 /// "1.5 MiB"
 std::string human_bytes(std::uint64_t bytes);

@@ -128,13 +128,10 @@ std::optional<std::string> process_environment(std::string_view name) {
   return text ? std::optional<std::string>(text) : std::nullopt;
 }
 
-expected<std::uint64_t> parse_size(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, number);
-  auto unit = text.substr(static_cast<std::size_t>(stop - text.data()));
-  while (unit.starts_with(' '))
-    unit.remove_prefix(1);
+namespace {
+
+// The factor of a unit; 0: it is none.
+std::uint64_t unit_factor(std::string_view unit) {
   static const std::map<std::string_view, std::uint64_t> units{
       {"", 1},
       {"B", 1},
@@ -152,13 +149,37 @@ expected<std::uint64_t> parse_size(std::string_view text) {
       {"TiB", 1ull << 40},
       {"TB", 1'000'000'000'000},
   };
-  const auto factor = units.find(unit);
-  if (problem == std::errc::invalid_argument || factor == units.end())
+  const auto found = units.find(unit);
+  return found == units.end() ? 0 : found->second;
+}
+
+} // namespace
+
+expected<std::uint64_t> parse_size(std::string_view text) {
+  const auto digits = text.substr(0, text.find_first_not_of("0123456789."));
+  auto unit = text.substr(digits.size());
+  while (unit.starts_with(' '))
+    unit.remove_prefix(1);
+  const auto point = digits.find('.');
+  const auto whole = digits.substr(0, point);
+  const auto fraction = point == digits.npos ? std::string_view{} : digits.substr(point + 1);
+  const auto factor = unit_factor(unit);
+  // Half a byte is none: a fraction needs a unit.
+  if (whole.empty() || fraction.find('.') != fraction.npos || factor == 0 ||
+      (point != digits.npos && (fraction.empty() || factor == 1)))
     return fail(errc::malformed,
-                "'" + std::string(text) + "' is no size; write 512, 64KiB, 10GiB or 2GB");
-  if (problem != std::errc{} || number > std::numeric_limits<std::uint64_t>::max() / factor->second)
+                "'" + std::string(text) + "' is no size; write 512, 64KiB, 1.5GiB or 2GB");
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(whole.data(), whole.data() + whole.size(), number);
+  if (parsed.ec != std::errc{} || number >= std::numeric_limits<std::uint64_t>::max() / factor)
     return fail(errc::overflow, "'" + std::string(text) + "' is too large for a size");
-  return number * factor->second;
+  double part = 0;
+  double place = 0.1;
+  for (const char digit : fraction.substr(0, 18)) {
+    part += (digit - '0') * place;
+    place /= 10;
+  }
+  return number * factor + static_cast<std::uint64_t>(part * static_cast<double>(factor) + 0.5);
 }
 
 expected<config> resolve(const given_options& given, const environment& variables) {

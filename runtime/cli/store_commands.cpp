@@ -1,16 +1,16 @@
 #include "runtime/cli/store_commands.hpp"
 
+#include "messages/cache_id.hpp"
 #include "messages/key.hpp"
 #include "runtime/cli/json.hpp"
-#include "storage/disk/store.hpp"
+#include "runtime/cli/open_store.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <ctime>
-#include <filesystem>
 #include <fmt/format.h>
-#include <memory>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 namespace hearth::cli {
@@ -18,19 +18,6 @@ namespace {
 
 using nlohmann::json;
 using storage::entry_info;
-
-// The store as it is: it is not made, and nothing in it is changed.
-expected<std::unique_ptr<storage::store>> open(const config& settings) {
-  if (!std::filesystem::exists(settings.store))
-    return fail(errc::io, "there is no store at " + settings.store.string() +
-                              "; give --store DIR or set HEARTH_STORE");
-  storage::store_options options;
-  options.directory = settings.store;
-  options.budget_bytes = settings.disk_budget_bytes;
-  options.read_only = true;
-  options.guard_sigbus = true;
-  return storage::store::open(std::move(options));
-}
 
 std::string key_text(const entry_info& entry) {
   const auto decoded = key::decode(entry.key);
@@ -64,32 +51,46 @@ status print(const std::string& text) {
   return write_stdout(text) ? yes : report({errc::io, "cannot write to stdout"});
 }
 
+// One entry after another: a store may hold more than fits into memory as JSON.
+status list_json(storage::store& source, const store_arguments& arguments) {
+  bool written = write_stdout("[");
+  bool is_first = true;
+  const auto listed = source.list([&](const entry_info& entry) {
+    if (arguments.cache && entry.cache != *arguments.cache) return true;
+    auto line = dump(json_of(entry));
+    line.pop_back(); // its end of line
+    written = written && write_stdout((std::exchange(is_first, false) ? "" : ",\n") + line);
+    return written;
+  });
+  if (!listed) return store_trouble(listed.error());
+  if (written) written = write_stdout("]\n");
+  return written ? yes : report({errc::io, "cannot write to stdout"});
+}
+
 } // namespace
 
 status list(const config& settings, const store_arguments& arguments) {
-  const auto source = open(settings);
-  if (!source) return report(source.error());
+  if (arguments.cache)
+    if (const auto id = cache_id::make(*arguments.cache); !id) return report(id.error());
+  const auto source = open_store(settings, store_use::look);
+  if (!source) return store_trouble(source.error());
+  if (arguments.json) return list_json(**source, arguments);
   std::vector<std::vector<std::string>> rows{{"CACHE", "VERSION", "BYTES", "EXPIRES", "KEY"}};
-  auto objects = json::array();
   const auto listed = (*source)->list([&](const entry_info& entry) {
     if (arguments.cache && entry.cache != *arguments.cache) return true;
-    if (arguments.json)
-      objects.push_back(json_of(entry));
-    else
-      rows.push_back({printable(entry.cache), printable(entry.version),
-                      std::to_string(entry.payload_bytes), expiry_text(entry), key_text(entry)});
+    rows.push_back({printable(entry.cache), printable(entry.version),
+                    std::to_string(entry.payload_bytes), expiry_text(entry), key_text(entry)});
     return true;
   });
-  if (!listed) return report(listed.error());
-  if (arguments.json) return print(dump(objects));
+  if (!listed) return store_trouble(listed.error());
   std::ostringstream out;
   print_table(out, rows, {false, false, true, false, false});
   return print(out.str());
 }
 
 status stats(const config& settings, const store_arguments& arguments) {
-  const auto source = open(settings);
-  if (!source) return report(source.error());
+  const auto source = open_store(settings, store_use::look);
+  if (!source) return store_trouble(source.error());
   const auto s = (*source)->stats();
   if (arguments.json)
     return print(dump({{"store", settings.store.string()},

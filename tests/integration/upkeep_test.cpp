@@ -1,0 +1,311 @@
+// Looking after a store from the command line: also a damaged one, and while others write to it.
+#include "messages/key.hpp"
+#include "storage/disk/store.hpp"
+#include "tests/storage/disk/store_fixture.hpp"
+#include "tests/support/child_process.hpp"
+#include "tests/support/disk_blocks.hpp"
+#include "tests/support/hearth_program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <fstream>
+#include <grp.h>
+#include <pty.h>
+#include <unistd.h>
+
+using namespace hearth::test;
+namespace fs = std::filesystem;
+namespace storage = hearth::storage;
+
+namespace {
+
+struct kept_store {
+  program_result hearth(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--store", store.string()});
+    return run_hearth(std::move(arguments), directory.path());
+  }
+  storage::store_options options() const {
+    auto made = small_store(store);
+    made.segment_bytes = 256u << 10;
+    return made;
+  }
+  void fill(int entries, std::size_t bytes = 4000) const {
+    auto opened = open_store(options());
+    for (int i = 0; i < entries; ++i)
+      REQUIRE(insert(*opened, hearth::key("k" + std::to_string(i)).encoded(),
+                     noise(bytes, static_cast<std::uint64_t>(i))) ==
+              storage::write_status::inserted);
+  }
+  fs::path segment() const { return store / "v1/shards/00/000001.seg"; }
+
+  temporary_directory directory;
+  fs::path store = directory / "store";
+};
+
+void check_error(const program_result& result, int status, const std::string& word) {
+  CHECK(result.status == status);
+  CHECK(result.out.empty());
+  CHECK_MESSAGE(lines_of(result.err).size() == 1, result.err);
+  CHECK_MESSAGE(result.err.find(word) != std::string::npos, result.err);
+}
+
+void flip(const fs::path& path, std::streamoff at) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(at);
+  const char byte = static_cast<char>(file.get() ^ 1);
+  file.seekp(at);
+  file.put(byte);
+}
+
+} // namespace
+
+TEST_CASE_FIXTURE(kept_store, "commands that look make no store and say that there is none") {
+  for (const bool is_empty : {false, true}) {
+    if (is_empty) fs::create_directory(store);
+    for (const std::string command : {"list", "stats", "verify", "clear"})
+      check_error(hearth({command}), 3, "no store");
+    check_error(hearth({"verify", "--repair"}), 3, "no store");
+    check_error(hearth({"evict", "--to", "0"}), 3, "no store");
+    check_error(hearth({"get", "k"}), 1, "no entry");
+    CHECK(hearth({"erase", "k"}).out == "absent\n");
+    CHECK(fs::exists(store) == is_empty);
+    CHECK((!is_empty || fs::is_empty(store)));
+  }
+}
+
+TEST_CASE_FIXTURE(kept_store, "verify finds nothing wrong with a store that is intact") {
+  fill(100);
+  const auto said = hearth({"verify"});
+  CHECK(said.status == 0);
+  CHECK(said.err.empty());
+  CHECK(said.out.starts_with("intact: "));
+  const auto report = hearth({"verify", "--json"}).json();
+  CHECK(report.at("intact") == true);
+  CHECK(report.at("records") >= 100);
+  CHECK(report.at("findings").empty());
+  const auto repaired = hearth({"verify", "--repair", "--json"});
+  CHECK(repaired.status == 0);
+  CHECK(repaired.json().at("repaired") == 0);
+}
+
+TEST_CASE_FIXTURE(kept_store, "verify names what is damaged and repair leaves an intact store") {
+  fill(100);
+  flip(segment(), 20'000);
+  const auto found = hearth({"verify"});
+  CHECK(found.status == 1);
+  REQUIRE(lines_of(found.out).size() >= 2);
+  CHECK(lines_of(found.out).front().find("000001.seg at ") != std::string::npos);
+  CHECK(lines_of(found.out).back().starts_with("not intact: "));
+  CHECK(hearth({"verify"}).status == 1); // looking repaired nothing
+  const auto report = hearth({"verify", "--json"});
+  CHECK(report.status == 1);
+  CHECK(report.json().at("intact") == false);
+  CHECK(report.json().at("damaged") == 1);
+  const auto repaired = hearth({"verify", "--repair", "--json"});
+  CHECK(repaired.status == 0);
+  CHECK(repaired.json().at("intact") == true);
+  CHECK(repaired.json().at("repaired") >= 1);
+  CHECK(repaired.json().at("findings").size() >= 1);
+  CHECK(hearth({"verify"}).status == 0);
+  CHECK(hearth({"list", "--json"}).json().size() == 99);
+}
+
+TEST_CASE_FIXTURE(kept_store,
+                  "a store whose head or index is gone is not intact until it is repaired") {
+  fill(100);
+  const auto shard = store / "v1/shards/00";
+  SUBCASE("head") { fs::resize_file(shard / "head", 10); }
+  SUBCASE("index") { fs::resize_file(shard / "index.1", 1000); }
+  const auto repaired = hearth({"verify", "--repair", "--json"});
+  CHECK(repaired.status == 0);
+  CHECK(repaired.json().at("rebuilt_shards") == 1);
+  CHECK(hearth({"verify"}).status == 0);
+  CHECK(hearth({"list", "--json"}).json().size() == 100);
+}
+
+TEST_CASE_FIXTURE(kept_store, "a head that is cut short is a finding of verify") {
+  fill(10);
+  fs::resize_file(store / "v1/shards/00/head", 10);
+  const auto found = hearth({"verify", "--json"});
+  CHECK(found.status == 1);
+  CHECK(found.json().at("intact") == false);
+  CHECK(found.json().at("findings").size() == 1);
+}
+
+TEST_CASE_FIXTURE(kept_store, "evict understands sizes and keeps to them") {
+  fill(1000, 6000);
+  CHECK(blocks_under(store) > 6'000'000);
+  const auto half = hearth({"evict", "--to", "2.5M", "--json"});
+  CHECK(half.status == 0);
+  CHECK(half.json().at("status") == "evicted");
+  CHECK(half.json().at("freed_bytes") > 3'000'000);
+  CHECK(half.json().at("disk_bytes") <= 5u << 19);
+  CHECK(blocks_under(store) <= (5u << 19) + (16u << 10)); // and the store's own few files
+  CHECK(hearth({"verify"}).status == 0);
+  CHECK(hearth({"list", "--json"}).json().size() > 300);
+  const auto nothing = hearth({"evict", "--to", "1TiB"});
+  CHECK(nothing.status == 0);
+  CHECK(nothing.out.starts_with("evicted: 0 B freed"));
+  CHECK(hearth({"evict", "--to", "1000000"}).status == 0);
+  CHECK(blocks_under(store) <= 1'000'000 + (16u << 10));
+  CHECK(hearth({"evict", "--to", "0"}).status == 0);
+  CHECK(hearth({"list", "--json"}).json().empty());
+  CHECK(blocks_under(store) < 100'000);
+}
+
+TEST_CASE_FIXTURE(kept_store, "a bad size is one line and status 2") {
+  fill(1);
+  for (const std::string size : {"", "much", "-5", "5X", "1.5", ".5G", "1.G", "1..5G", "1e9",
+                                 "10 0", "99999999999999999999", "20000000TiB"})
+    check_error(hearth({"evict", "--to", size}), 2, size == "-5" ? "" : "--to");
+  check_error(hearth({"evict"}), 2, "--to");
+  CHECK(hearth({"list", "--json"}).json().size() == 1);
+}
+
+TEST_CASE_FIXTURE(kept_store, "evicting keeps what was asked for") {
+  fill(1000, 6000);
+  for (int round = 0; round < 2; ++round)
+    for (const std::string key : {"k3", "k7"})
+      CHECK(hearth({"get", key, "--cache", "graphs", "-o", "/dev/null"}).status == 0);
+  CHECK(hearth({"evict", "--to", "2M"}).status == 0);
+  CHECK(hearth({"get", "k3", "--cache", "graphs"}).status == 0);
+  CHECK(hearth({"get", "k4", "--cache", "graphs"}).status == 1);
+}
+
+TEST_CASE_FIXTURE(kept_store, "clear drops every entry and gives the disk back") {
+  fill(3000, 1000);
+  const auto said = hearth({"clear", "--json"});
+  CHECK(said.status == 0);
+  CHECK(said.json().at("status") == "cleared");
+  CHECK(said.json().at("freed_bytes") > 3'000'000);
+  CHECK(hearth({"list", "--json"}).json().empty());
+  CHECK(hearth({"stats", "--json"}).json().at("entries") == 0);
+  CHECK(blocks_under(store) < 100'000);
+  CHECK(hearth({"clear"}).out.starts_with("cleared: "));
+  CHECK(hearth({"verify"}).status == 0);
+  fill(10);
+  CHECK(hearth({"list", "--json"}).json().size() == 10);
+}
+
+TEST_CASE_FIXTURE(kept_store, "commands work while others write") {
+  fill(100);
+  int stop[2];
+  REQUIRE(::pipe2(stop, O_CLOEXEC) == 0);
+  std::vector<std::unique_ptr<child_process>> writers;
+  for (int writer = 0; writer < 2; ++writer)
+    writers.push_back(std::make_unique<child_process>([&, writer] {
+      ::close(stop[1]);
+      ::fcntl(stop[0], F_SETFL, O_NONBLOCK);
+      auto opened = open_store(options());
+      char byte = 0;
+      for (std::uint64_t i = 0; ::read(stop[0], &byte, 1) < 0; ++i) { // until the pipe is closed
+        const auto key = hearth::key("w" + std::to_string(writer) + "." + std::to_string(i % 500));
+        const auto text = noise(i % 50 == 0 ? 200'000 : 3000, i);
+        if (put(*opened, key.encoded(), text) != storage::write_status::stored) return 1;
+        if (i % 7 == 0 && erase(*opened, key.encoded()) == storage::write_status::failed) return 2;
+        const auto back = text_of(*opened, key.encoded());
+        if (back != text && back != "<miss>") return 3;
+      }
+      return 0;
+    }));
+  ::close(stop[0]);
+  for (int round = 0; round < 3; ++round) {
+    for (const std::string command : {"list", "stats", "verify"}) {
+      const auto said = hearth({command, "--json"});
+      CHECK_MESSAGE(said.status == 0, command, ": ", said.out, said.err);
+      CHECK(said.err.empty());
+      said.json();
+    }
+    CHECK(hearth({"evict", "--to", "3M"}).status == 0);
+    CHECK(hearth({"verify", "--repair", "--json"}).json().at("intact") == true);
+    if (round == 1) CHECK(hearth({"clear"}).status == 0);
+  }
+  ::close(stop[1]);
+  for (auto& writer : writers)
+    CHECK(writer->wait() == 0);
+  const auto report = hearth({"verify", "--json"});
+  CHECK_MESSAGE(report.status == 0, report.out);
+}
+
+TEST_CASE_FIXTURE(kept_store, "somebody who may only read looks and changes nothing") {
+  if (::geteuid() != 0) {
+    MESSAGE("skipped: only root can become nobody");
+    return;
+  }
+  fill(20);
+  constexpr uid_t nobody = 65534;
+  fs::permissions(directory.path(), fs::perms(0711));
+  for (const auto& one : fs::recursive_directory_iterator(store)) {
+    REQUIRE(::chown(one.path().c_str(), nobody, nobody) == 0);
+    fs::permissions(one.path(), one.is_directory() ? fs::perms(0500) : fs::perms(0400));
+  }
+  REQUIRE(::chown(store.c_str(), nobody, nobody) == 0);
+  fs::permissions(store, fs::perms(0500));
+  const int program = ::open(HEARTH_PROGRAM, O_RDONLY);
+  REQUIRE(program >= 0);
+  const auto as_nobody = [&](std::vector<std::string> arguments) {
+    const auto out = directory / "nobody.out";
+    const auto err = directory / "nobody.err";
+    arguments.insert(arguments.begin(), "hearth");
+    arguments.insert(arguments.end(), {"--store", store.string()});
+    child_process child([&]() -> int {
+      std::vector<char*> argv;
+      for (auto& one : arguments)
+        argv.push_back(one.data());
+      argv.push_back(nullptr);
+      ::dup2(::open(out.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), 1);
+      ::dup2(::open(err.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), 2);
+      if (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0) return 99;
+      ::fexecve(program, argv.data(), environ);
+      return 98;
+    });
+    const int status = child.wait();
+    return program_result{status, file_text(out), file_text(err)};
+  };
+  CHECK(as_nobody({"list", "--json"}).json().size() == 20);
+  CHECK(as_nobody({"stats", "--json"}).json().at("entries") == 20);
+  CHECK(as_nobody({"verify", "--json"}).json().at("intact") == true);
+  for (const auto& change : std::vector<std::vector<std::string>>{
+           {"verify", "--repair"}, {"evict", "--to", "0"}, {"clear"}})
+    check_error(as_nobody(change), 3, "ermission");
+  ::close(program);
+  fs::permissions(store, fs::perms(0700)); // so that it can be removed
+  REQUIRE(::chown(store.c_str(), 0, 0) == 0);
+  check_error(hearth({"list"}), 3, "another user"); // what is somebody else's is refused
+}
+
+TEST_CASE_FIXTURE(kept_store, "verify shows how far it is on a terminal and takes it away") {
+  fill(100);
+  int master = -1;
+  int slave = -1;
+  REQUIRE(::openpty(&master, &slave, nullptr, nullptr, nullptr) == 0);
+  const auto out = directory / "out";
+  child_process child([&]() -> int {
+    ::dup2(::open(out.c_str(), O_CREAT | O_WRONLY, 0600), 1);
+    ::dup2(slave, 2);
+    ::execl(HEARTH_PROGRAM, "hearth", "verify", "--store", store.c_str(), nullptr);
+    return 98;
+  });
+  ::close(slave);
+  std::string shown;
+  char text[4096];
+  for (ssize_t got = 0; (got = ::read(master, text, sizeof text)) > 0;)
+    shown.append(text, static_cast<std::size_t>(got));
+  CHECK(child.wait() == 0);
+  ::close(master);
+  CHECK(shown.find("checking [") != std::string::npos);
+  CHECK(shown.ends_with("\r\033[K"));
+  CHECK(file_text(out).starts_with("intact: "));
+}
+
+TEST_CASE_FIXTURE(kept_store, "list shows one cache alone and refuses a name that is none") {
+  fill(3);
+  const auto one = directory / "one";
+  write_text(one, "1");
+  CHECK(hearth({"insert", "other", one.string(), "--cache", "second"}).status == 0);
+  CHECK(hearth({"list", "--json", "--cache", "graphs"}).json().size() == 3);
+  CHECK(hearth({"list", "--json", "--cache", "second"}).json().size() == 1);
+  CHECK(hearth({"list", "--json", "--cache", "third"}).json().empty());
+  check_error(hearth({"list", "--cache", "../x"}), 2, "../x");
+}
