@@ -2,6 +2,7 @@
 #include "runtime/cli/bench_command.hpp"
 #include "runtime/cli/compile_command.hpp"
 #include "runtime/cli/entry_commands.hpp"
+#include "runtime/cli/key_commands.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/script_commands.hpp"
 #include "runtime/cli/settings.hpp"
@@ -43,6 +44,8 @@ struct command_line {
   script_arguments script;
   simulate_arguments simulate;
   upkeep_arguments upkeep;
+  key_arguments key;
+  explain_arguments explain;
   command run;
 };
 
@@ -172,6 +175,28 @@ void add_simulate_command(CLI::App& app, command_line& line) {
   });
 }
 
+void add_key_commands(CLI::App& app, command_line& line) {
+  auto* keys = app.add_subcommand("key", "the structural key of details in JSON");
+  keys->add_option("DETAILS", line.key.details, "the details, a file of JSON; - is stdin")
+      ->required();
+  keys->add_flag("--debug", line.key.debug, "a line a field before the key");
+  keys->callback([&line] {
+    line.run = [&line](const config& settings) {
+      line.key.json = line.given.json;
+      return show_key(settings, line.key);
+    };
+  });
+  auto* explains = app.add_subcommand("explain", "the fields in which two keys differ");
+  explains->add_option("A", line.explain.first, "the details of one, a file of JSON")->required();
+  explains->add_option("B", line.explain.second, "the details of the other")->required();
+  explains->callback([&line] {
+    line.run = [&line](const config& settings) {
+      line.explain.json = line.given.json;
+      return explain_keys(settings, line.explain);
+    };
+  });
+}
+
 void describe(CLI::App& app, command_line& line) {
   app.set_version_flag("--version", "hearth " + std::string(version()));
   app.require_subcommand(1);
@@ -197,6 +222,7 @@ void describe(CLI::App& app, command_line& line) {
   add_text_commands(app, line);
   add_script_command(app, line);
   add_simulate_command(app, line);
+  add_key_commands(app, line);
 }
 
 // The arguments, last first as the parser wants them. What follows the command `guard` is marked.

@@ -1,0 +1,25 @@
+// Files and trees of files as details of a key: by their content. Any thread.
+#pragma once
+
+#include "messages/detail.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace hearth {
+
+/// Most files in a tree that a key takes in.
+inline constexpr std::size_t max_tree_files = 1'000'000;
+
+/// A file's SHA-256 and size; it is read in parts. Errors: `not_found`, `permission`, `io`,
+/// `invalid_argument` (no regular file).
+expected<file_detail> detail_of_file(const std::filesystem::path& path);
+
+/// The files below a folder whose names end in one of `suffixes` (none: all), by their paths in it
+/// with '/' between. Links to files count as what they lead to, links to folders are not followed.
+/// Errors: as above, and `too_large` above a million files.
+expected<tree_detail> detail_of_tree(const std::filesystem::path& folder,
+                                     const std::vector<std::string>& suffixes = {});
+
+} // namespace hearth
