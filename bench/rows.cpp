@@ -11,6 +11,7 @@ registry all_rows() {
   add_open_rows(all);
   add_process_rows(all);
   add_guard_rows(all);
+  add_key_rows(all);
   return all;
 }
 

@@ -1,81 +1,77 @@
 #include "runtime/keys/contents.hpp"
 
+#include "runtime/orchestrator/file_view.hpp"
+
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <fcntl.h>
-#include <memory>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <atomic>
+#include <functional>
+#include <thread>
 
 namespace hearth {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct open_file {
-  int fd;
-  explicit open_file(const fs::path& path)
-      : fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  open_file(const open_file&) = delete;
-  open_file& operator=(const open_file&) = delete;
-  ~open_file() {
-    if (fd >= 0) ::close(fd);
-  }
-};
-
-bool wanted(const std::string& name, const std::vector<std::string>& suffixes) {
+bool is_wanted(const fs::directory_entry& entry, const std::vector<std::string>& suffixes) {
+  std::error_code failure;
+  if (!entry.is_regular_file(failure)) return false;
+  const auto name = entry.path().filename().string();
   return suffixes.empty() || std::any_of(suffixes.begin(), suffixes.end(), [&](const auto& suffix) {
            return name.ends_with(suffix);
          });
 }
 
-expected<void> add_entry(tree_detail& tree, const fs::directory_entry& entry,
-                         const fs::path& folder, const std::vector<std::string>& suffixes) {
+expected<std::vector<fs::path>> files_below(const fs::path& folder,
+                                            const std::vector<std::string>& suffixes) {
+  std::vector<fs::path> paths;
   std::error_code failure;
-  if (!entry.is_regular_file(failure)) return {};
-  if (!wanted(entry.path().filename().string(), suffixes)) return {};
-  if (tree.files.size() == max_tree_files)
-    return fail(errc::too_large,
-                folder.string() + " holds more than " + std::to_string(max_tree_files) + " files");
-  auto content = detail_of_file(entry.path());
-  if (!content) return fail(content.error());
-  tree.files.emplace(entry.path().lexically_relative(folder).generic_string(), *content);
-  return {};
+  for (fs::recursive_directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    if (!is_wanted(*at, suffixes)) continue;
+    if (paths.size() == max_tree_files)
+      return fail(errc::too_large, folder.string() + " holds more than " +
+                                       std::to_string(max_tree_files) + " files");
+    paths.push_back(at->path());
+  }
+  if (failure) return fail(error_of_errno(failure.value(), "cannot list " + folder.string()));
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// Calls `work` with 0 to `count` - 1, on as many threads as there are cores.
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
+  constexpr std::size_t worth_a_thread = 16;
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    for (auto i = next.fetch_add(1); i < count; i = next.fetch_add(1))
+      work(i);
+  };
+  const auto most = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < most && i * worth_a_thread < count; ++i)
+    others.emplace_back(run);
+  run();
 }
 
 } // namespace
 
 expected<file_detail> detail_of_file(const fs::path& path) {
-  const open_file file(path);
-  struct stat about {};
-  if (file.fd < 0 || ::fstat(file.fd, &about) != 0)
-    return fail(error_of_errno(errno, "cannot read " + path.string()));
-  if (!S_ISREG(about.st_mode))
-    return fail(errc::invalid_argument, path.string() + " is no regular file");
-  constexpr std::size_t part = 256 << 10;
-  const auto buffer = std::make_unique<char[]>(part);
-  sha256_stream content;
-  std::uint64_t bytes = 0;
-  for (;;) {
-    const auto got = ::read(file.fd, buffer.get(), part);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(error_of_errno(errno, "cannot read " + path.string()));
-    if (got == 0) break;
-    content.update({buffer.get(), static_cast<std::size_t>(got)});
-    bytes += static_cast<std::uint64_t>(got);
-  }
-  return file_detail{content.finish(), bytes};
+  const auto known = orchestrator::file_view().content(path.string());
+  if (!known) return fail(known.error());
+  return file_detail{known->content, static_cast<std::uint64_t>(known->stamp.size)};
 }
 
 expected<tree_detail> detail_of_tree(const fs::path& folder,
                                      const std::vector<std::string>& suffixes) {
+  const auto paths = files_below(folder, suffixes);
+  if (!paths) return fail(paths.error());
+  std::vector<expected<file_detail>> contents(paths->size());
+  in_parallel(paths->size(), [&](std::size_t i) { contents[i] = detail_of_file((*paths)[i]); });
   tree_detail tree;
-  std::error_code failure;
-  for (fs::recursive_directory_iterator at(folder, failure), end; !failure && at != end;
-       at.increment(failure))
-    if (auto added = add_entry(tree, *at, folder, suffixes); !added) return fail(added.error());
-  if (failure) return fail(error_of_errno(failure.value(), "cannot list " + folder.string()));
+  for (std::size_t i = 0; i < paths->size(); ++i) {
+    if (!contents[i]) return fail(contents[i].error());
+    tree.files.emplace((*paths)[i].lexically_relative(folder).generic_string(), *contents[i]);
+  }
   return tree;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/orchestrator/toolchain.hpp"
 
+#include "runtime/files/find_program.hpp"
+
 #include "runtime/orchestrator/compiler_answers.hpp"
 #include "runtime/orchestrator/machine.hpp"
 
@@ -52,30 +54,17 @@ std::string_view value_in(std::span<const std::string> environment, std::string_
 
 value texts(std::span<const std::string> list) { return value::array(list.begin(), list.end()); }
 
-// The program `name` in the folders of PATH (an empty part is the working directory).
-std::string find_program(std::string_view name, std::string_view path, std::string_view directory) {
-  while (!path.empty()) {
-    const auto part = path.substr(0, path.find(':'));
-    path.remove_prefix(std::min(path.size(), part.size() + 1));
-    const auto candidate = path_in(path_in(directory, part.empty() ? "." : part), name);
-    const auto found = stamp_now(candidate);
-    if (found && !found->is_directory && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return {};
-}
-
 expected<std::string> find_compiler(const toolchain_request& request, std::string_view path) {
   const auto& name = request.compiler;
   if (name.empty()) return fail(errc::invalid_argument, "the plan names no compiler; name one");
   if (name.find('/') == std::string::npos) {
-    auto found = find_program(name, path, request.directory);
-    if (found.empty())
+    auto found = find_in_path(name, path, request.directory);
+    if (!found)
       return fail(errc::not_found, "no compiler " + name + " in PATH; install it or name another");
-    return found;
+    return *found;
   }
   auto found = path_in(request.directory, name);
-  const auto stamp = stamp_now(found);
-  if (!stamp || stamp->is_directory || ::access(found.c_str(), X_OK) != 0)
+  if (!is_program(found))
     return fail(errc::not_found, "no compiler at " + found + "; correct the plan's `compiler`");
   return found;
 }
@@ -216,7 +205,7 @@ private:
   }
   std::string program(const std::string& name) const {
     if (name.empty() || name.find('/') != std::string::npos) return name;
-    return find_program(name, path_, toolchain_.directory);
+    return find_in_path(name, path_, toolchain_.directory).value_or(std::string());
   }
   std::string in_directories(const std::vector<std::string>& directories, std::string_view name) {
     for (const auto& directory : directories)
@@ -226,7 +215,8 @@ private:
   }
   std::string tool(std::string_view name) {
     auto found = in_directories(answers_.program_directories, name);
-    return found.empty() ? find_program(name, path_, toolchain_.directory) : found;
+    if (!found.empty()) return found;
+    return find_in_path(name, path_, toolchain_.directory).value_or(std::string());
   }
 
   // The files that a flag may name: itself, what follows `=`, `@` or a letter, parts of `-Wl,a,b`.

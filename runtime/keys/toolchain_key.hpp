@@ -1,0 +1,58 @@
+// The key of everything that makes programs: a version, compilers, the source trees and files that
+// a toolchain is built from. One value a process, made when it is first wanted.
+//
+// Any thread.
+#pragma once
+
+#include "messages/detail.hpp"
+#include "messages/digest.hpp"
+
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hearth {
+
+/// A tree of sources that is part of a toolchain.
+struct source_tree {
+  std::string name; ///< that the key knows it by, whatever folder it is in
+  std::filesystem::path folder;
+  std::vector<std::string> suffixes; ///< of the files that count; none: all
+};
+
+/// What a toolchain is made of.
+struct toolchain_parts {
+  std::string version;
+  std::vector<std::string> compilers; ///< names in PATH, or paths: by content, links followed
+  std::vector<std::string> flags;
+  std::vector<source_tree> trees;
+  std::vector<std::filesystem::path> files; ///< by file name and content
+};
+
+/// The details of such a toolchain. Errors: `not_found` (a compiler, a file), `invalid_argument`
+/// (two trees, files or compilers of one name), what reading says.
+expected<detail> toolchain_details(const toolchain_parts& parts);
+
+/// Keeps the digest of a toolchain once it was made.
+class toolchain_key {
+public:
+  explicit toolchain_key(toolchain_parts parts)
+      : parts_(std::move(parts)) {}
+
+  /// SHA-256 of the encoded `toolchain_details`; made by the first who asks, others wait for it. An
+  /// error is not kept.
+  expected<digest> get();
+  /// What `get` says from now on: for hosts that know it already, such as workers.
+  void set(digest known);
+  /// Forgets it: the next `get` looks at every file again, and reads those that changed.
+  void clear();
+
+private:
+  toolchain_parts parts_;
+  std::mutex guard_;
+  std::optional<digest> known_;
+};
+
+} // namespace hearth
