@@ -94,7 +94,8 @@ TEST_CASE_FIXTURE(desk, "details that are wrong are refused with their place") {
   check_refused("{\"a\": 1, \"a\": 2}", "the name 'a' comes twice");
   check_refused("{\"a\": 9223372036854775808}",
                 "the number '9223372036854775808' is outside 64 bits");
-  check_refused("{\"a\": 99999999999999999999999}", "the number '99999999999999999999999' is outside");
+  check_refused("{\"a\": 99999999999999999999999}",
+                "the number '99999999999999999999999' is outside");
   check_refused("[1]", "the details of a key are an object");
   check_refused(R"({"a": {"$tensr": {}}})", "a: '$tensr' stands for no kind of detail here");
   check_refused(R"({"a": {"$symbol": "x", "b": 1}})", "a: '$symbol' stands for no kind");
