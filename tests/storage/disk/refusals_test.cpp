@@ -189,6 +189,9 @@ TEST_CASE("a directory that becomes read-only fails the writes that need it and 
   CHECK(status == 0);
 }
 
+// Not with UBSan, which asks by a pipe whether an object can be read: without descriptors it takes
+// every object for a wrong one.
+#if !defined(__SANITIZE_ADDRESS__)
 TEST_CASE("a process without descriptors gets errors and misses and lives on") {
   const temporary_directory directory;
   auto options = small_store(directory.path());
@@ -225,6 +228,7 @@ TEST_CASE("a process without descriptors gets errors and misses and lives on") {
   });
   CHECK(child.wait() == 0);
 }
+#endif
 
 TEST_CASE("a quota, a full table of files and no address space have the right error") {
   struct refusal {
