@@ -38,8 +38,14 @@ public:
     return real_->list(visit);
   }
   storage::store_stats stats() const override { return real_->stats(); }
-  expected<storage::verify_report> verify(bool repair) override { return real_->verify(repair); }
-  expected<std::uint64_t> evict_to(std::uint64_t bytes) override { return real_->evict_to(bytes); }
+  expected<storage::verify_report> verify(bool repair,
+                                          const storage::progress_callback& progress) override {
+    return real_->verify(repair, progress);
+  }
+  expected<std::uint64_t> evict_to(std::uint64_t bytes,
+                                   const storage::progress_callback& progress) override {
+    return real_->evict_to(bytes, progress);
+  }
   expected<void> clear() override { return real_->clear(); }
 
 private:
