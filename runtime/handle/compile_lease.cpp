@@ -4,7 +4,6 @@
 #include "runtime/handle/tiers.hpp"
 
 #include <atomic>
-#include <cxxabi.h>
 #include <exception>
 #include <string>
 #include <utility>
@@ -18,9 +17,7 @@ struct outcome {
   bool ends;
 };
 
-// A forced unwind is caught by a reference to nothing: the sanitizer need not say so.
-[[gnu::no_sanitize("null")]] outcome run_callback(const compile_function& compile,
-                                                  const std::stop_token& cancel) {
+outcome run_callback(const compile_function& compile, const std::stop_token& cancel) {
   try {
     auto made = compile();
     if (made && !*made)
@@ -28,12 +25,12 @@ struct outcome {
     const bool gave_up =
         !made && (made.error().code() == errc::cancelled || cancel.stop_requested());
     return {std::move(made), !gave_up};
-  } catch (const abi::__forced_unwind&) {
-    throw; // the thread is cancelled or exits: the lease goes as its holder unwinds
   } catch (const std::exception& e) {
     return {fail(errc::compile_failed, std::string("the compile callback threw: ") + e.what()),
             false};
   } catch (...) {
+    // The thread is cancelled or exits, which is no exception: the lease goes as its holder unwinds.
+    if (!std::current_exception()) throw;
     return {fail(errc::compile_failed, "the compile callback threw something that is no exception"),
             false};
   }

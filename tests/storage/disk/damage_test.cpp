@@ -406,6 +406,8 @@ TEST_CASE("flipped bits and swapped pages are found and cost only the entries th
     CAPTURE(round);
     auto now = one.files;
     bool only_segments = true;
+    std::string what; // was done, for whoever looks at a failure
+    CAPTURE(what);
     const auto damages = 1 + random() % 3;
     for (std::uint64_t i = 0; i < damages; ++i) {
       const auto& path = paths[random() % paths.size()];
@@ -415,6 +417,7 @@ TEST_CASE("flipped bits and swapped pages are found and cost only the entries th
       if (random() % 2 || bytes.size() < unit) {
         const auto at = random() % bytes.size();
         bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+        what += "flip " + path.string() + ":" + std::to_string(at) + "; ";
         ++flips;
         continue;
       }
@@ -430,6 +433,9 @@ TEST_CASE("flipped bits and swapped pages are found and cost only the entries th
       const auto page = bytes.substr(here, unit);
       bytes.replace(here, unit, second.substr(there, unit));
       if (random() % 2) second.replace(there, unit, page);
+      what += "page " + path.string() + ":" + std::to_string(here) + " from " +
+              (is_foreign ? "another store" : second_path.string()) + ":" + std::to_string(there) +
+              " of " + std::to_string(unit) + "; ";
       ++swaps;
     }
     one.restore();
