@@ -1,8 +1,7 @@
 #include "storage/disk/store_directory.hpp"
 
-#include "storage/disk/copy_hash.hpp"
 #include "storage/disk/errors.hpp"
-#include "storage/disk/head.hpp"
+#include "storage/disk/recall.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +16,6 @@ namespace {
 
 constexpr const char* description_name = "store";
 constexpr std::uint64_t copy_distance = page_bytes / description_copies;
-constexpr unsigned max_shards = 256;
 
 // File systems on which locks and shared mappings are those of one machine.
 constexpr std::array<long, 7> known_file_systems{
@@ -29,15 +27,6 @@ constexpr std::array<long, 7> known_file_systems{
     0x01021994, // tmpfs
     0x794C7630, // overlay
 };
-
-std::uint64_t sum_of(const store_description& d) noexcept {
-  return hash_seeded(&d, offsetof(store_description, sum), 0);
-}
-
-bool is_usable(const store_description& d) noexcept {
-  return d.magic == store_magic && d.sum == sum_of(d) && d.shards > 0 && d.shards <= max_shards &&
-         d.segment_bytes >= min_segment_bytes && d.segment_bytes <= max_segment_bytes;
-}
 
 expected<void> check_file_system(file_system& files, const file& folder,
                                  const std::filesystem::path& path) {
@@ -108,30 +97,6 @@ expected<void> make_description(file_system& files, store_directory& in,
   return {};
 }
 
-// The description that the heads still tell of, after the file itself was lost.
-std::optional<store_description> recall(file_system& files, const store_directory& in) {
-  const file shards(files, files.open_at(in.folder.get(), "shards", O_RDONLY | O_DIRECTORY, 0));
-  std::vector<std::string> names;
-  if (!shards || files.list(shards.get(), names) < 0) return std::nullopt;
-  for (const auto& name : names) {
-    const file head(
-        files, files.open_at(shards.get(), (name + "/head").c_str(), O_RDONLY | O_NOFOLLOW, 0));
-    alignas(8) page bytes{};
-    if (!head || read_fully(files, head.get(), bytes.data(), bytes.size(), 0) !=
-                     static_cast<ssize_t>(bytes.size()))
-      continue;
-    const head_page words(bytes.data());
-    if (!words.verify()) continue;
-    store_description d;
-    d.shards = static_cast<std::uint32_t>(words.get(head_word::shards));
-    d.store_id = words.store_id();
-    d.segment_bytes = words.get(head_word::segment_bytes);
-    d.sum = sum_of(d);
-    if (is_usable(d)) return d;
-  }
-  return std::nullopt;
-}
-
 expected<void> read_description(file_system& files, store_directory& in, bool read_only,
                                 const store_description& fresh) {
   const auto path = in.path / description_name;
@@ -140,7 +105,7 @@ expected<void> read_description(file_system& files, store_directory& in, bool re
   if (got < 0) return fail(system_error(static_cast<int>(-got), "read", path));
   auto found = decode(bytes);
   const bool damaged = !found;
-  if (damaged) found = recall(files, in);
+  if (damaged) found = recall(files, in.folder, fresh);
   if (!found && read_only)
     return fail(errc::corrupt, path.string() + " is damaged; open the store for writing once");
   in.description = found.value_or(fresh);
@@ -230,7 +195,7 @@ open_store_directory(file_system& files, const std::filesystem::path& directory,
   };
   open();
   if (opened.description_file.error() == ENOENT && make) {
-    const auto recalled = recall(files, opened);
+    const auto recalled = recall(files, opened.folder, fresh);
     if (auto made = make_description(files, opened, recalled.value_or(fresh)); !made)
       return fail(made.error());
     open();
