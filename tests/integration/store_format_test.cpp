@@ -53,7 +53,7 @@ TEST_CASE("a reader written from the format's page agrees with the program about
   const auto place = directory / "store";
   auto options = small_store(place);
   options.shards = 3;
-  options.budget_bytes = 24u << 20;
+  options.budget_bytes = 15u << 20;
   std::map<std::string, std::string> sums; // of the payload, by the key's text
   const auto graphs = *hearth::cache_id::make("graphs");
   const auto tunings = *hearth::cache_id::make("tunings", "v2 \xc3\xa9");
