@@ -29,7 +29,7 @@ outcome run_callback(const compile_function& compile, const std::stop_token& can
     return {fail(errc::compile_failed, std::string("the compile callback threw: ") + e.what()),
             false};
   } catch (...) {
-    // The thread is cancelled or exits, which is no exception: the lease goes as its holder unwinds.
+    // The thread is cancelled or exits: the lease goes as its holder unwinds.
     if (!std::current_exception()) throw;
     return {fail(errc::compile_failed, "the compile callback threw something that is no exception"),
             false};
