@@ -92,12 +92,12 @@ expected<file> shard::reserve_large_file(const std::string& name, std::uint64_t 
 expected<file> shard::make_large_file(const std::string& name, std::uint64_t bytes) {
   file made(files_, files_.open_at(directory_.get(), name.c_str(),
                                    O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0600));
-  if (!made) return fail(system_error(made.error(), "make", path_of(name)));
+  if (!made) return fail(system_error(made.error(), "make a file for a value in", config_.path));
   int error = -files_.try_lock(made.get(), true);
   if (!error) error = -files_.resize(made.get(), bytes);
   if (!error) return made;
   files_.remove_at(directory_.get(), name.c_str());
-  return fail(system_error(error, "make room for", path_of(name)));
+  return fail(system_error(error, "make room for a value in", config_.path));
 }
 
 expected<void> shard::write_large(const file& to, const write_request& request,
@@ -164,7 +164,7 @@ expected<void> shard::publish_large(write_request& request, prepared_write& read
     publish({&one, 1});
   }
   head_.set(head_word::pending, 0);
-  if (renamed < 0) return fail(system_error(-renamed, "rename", path_of(name)));
+  if (renamed < 0) return fail(system_error(-renamed, "name a value in", config_.path));
   files_.unlock(written.get());
   unsynced_.emplace(*number, std::make_shared<file>(std::move(written)));
   directory_unsynced_ = true;

@@ -81,7 +81,7 @@ expected<void> make_description(file_system& files, store_directory& in,
   const auto name = "store." + std::to_string(::getpid()) + "." + std::to_string(new_store_id());
   const auto broken = [&](int error, std::string_view action) {
     files.remove_at(in.folder.get(), name.c_str());
-    return fail(system_error(error, action, in.path / name));
+    return fail(system_error(error, action, in.path / description_name));
   };
   const file made(files, files.open_at(in.folder.get(), name.c_str(),
                                        O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0600));
