@@ -103,7 +103,7 @@ expected<file> shard::make_head() {
                     std::to_string(reinterpret_cast<std::uintptr_t>(this)) + ".tmp";
   const auto broken = [&](int error, std::string_view action) {
     files_.remove_at(directory_.get(), name.c_str());
-    return fail(system_error(error, action, path_of(name)));
+    return fail(system_error(error, action, path_of("head")));
   };
   file made(files_, files_.open_at(directory_.get(), name.c_str(),
                                    O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0600));
