@@ -154,7 +154,7 @@ void load_from_disk(self_pointer self, const cache_key& key) {
   auto& state = self->state;
   if (!uses_disk(state, key)) return load_from_remote(self, key);
   const unmoved same(state, key);
-  self->request(disk_of(state, key), state.config.answer_timeout, verb::load_v, key)
+  self->request(disk_of(state, key), caf::infinite, verb::load_v, key)
       .then(
           [self, key, same](const lookup& found) {
             if (!found.hit()) return load_from_remote(self, key);
@@ -228,7 +228,7 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
     return next(insert_outcome::inserted);
   }
   const unmoved same(state, key);
-  self->request(disk_of(state, key), state.config.answer_timeout, verb::insert_v, key, value)
+  self->request(disk_of(state, key), caf::infinite, verb::insert_v, key, value)
       .then(
           [self, key, value, next, same](insert_outcome outcome) {
             if (outcome == insert_outcome::inserted && same) keep_in_memory(self, key, value);
@@ -272,7 +272,7 @@ void put(self_pointer self, const cache_key& key, const artifact& value, answer<
     reply.deliver(done{});
     return;
   }
-  self->request(disk_of(state, key), state.config.answer_timeout, verb::put_v, key, value)
+  self->request(disk_of(state, key), caf::infinite, verb::put_v, key, value)
       .then(
           [self, key, value, reply](std::uint64_t before, std::uint64_t after, bool) mutable {
             take_in_put(self, key, value, before, after);
@@ -290,7 +290,7 @@ void erase(self_pointer self, const cache_key& key, answer<bool> reply) {
     reply.deliver(erase_in_memory(self, key));
     return;
   }
-  self->request(disk_of(state, key), state.config.answer_timeout, verb::erase_v, key)
+  self->request(disk_of(state, key), caf::infinite, verb::erase_v, key)
       .then(
           [self, key, reply](std::uint64_t before, std::uint64_t after, bool was_there) mutable {
             const bool in_index = erase_in_memory(self, key);

@@ -36,7 +36,7 @@ struct memory_shard_config {
   std::chrono::milliseconds shortest_poll{1};
   std::chrono::milliseconds longest_poll{10};
   std::chrono::milliseconds first_tick{50}; ///< when what readers held is looked at again; doubles
-  std::chrono::milliseconds answer_timeout{60'000}; ///< of the disk shards and the remote tier
+  std::chrono::milliseconds answer_timeout{60'000}; ///< of the remote tier
   log_sink log;
 };
 
