@@ -141,7 +141,8 @@ void shard::check_segment(std::uint64_t segment, check_state& state) {
     auto& newest = state.by_hash[header.hash];
     if (header.sequence >= newest.sequence) newest = {header.sequence, where, header.kind};
   }
-  if (segment < oldest()) return; // it was evicted meanwhile
+  // It went meanwhile: evicted, or the only value in it was replaced.
+  if (segment < oldest() || scan.error() == ENOENT) return;
   if (scan.error() && scan.error() != ERANGE) {
     ++state.report.damaged;
     note(state.report, system_error(scan.error(), "read", path).text());
