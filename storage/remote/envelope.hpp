@@ -1,0 +1,69 @@
+// How an entry travels in the remote tier: one msgpack value with the entry's metadata, its payload
+// (zstd when that is smaller), a digest of all, and a signature when signing is on. The digest and
+// the signature cover the cache's name and version, the key, the metadata and the payload, so an
+// entry that stands under another key, or whose guard was changed, is none. Pure functions over
+// plain data, any thread. The format stands in docs/remote-format.md.
+#pragma once
+
+#include "messages/artifact.hpp"
+#include "messages/cache_key.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::storage {
+
+/// A secret that entries are signed with, and the short name by which entries say which it was.
+struct signing_key {
+  std::string id;     ///< 1 to 32 of A-Z a-z 0-9 . _ -
+  std::string secret; ///< at least 16 bytes
+};
+
+/// The keys of a fleet. The first signs; every one verifies, so that keys can be changed while
+/// machines still hold the old one. Empty: nothing is signed.
+using signing_keys = std::vector<signing_key>;
+
+/// The keys of a file's text: a line each, `ID HEX`, the secret as hexadecimal digits; blank lines
+/// and lines that begin with `#` are nothing. Errors: `malformed`, with the line's number, never
+/// its secret.
+expected<signing_keys> parse_signing_keys(std::string_view text);
+
+/// Why an envelope was not taken.
+enum class envelope_fault : std::uint8_t {
+  none,
+  malformed, ///< not an envelope of a version that we know
+  too_large, ///< above the limit, or its payload would be when unpacked
+  damaged,   ///< the digest does not fit: flipped bytes, or the entry of another key or cache
+  unsigned_, ///< signing is on, and it has no signature
+  forged,    ///< its signature is wrong, or by a key that we do not have
+};
+/// "malformed", "too_large", "damaged", "unsigned", "forged".
+std::string_view to_string(envelope_fault fault) noexcept;
+
+/// An artifact, or why there is none.
+struct opened_envelope {
+  envelope_fault fault = envelope_fault::none;
+  artifact value; ///< when there is no fault
+};
+
+/// The bytes that the remote tier keeps for an entry. Signed with the first of `keys` when the
+/// cache signs; a cache that signs must not be sealed without keys.
+std::string seal_envelope(const cache_key& key, const artifact& value, const signing_keys& keys);
+
+/// The artifact in `bytes`, which were kept for `key`. When the cache signs, an entry must be
+/// signed by one of `keys`; when it does not, a signature is not looked at. Nothing is believed:
+/// lengths are bounded by `most_bytes`, of the envelope and of the payload alike.
+opened_envelope open_envelope(const cache_key& key, std::string_view bytes,
+                              const signing_keys& keys, std::uint64_t most_bytes);
+
+/// The name of an entry in the remote tier: `prefix`, cache, version and the SHA-256 of the key's
+/// bytes in hexadecimal, joined by colons: "hearth:default:0:ab12..".
+std::string remote_entry_name(std::string_view prefix, const cache_key& key);
+/// The name of the lease of an entry: the same, and ":lease".
+std::string remote_lease_name(std::string_view prefix, const cache_key& key);
+
+} // namespace hearth::storage
