@@ -96,15 +96,22 @@ private:
       if (!a.contains(step)) only(difference_kind::only_second, path + step, part);
   }
 
+  // Both are in the order of their encodings.
   void compare_sets(const std::string& path, const detail::list& first,
                     const detail::list& second) {
-    const auto has = [](const detail::list& all, const detail& one) {
-      return std::find(all.begin(), all.end(), one) != all.end();
-    };
-    for (const auto& one : first)
-      if (!has(second, one)) only(difference_kind::only_first, path, one);
-    for (const auto& one : second)
-      if (!has(first, one)) only(difference_kind::only_second, path, one);
+    auto a = first.begin();
+    auto b = second.begin();
+    while (a != first.end() || b != second.end()) {
+      const auto in_a = a != first.end() ? encode(*a) : std::string();
+      const auto in_b = b != second.end() ? encode(*b) : std::string();
+      if (in_a == in_b) {
+        ++a, ++b;
+      } else if (b == second.end() || (a != first.end() && in_a < in_b)) {
+        only(difference_kind::only_first, path, *a++);
+      } else {
+        only(difference_kind::only_second, path, *b++);
+      }
+    }
   }
 
   void compare_lists(const std::string& path, const detail::list& first,

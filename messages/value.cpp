@@ -1,6 +1,6 @@
 #include "messages/value.hpp"
 
-#include "messages/pack_real.hpp"
+#include "messages/pack.hpp"
 
 #include <limits>
 #include <msgpack.hpp>
@@ -9,15 +9,7 @@
 namespace hearth {
 namespace {
 
-using packer = msgpack::packer<msgpack::sbuffer>;
-
 void pack(msgpack::sbuffer& buffer, const value& v);
-
-void pack_text(packer& out, std::string_view text) {
-  const auto size = static_cast<std::uint32_t>(text.size());
-  out.pack_str(size);
-  out.pack_str_body(text.data(), size);
-}
 
 struct pack_visitor {
   msgpack::sbuffer& buffer;
@@ -27,11 +19,7 @@ struct pack_visitor {
   void operator()(std::int64_t i) { out.pack_int64(i); }
   void operator()(double d) { pack_real(buffer, d); }
   void operator()(const std::string& text) { pack_text(out, text); }
-  void operator()(const binary& b) {
-    const auto size = static_cast<std::uint32_t>(b.bytes.size());
-    out.pack_bin(size);
-    out.pack_bin_body(b.bytes.data(), size);
-  }
+  void operator()(const binary& b) { pack_bytes(out, b.bytes); }
   void operator()(const value::array& items) {
     out.pack_array(static_cast<std::uint32_t>(items.size()));
     for (const auto& item : items)

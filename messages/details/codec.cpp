@@ -1,6 +1,6 @@
 // The canonical encoding of details, as docs/keys.md has it.
 #include "messages/detail.hpp"
-#include "messages/pack_real.hpp"
+#include "messages/pack.hpp"
 #include "messages/value.hpp"
 
 #include <algorithm>
@@ -11,18 +11,6 @@
 
 namespace hearth {
 namespace {
-
-using packer = msgpack::packer<msgpack::sbuffer>;
-
-void pack_text(packer& out, std::string_view text) {
-  const auto size = static_cast<std::uint32_t>(text.size());
-  out.pack_str(size).pack_str_body(text.data(), size);
-}
-
-void pack_bytes(packer& out, std::string_view raw) {
-  const auto size = static_cast<std::uint32_t>(raw.size());
-  out.pack_bin(size).pack_bin_body(raw.data(), size);
-}
 
 void pack_digest(packer& out, const digest& d) {
   pack_bytes(out, {reinterpret_cast<const char*>(d.bytes.data()), d.bytes.size()});

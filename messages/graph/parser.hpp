@@ -11,9 +11,8 @@ namespace hearth::graphs {
 
 class parser {
 public:
-  explicit parser(std::string_view text, int depth = 0)
-      : reader_(text)
-      , depth_(depth) {}
+  explicit parser(std::string_view text)
+      : reader_(text) {}
 
   expected<graph> whole();
 
@@ -48,7 +47,7 @@ private:
 
   reader reader_;
   scopes scopes_;
-  int depth_;
+  int depth_ = 0;
 };
 
 } // namespace hearth::graphs

@@ -54,7 +54,7 @@ config quiet(config settings) {
 status answer(const entry_arguments& arguments, std::string_view word, status ending) {
   const json object{{"cache", arguments.cache}, {"key", arguments.key}, {"status", word}};
   const auto text = arguments.json ? dump(object) : std::string(word) + "\n";
-  return write_stdout(text) ? ending : report({errc::io, "cannot write to stdout"});
+  return print(text, ending);
 }
 
 status miss(const entry_arguments& arguments) {
@@ -79,10 +79,9 @@ status show(const entry_arguments& arguments, const lookup& found) {
     const auto metadata = found.value.metadata();
     if (metadata) result["metadata"] = to_json(value{*metadata});
     if (!to_file) result["payload_base64"] = base64(payload);
-    return write_stdout(dump(result)) ? yes : report({errc::io, "cannot write to stdout"});
+    return print(dump(result), yes);
   }
-  if (to_file || write_stdout(payload)) return yes;
-  return report({errc::io, "cannot write to stdout"});
+  return to_file ? yes : print(payload, yes);
 }
 
 status write_entry(const config& settings, const entry_arguments& arguments,

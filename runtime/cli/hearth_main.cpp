@@ -49,63 +49,54 @@ struct command_line {
   command run;
 };
 
+// A command with its arguments, which learn whether JSON is wanted, and what carries it out.
+template <class Arguments>
+CLI::App* add_command(CLI::App& app, command_line& line, const char* name, const char* help,
+                      Arguments& arguments, status (*execute)(const config&, const Arguments&)) {
+  auto* sub = app.add_subcommand(name, help);
+  sub->callback([&line, &arguments, execute] {
+    line.run = [&line, &arguments, execute](const config& settings) {
+      arguments.json = line.given.json;
+      return execute(settings, arguments);
+    };
+  });
+  return sub;
+}
+
 void add_entry_command(CLI::App& app, command_line& line, const char* name, const char* help,
                        bool takes_file, status (*execute)(const config&, const entry_arguments&)) {
-  auto* sub = app.add_subcommand(name, help);
+  auto* sub = add_command(app, line, name, help, line.entry, execute);
   sub->add_option("KEY", line.entry.key, "the entry's key, a text")->required();
   if (takes_file) sub->add_option("FILE", line.entry.file, "its content; - is stdin")->required();
   sub->add_option("--cache", line.entry.cache, "the named cache")->capture_default_str();
   if (std::string_view(name) == "get")
     sub->add_option("-o,--output", line.entry.output, "write to FILE instead of stdout");
-  sub->callback([&line, execute] {
-    line.run = [&line, execute](const config& settings) {
-      line.entry.json = line.given.json;
-      return execute(settings, line.entry);
-    };
-  });
 }
 
 void add_store_command(CLI::App& app, command_line& line, const char* name, const char* help,
                        status (*execute)(const config&, const store_arguments&)) {
-  auto* sub = app.add_subcommand(name, help);
+  auto* sub = add_command(app, line, name, help, line.store, execute);
   if (std::string_view(name) == "list")
     sub->add_option("--cache", line.store.cache, "this named cache alone");
-  sub->callback([&line, execute] {
-    line.run = [&line, execute](const config& settings) {
-      line.store.json = line.given.json;
-      return execute(settings, line.store);
-    };
-  });
 }
 
 void add_upkeep_command(CLI::App& app, command_line& line, const char* name, const char* help,
                         status (*execute)(const config&, const upkeep_arguments&)) {
-  auto* sub = app.add_subcommand(name, help);
+  auto* sub = add_command(app, line, name, help, line.upkeep, execute);
   if (std::string_view(name) == "verify")
     sub->add_flag("--repair", line.upkeep.repair, "drop what is damaged");
   if (std::string_view(name) == "evict")
     sub->add_option("--to", line.upkeep.to, "what the store may take: 0, 500M, 1.5GiB")
         ->required()
         ->type_name("SIZE");
-  sub->callback([&line, execute] {
-    line.run = [&line, execute](const config& settings) {
-      line.upkeep.json = line.given.json;
-      return execute(settings, line.upkeep);
-    };
-  });
 }
 
 void add_compile_command(CLI::App& app, command_line& line) {
-  auto* sub = app.add_subcommand("compile", "compile, tune and cache every kernel of a plan");
+  auto* sub = add_command(app, line, "compile", "compile, tune and cache every kernel of a plan",
+                          line.compile, compile);
   sub->add_option("PLAN", line.compile.plan, "the plan, a TOML file")->required();
   sub->add_option("--jobs", line.given.jobs, "compilers at once; one a core");
   sub->add_option("--trace", line.compile.trace, "write a Chrome trace to FILE");
-  sub->callback([&line] {
-    line.run = [&line](const config& settings) {
-      line.compile.json = line.given.json;
-      return compile(settings, line.compile);
-    };
-  });
 }
 
 void add_bench_command(CLI::App& app, command_line& line) {
@@ -123,24 +114,15 @@ void add_bench_command(CLI::App& app, command_line& line) {
 }
 
 void add_text_commands(CLI::App& app, command_line& line) {
-  auto* guards = app.add_subcommand("guard", "whether a guard holds: true (0) or false (1)");
-  guards->add_option("EXPR", line.guard.expression, "the guard, Python text")->required();
+  auto* guards = add_command(app, line, "guard", "whether a guard holds: true (0) or false (1)",
+                             line.guard, guard);
+  guards->add_option("EXPR", line.guard.expression, "the guard, Python text")
+      ->required()
+      ->transform([](const std::string& marked) { return marked.substr(verbatim_mark.size()); });
   guards->add_option("NAME=INT", line.guard.symbols, "values of its symbols");
-  guards->callback([&line] {
-    line.run = [&line](const config& settings) {
-      line.guard.expression.erase(0, verbatim_mark.size());
-      line.guard.json = line.given.json;
-      return guard(settings, line.guard);
-    };
-  });
-  auto* graphs = app.add_subcommand("graph", "the normal text of a TorchScript graph");
+  auto* graphs = add_command(app, line, "graph", "the normal text of a TorchScript graph",
+                             line.graph, graph_text);
   graphs->add_option("FILE", line.graph.file, "the graph; - is stdin")->required();
-  graphs->callback([&line] {
-    line.run = [&line](const config& settings) {
-      line.graph.json = line.given.json;
-      return graph_text(settings, line.graph);
-    };
-  });
 }
 
 void add_script_command(CLI::App& app, command_line& line) {
@@ -176,25 +158,15 @@ void add_simulate_command(CLI::App& app, command_line& line) {
 }
 
 void add_key_commands(CLI::App& app, command_line& line) {
-  auto* keys = app.add_subcommand("key", "the structural key of details in JSON");
+  auto* keys =
+      add_command(app, line, "key", "the structural key of details in JSON", line.key, show_key);
   keys->add_option("DETAILS", line.key.details, "the details, a file of JSON; - is stdin")
       ->required();
   keys->add_flag("--debug", line.key.debug, "a line a field before the key");
-  keys->callback([&line] {
-    line.run = [&line](const config& settings) {
-      line.key.json = line.given.json;
-      return show_key(settings, line.key);
-    };
-  });
-  auto* explains = app.add_subcommand("explain", "the fields in which two keys differ");
+  auto* explains = add_command(app, line, "explain", "the fields in which two keys differ",
+                               line.explain, explain_keys);
   explains->add_option("A", line.explain.first, "the details of one, a file of JSON")->required();
   explains->add_option("B", line.explain.second, "the details of the other")->required();
-  explains->callback([&line] {
-    line.run = [&line](const config& settings) {
-      line.explain.json = line.given.json;
-      return explain_keys(settings, line.explain);
-    };
-  });
 }
 
 void describe(CLI::App& app, command_line& line) {

@@ -29,10 +29,6 @@ expected<structural_key> key_of(const std::string& file) {
   return key;
 }
 
-status print(const std::string& text, status ending) {
-  return write_stdout(text) ? ending : report({errc::io, "cannot write to stdout"});
-}
-
 status print_key(const structural_key& key, const key_arguments& arguments) {
   const auto lines = arguments.debug ? debug_lines(key.details) : std::vector<std::string>{};
   if (arguments.json) {

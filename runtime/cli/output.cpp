@@ -135,4 +135,8 @@ bool write_stdout(std::string_view text) {
          std::fflush(stdout) == 0;
 }
 
+status print(std::string_view text, status ending) {
+  return write_stdout(text) ? ending : report({errc::io, "cannot write to stdout"});
+}
+
 } // namespace hearth::cli

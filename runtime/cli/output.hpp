@@ -66,4 +66,7 @@ std::string printable(std::string_view text);
 /// Writes to stdout and flushes; false when that fails (a full disk, a closed pipe).
 bool write_stdout(std::string_view text);
 
+/// Writes a command's result to stdout; `ending`, or `trouble` when it cannot be written.
+status print(std::string_view text, status ending);
+
 } // namespace hearth::cli

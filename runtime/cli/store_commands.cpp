@@ -47,9 +47,7 @@ std::string expiry_text(const entry_info& entry) {
   return std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0 ? text : "?";
 }
 
-status print(const std::string& text) {
-  return write_stdout(text) ? yes : report({errc::io, "cannot write to stdout"});
-}
+status print(const std::string& text) { return print(text, yes); }
 
 // One entry after another: a store may hold more than fits into memory as JSON.
 status list_json(storage::store& source, const store_arguments& arguments) {

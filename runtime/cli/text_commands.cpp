@@ -49,10 +49,6 @@ expected<symbol_values> parse_symbols(const std::vector<std::string>& arguments)
   return symbols;
 }
 
-status print(std::string_view text, status ending) {
-  return write_stdout(text) ? ending : report({errc::io, "cannot write to stdout"});
-}
-
 } // namespace
 
 status guard(const config&, const guard_arguments& arguments) {

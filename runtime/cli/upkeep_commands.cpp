@@ -16,10 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-status print(const std::string& text, status ending) {
-  return write_stdout(text) ? ending : report({errc::io, "cannot write to stdout"});
-}
-
 // What verify has to say: what was found, and whether the store is intact now.
 struct verdict {
   storage::verify_report found;
