@@ -290,7 +290,12 @@ private:
 
   // -- checking (shard_verify.cpp)
   struct check_state;
+  struct segment_check;
   void check_segment(std::uint64_t segment, check_state& state);
+  segment_check scan_segment(std::uint64_t segment, location end, check_state& state);
+  bool is_gone(std::uint64_t segment) const;
+  void take_in_news(check_state& state);
+  void look_again_at_unindexed(check_state& state);
   void check_newest(check_state& state);
   void check_slots(check_state& state);
   expected<void> repair(check_state& state);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <iterator>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -26,10 +27,11 @@ std::string at_text(const std::filesystem::path& path, std::uint64_t offset) {
 
 struct shard::check_state {
   verify_report& report;
+  location end; // the tail up to which records are known
   struct newest {
-    std::uint64_t sequence;
-    location where;
-    record_kind kind;
+    std::uint64_t sequence = 0;
+    location where{};
+    record_kind kind = record_kind::value;
   };
   std::unordered_map<std::uint64_t, newest> by_hash;
   std::vector<std::pair<std::uint64_t, location>> unindexed; // hash and place
@@ -44,7 +46,11 @@ struct shard::check_state {
   };
   std::vector<damaged_range> ranges;
   std::vector<std::uint64_t> bad_headers; // segments
-  location end{};                         // the tail when it began
+
+  check_state(verify_report& to, location tail)
+      : report(to)
+      , end(tail) {}
+  void take_in(const record_header& header, location where);
 };
 
 bool shard::describe(std::uint64_t word, entry_info& out) {
@@ -116,58 +122,122 @@ void shard::add_stats(store_stats& out) const {
   add(out.groups, counter::groups);
 }
 
-void shard::check_segment(std::uint64_t segment, check_state& state) {
-  segment_scan scan(windows_.place(), segment);
-  const auto path = path_of(segment_name(segment));
-  if (segment == state.end.segment) scan.limit(0, state.end.offset);
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> holes;
+// What one look at a segment found. The damage is what no hole excuses.
+struct shard::segment_check {
+  std::uint64_t records = 0, bytes = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> damage;
+  bool bad_header = false;
+  int error = 0;
+
+  bool is_intact() const { return damage.empty() && !bad_header && !error; }
+};
+
+void shard::check_state::take_in(const record_header& header, location where) {
+  if (header.kind != record_kind::value && header.kind != record_kind::tombstone) return;
+  auto& known = by_hash[header.hash];
+  if (header.sequence >= known.sequence) known = {header.sequence, where, header.kind};
+}
+
+// Whether a segment went while it was looked at: evicted, or the only value in it was replaced.
+bool shard::is_gone(std::uint64_t segment) const {
+  struct stat about {};
+  return segment < oldest() ||
+         files_.status_at(directory_.get(), segment_name(segment).c_str(), about) == -ENOENT;
+}
+
+shard::segment_check shard::scan_segment(std::uint64_t segment, location end, check_state& state) {
+  segment_check result;
+  segment_scan scan(windows_.place(), segment);
+  if (segment == end.segment) scan.limit(0, end.offset);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> holes;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> torn;
   std::uint64_t table_at = ~std::uint64_t{0};
   record_header header;
   location where;
-  location first{};
   while (scan.next(header, where)) {
-    if (first == location{}) first = where;
-    ++state.report.records;
-    state.report.bytes += record_size(header);
+    ++result.records;
+    result.bytes += record_size(header);
     if (!scan.is_intact(header, where)) {
-      damage.emplace_back(where.offset, where.offset + record_size(header));
+      torn.emplace_back(where.offset, where.offset + record_size(header));
       continue;
     }
     if (header.kind == record_kind::hole) holes.emplace_back(header.hash, where.offset);
     if (header.kind == record_kind::table) table_at = where.offset + record_size(header);
-    if (header.kind != record_kind::value && header.kind != record_kind::tombstone) continue;
-    state.intact.insert(where.packed());
-    auto& newest = state.by_hash[header.hash];
-    if (header.sequence >= newest.sequence) newest = {header.sequence, where, header.kind};
+    if (header.kind == record_kind::value || header.kind == record_kind::tombstone)
+      state.intact.insert(where.packed());
+    state.take_in(header, where);
   }
-  // It went meanwhile: evicted, or the only value in it was replaced.
-  if (segment < oldest() || scan.error() == ENOENT) return;
-  if (scan.error() && scan.error() != ERANGE) {
+  result.error = scan.error() == ERANGE ? 0 : scan.error();
+  // Where nothing was ever written, its maker was killed or the power was lost.
+  const bool begun = !scan.damage().empty() || result.records > 0;
+  result.bad_header = begun && scan.has_bad_header();
+  for (auto range : scan.damage())
+    if (range.first < table_at && !scan.is_unfinished_table(range.first, range.second))
+      torn.push_back(range); // a footer follows a table
+  std::copy_if(torn.begin(), torn.end(), std::back_inserter(result.damage), [&](const auto& range) {
+    return std::none_of(holes.begin(), holes.end(), [&](const auto& hole) {
+      return range.first >= hole.first && range.second <= hole.second;
+    });
+  });
+  return result;
+}
+
+void shard::check_segment(std::uint64_t segment, check_state& state) {
+  auto result = scan_segment(segment, state.end, state);
+  if (!result.is_intact()) {
+    // Somebody may be taking the segment away, or mending what a killed writer left.
+    if (lock_for_writing(config_.lock_deadline)) lock_->unlock();
+    if (is_gone(segment)) return;
+    result = scan_segment(segment, tail(), state);
+    if (is_gone(segment)) return;
+  }
+  const auto path = path_of(segment_name(segment));
+  state.report.records += result.records;
+  state.report.bytes += result.bytes;
+  if (result.error) {
     ++state.report.damaged;
-    note(state.report, system_error(scan.error(), "read", path).text());
+    note(state.report, system_error(result.error, "read", path).text());
     return;
   }
-  // Where nothing was ever written, its maker was killed or the power was lost.
-  const bool begun = !scan.damage().empty() || first != location{};
-  if (begun && scan.has_bad_header()) {
+  if (result.bad_header) {
     ++state.report.damaged;
     state.bad_headers.push_back(segment);
     note(state.report, at_text(path, 0) + ": a damaged header; `--repair` writes it again");
   }
-  for (auto range : scan.damage())
-    if (range.first < table_at && !scan.is_unfinished_table(range.first, range.second))
-      damage.push_back(range); // a footer follows a table
-  for (const auto& [begin, end] : damage) {
-    const bool excused = std::any_of(holes.begin(), holes.end(), [&](const auto& hole) {
-      return begin >= hole.first && end <= hole.second;
-    });
-    if (excused) continue;
+  for (const auto& [begin, end] : result.damage) {
     ++state.report.damaged;
     state.ranges.push_back({segment, begin, end});
     note(state.report, at_text(path, begin) + ": " + std::to_string(end - begin) +
                            " damaged bytes; `--repair` drops them");
   }
+}
+
+// What was written since it began: it may have replaced or erased what was found before.
+void shard::take_in_news(check_state& state) {
+  const auto end = tail();
+  for (const auto segment : measure().segments) {
+    if (segment < state.end.segment) continue;
+    segment_scan scan(windows_.place(), segment);
+    scan.limit(segment == state.end.segment ? state.end.offset : 0,
+               segment == end.segment ? end.offset : ~std::uint64_t{0});
+    record_header header;
+    location where;
+    while (scan.next(header, where))
+      state.take_in(header, where);
+  }
+  state.end = end;
+}
+
+// Those still are that nothing replaced or erased meanwhile.
+void shard::look_again_at_unindexed(check_state& state) {
+  if (state.unindexed.empty()) return;
+  take_in_news(state);
+  const auto* index = current_index();
+  std::erase_if(state.unindexed, [&](const auto& one) {
+    const auto& [hash, where] = one;
+    return state.by_hash[hash].where != where || where.segment < oldest() || !index ||
+           index->find_exact(hash, where);
+  });
 }
 
 // Every key's newest record is in the index, unless it is a tombstone.
@@ -209,7 +279,7 @@ void shard::check_slots(check_state& state) {
 }
 
 expected<void> shard::verify(bool with_repair, verify_report& report, const step_callback& step) {
-  check_state state{report, {}, {}, {}, {}, {}, {}, tail()};
+  check_state state(report, tail());
   step(0);
   for (const auto segment : measure().segments) {
     struct stat about {};
@@ -218,6 +288,7 @@ expected<void> shard::verify(bool with_repair, verify_report& report, const step
       step(static_cast<std::uint64_t>(about.st_blocks) * 512);
   }
   check_newest(state);
+  look_again_at_unindexed(state);
   check_slots(state);
   report.unindexed += state.unindexed.size();
   return with_repair ? repair(state) : expected<void>{};
@@ -236,6 +307,7 @@ expected<void> shard::repair(check_state& state) {
       dropped = bad.where->compare_exchange_strong(word, 0);
     state.report.repaired += dropped;
   }
+  look_again_at_unindexed(state);
   for (const auto& [hash, where] : state.unindexed) {
     segment_scan scan(windows_.place(), where.segment);
     scan.limit(where.offset, ~std::uint64_t{0});
