@@ -2,7 +2,9 @@
 
 #include "runtime/cli/files.hpp"
 #include "runtime/cli/json.hpp"
+#include "runtime/cli/key_file.hpp"
 #include "runtime/cli/open_store.hpp"
+#include "runtime/keys/kept_details.hpp"
 #include "runtime/runtime.hpp"
 
 #include <nlohmann/json.hpp>
@@ -84,14 +86,34 @@ status show(const entry_arguments& arguments, const lookup& found) {
   return to_file ? yes : print(payload, yes);
 }
 
+// What is kept beside the payload: the details of the key, when they are given and are the key's.
+expected<value::map> metadata_of(const entry_arguments& arguments) {
+  value::map metadata;
+  if (arguments.details.empty()) return metadata;
+  if (arguments.details == "-" && arguments.file == "-")
+    return fail(errc::invalid_argument, "stdin cannot be both the content and the details");
+  const auto key = read_key(arguments.details);
+  if (!key) return fail(key.error());
+  if (key->bypass)
+    return fail(errc::invalid_argument,
+                arguments.details + " bypasses the cache: " + *key->bypass + "; store nothing");
+  if (key->text() != arguments.key)
+    return fail(errc::invalid_argument, "the key of " + arguments.details + " is " + key->text() +
+                                            ", not '" + arguments.key + "'");
+  if (auto kept = keep_details(metadata, key->details); !kept) return fail(kept.error());
+  return metadata;
+}
+
 status write_entry(const config& settings, const entry_arguments& arguments,
                    const std::function<status(cache&, const artifact&)>& write) {
   if (auto good = check(arguments); !good) return report(good.error());
+  const auto metadata = metadata_of(arguments);
+  if (!metadata) return report(metadata.error());
   auto payload = read_input(arguments.file);
   if (!payload) return report(payload.error());
   auto target = open(quiet(settings), arguments);
   if (!target) return report(target.error());
-  return write(*(*target)->entries, artifact::make(*payload));
+  return write(*(*target)->entries, artifact::make(*payload, *metadata));
 }
 
 } // namespace

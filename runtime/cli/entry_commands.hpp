@@ -13,6 +13,7 @@ struct entry_arguments {
   std::string cache = "default";
   std::string key;                   ///< text
   std::string file;                  ///< of insert and put; "-" is stdin
+  std::string details;               ///< of the key, a file of JSON kept with the entry; or empty
   std::optional<std::string> output; ///< of get; stdout when absent or "-"
   bool json = false;
 };

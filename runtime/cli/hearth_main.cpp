@@ -67,7 +67,11 @@ void add_entry_command(CLI::App& app, command_line& line, const char* name, cons
                        bool takes_file, status (*execute)(const config&, const entry_arguments&)) {
   auto* sub = add_command(app, line, name, help, line.entry, execute);
   sub->add_option("KEY", line.entry.key, "the entry's key, a text")->required();
-  if (takes_file) sub->add_option("FILE", line.entry.file, "its content; - is stdin")->required();
+  if (takes_file) {
+    sub->add_option("FILE", line.entry.file, "its content; - is stdin")->required();
+    sub->add_option("--details", line.entry.details,
+                    "keep these details of the key with it, a file of JSON, for explain --stored");
+  }
   sub->add_option("--cache", line.entry.cache, "the named cache")->capture_default_str();
   if (std::string_view(name) == "get")
     sub->add_option("-o,--output", line.entry.output, "write to FILE instead of stdout");
@@ -166,7 +170,10 @@ void add_key_commands(CLI::App& app, command_line& line) {
   auto* explains = add_command(app, line, "explain", "the fields in which two keys differ",
                                line.explain, explain_keys);
   explains->add_option("A", line.explain.first, "the details of one, a file of JSON")->required();
-  explains->add_option("B", line.explain.second, "the details of the other")->required();
+  explains->add_option("B", line.explain.second, "the details of the other");
+  explains->add_flag("--stored", line.explain.stored,
+                     "compare with the nearest key that was stored with --details");
+  explains->add_option("--cache", line.explain.cache, "the named cache")->capture_default_str();
 }
 
 void describe(CLI::App& app, command_line& line) {

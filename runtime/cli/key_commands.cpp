@@ -2,32 +2,20 @@
 
 #include "messages/explain.hpp"
 #include "messages/key_builder.hpp"
-#include "runtime/cli/files.hpp"
 #include "runtime/cli/json.hpp"
-#include "runtime/keys/details_json.hpp"
+#include "runtime/cli/key_file.hpp"
+#include "runtime/cli/open_store.hpp"
+#include "runtime/keys/kept_details.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
+#include <utility>
+#include <vector>
 
 namespace hearth::cli {
 namespace {
 
 using nlohmann::json;
-
-expected<structural_key> key_of(const std::string& file) {
-  const auto text = read_input(file);
-  if (!text) return fail(text.error());
-  const bool is_stdin = file == "-";
-  const auto folder =
-      is_stdin ? std::filesystem::path() : std::filesystem::path(file).parent_path();
-  const auto place = is_stdin ? "stdin" : file;
-  auto details = details_from_json(*text, folder);
-  if (!details) return fail(details.error().within(place));
-  auto key = key_of_details(std::move(*details));
-  if (!key) return fail(key.error().within(place));
-  return key;
-}
 
 status print_key(const structural_key& key, const key_arguments& arguments) {
   const auto lines = arguments.debug ? debug_lines(key.details) : std::vector<std::string>{};
@@ -54,23 +42,8 @@ json to_json(const difference& one) {
   return object;
 }
 
-} // namespace
-
-status show_key(const config&, const key_arguments& arguments) {
-  const auto key = key_of(arguments.details);
-  if (!key) return report(key.error());
-  if (!key->bypass) return print_key(*key, arguments);
-  if (arguments.json) return print(dump(json{{"bypass", *key->bypass}}), no);
-  report({errc::unsupported, "no key, the cache is bypassed: " + *key->bypass});
-  return no;
-}
-
-status explain_keys(const config&, const explain_arguments& arguments) {
-  const auto first = key_of(arguments.first);
-  if (!first) return report(first.error());
-  const auto second = key_of(arguments.second);
-  if (!second) return report(second.error());
-  const auto found = explain(first->details, second->details);
+// The places, a line each or as JSON beside what `about` says of the two keys.
+status show(const std::vector<difference>& found, const explain_arguments& arguments, json about) {
   const auto ending = found.empty() ? yes : no;
   if (!arguments.json) {
     std::string text;
@@ -81,11 +54,76 @@ status explain_keys(const config&, const explain_arguments& arguments) {
   auto places = json::array();
   for (const auto& one : found)
     places.push_back(to_json(one));
-  return print(dump(json{{"equal", found.empty()},
-                         {"first", first->text()},
-                         {"second", second->text()},
-                         {"differences", std::move(places)}}),
-               ending);
+  about["equal"] = found.empty();
+  about["differences"] = std::move(places);
+  return print(dump(about), ending);
+}
+
+// Offers the keys of a cache's entries that were stored with their details, of every version.
+expected<void> offer_stored(storage::store& source, const std::string& cache,
+                            nearest_key& nearest) {
+  std::vector<storage::entry_info> entries;
+  const auto listed = source.list([&](const storage::entry_info& entry) {
+    if (entry.cache == cache && entry.metadata_bytes > 0) entries.push_back(entry);
+    return true;
+  });
+  if (!listed) return listed;
+  for (const auto& entry : entries) {
+    const auto id = cache_id::make(entry.cache, entry.version);
+    if (!id) continue;
+    const auto read = source.get({*id, entry.key});
+    const auto metadata = read.value.metadata();
+    const auto details = metadata ? kept_details(*metadata) : std::optional<detail>{};
+    if (!details || !*details) continue; // damaged, or kept by nobody
+    if (const auto key = key_of_details(**details))
+      nearest.offer(key->text(), entry.sequence, **details);
+  }
+  return {};
+}
+
+status explain_stored(const config& settings, const explain_arguments& arguments,
+                      const structural_key& wanted) {
+  if (const auto id = cache_id::make(arguments.cache); !id) return report(id.error());
+  nearest_key nearest(wanted.details);
+  if (!has_no_store(settings.store)) {
+    auto source = open_store(settings, store_use::look);
+    if (!source) return store_trouble(source.error());
+    if (auto offered = offer_stored(**source, arguments.cache, nearest); !offered)
+      return store_trouble(offered.error());
+  }
+  json about{{"key", wanted.text()}, {"cache", arguments.cache}, {"stored", nearest.offered()}};
+  if (nearest.offered() > 0) {
+    about["nearest"] = nearest.name();
+    return show(nearest.differences(), arguments, std::move(about));
+  }
+  if (arguments.json) return print(dump(about), no);
+  report({errc::not_found, "no entry of cache '" + arguments.cache +
+                               "' keeps the details of its key; store some with --details"});
+  return no;
+}
+
+} // namespace
+
+status show_key(const config&, const key_arguments& arguments) {
+  const auto key = read_key(arguments.details);
+  if (!key) return report(key.error());
+  if (!key->bypass) return print_key(*key, arguments);
+  if (arguments.json) return print(dump(json{{"bypass", *key->bypass}}), no);
+  report({errc::unsupported, "no key, the cache is bypassed: " + *key->bypass});
+  return no;
+}
+
+status explain_keys(const config& settings, const explain_arguments& arguments) {
+  if (arguments.stored == !arguments.second.empty())
+    return report({errc::invalid_argument,
+                   "explain wants the details of another key, or --stored, and not both"});
+  const auto first = read_key(arguments.first);
+  if (!first) return report(first.error());
+  if (arguments.stored) return explain_stored(settings, arguments, *first);
+  const auto second = read_key(arguments.second);
+  if (!second) return report(second.error());
+  const auto found = explain(first->details, second->details);
+  return show(found, arguments, json{{"first", first->text()}, {"second", second->text()}});
 }
 
 } // namespace hearth::cli

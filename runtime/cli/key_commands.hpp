@@ -18,12 +18,16 @@ struct key_arguments {
 status show_key(const config& settings, const key_arguments& arguments);
 
 struct explain_arguments {
-  std::string first; ///< files of JSON; one may be "-"
-  std::string second;
+  std::string first;  ///< files of JSON; one may be "-"
+  std::string second; ///< empty with `stored`
+  bool stored = false;
+  std::string cache = "default"; ///< with `stored`
   bool json = false;
 };
 
-/// Prints a line for each place in which two keys differ; 1 when they do.
+/// Prints a line for each place in which two keys differ; 1 when they do. With `stored` the second
+/// is the nearest of the keys that were stored with their details in the cache; 1 too when there is
+/// none.
 status explain_keys(const config& settings, const explain_arguments& arguments);
 
 } // namespace hearth::cli

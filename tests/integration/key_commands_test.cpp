@@ -129,3 +129,85 @@ TEST_CASE_FIXTURE(desk, "explain names the fields in which two keys differ") {
   CHECK(json["differences"][2]["first"] == "16");
   CHECK(hearth({"explain", a, (directory / "none").string()}).status == 2);
 }
+
+namespace {
+
+// A store in which keys of 200 fields are kept with their details.
+struct kept_keys : desk {
+  std::string store = (directory / "store").string();
+
+  std::string details(const std::string& name, const std::string& changed = "",
+                      const std::string& content = "") const {
+    std::string text = "{";
+    for (int i = 0; i < 200; ++i) {
+      const auto field = "field" + std::to_string(i);
+      text +=
+          (i ? ", \"" : "\"") + field + "\": " + (field == changed ? content : std::to_string(i));
+    }
+    return file(name, text + "}");
+  }
+  std::string key_in(const std::string& file_name) const {
+    auto text = hearth({"key", file_name}).out;
+    text.pop_back();
+    return text;
+  }
+  program_result insert(const std::string& details_file,
+                        const std::string& cache = "default") const {
+    return hearth({"--store", store, "insert", key_in(details_file), file("payload", "bytes"),
+                   "--details", details_file, "--cache", cache});
+  }
+  program_result explain(const std::string& details_file,
+                         std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"--store", store, "explain", details_file, "--stored"});
+    return hearth(std::move(more));
+  }
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(kept_keys, "explain compares with the nearest stored key") {
+  const auto wanted = details("wanted.json");
+  auto nothing = explain(wanted);
+  CHECK(nothing.status == 1);
+  CHECK(nothing.out.empty());
+  CHECK(nothing.err.find("--details") != std::string::npos);
+
+  CHECK(insert(details("far.json", "field3", "[1, 2]")).status == 0);
+  CHECK(insert(details("near.json", "field7", "8"), "graphs").status == 0);
+  const auto far = explain(wanted);
+  CHECK(far.status == 1);
+  CHECK(far.out == "field3: 3 -> [1, 2]\n");
+  const auto other = explain(wanted, {"--cache", "graphs"});
+  CHECK(other.out == "field7: 7 -> 8\n");
+
+  CHECK(insert(wanted).status == 0);
+  const auto same = explain(wanted, {"--json"}).json();
+  CHECK(same["equal"] == true);
+  CHECK(same["nearest"] == key_in(wanted));
+  CHECK(same["stored"] == 2);
+  CHECK(explain(wanted).status == 0);
+}
+
+TEST_CASE_FIXTURE(kept_keys, "of stored keys the one that differs in the fewest places is told") {
+  const auto two = file("two.json", R"({"a": 1, "b": 2, "c": 3})");
+  const auto one = file("one.json", R"({"a": 1, "b": 2, "c": 4})");
+  const auto wanted = file("wanted.json", R"({"a": 1, "b": 5, "c": 4})");
+  CHECK(insert(one).status == 0);
+  CHECK(insert(two).status == 0);
+  CHECK(explain(wanted).out == "b: 5 -> 2\n");
+}
+
+TEST_CASE_FIXTURE(kept_keys, "details that are not the key's are refused") {
+  const auto a = file("a.json", R"({"a": 1})");
+  const auto payload = file("payload", "bytes");
+  const auto wrong = hearth({"--store", store, "insert", "mine", payload, "--details", a});
+  CHECK(wrong.status == 2);
+  CHECK(wrong.err.find("not 'mine'") != std::string::npos);
+  const auto both = hearth({"--store", store, "put", "mine", "-", "--details", "-"});
+  CHECK(both.status == 2);
+  const auto bypass = file("bypass.json", R"({"a": {"$unsupported": "a callable"}})");
+  CHECK(hearth({"--store", store, "put", "mine", payload, "--details", bypass}).status == 2);
+  CHECK(hearth({"--store", store, "get", "mine"}).status == 1);
+  CHECK(hearth({"explain", a}).status == 2);
+  CHECK(hearth({"explain", a, a, "--stored"}).status == 2);
+}
