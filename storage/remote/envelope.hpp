@@ -51,7 +51,8 @@ struct opened_envelope {
 };
 
 /// The bytes that the remote tier keeps for an entry. Signed with the first of `keys` when the
-/// cache signs; a cache that signs must not be sealed without keys.
+/// cache signs. Empty when it cannot be sealed: the cache signs and there are no keys, or the
+/// payload takes 4 GiB or more.
 std::string seal_envelope(const cache_key& key, const artifact& value, const signing_keys& keys);
 
 /// The artifact in `bytes`, which were kept for `key`. When the cache signs, an entry must be

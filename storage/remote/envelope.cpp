@@ -1,0 +1,98 @@
+#include "storage/remote/envelope.hpp"
+
+#include "storage/remote/envelope_codec.hpp"
+#include "storage/remote/signing.hpp"
+
+#include <algorithm>
+#include <zstd.h>
+
+namespace hearth::storage {
+namespace {
+
+std::string_view view_of(const digest& of) {
+  return {reinterpret_cast<const char*>(of.bytes.data()), of.bytes.size()};
+}
+
+opened_envelope not_taken(envelope_fault why) { return {why, {}}; }
+
+// The payload packed, or nothing when that is no smaller.
+std::string pack_payload(std::string_view payload) {
+  if (payload.size() < min_packed_bytes) return {};
+  std::string packed(ZSTD_compressBound(payload.size()), '\0');
+  const auto size = ZSTD_compress(packed.data(), packed.size(), payload.data(), payload.size(),
+                                  envelope_compression_level);
+  if (ZSTD_isError(size) || size >= payload.size()) return {};
+  packed.resize(size);
+  return packed;
+}
+
+envelope_fault check(const cache_key& key, const envelope_fields& fields,
+                     const signing_keys& keys) {
+  const auto right = entry_digest(key, fields);
+  if (fields.digest != view_of(right)) return envelope_fault::damaged;
+  if (!key.cache->sign) return envelope_fault::none;
+  if (!fields.signature) return envelope_fault::unsigned_;
+  return is_signed_by(keys, *fields.signature, right) ? envelope_fault::none
+                                                      : envelope_fault::forged;
+}
+
+bool unpack_payload(const envelope_fields& fields, char* out) {
+  if (fields.coding == static_cast<std::uint64_t>(payload_coding::raw)) {
+    std::copy(fields.stored.begin(), fields.stored.end(), out);
+    return true;
+  }
+  return ZSTD_decompress(out, fields.payload_bytes, fields.stored.data(), fields.stored.size()) ==
+         fields.payload_bytes;
+}
+
+} // namespace
+
+std::string_view to_string(envelope_fault fault) noexcept {
+  switch (fault) {
+  case envelope_fault::none: return "none";
+  case envelope_fault::malformed: return "malformed";
+  case envelope_fault::too_large: return "too_large";
+  case envelope_fault::damaged: return "damaged";
+  case envelope_fault::unsigned_: return "unsigned";
+  case envelope_fault::forged: return "forged";
+  }
+  return "unknown";
+}
+
+std::string seal_envelope(const cache_key& key, const artifact& value, const signing_keys& keys) {
+  const bool sign = key.cache->sign;
+  if ((sign && keys.empty()) || value.payload().size() > max_stored_bytes) return {};
+  const auto packed = pack_payload(value.payload());
+  envelope_fields fields;
+  fields.payload_bytes = value.payload().size();
+  fields.metadata = value.metadata_bytes();
+  fields.stored = packed.empty() ? value.payload() : std::string_view(packed);
+  fields.coding =
+      static_cast<std::uint64_t>(packed.empty() ? payload_coding::raw : payload_coding::zstd);
+  const auto sum = entry_digest(key, fields);
+  fields.digest = view_of(sum);
+  const auto signature = sign ? sign_digest(sum, keys.front()) : std::string{};
+  if (sign)
+    fields.signature = {static_cast<std::uint64_t>(signature_algorithm::hmac_sha256),
+                        keys.front().id, signature};
+  return pack_envelope(fields);
+}
+
+opened_envelope open_envelope(const cache_key& key, std::string_view bytes,
+                              const signing_keys& keys, std::uint64_t most_bytes) {
+  if (bytes.size() > most_bytes) return not_taken(envelope_fault::too_large);
+  const auto fields = unpack_envelope(bytes);
+  if (!fields) return not_taken(envelope_fault::malformed);
+  if (fields->payload_bytes > most_bytes) return not_taken(envelope_fault::too_large);
+  const auto fault = check(key, *fields, keys);
+  if (fault != envelope_fault::none) return not_taken(fault);
+  auto* body = artifact_body::allocate(static_cast<std::uint32_t>(fields->metadata.size()),
+                                       fields->payload_bytes);
+  if (!body) return not_taken(envelope_fault::too_large);
+  auto made = artifact::adopt(body);
+  std::copy(fields->metadata.begin(), fields->metadata.end(), body->metadata_data());
+  if (!unpack_payload(*fields, body->payload_data())) return not_taken(envelope_fault::damaged);
+  return {envelope_fault::none, std::move(made)};
+}
+
+} // namespace hearth::storage

@@ -1,0 +1,173 @@
+#include "storage/remote/envelope_codec.hpp"
+
+#include "messages/artifact.hpp"
+
+#include <array>
+#include <msgpack.hpp>
+
+namespace hearth::storage {
+namespace {
+
+// What msgpack's packer writes into.
+struct text_stream {
+  std::string& out;
+  void write(const char* data, std::size_t size) { out.append(data, size); }
+};
+using packer = msgpack::packer<text_stream>;
+
+void pack_text(packer& out, std::string_view text) {
+  const auto size = static_cast<std::uint32_t>(text.size());
+  out.pack_str(size).pack_str_body(text.data(), size);
+}
+
+void pack_bytes(packer& out, std::string_view bytes) {
+  const auto size = static_cast<std::uint32_t>(bytes.size());
+  out.pack_bin(size).pack_bin_body(bytes.data(), size);
+}
+
+// The places of the fields, in the order in which they are met. The items of the signature stand in
+// an array of their own.
+enum class place {
+  envelope,
+  magic,
+  version,
+  coding,
+  payload_bytes,
+  metadata,
+  digest,
+  signature,
+  algorithm,
+  key_id,
+  signature_bytes,
+  stored,
+  end
+};
+constexpr std::uint32_t envelope_items = 8;
+constexpr std::uint32_t signature_items = 3;
+
+// Takes msgpack's events in the one order that is an envelope, and stops at any other.
+class reader : public msgpack::null_visitor {
+public:
+  bool visit_nil() { return at_ == place::signature && go(place::stored); }
+  bool visit_boolean(bool) { return false; }
+  bool visit_negative_integer(std::int64_t) { return false; }
+  bool visit_float32(float) { return false; }
+  bool visit_float64(double) { return false; }
+  bool visit_ext(const char*, std::uint32_t) { return false; }
+  bool start_map(std::uint32_t) { return false; }
+
+  bool start_array(std::uint32_t items) {
+    if (at_ == place::envelope) return items == envelope_items && go(place::magic);
+    if (at_ != place::signature || items != signature_items) return false;
+    fields.signature.emplace();
+    return go(place::algorithm);
+  }
+
+  bool visit_positive_integer(std::uint64_t number) {
+    switch (at_) {
+    case place::version: return number == envelope_version && go(place::coding);
+    case place::coding: fields.coding = number; return go(place::payload_bytes);
+    case place::payload_bytes: fields.payload_bytes = number; return go(place::metadata);
+    case place::algorithm: fields.signature->algorithm = number; return go(place::key_id);
+    default: return false;
+    }
+  }
+
+  bool visit_str(const char* data, std::uint32_t size) {
+    const std::string_view text(data, size);
+    if (at_ == place::magic) return text == envelope_magic && go(place::version);
+    if (at_ != place::key_id) return false;
+    fields.signature->key_id = text;
+    return go(place::signature_bytes);
+  }
+
+  bool visit_bin(const char* data, std::uint32_t size) {
+    const std::string_view bytes(data, size);
+    switch (at_) {
+    case place::metadata: fields.metadata = bytes; return go(place::digest);
+    case place::digest:
+      fields.digest = bytes;
+      return size == sizeof(hearth::digest::bytes) && go(place::signature);
+    case place::signature_bytes: fields.signature->bytes = bytes; return go(place::stored);
+    case place::stored: fields.stored = bytes; return go(place::end);
+    default: return false;
+    }
+  }
+
+  bool is_complete() const { return at_ == place::end; }
+
+  envelope_fields fields;
+
+private:
+  bool go(place next) {
+    at_ = next;
+    return true;
+  }
+  place at_ = place::envelope;
+};
+
+bool is_possible(const envelope_fields& fields) {
+  if (fields.metadata.size() > max_metadata_bytes) return false;
+  switch (static_cast<payload_coding>(fields.coding)) {
+  case payload_coding::raw:
+    return fields.coding == 0 && fields.stored.size() == fields.payload_bytes;
+  case payload_coding::zstd:
+    return fields.coding == 1 && fields.stored.size() < fields.payload_bytes;
+  }
+  return false;
+}
+
+// Length and bytes, so that no two lists of parts read the same.
+void add_part(sha256_stream& hash, std::string_view part) {
+  std::array<char, 8> length{};
+  for (std::size_t i = 0; i < length.size(); ++i)
+    length[i] = static_cast<char>(static_cast<std::uint64_t>(part.size()) >> (8 * i));
+  hash.update({length.data(), length.size()}).update(part);
+}
+
+} // namespace
+
+std::string pack_envelope(const envelope_fields& fields) {
+  constexpr std::size_t most_framing_bytes = 128;
+  std::string bytes;
+  bytes.reserve(fields.metadata.size() + fields.stored.size() + most_framing_bytes);
+  text_stream stream{bytes};
+  packer out(stream);
+  out.pack_array(envelope_items);
+  pack_text(out, envelope_magic);
+  out.pack_uint64(envelope_version).pack_uint64(fields.coding).pack_uint64(fields.payload_bytes);
+  pack_bytes(out, fields.metadata);
+  pack_bytes(out, fields.digest);
+  if (fields.signature) {
+    out.pack_array(signature_items).pack_uint64(fields.signature->algorithm);
+    pack_text(out, fields.signature->key_id);
+    pack_bytes(out, fields.signature->bytes);
+  } else {
+    out.pack_nil();
+  }
+  pack_bytes(out, fields.stored);
+  return bytes;
+}
+
+std::optional<envelope_fields> unpack_envelope(std::string_view bytes) {
+  reader events;
+  std::size_t used = 0;
+  if (!msgpack::parse(bytes.data(), bytes.size(), used, events)) return {};
+  if (!events.is_complete() || used != bytes.size() || !is_possible(events.fields)) return {};
+  return events.fields;
+}
+
+digest entry_digest(const cache_key& key, const envelope_fields& fields) {
+  sha256_stream hash;
+  add_part(hash, digest_label);
+  add_part(hash, key.cache->id.name());
+  add_part(hash, key.cache->id.version());
+  add_part(hash, key.bytes);
+  add_part(hash, std::to_string(fields.coding));
+  add_part(hash, std::to_string(fields.payload_bytes));
+  add_part(hash, fields.metadata);
+  add_part(hash, fields.stored);
+  return hash.finish();
+}
+
+} // namespace hearth::storage

@@ -1,0 +1,59 @@
+// The msgpack form of an envelope, and what its digest covers: docs/remote-format.md byte for byte.
+// Says what bytes mean, and not whether to believe them. Pure functions over plain data, any
+// thread.
+#pragma once
+
+#include "messages/cache_key.hpp"
+#include "messages/digest.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hearth::storage {
+
+inline constexpr std::string_view envelope_magic = "hearth";
+inline constexpr std::uint64_t envelope_version = 1;
+/// What the digest and the signature begin with, so that neither can be taken for another one's.
+inline constexpr std::string_view digest_label = "hearth-entry-1";
+inline constexpr std::string_view signature_label = "hearth-signature-1";
+/// Payloads below this are not tried to compress, bytes.
+inline constexpr std::size_t min_packed_bytes = 128;
+inline constexpr int envelope_compression_level = 3;
+/// Largest payload as it is stored: what msgpack can say, bytes.
+inline constexpr std::uint64_t max_stored_bytes = 0xffffffff;
+
+enum class payload_coding : std::uint8_t { raw = 0, zstd = 1 };
+/// Public-key signatures get numbers of their own.
+enum class signature_algorithm : std::uint8_t { hmac_sha256 = 1 };
+
+/// A signature as it stands in an envelope.
+struct envelope_signature {
+  std::uint64_t algorithm = 0;
+  std::string_view key_id;
+  std::string_view bytes;
+};
+
+/// The fields of an envelope in their order. The views point into its bytes.
+struct envelope_fields {
+  std::uint64_t coding = 0;
+  std::uint64_t payload_bytes = 0; ///< when unpacked
+  std::string_view metadata;
+  std::string_view digest; ///< 32 bytes
+  std::optional<envelope_signature> signature;
+  std::string_view stored; ///< the payload, packed or not
+};
+
+/// The bytes of an envelope.
+std::string pack_envelope(const envelope_fields& fields);
+
+/// The fields of exactly these bytes; nothing when they are no envelope of this version: other
+/// types, another count, bytes left over, a length beyond the end, an impossible size.
+std::optional<envelope_fields> unpack_envelope(std::string_view bytes);
+
+/// SHA-256 of the entry: cache name, version, key, coding, payload size, metadata and the payload
+/// as it is stored. So what it vouches for is known before anything is unpacked.
+digest entry_digest(const cache_key& key, const envelope_fields& fields);
+
+} // namespace hearth::storage

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Opens an envelope by docs/remote-format.md alone and prints it as a JSON object.
+
+Usage: envelope_reader.py FILE CACHE VERSION KEY_HEX [KEY_ID SECRET_HEX]
+"""
+import ctypes
+import hashlib
+import hmac
+import json
+import struct
+import sys
+
+zstd = ctypes.CDLL("libzstd.so.1")
+zstd.ZSTD_decompress.restype = ctypes.c_size_t
+zstd.ZSTD_decompress.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+
+FIXED = {0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q"}
+SIZED = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I", 0xC4: ">B", 0xC5: ">H", 0xC6: ">I", 0xDC: ">H"}
+
+
+def need(holds, what):
+    if not holds:
+        sys.exit("envelope_reader: " + what)
+
+
+class Msgpack:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        need(self.at + count <= len(self.data), "cut short")
+        part = self.data[self.at:self.at + count]
+        self.at += count
+        return part
+
+    def number(self, form):
+        return struct.unpack(form, self.take(struct.calcsize(form)))[0]
+
+    def item(self):
+        tag = self.take(1)[0]
+        if tag < 0x80:
+            return tag
+        if tag == 0xC0:
+            return None
+        if tag in FIXED:
+            return self.number(FIXED[tag])
+        if 0x90 <= tag <= 0x9F:
+            return [self.item() for _ in range(tag & 15)]
+        if 0xA0 <= tag <= 0xBF:
+            return self.take(tag & 31).decode()
+        need(tag in SIZED, "an unexpected type 0x%02x" % tag)
+        size = self.number(SIZED[tag])
+        if tag == 0xDC:
+            return [self.item() for _ in range(size)]
+        return self.take(size) if tag <= 0xC6 else self.take(size).decode()
+
+
+def main():
+    path, cache, version, key_hex = sys.argv[1:5]
+    with open(path, "rb") as file:
+        reader = Msgpack(file.read())
+    items = reader.item()
+    need(reader.at == len(reader.data), "bytes left over")
+    need(len(items) == 8, "not eight items")
+    magic, form, coding, size, metadata, digest, signature, stored = items
+    need(magic == "hearth" and form == 1, "another format")
+    whole = hashlib.sha256()
+    for part in (b"hearth-entry-1", cache.encode(), version.encode(), bytes.fromhex(key_hex),
+                 str(coding).encode(), str(size).encode(), metadata, stored):
+        whole.update(struct.pack("<Q", len(part)) + part)
+    need(whole.digest() == digest, "the digest does not fit")
+    payload = stored
+    if coding == 1:
+        room = ctypes.create_string_buffer(size)
+        need(zstd.ZSTD_decompress(room, size, stored, len(stored)) == size, "does not unpack")
+        payload = room.raw[:size]
+    need(len(payload) == size, "another size")
+    answer = {"coding": coding, "metadata": metadata.hex(), "payload": payload.hex()}
+    if len(sys.argv) > 5:
+        key_id, secret = sys.argv[5], bytes.fromhex(sys.argv[6])
+        need(signature is not None, "not signed")
+        need(signature[0] == 1 and signature[1] == key_id, "signed by " + str(signature[1]))
+        covered = b"hearth-signature-1" + bytes([1, len(key_id)]) + key_id.encode() + digest
+        right = hmac.new(secret, covered, hashlib.sha256).digest()
+        need(hmac.compare_digest(right, signature[2]), "the signature is wrong")
+        answer["signed_by"] = key_id
+    else:
+        need(signature is None, "signed")
+    print(json.dumps(answer))
+
+
+main()
