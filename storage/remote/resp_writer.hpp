@@ -1,0 +1,43 @@
+// Writes RESP: commands as bytes to send. Large arguments are not copied: they are moved in, and
+// handed out as pieces of their own, to be gathered by one write. Owned by one thread.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::storage {
+
+/// Appends a command as RESP's array of bulk strings.
+void append_command(std::string& out, std::span<const std::string> arguments);
+
+/// Commands that wait to be sent, in order.
+class resp_writer {
+public:
+  /// Arguments from this size on are pieces of their own, bytes.
+  static constexpr std::size_t own_piece_bytes = 8u << 10;
+
+  void add(std::vector<std::string> arguments);
+
+  bool is_empty() const noexcept { return pieces_.empty(); }
+  /// Bytes of all pieces.
+  std::size_t size() const noexcept { return bytes_; }
+  /// The pieces from the first on, `most` at most; valid until something is added or taken away.
+  std::vector<std::string_view> front(std::size_t most) const;
+  /// Takes the first `count` pieces away.
+  void drop(std::size_t count);
+  void clear();
+
+private:
+  void append(std::string_view text);
+  void append_own(std::string text);
+
+  std::deque<std::string> pieces_;
+  bool open_ = false; // the last piece may be appended to
+  std::size_t bytes_ = 0;
+};
+
+} // namespace hearth::storage
