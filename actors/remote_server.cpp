@@ -1,0 +1,20 @@
+#include "actors/remote_server.hpp"
+
+namespace hearth::actors {
+
+std::string_view to_string(remote_failure why) noexcept {
+  switch (why) {
+  case remote_failure::none: return "none";
+  case remote_failure::unreachable: return "unreachable";
+  case remote_failure::untrusted: return "untrusted";
+  case remote_failure::denied: return "denied";
+  case remote_failure::timeout: return "timeout";
+  case remote_failure::cut: return "cut";
+  case remote_failure::garbage: return "garbage";
+  case remote_failure::refused: return "refused";
+  case remote_failure::closed: return "closed";
+  }
+  return "none";
+}
+
+} // namespace hearth::actors
