@@ -1,0 +1,49 @@
+#include "storage/remote/commands.hpp"
+
+#include <utility>
+
+namespace hearth::storage {
+namespace {
+
+// Compare and change in one step.
+constexpr auto renew_script =
+    "local holder = redis.call('GET', KEYS[1]) "
+    "if holder == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end "
+    "if holder then return 0 end "
+    "redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 1";
+constexpr auto release_script =
+    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+
+} // namespace
+
+remote_command ping_command() { return {"PING"}; }
+
+remote_command get_command(std::string name) { return {"GET", std::move(name)}; }
+
+remote_command set_command(std::string name, std::string bytes, bool only_new,
+                           std::chrono::milliseconds lifetime) {
+  remote_command made{"SET", std::move(name), std::move(bytes)};
+  if (only_new) made.emplace_back("NX");
+  if (lifetime.count() > 0) {
+    made.emplace_back("PX");
+    made.push_back(std::to_string(lifetime.count()));
+  }
+  return made;
+}
+
+remote_command erase_command(std::string name) { return {"DEL", std::move(name)}; }
+
+remote_command lease_command(std::string name, std::string token, std::chrono::milliseconds time) {
+  return {"SET", std::move(name), std::move(token), "NX", "PX", std::to_string(time.count())};
+}
+
+remote_command renew_command(std::string name, std::string token, std::chrono::milliseconds time) {
+  return {"EVAL",          renew_script,     "1",
+          std::move(name), std::move(token), std::to_string(time.count())};
+}
+
+remote_command release_command(std::string name, std::string token) {
+  return {"EVAL", release_script, "1", std::move(name), std::move(token)};
+}
+
+} // namespace hearth::storage

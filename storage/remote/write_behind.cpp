@@ -1,0 +1,82 @@
+#include "storage/remote/write_behind.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth::storage {
+namespace {
+
+bool is_of_entry(const remote_write& write) { return write.what != remote_write::kind::release; }
+
+} // namespace
+
+// What a write takes here, its places in the tables included.
+std::uint64_t write_behind::size_of(const remote_write& write) noexcept {
+  constexpr std::uint64_t tables = 256;
+  return tables + write.key.bytes.size() + write.value.payload().size() +
+         write.value.metadata_bytes().size();
+}
+
+bool write_behind::is_full() const noexcept {
+  return waiting_.size() + in_flight_.size() > limits_.entries || bytes_ > limits_.bytes;
+}
+
+std::vector<remote_write> write_behind::push(remote_write write) {
+  std::vector<remote_write> dropped;
+  if (size_of(write) > limits_.bytes) {
+    dropped.push_back(std::move(write));
+    return dropped;
+  }
+  const auto which = ++last_;
+  bytes_ += size_of(write);
+  if (is_of_entry(write)) newest_[write.key] = which;
+  waiting_.emplace(which, queued{std::move(write), 0});
+  while (is_full()) {
+    const auto oldest = std::find_if(waiting_.begin(), waiting_.end(),
+                                     [](const auto& one) { return is_of_entry(one.second.write); });
+    if (oldest == waiting_.end()) break;
+    dropped.push_back(take(waiting_, oldest));
+  }
+  return dropped;
+}
+
+remote_write write_behind::take(std::map<number, queued>& from,
+                                std::map<number, queued>::iterator at) {
+  const auto which = at->first;
+  auto write = std::move(at->second.write);
+  from.erase(at);
+  bytes_ -= size_of(write);
+  const auto newest = newest_.find(write.key);
+  if (newest != newest_.end() && newest->second == which) newest_.erase(newest);
+  return write;
+}
+
+const remote_write* write_behind::send_next(number& which) {
+  if (waiting_.empty() || in_flight_.size() >= limits_.in_flight) return nullptr;
+  auto node = waiting_.extract(waiting_.begin());
+  which = node.key();
+  auto& sent = in_flight_.insert(std::move(node)).position->second;
+  ++sent.tries;
+  return &sent.write;
+}
+
+remote_write write_behind::finish(number which) { return take(in_flight_, in_flight_.find(which)); }
+
+std::optional<remote_write> write_behind::retry(number which) {
+  const auto at = in_flight_.find(which);
+  const auto& failed = at->second;
+  const bool is_last_word =
+      !is_of_entry(failed.write) || newest_.find(failed.write.key)->second == which;
+  if (failed.tries >= limits_.tries || !is_last_word) return take(in_flight_, at);
+  waiting_.insert(in_flight_.extract(at));
+  return std::nullopt;
+}
+
+const remote_write* write_behind::newest_of(const cache_key& key) const {
+  const auto at = newest_.find(key);
+  if (at == newest_.end()) return nullptr;
+  const auto waits = waiting_.find(at->second);
+  return waits != waiting_.end() ? &waits->second.write : &in_flight_.at(at->second).write;
+}
+
+} // namespace hearth::storage

@@ -1,0 +1,132 @@
+#include "storage/remote/write_behind.hpp"
+
+#include "messages/key.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace hearth;
+using storage::remote_write;
+using storage::write_behind;
+using kind = storage::remote_write::kind;
+
+namespace {
+
+cache_key named(const std::string& text) {
+  static const auto cache = std::make_shared<const named_cache>(
+      named_cache{cache_id::make("c").value(), 1, cache_id::make("c").value().seed()});
+  return {cache, key(text).encoded()};
+}
+
+remote_write write(kind what, const std::string& k, const std::string& payload = "") {
+  return {what, named(k), payload.empty() ? artifact{} : artifact::make(payload), {}};
+}
+
+struct queue : write_behind {
+  explicit queue(const storage::write_behind_limits& limits = {})
+      : write_behind(limits) {}
+  // Sends one; its number, or 0.
+  number send() {
+    number which = 0;
+    return send_next(which) ? which : 0;
+  }
+  std::string send_payload() {
+    number which = 0;
+    const auto* next = send_next(which);
+    return next ? std::string(next->value.payload()) : "-";
+  }
+};
+
+} // namespace
+
+TEST_CASE("writes are sent in order, so many at once") {
+  queue all({.in_flight = 2});
+  for (const auto* payload : {"1", "2", "3"})
+    CHECK(all.push(write(kind::insert, payload, payload)).empty());
+  CHECK(all.send_payload() == "1");
+  CHECK(all.send_payload() == "2");
+  CHECK(all.send_payload() == "-");
+  CHECK(all.finish(1).value.payload() == "1");
+  CHECK(all.send_payload() == "3");
+  CHECK_FALSE(all.empty());
+  all.finish(2);
+  all.finish(3);
+  CHECK(all.empty());
+  CHECK(all.bytes() == 0);
+}
+
+TEST_CASE("the oldest that waits is dropped when there are too many") {
+  queue all({.entries = 2});
+  all.push(write(kind::insert, "a", "1"));
+  const auto sent = all.send();
+  all.push(write(kind::insert, "b", "2"));
+  const auto dropped = all.push(write(kind::insert, "c", "3"));
+  REQUIRE(dropped.size() == 1);
+  CHECK(dropped[0].value.payload() == "2");
+  CHECK(all.finish(sent).value.payload() == "1");
+  CHECK(all.newest_of(named("b")) == nullptr);
+}
+
+TEST_CASE("the oldest are dropped when they are too large together, and one alone that is") {
+  queue all({.bytes = 3000});
+  all.push(write(kind::insert, "a", std::string(1000, 'a')));
+  all.push(write(kind::insert, "b", std::string(1000, 'b')));
+  CHECK(all.push(write(kind::insert, "c", std::string(2000, 'c'))).size() == 2);
+  CHECK(all.waiting() == 1);
+  const auto back = all.push(write(kind::insert, "d", std::string(3000, 'd')));
+  REQUIRE(back.size() == 1);
+  CHECK(back[0].value.payload().front() == 'd');
+  CHECK(all.waiting() == 1);
+}
+
+TEST_CASE("the end of a lease is not dropped for an entry") {
+  queue all({.entries = 1});
+  all.push({kind::release, named("a"), {}, "token"});
+  const auto dropped = all.push(write(kind::insert, "b", "1"));
+  REQUIRE(dropped.size() == 1);
+  CHECK(dropped[0].what == kind::insert);
+  REQUIRE(all.send() != 0);
+}
+
+TEST_CASE("a write that failed goes back to its place, so often") {
+  queue all({.in_flight = 8, .tries = 2});
+  all.push(write(kind::insert, "a", "1"));
+  all.push(write(kind::insert, "b", "2"));
+  const auto first = all.send();
+  const auto second = all.send();
+  all.push(write(kind::insert, "c", "3"));
+  CHECK_FALSE(all.retry(first));
+  CHECK_FALSE(all.retry(second));
+  CHECK(all.send_payload() == "1");
+  CHECK(all.send_payload() == "2");
+  CHECK(all.send_payload() == "3");
+  const auto given_up = all.retry(first);
+  REQUIRE(given_up);
+  CHECK(given_up->value.payload() == "1");
+}
+
+TEST_CASE("a write that failed is not sent after a later one of its key") {
+  queue all;
+  all.push(write(kind::put, "a", "old"));
+  const auto old = all.send();
+  all.push(write(kind::put, "a", "new"));
+  CHECK(all.retry(old));
+  CHECK(all.send_payload() == "new");
+  CHECK(all.send_payload() == "-");
+}
+
+TEST_CASE("the newest write of a key is what the remote tier is going to hold") {
+  queue all;
+  CHECK(all.newest_of(named("a")) == nullptr);
+  all.push(write(kind::put, "a", "old"));
+  all.push(write(kind::erase, "a"));
+  all.push({kind::release, named("a"), {}, "token"});
+  REQUIRE(all.newest_of(named("a")));
+  CHECK(all.newest_of(named("a"))->what == kind::erase);
+  all.finish(all.send());
+  REQUIRE(all.newest_of(named("a")));
+  all.finish(all.send());
+  CHECK(all.newest_of(named("a")) == nullptr);
+  CHECK(all.waiting() == 1);
+}
