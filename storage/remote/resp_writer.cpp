@@ -1,6 +1,5 @@
 #include "storage/remote/resp_writer.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -61,19 +60,10 @@ void resp_writer::append_own(std::string text) {
   open_ = false;
 }
 
-std::vector<std::string_view> resp_writer::front(std::size_t most) const {
-  const auto count = std::min(most, pieces_.size());
-  return {pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(count)};
+void resp_writer::clear() {
+  pieces_.clear();
+  open_ = false;
+  bytes_ = 0;
 }
-
-void resp_writer::drop(std::size_t count) {
-  for (count = std::min(count, pieces_.size()); count > 0; --count) {
-    bytes_ -= pieces_.front().size();
-    pieces_.pop_front();
-  }
-  if (pieces_.empty()) open_ = false;
-}
-
-void resp_writer::clear() { drop(pieces_.size()); }
 
 } // namespace hearth::storage

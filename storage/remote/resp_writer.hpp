@@ -25,10 +25,8 @@ public:
   bool is_empty() const noexcept { return pieces_.empty(); }
   /// Bytes of all pieces.
   std::size_t size() const noexcept { return bytes_; }
-  /// The pieces from the first on, `most` at most; valid until something is added or taken away.
-  std::vector<std::string_view> front(std::size_t most) const;
-  /// Takes the first `count` pieces away.
-  void drop(std::size_t count);
+  /// All of it, in order; valid until something is added or it is cleared.
+  std::vector<std::string_view> pieces() const { return {pieces_.begin(), pieces_.end()}; }
   void clear();
 
 private:

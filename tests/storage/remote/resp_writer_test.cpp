@@ -12,7 +12,7 @@ namespace {
 
 std::string joined(const resp_writer& writer) {
   std::string bytes;
-  for (const auto piece : writer.front(1000000))
+  for (const auto piece : writer.pieces())
     bytes += piece;
   return bytes;
 }
@@ -29,13 +29,13 @@ TEST_CASE("resp writer: small commands share pieces, large arguments are not cop
   resp_writer writer;
   for (int i = 0; i < 100; ++i)
     writer.add({"GET", "k" + std::to_string(i)});
-  CHECK(writer.front(1000).size() == 1);
+  CHECK(writer.pieces().size() == 1);
   std::string large(resp_writer::own_piece_bytes, 'x');
   const auto* where = large.data();
   std::vector<std::string> command{"SET", "k"};
   command.push_back(std::move(large));
   writer.add(std::move(command));
-  const auto pieces = writer.front(1000);
+  const auto pieces = writer.pieces();
   REQUIRE(pieces.size() == 3);
   CHECK(pieces[1].data() == where);
   CHECK(pieces[2] == "\r\n");
@@ -52,9 +52,8 @@ TEST_CASE("resp writer: what is written is what a server reads, in order") {
   for (std::size_t i = 0; i < sent.size(); ++i) {
     writer.add(sent[i]);
     if (i == 7) { // a part goes out meanwhile
-      for (const auto piece : writer.front(2))
-        bytes += piece;
-      writer.drop(2);
+      bytes += joined(writer);
+      writer.clear();
     }
   }
   CHECK(writer.size() == joined(writer).size());

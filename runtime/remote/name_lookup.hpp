@@ -1,0 +1,58 @@
+// Finds the addresses of a host without making anybody wait for it: the system's resolver blocks,
+// for as long as it likes, so it runs on a thread of its own that can be left behind. Used from one
+// thread; the answer comes on the lookup's.
+#pragma once
+
+#include "messages/error.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <sys/socket.h>
+#include <vector>
+
+namespace hearth {
+
+struct socket_address {
+  sockaddr_storage bytes{};
+  socklen_t size = 0;
+};
+
+using address_list = std::vector<socket_address>;
+
+/// Gives the addresses of a host, at least one, and may block. Errors: `remote`.
+using name_resolver =
+    std::function<expected<address_list>(const std::string& host, std::uint16_t port)>;
+
+/// The system's resolver: /etc/hosts, DNS and whatever else it is told to ask.
+expected<address_list> resolve_by_system(const std::string& host, std::uint16_t port);
+
+/// The address of a Unix socket; the path fits, as `parse_remote_url` has seen to.
+socket_address unix_address(const std::string& path);
+
+/// One lookup at a time.
+class name_lookup {
+public:
+  explicit name_lookup(name_resolver resolve);
+  name_lookup(const name_lookup&) = delete;
+  name_lookup& operator=(const name_lookup&) = delete;
+  ~name_lookup() { stop(); }
+
+  using answer_callback = std::function<void(expected<address_list>)>;
+  /// Starts one; `answered` is called once, on its thread. False when the last one still runs or
+  /// no thread can be had, and then nothing is called.
+  bool start(std::string host, std::uint16_t port, answer_callback answered);
+
+  /// Waits for the thread of a lookup that has answered; leaves one that has not: it ends when the
+  /// resolver comes back, and its answer is dropped by whoever it is given to.
+  void stop();
+
+private:
+  struct running;
+
+  name_resolver resolve_;
+  std::shared_ptr<running> running_;
+};
+
+} // namespace hearth

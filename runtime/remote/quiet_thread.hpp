@@ -1,0 +1,14 @@
+// Threads that leave the host's signals to the host's own threads.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <thread>
+
+namespace hearth {
+
+/// Starts a thread of that name (at most 15 bytes) with all signals blocked. Nothing when the
+/// system has no thread to give.
+std::optional<std::thread> start_quiet_thread(const char* name, std::function<void()> work);
+
+} // namespace hearth

@@ -1,0 +1,161 @@
+#include "runtime/remote/redis_lane.hpp"
+
+#include <algorithm>
+
+#include <boost/asio/post.hpp>
+
+namespace hearth {
+namespace {
+
+using actors::remote_failure;
+using actors::remote_reply;
+
+connection_problem timeout_after(std::chrono::milliseconds allowed) {
+  return {remote_failure::timeout, "no answer within " + std::to_string(allowed.count()) + " ms"};
+}
+
+} // namespace
+
+redis_lane::redis_lane(std::shared_ptr<lane_context> context)
+    : context_(std::move(context))
+    , lookup_(context_->resolve)
+    , timer_(context_->loop) {}
+
+void redis_lane::answer(remote_command& command, const connection_problem& why) const {
+  remote_reply reply;
+  reply.failure = why.failure;
+  reply.problem = describe(context_->endpoint) + ": " + why.text;
+  std::exchange(command.answered, nullptr)(std::move(reply));
+}
+
+void redis_lane::add(remote_command command) {
+  if (remote_command::clock::now() >= command.deadline)
+    return answer(command, timeout_after(command.allowed));
+  if (!waiting_.empty() && waiting_bytes_ + command.bytes > context_->endpoint.most_waiting_bytes)
+    return answer(command, {remote_failure::refused, "too much waits to be sent"});
+  waiting_bytes_ += command.bytes;
+  wake_at(command.deadline);
+  waiting_.push_back(std::move(command));
+}
+
+void redis_lane::flush() {
+  if (waiting_.empty()) return;
+  if (!connection_) return connect();
+  if (!connection_->is_ready()) return;
+  send_unsent();
+  connection_->flush();
+}
+
+void redis_lane::send_unsent() {
+  for (; sent_ < waiting_.size(); ++sent_)
+    connection_->add(std::move(waiting_[sent_].arguments));
+}
+
+void redis_lane::connect() {
+  connection_ = std::make_shared<redis_connection>(
+      context_->loop, context_->endpoint, context_->tls, static_cast<connection_owner&>(*this));
+  connect_deadline_ = remote_command::clock::now() + context_->endpoint.connect_deadline;
+  wake_at(connect_deadline_);
+  if (context_->endpoint.transport == remote_transport::unix_socket)
+    connection_->start({unix_address(context_->endpoint.socket_path)});
+  else
+    look_up();
+}
+
+// The answer finds its connection, or nobody: the lane may be gone, and the loop with it.
+void redis_lane::look_up() {
+  const auto told = [context = std::weak_ptr(context_),
+                     connection = std::weak_ptr(connection_)](expected<address_list> answer) {
+    const auto alive = context.lock();
+    if (!alive) return;
+    boost::asio::post(alive->loop, [connection, answer = std::move(answer)]() mutable {
+      const auto asker = connection.lock();
+      if (!asker) return;
+      if (answer)
+        asker->start(std::move(*answer));
+      else
+        asker->fail({remote_failure::unreachable, one_line(answer.error().text())});
+    });
+  };
+  const auto& at = context_->endpoint;
+  if (!lookup_.start(at.host, at.port, told))
+    connection_->fail({remote_failure::unreachable, "the lookup of its name has not ended yet"});
+}
+
+void redis_lane::connection_ready() {
+  connect_deadline_ = time_point::max();
+  send_unsent();
+}
+
+void redis_lane::connection_replied(storage::resp_value reply) {
+  if (sent_ == 0)
+    return fail_all({remote_failure::garbage, "the server replies to what nobody sent"});
+  auto command = std::move(waiting_.front());
+  waiting_.pop_front();
+  --sent_;
+  waiting_bytes_ -= command.bytes;
+  auto answer = answer_of(std::move(reply));
+  if (!answer.problem.empty()) answer.problem.insert(0, describe(context_->endpoint) + ": ");
+  command.answered(std::move(answer));
+}
+
+void redis_lane::connection_ended(connection_problem problem) { fail_all(problem); }
+
+void redis_lane::fail_all(const connection_problem& why) {
+  if (connection_) std::exchange(connection_, nullptr)->abandon();
+  connect_deadline_ = time_point::max();
+  auto failed = std::exchange(waiting_, {});
+  sent_ = 0;
+  waiting_bytes_ = 0;
+  for (auto& command : failed)
+    answer(command, why);
+}
+
+void redis_lane::close(const connection_problem& why) {
+  fail_all(why);
+  timer_.cancel();
+  lookup_.stop();
+}
+
+void redis_lane::wake_at(time_point when) {
+  if (when >= wakes_at_) return;
+  wakes_at_ = when;
+  timer_.expires_at(when);
+  timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) check_deadlines();
+  });
+}
+
+void redis_lane::check_deadlines() {
+  wakes_at_ = time_point::max();
+  const auto now = remote_command::clock::now();
+  if (now >= connect_deadline_)
+    fail_all({remote_failure::timeout,
+              "cannot connect within " +
+                  std::to_string(context_->endpoint.connect_deadline.count()) + " ms"});
+  drop_expired(now);
+  auto next = connect_deadline_;
+  for (const auto& command : waiting_)
+    next = std::min(next, command.deadline);
+  if (next != time_point::max()) wake_at(next);
+}
+
+// A connection that lets one deadline pass is ill, and goes with all that waits for it; one that is
+// still being made may only be far away.
+void redis_lane::drop_expired(time_point now) {
+  const auto expired = [now](const auto& command) { return command.deadline <= now; };
+  const auto first = std::find_if(waiting_.begin(), waiting_.end(), expired);
+  if (first == waiting_.end()) return;
+  if (!is_connecting()) return fail_all(timeout_after(first->allowed));
+  auto late = std::stable_partition(waiting_.begin(), waiting_.end(),
+                                    [&](const auto& command) { return !expired(command); });
+  std::deque<remote_command> failed(std::make_move_iterator(late),
+                                    std::make_move_iterator(waiting_.end()));
+  waiting_.erase(late, waiting_.end());
+  for (auto& command : failed) {
+    waiting_bytes_ -= command.bytes;
+    answer(command, timeout_after(command.allowed));
+  }
+}
+
+} // namespace hearth

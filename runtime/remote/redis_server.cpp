@@ -1,0 +1,163 @@
+#include "runtime/remote/redis_server.hpp"
+
+#include "runtime/fork_generation.hpp"
+#include "runtime/remote/quiet_thread.hpp"
+#include "runtime/remote/redis_lane.hpp"
+
+#include <array>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
+namespace hearth {
+namespace {
+
+using actors::remote_failure;
+using actors::remote_reply;
+using actors::remote_server;
+using clock = remote_command::clock;
+
+remote_reply closed_reply() { return {remote_failure::closed, "the remote tier is shut down", {}}; }
+
+// What the thread works on. Stays until the thread and all that it started are done with it.
+class redis_engine {
+public:
+  explicit redis_engine(std::shared_ptr<lane_context> context)
+      : context_(std::move(context))
+      , lanes_{redis_lane(context_), redis_lane(context_)}
+      , work_(boost::asio::make_work_guard(context_->loop)) {}
+
+  // Any thread. False: closed, and the command is left as it was.
+  bool put(remote_server::lane by, remote_command& command) {
+    const std::scoped_lock lock(mutex_);
+    if (closed_) return false;
+    const bool first = inbox_.empty();
+    inbox_.emplace_back(by, std::move(command));
+    if (first) boost::asio::post(context_->loop, [this] { take_inbox(); });
+    return true;
+  }
+
+  // Any thread. The thread ends once all is answered.
+  void close() {
+    const std::scoped_lock lock(mutex_);
+    if (std::exchange(closed_, true)) return;
+    boost::asio::post(context_->loop, [this] {
+      take_inbox();
+      for (auto& lane : lanes_)
+        lane.close({remote_failure::closed, "the remote tier is shut down"});
+      work_.reset();
+    });
+  }
+
+  // The thread's work. Only memory can run out here: then what waits fails, and it goes on.
+  void run() {
+    for (;;) {
+      try {
+        context_->loop.run();
+        return;
+      } catch (const std::exception& problem) {
+        fail_lanes({remote_failure::garbage, one_line(problem.what())});
+      }
+    }
+  }
+
+private:
+  using addressed_command = std::pair<remote_server::lane, remote_command>;
+
+  void take_inbox() {
+    std::vector<addressed_command> taken;
+    {
+      const std::scoped_lock lock(mutex_);
+      taken.swap(inbox_);
+    }
+    for (auto& [by, command] : taken)
+      lanes_[static_cast<std::size_t>(by)].add(std::move(command));
+    for (auto& lane : lanes_)
+      lane.flush();
+  }
+
+  void fail_lanes(const connection_problem& why) {
+    for (auto& lane : lanes_)
+      lane.fail_all(why);
+  }
+
+  std::shared_ptr<lane_context> context_;
+  std::array<redis_lane, 2> lanes_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  std::mutex mutex_;
+  std::vector<addressed_command> inbox_; // under mutex_
+  bool closed_ = false;                  // under mutex_
+};
+
+class redis_server final : public remote_server {
+public:
+  redis_server(std::shared_ptr<redis_engine> engine, std::thread thread)
+      : engine_(std::move(engine))
+      , thread_id_(thread.get_id())
+      , thread_(std::move(thread)) {}
+
+  ~redis_server() override {
+    close();
+    // In the child of a fork there is no thread, and what the parent's sockets are is its own
+    // business; on our own thread the end is near.
+    if (is_forked()) {
+      static_cast<void>(new std::shared_ptr<redis_engine>(engine_));
+      static_cast<void>(new std::thread(std::move(thread_)));
+    } else if (thread_.joinable()) {
+      thread_.detach();
+    }
+  }
+
+  void send(lane by, command arguments, std::chrono::milliseconds deadline,
+            reply_callback answered) override {
+    remote_command one;
+    for (const auto& argument : arguments)
+      one.bytes += argument.size();
+    one.arguments = std::move(arguments);
+    one.allowed = deadline;
+    one.deadline = clock::now() + deadline;
+    one.answered = std::move(answered);
+    if (is_forked() || !engine_->put(by, one)) one.answered(closed_reply());
+  }
+
+  void close() override {
+    if (is_forked()) return;
+    engine_->close();
+    if (thread_id_ == std::this_thread::get_id()) return;
+    const std::scoped_lock lock(closing_);
+    if (thread_.joinable()) thread_.join();
+  }
+
+private:
+  bool is_forked() const noexcept { return fork_generation() != fork_generation_; }
+
+  const std::uint64_t fork_generation_ = fork_generation();
+  std::shared_ptr<redis_engine> engine_;
+  const std::thread::id thread_id_;
+  std::mutex closing_;
+  std::thread thread_; // under closing_
+};
+
+} // namespace
+
+expected<std::shared_ptr<remote_server>> connect_redis(remote_endpoint endpoint,
+                                                       name_resolver resolve) {
+  auto context = std::make_shared<lane_context>();
+  if (endpoint.transport == remote_transport::tls) {
+    auto tls = make_tls_context(endpoint);
+    if (!tls) return fail(tls.error());
+    context->tls = std::move(*tls);
+  }
+  context->endpoint = std::move(endpoint);
+  context->resolve = std::move(resolve);
+  auto engine = std::make_shared<redis_engine>(std::move(context));
+  auto thread = start_quiet_thread("hearth-remote", [engine] { engine->run(); });
+  if (!thread)
+    return fail(errc::process_failed, "cannot start the remote tier's thread; allow more threads");
+  return std::make_shared<redis_server>(std::move(engine), std::move(*thread));
+}
+
+} // namespace hearth

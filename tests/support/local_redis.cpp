@@ -1,0 +1,136 @@
+#include "tests/support/local_redis.hpp"
+
+#include <arpa/inet.h>
+#include <csignal>
+#include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace hearth::test {
+namespace {
+
+constexpr int start_deadline_ms = 30'000;
+constexpr int most_starts = 10; // somebody else may take the free port first
+
+// Whether the log says that it is ready, before it ends.
+bool wait_until_ready(int log, std::string& text) {
+  char part[4096];
+  for (;;) {
+    pollfd waits{log, POLLIN, 0};
+    if (::poll(&waits, 1, start_deadline_ms) <= 0) return false;
+    const auto got = ::read(log, part, sizeof part);
+    if (got <= 0) return false;
+    text.append(part, static_cast<std::size_t>(got));
+    // The last of its listeners is the Unix socket.
+    if (text.find("ready to accept connections at") != std::string::npos) return true;
+  }
+}
+
+} // namespace
+
+std::uint16_t free_port() {
+  const descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* plain = reinterpret_cast<sockaddr*>(&address);
+  REQUIRE(::bind(probe.get(), plain, size) == 0);
+  REQUIRE(::getsockname(probe.get(), plain, &size) == 0);
+  return ntohs(address.sin_port);
+}
+
+local_redis::local_redis(redis_setup setup)
+    : setup_(std::move(setup)) {
+  for (int i = 0; i < most_starts && pid_ < 0; ++i) {
+    if (setup_.tcp) port_ = free_port();
+    if (setup_.tls) tls_port_ = free_port();
+    try_start();
+  }
+  REQUIRE_MESSAGE(pid_ > 0, "redis-server cannot be started; is it installed (scripts/setup)?");
+}
+
+local_redis::~local_redis() { kill(); }
+
+void local_redis::kill() {
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(std::exchange(pid_, -1), nullptr, 0);
+}
+
+void local_redis::start() {
+  if (pid_ > 0) return;
+  REQUIRE_MESSAGE(try_start(), "redis-server cannot be started again at its places");
+}
+
+void local_redis::freeze() { REQUIRE(::kill(pid_, SIGSTOP) == 0); }
+
+void local_redis::thaw() { REQUIRE(::kill(pid_, SIGCONT) == 0); }
+
+std::vector<std::string> local_redis::command_line() const {
+  std::vector<std::string> line{"redis-server",
+                                "--port",
+                                std::to_string(port_),
+                                "--bind",
+                                "127.0.0.1",
+                                "-::1",
+                                "--unixsocket",
+                                socket(),
+                                "--unixsocketperm",
+                                "700",
+                                "--save",
+                                "",
+                                "--appendonly",
+                                "no",
+                                "--dir",
+                                directory_.path(),
+                                "--daemonize",
+                                "no",
+                                "--loglevel",
+                                "notice",
+                                "--logfile",
+                                ""};
+  if (setup_.tls)
+    line.insert(line.end(), {"--tls-port", std::to_string(tls_port_), "--tls-cert-file",
+                             setup_.certificate, "--tls-key-file", setup_.key, "--tls-ca-cert-file",
+                             setup_.ca, "--tls-auth-clients", setup_.ask_clients ? "yes" : "no"});
+  if (!setup_.password.empty()) line.insert(line.end(), {"--requirepass", setup_.password});
+  line.insert(line.end(), setup_.arguments.begin(), setup_.arguments.end());
+  return line;
+}
+
+bool local_redis::try_start() {
+  auto log = make_pipe();
+  REQUIRE(log);
+  const auto line = command_line();
+  std::vector<char*> arguments;
+  for (const auto& word : line)
+    arguments.push_back(const_cast<char*>(word.c_str())); // NOLINT: as execvp wants it
+  arguments.push_back(nullptr);
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(127);
+    ::dup2(log->theirs.get(), STDOUT_FILENO);
+    ::dup2(log->theirs.get(), STDERR_FILENO);
+    ::execvp(arguments[0], arguments.data());
+    ::_exit(127);
+  }
+  pid_ = child;
+  log->theirs.reset();
+  output_ = std::move(log->ours);
+  std::string text;
+  if (wait_until_ready(output_.get(), text)) return true;
+  MESSAGE("redis-server did not start: " << text);
+  kill();
+  return false;
+}
+
+} // namespace hearth::test

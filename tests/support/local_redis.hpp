@@ -1,0 +1,64 @@
+// A real redis-server for a test: started on a Unix socket and, when wanted, on a free port of this
+// machine, with TLS or not; ended with the object, and with the test however that ends. It keeps
+// nothing on disk. When the program is missing the test fails and says so.
+#pragma once
+
+#include "runtime/process/descriptor.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace hearth::test {
+
+struct redis_setup {
+  bool tcp = false;                     ///< on a free port of 127.0.0.1 and ::1
+  bool tls = false;                     ///< on a free port; wants the files below
+  std::filesystem::path certificate{};  ///< of the server
+  std::filesystem::path key{};          ///< of the server
+  std::filesystem::path ca{};           ///< whose clients are let in
+  bool ask_clients = false;             ///< clients have to show a certificate
+  std::string password{};               ///< of the default user
+  std::vector<std::string> arguments{}; ///< more of them: "--maxmemory", "1mb"
+};
+
+class local_redis {
+public:
+  explicit local_redis(redis_setup setup = {});
+  local_redis(const local_redis&) = delete;
+  local_redis& operator=(const local_redis&) = delete;
+  ~local_redis();
+
+  std::filesystem::path socket() const { return directory_ / "redis.sock"; }
+  std::uint16_t port() const { return port_; }         ///< 0 without `tcp`
+  std::uint16_t tls_port() const { return tls_port_; } ///< 0 without `tls`
+  /// "redis+unix:///tmp/.../redis.sock"
+  std::string url() const { return "redis+unix://" + socket().string(); }
+  pid_t pid() const { return pid_; }
+
+  /// Ends it at once, as a crash would; `start` starts it again, empty, at the same places.
+  void kill();
+  void start();
+  /// Stops it where it stands, so that it accepts and never answers; and lets it go on.
+  void freeze();
+  void thaw();
+
+private:
+  bool try_start();
+  std::vector<std::string> command_line() const;
+
+  redis_setup setup_;
+  temporary_directory directory_;
+  std::uint16_t port_ = 0;
+  std::uint16_t tls_port_ = 0;
+  pid_t pid_ = -1;
+  descriptor output_; // kept open: the server writes its log there
+};
+
+/// A port of 127.0.0.1 that nobody listened on a moment ago.
+std::uint16_t free_port();
+
+} // namespace hearth::test
