@@ -108,6 +108,7 @@ void redis_connection::abandon() {
 }
 
 void redis_connection::end(connection_problem problem) {
+  const auto self = shared_from_this(); // the owner may let go of it
   auto* owner = owner_;
   abandon();
   if (owner) owner->connection_ended(std::move(problem));

@@ -54,7 +54,8 @@ void redis_lane::send_unsent() {
 void redis_lane::connect() {
   connection_ = std::make_shared<redis_connection>(
       context_->loop, context_->endpoint, context_->tls, static_cast<connection_owner&>(*this));
-  connect_deadline_ = remote_command::clock::now() + context_->endpoint.connect_deadline;
+  connect_began_ = remote_command::clock::now();
+  connect_deadline_ = connect_began_ + context_->endpoint.connect_deadline;
   wake_at(connect_deadline_);
   if (context_->endpoint.transport == remote_transport::unix_socket)
     connection_->start({unix_address(context_->endpoint.socket_path)});
@@ -129,15 +130,23 @@ void redis_lane::wake_at(time_point when) {
 void redis_lane::check_deadlines() {
   wakes_at_ = time_point::max();
   const auto now = remote_command::clock::now();
-  if (now >= connect_deadline_)
-    fail_all({remote_failure::timeout,
-              "cannot connect within " +
-                  std::to_string(context_->endpoint.connect_deadline.count()) + " ms"});
+  if (now >= connect_deadline_) give_up_connecting();
   drop_expired(now);
   auto next = connect_deadline_;
   for (const auto& command : waiting_)
     next = std::min(next, command.deadline);
   if (next != time_point::max()) wake_at(next);
+}
+
+// Who was there from the attempt's beginning has waited long enough; who came later has another.
+void redis_lane::give_up_connecting() {
+  std::exchange(connection_, nullptr)->abandon();
+  connect_deadline_ = time_point::max();
+  const auto allowed = context_->endpoint.connect_deadline;
+  fail_those([&](const auto& one) { return one.deadline - one.allowed <= connect_began_; },
+             {remote_failure::timeout,
+              "cannot connect within " + std::to_string(allowed.count()) + " ms"});
+  flush();
 }
 
 // A connection that lets one deadline pass is ill, and goes with all that waits for it; one that is
@@ -146,15 +155,24 @@ void redis_lane::drop_expired(time_point now) {
   const auto expired = [now](const auto& command) { return command.deadline <= now; };
   const auto first = std::find_if(waiting_.begin(), waiting_.end(), expired);
   if (first == waiting_.end()) return;
-  if (!is_connecting()) return fail_all(timeout_after(first->allowed));
-  auto late = std::stable_partition(waiting_.begin(), waiting_.end(),
-                                    [&](const auto& command) { return !expired(command); });
-  std::deque<remote_command> failed(std::make_move_iterator(late),
-                                    std::make_move_iterator(waiting_.end()));
-  waiting_.erase(late, waiting_.end());
+  const auto why = timeout_after(first->allowed);
+  if (is_connecting())
+    fail_those(expired, why);
+  else
+    fail_all(why);
+}
+
+// Of commands that are not sent yet.
+template <class Predicate>
+void redis_lane::fail_those(Predicate which, const connection_problem& why) {
+  std::deque<remote_command> kept;
+  std::deque<remote_command> failed;
+  for (auto& command : std::exchange(waiting_, {}))
+    (which(command) ? failed : kept).push_back(std::move(command));
+  waiting_ = std::move(kept);
   for (auto& command : failed) {
     waiting_bytes_ -= command.bytes;
-    answer(command, timeout_after(command.allowed));
+    answer(command, why);
   }
 }
 

@@ -61,7 +61,10 @@ private:
   void send_unsent();
   void wake_at(time_point when);
   void check_deadlines();
+  void give_up_connecting();
   void drop_expired(time_point now);
+  template <class Predicate>
+  void fail_those(Predicate which, const connection_problem& why);
   bool is_connecting() const { return connection_ && !connection_->is_ready(); }
   void answer(remote_command& command, const connection_problem& why) const;
 
@@ -73,7 +76,8 @@ private:
   std::uint64_t waiting_bytes_ = 0;
   boost::asio::steady_timer timer_;
   time_point wakes_at_ = time_point::max();
-  time_point connect_deadline_ = time_point::max();
+  time_point connect_began_;
+  time_point connect_deadline_ = time_point::max(); // max: not connecting
 };
 
 } // namespace hearth

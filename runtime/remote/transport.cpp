@@ -22,6 +22,12 @@ void set_option(int socket, int level, int name, int value) {
 
 bool is_of_tls(const error_code& why) { return why.category() == asio::error::get_ssl_category(); }
 
+// OpenSSL's callback for a server that asks for a certificate: goes on with the one there is.
+int note_request(SSL*, void* asked) {
+  *static_cast<bool*>(asked) = true;
+  return 1;
+}
+
 bool is_end(const error_code& why) {
   return why == asio::error::eof || why == asio::ssl::error::stream_truncated ||
          why == asio::error::connection_reset || why == asio::error::broken_pipe ||
@@ -75,6 +81,7 @@ void transport::connected() {
   if (!context_) return finish_connect({});
   tls_.emplace(socket_, *context_);
   name_peer(tls_->native_handle(), endpoint_);
+  ::SSL_set_cert_cb(tls_->native_handle(), &note_request, &asked_for_certificate_);
   tls_->async_handshake(asio::ssl::stream_base::client, [this](const error_code& failed) {
     finish_connect(failed ? handshake_problem(failed) : connection_problem{});
   });
@@ -85,7 +92,8 @@ void transport::finish_connect(connection_problem problem) {
 }
 
 void transport::read_some(std::span<char> into, read_callback done) {
-  auto handle = [done = std::move(done)](const error_code& failed, std::size_t count) {
+  auto handle = [this, done = std::move(done)](const error_code& failed, std::size_t count) {
+    has_received_ = has_received_ || count > 0;
     done(failed ? io_problem(failed) : connection_problem{}, count);
   };
   const auto buffer = asio::buffer(into.data(), into.size());
@@ -100,7 +108,7 @@ void transport::write(const std::vector<std::string_view>& pieces, done_callback
   buffers.reserve(pieces.size());
   for (const auto piece : pieces)
     buffers.emplace_back(piece.data(), piece.size());
-  auto handle = [done = std::move(done)](const error_code& failed, std::size_t) {
+  auto handle = [this, done = std::move(done)](const error_code& failed, std::size_t) {
     done(failed ? io_problem(failed) : connection_problem{});
   };
   if (tls_)
@@ -126,10 +134,14 @@ connection_problem transport::handshake_problem(const error_code& why) {
   return {remote_failure::untrusted, "TLS failed: " + one_line(why.message())};
 }
 
-// With TLS 1.3 a server's refusal of our certificate comes with the first read.
-connection_problem transport::io_problem(const error_code& why) {
+// With TLS 1.3 a server's refusal of our certificate comes after the handshake: as an alert, or as
+// no more than an end, when what we sent meanwhile made it forget the alert.
+connection_problem transport::io_problem(const error_code& why) const {
   if (is_of_tls(why) && !is_end(why))
     return {remote_failure::untrusted, "TLS failed: " + one_line(why.message())};
+  if (asked_for_certificate_ && !has_received_)
+    return {remote_failure::untrusted,
+            "the server asked for a client certificate and does not take ours, or there is none"};
   if (is_end(why)) return {remote_failure::cut, "the connection ended"};
   return {remote_failure::cut, "the connection failed: " + one_line(why.message())};
 }

@@ -46,7 +46,7 @@ private:
   void finish_connect(connection_problem problem);
   connection_problem connect_problem(const boost::system::error_code& why) const;
   connection_problem handshake_problem(const boost::system::error_code& why);
-  static connection_problem io_problem(const boost::system::error_code& why);
+  connection_problem io_problem(const boost::system::error_code& why) const;
 
   const remote_endpoint& endpoint_;
   tls_context context_;
@@ -55,6 +55,8 @@ private:
   address_list addresses_;
   std::size_t next_address_ = 0;
   done_callback connected_;
+  bool asked_for_certificate_ = false; // by the server
+  bool has_received_ = false;
 };
 
 } // namespace hearth

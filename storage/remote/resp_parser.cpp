@@ -16,6 +16,11 @@ constexpr std::uint64_t direct_from_bytes = 4u << 10;
 constexpr std::uint64_t eager_bytes = 4u << 20;
 constexpr std::uint64_t eager_items = 64;
 
+// Whether a value may begin with it.
+bool is_mark(char c) {
+  return std::string_view("+-:$*_,#!=(%~>|").find(c) != std::string_view::npos;
+}
+
 } // namespace
 
 resp_parser::resp_parser(resp_limits limits, resp_side from)
@@ -89,7 +94,12 @@ bool resp_parser::find_line(std::string_view& line) {
   const auto line_end = feed ? static_cast<std::size_t>(feed - buffer_.data()) : end_;
   if (line_end - begin_ > limits_.line_bytes + 1) return refuse("a line above the limit");
   scanned_ = line_end;
-  if (!feed) return false;
+  if (!feed) {
+    // At once, and not when some day a line ends.
+    if (from_ == resp_side::server && end_ > begin_ && !is_mark(buffer_[begin_]))
+      return refuse("a line that is no RESP");
+    return false;
+  }
   line = {buffer_.data() + begin_, line_end - begin_};
   begin_ = scanned_ = line_end + 1;
   if (!line.empty() && line.back() == '\r') {
@@ -135,7 +145,7 @@ bool resp_parser::take_request_line(std::string_view line, resp_value& out) {
 
 bool resp_parser::take_line(std::string_view line, resp_value& out) {
   using kind = resp_value::kind;
-  if (line.empty()) return refuse("an empty line");
+  if (line.empty()) return refuse("a line that is no RESP");
   const auto rest = line.substr(1);
   switch (line.front()) {
   case '$':

@@ -156,6 +156,13 @@ TEST_CASE("resp: what is no RESP is broken and stays so") {
   }
 }
 
+TEST_CASE("resp: what is no RESP is broken at its first byte, not when its line ends some day") {
+  CHECK(is_broken(parse("\x16\x03\x01 hello")));
+  CHECK(is_broken(parse("+OK\r\nH")));
+  CHECK(parse("+OK") == seen{"more"});
+  CHECK(parse("H", {}, resp_side::client) == seen{"more"});
+}
+
 TEST_CASE("resp: limits hold, to the byte, whatever is announced") {
   resp_limits limits;
   limits.bytes = 10;
