@@ -115,11 +115,18 @@ using autotune_bundler_actor = actor_of<caf::result<std::uint64_t>(verb::begin, 
 /// Finds the entry of a tune request, or compiles, tries and keeps it.
 using kernel_tuner_actor = actor_of<caf::result<tune_reply>(verb::tune, tune_request_ptr)>;
 
-/// The fuser's kernel cache: normalised graph text to kernel ids.
-using kernel_cache_actor = actor_of<caf::result<std::int64_t>(verb::save, std::string, artifact),
-                                    caf::result<lookup>(verb::get, std::int64_t),
-                                    caf::result<std::int64_t>(verb::best, std::string),
-                                    caf::result<std::uint64_t>(verb::count)>;
+/// The fuser's kernel cache: graphs, in TorchScript's text, and the kernels compiled for them.
+using kernel_cache_actor = actor_of<
+    // A spec under the graph's normal text: its number, from 0. A graph that had one keeps its
+    // first; the new one is found by its number alone.
+    caf::result<std::int64_t>(verb::save, std::string, artifact),
+    // The spec of that number, or a miss.
+    caf::result<lookup>(verb::get, std::int64_t),
+    // The first kernel of a graph that differs from this one in nothing but names and tensor
+    // types: its number and spec, or -1 and a miss.
+    caf::result<std::int64_t, lookup>(verb::find, std::string),
+    // How many there are.
+    caf::result<std::uint64_t>(verb::count)>;
 
 /// Notes what a session stored and hit, for a bundle.
 using artifact_recorder_actor = actor_of<caf::result<std::uint64_t>(verb::begin),

@@ -53,6 +53,7 @@ CAF_ADD_ATOM(hearth, hearth::verb, begin, "begin")
 CAF_ADD_ATOM(hearth, hearth::verb, finish, "finish")
 CAF_ADD_ATOM(hearth, hearth::verb, record, "record")
 CAF_ADD_ATOM(hearth, hearth::verb, count, "count")
+CAF_ADD_ATOM(hearth, hearth::verb, find, "find")
 CAF_ADD_ATOM(hearth, hearth::verb, stats, "stats")
 CAF_ADD_ATOM(hearth, hearth::verb, trace, "trace")
 

@@ -221,10 +221,10 @@ bool is_implemented(actor_kind kind) noexcept {
   case actor_kind::worker:
   case actor_kind::guarded:
   case actor_kind::autotune:
+  case actor_kind::kernels:
   case actor_kind::tuner: return true;
   case actor_kind::remote:
   case actor_kind::bundler:
-  case actor_kind::kernels:
   case actor_kind::recorder:
   case actor_kind::metrics: return false;
   }

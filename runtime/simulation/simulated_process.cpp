@@ -5,6 +5,7 @@
 #include "actors/compile_worker.hpp"
 #include "actors/disk_shard.hpp"
 #include "actors/guarded_cache.hpp"
+#include "actors/kernel_cache.hpp"
 #include "actors/kernel_tuner.hpp"
 #include "runtime/simulation/text.hpp"
 
@@ -182,6 +183,7 @@ void simulated_process::spawn_compilers() {
   tuner.broker = enlist(actor_kind::broker, actors.spawn(actors::compile_broker, workers));
   tuner.guarded = enlist(actor_kind::guarded, actors.spawn(actors::guarded_cache, router_));
   tuner.autotune = enlist(actor_kind::autotune, actors.spawn(actors::autotune_cache, router_));
+  enlist(actor_kind::kernels, actors.spawn(actors::kernel_cache, actors::kernel_cache_config{}));
   tuner.most_at_once = options_.workers;
   enlist(actor_kind::tuner, actors.spawn(actors::kernel_tuner, std::move(tuner)));
 }
