@@ -10,6 +10,8 @@ using self_pointer = memory_shard_actor::stateful_pointer<memory_shard_state>;
 using state_type = memory_shard_state;
 using phase = state_type::lease_record::phase;
 using insert_callback = std::function<void(expected<insert_outcome>)>;
+using lookup_callback = std::function<void(expected<lookup>)>;
+using load_ptr = state_type::load_ptr;
 
 storage::memory_key in_memory(const cache_key& key) {
   return {key.cache->number, key.bytes, key.memory_hash};
@@ -19,6 +21,10 @@ bool uses_memory(const cache_key& key) { return key.cache->memory; }
 
 bool uses_disk(const state_type& state, const cache_key& key) {
   return key.cache->disk && state.config.store;
+}
+
+bool uses_remote(const state_type& state, const cache_key& key) {
+  return key.cache->remote && state.config.remote;
 }
 
 unsigned disk_shard_of(const state_type& state, const cache_key& key) {
@@ -131,48 +137,89 @@ private:
 
 // --- get: memory, disk, remote -----------------------------------------------------------------
 
-void deliver_load(state_type& state, const cache_key& key, const expected<lookup>& result) {
-  auto node = state.loads.extract(key);
-  if (node.empty()) return;
-  for (auto& waiting : node.mapped())
+void deliver_load(state_type& state, const cache_key& key, const load_ptr& load,
+                  const expected<lookup>& result) {
+  const auto at = state.loads.find(key);
+  if (at != state.loads.end() && at->second == load) state.loads.erase(at);
+  for (auto& waiting : std::exchange(load->waiters, {}))
     waiting.deliver(result);
 }
 
-void load_from_remote(self_pointer self, const cache_key& key) {
-  auto& state = self->state;
-  if (!state.config.remote || !key.cache->remote) return deliver_load(state, key, lookup{});
-  self->request(state.config.remote, state.config.answer_timeout, verb::get_v, key)
-      .then(
-          [self, key](const lookup& found) {
-            if (found.hit()) keep_in_memory(self, key, found.value);
-            deliver_load(self->state, key, found);
-          },
-          [self, key](const caf::error&) { deliver_load(self->state, key, lookup{}); });
+// A put or erase begins: who asks from now on is not told of what was there before.
+void overtake_load(state_type& state, const cache_key& key) {
+  const auto node = state.loads.extract(key);
+  if (!node.empty()) node.mapped()->overtaken = true;
 }
 
-void load_from_disk(self_pointer self, const cache_key& key) {
+std::uint64_t epoch_of(state_type& state, const cache_key& key) {
+  state.config.view->refresh();
+  return state.config.view->seen(disk_shard_of(state, key));
+}
+
+// Fills the tiers that a hit in the remote tier passed on its way, unless somebody wrote meanwhile.
+void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& value,
+                     const load_ptr& load) {
   auto& state = self->state;
-  if (!uses_disk(state, key)) return load_from_remote(self, key);
+  if (load->overtaken) return;
+  if (!uses_disk(state, key)) return keep_in_memory(self, key, value);
+  if (epoch_of(state, key) != load->epoch) return;
+  self->request(disk_of(state, key), caf::infinite, verb::insert_v, key, value)
+      .then(
+          [self, key, value, load](insert_outcome outcome) {
+            const bool is_ours = outcome == insert_outcome::inserted && !load->overtaken;
+            if (is_ours && epoch_of(self->state, key) == load->epoch)
+              keep_in_memory(self, key, value);
+          },
+          [self, key, value, load](const caf::error&) {
+            if (!load->overtaken) keep_in_memory(self, key, value);
+          });
+}
+
+void load_from_remote(self_pointer self, const cache_key& key, const load_ptr& load) {
+  auto& state = self->state;
+  if (!uses_remote(state, key)) return deliver_load(state, key, load, lookup{});
+  self->request(state.config.remote, state.config.answer_timeout, verb::get_v, key)
+      .then(
+          [self, key, load](const lookup& found) {
+            if (found.hit()) keep_remote_hit(self, key, found.value, load);
+            deliver_load(self->state, key, load, found);
+          },
+          [self, key, load](const caf::error&) { deliver_load(self->state, key, load, lookup{}); });
+}
+
+// What the disk has, kept in memory as well.
+void ask_disk(self_pointer self, const cache_key& key, const lookup_callback& next) {
+  auto& state = self->state;
+  if (!uses_disk(state, key)) return next(lookup{});
   const unmoved same(state, key);
   self->request(disk_of(state, key), caf::infinite, verb::load_v, key)
       .then(
-          [self, key, same](const lookup& found) {
-            if (!found.hit()) return load_from_remote(self, key);
-            if (same) keep_in_memory(self, key, found.value);
-            deliver_load(self->state, key, found);
+          [self, key, next, same](const lookup& found) {
+            if (found.hit() && same) keep_in_memory(self, key, found.value);
+            next(found);
           },
-          [self, key](const caf::error& why) {
-            deliver_load(self->state, key, fail(from_caf(why)));
-          });
+          [next](const caf::error& why) { next(fail(from_caf(why))); });
+}
+
+void load_from_disk(self_pointer self, const cache_key& key, const load_ptr& load) {
+  if (uses_disk(self->state, key)) load->epoch = epoch_of(self->state, key);
+  ask_disk(self, key, [self, key, load](const expected<lookup>& found) {
+    if (found && !found->hit())
+      load_from_remote(self, key, load);
+    else
+      deliver_load(self->state, key, load, found);
+  });
 }
 
 // Looks below memory, or joins a look that is under way.
 void load(self_pointer self, const cache_key& key, answer<lookup> reply) {
   auto& state = self->state;
   auto [at, is_first] = state.loads.try_emplace(key);
-  at->second.push_back(std::move(reply));
+  if (is_first) at->second = std::make_shared<state_type::load_record>();
+  const auto load = at->second;
+  load->waiters.push_back(std::move(reply));
   ++(is_first ? state.counters.loads : state.counters.coalesced);
-  if (is_first) load_from_disk(self, key);
+  if (is_first) load_from_disk(self, key, load);
 }
 
 void get(self_pointer self, const cache_key& key, answer<lookup> reply) {
@@ -219,23 +266,34 @@ void get_some(self_pointer self, const get_batch_ptr& batch, std::size_t first, 
 
 // --- insert, put, erase ------------------------------------------------------------------------
 
+// Has a change written behind to the remote tier.
+template <class Verb, class... Parts>
+void tell_remote(self_pointer self, Verb what, const cache_key& key, const Parts&... parts) {
+  if (uses_remote(self->state, key)) self->send(self->state.config.remote, what, key, parts...);
+}
+
 void insert(self_pointer self, const cache_key& key, const artifact& value,
             const insert_callback& next) {
   auto& state = self->state;
   if (find_in_memory(state, key)) return next(insert_outcome::exists);
   if (!uses_disk(state, key)) {
     keep_in_memory(self, key, value);
+    tell_remote(self, verb::insert_v, key, value);
     return next(insert_outcome::inserted);
   }
   const unmoved same(state, key);
   self->request(disk_of(state, key), caf::infinite, verb::insert_v, key, value)
       .then(
           [self, key, value, next, same](insert_outcome outcome) {
-            if (outcome == insert_outcome::inserted && same) keep_in_memory(self, key, value);
+            if (outcome == insert_outcome::inserted) {
+              if (same) keep_in_memory(self, key, value);
+              tell_remote(self, verb::insert_v, key, value);
+            }
             next(outcome);
           },
           [self, key, value, next](const caf::error& why) {
             keep_in_memory(self, key, value); // memory serves although the disk is ill
+            tell_remote(self, verb::insert_v, key, value);
             next(fail(from_caf(why)));
           });
 }
@@ -267,6 +325,8 @@ void take_in_put(self_pointer self, const cache_key& key, const artifact& value,
 
 void put(self_pointer self, const cache_key& key, const artifact& value, answer<done> reply) {
   auto& state = self->state;
+  overtake_load(state, key);
+  tell_remote(self, verb::put_v, key, value);
   if (!uses_disk(state, key)) {
     replace_in_memory(self, key, value);
     reply.deliver(done{});
@@ -286,6 +346,8 @@ void put(self_pointer self, const cache_key& key, const artifact& value, answer<
 
 void erase(self_pointer self, const cache_key& key, answer<bool> reply) {
   auto& state = self->state;
+  overtake_load(state, key);
+  tell_remote(self, verb::erase_v, key);
   if (!uses_disk(state, key)) {
     reply.deliver(erase_in_memory(self, key));
     return;
@@ -321,16 +383,24 @@ void release_process_lease(state_type& state, const cache_key& key,
   state.config.leases->release(key.disk_hash);
 }
 
+// Behind what was written under the lease.
+void release_fleet_lease(self_pointer self, const cache_key& key,
+                         state_type::lease_record& record) {
+  if (std::exchange(record.fleet_lease, false)) tell_remote(self, verb::release_v, key);
+}
+
 // Takes the record out: its lease is over. Whoever waits is the caller's to answer.
-state_type::lease_record end_lease(state_type& state, const cache_key& key) {
+state_type::lease_record end_lease(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
   auto record = std::move(state.leases.extract(key).mapped());
+  release_fleet_lease(self, key, record);
   release_process_lease(state, key, record);
   state.lease_keys.erase(record.id);
   return record;
 }
 
-void settle(state_type& state, const cache_key& key, const expected<lookup>& result) {
-  auto record = end_lease(state, key);
+void settle(self_pointer self, const cache_key& key, const expected<lookup>& result) {
+  auto record = end_lease(self, key);
   for (auto& waiting : record.waiters) {
     if (result)
       waiting.reply.deliver(lease_reply{*result, 0, waiting.waited || record.contended});
@@ -355,7 +425,7 @@ void grant(self_pointer self, const cache_key& key) {
     ++state.counters.leases_granted;
     return;
   }
-  end_lease(state, key);
+  end_lease(self, key);
 }
 
 // Leaves out those who gave up waiting.
@@ -380,47 +450,93 @@ void recheck(self_pointer self, const cache_key& key) {
   state.leases.find(key)->second.now = phase::rechecking;
   look(self, key, answer<lookup>([self, key](const expected<lookup>& result) {
          if (result && result->hit())
-           settle(self->state, key, result);
+           settle(self, key, result);
          else
            grant(self, key);
          return true;
        }));
 }
 
+// The process's leases are ours: what was made meanwhile is looked for once more.
+void use_lease(self_pointer self, const cache_key& key) {
+  if (self->state.leases.find(key)->second.looks)
+    recheck(self, key);
+  else
+    grant(self, key);
+}
+
+void wait_for_fleet(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  auto& record = state.leases.find(key)->second;
+  record.now = phase::away;
+  record.contended = true;
+  record.fleet_poll = std::clamp(record.fleet_poll * 2, state.config.shortest_fleet_poll,
+                                 state.config.longest_fleet_poll);
+  self->delayed_send(self, record.fleet_poll, verb::retry_v, key);
+}
+
+// This process speaks for its host: asks for the lease among hosts. Should nobody be able to say
+// who has it, the compile goes on without.
+void try_fleet_lease(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  auto& record = state.leases.find(key)->second;
+  if (!uses_remote(state, key))
+    return record.process_lease ? use_lease(self, key) : grant(self, key);
+  record.now = phase::asking;
+  self->request(state.config.remote, state.config.answer_timeout, verb::lock_v, key)
+      .then(
+          [self, key](fleet_lease outcome) {
+            if (outcome == fleet_lease::elsewhere) return wait_for_fleet(self, key);
+            self->state.leases.find(key)->second.fleet_lease = outcome == fleet_lease::ours;
+            use_lease(self, key);
+          },
+          [self, key](const caf::error&) { use_lease(self, key); });
+}
+
 // Asks for the lease among processes: ours, or polled for.
 void try_process_lease(self_pointer self, const cache_key& key) {
   auto& state = self->state;
   auto& record = state.leases.find(key)->second;
-  if (!state.config.leases || !key.cache->disk) return grant(self, key);
+  if (record.process_lease || !state.config.leases || !key.cache->disk)
+    return try_fleet_lease(self, key);
   const auto acquired = state.config.leases->try_acquire(key.disk_hash);
   if (!acquired) {
     if (!std::exchange(state.lease_failure_was_logged, true))
       state.config.log(log_level::warning,
                        "leases across processes do not work, compiles may be done twice: " +
                            acquired.error().text());
-    return grant(self, key);
+    return try_fleet_lease(self, key);
   }
   record.process_lease = *acquired;
-  if (!*acquired) {
-    if (!std::exchange(record.contended, true)) state.poll_interval = state.config.shortest_poll;
-    record.now = phase::elsewhere;
-    return poll_later(self);
-  }
-  if (record.looks)
-    recheck(self, key);
+  if (*acquired) return try_fleet_lease(self, key);
+  if (!std::exchange(record.contended, true)) state.poll_interval = state.config.shortest_poll;
+  record.now = phase::elsewhere;
+  poll_later(self);
+}
+
+void lease_unless_found(self_pointer self, const cache_key& key, const expected<lookup>& result) {
+  if (result && result->hit())
+    settle(self, key, result);
   else
-    grant(self, key);
+    try_process_lease(self, key);
 }
 
 void look_then_lease(self_pointer self, const cache_key& key) {
   self->state.leases.find(key)->second.now = phase::looking;
   look(self, key, answer<lookup>([self, key](const expected<lookup>& result) {
-         if (result && result->hit())
-           settle(self->state, key, result);
-         else
-           try_process_lease(self, key);
+         lease_unless_found(self, key, result);
          return true;
        }));
+}
+
+// The same without the remote tier, which whoever holds the lease of this host asks.
+void look_here_then_lease(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  state.leases.find(key)->second.now = phase::looking;
+  if (auto value = find_in_memory(state, key))
+    return lease_unless_found(self, key, lookup{tier::memory, std::move(value)});
+  ask_disk(self, key,
+           [self, key](const expected<lookup>& result) { lease_unless_found(self, key, result); });
 }
 
 void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting, bool looks) {
@@ -453,9 +569,23 @@ void poll(self_pointer self) {
     if (record.now == phase::elsewhere) elsewhere.push_back(key);
   for (const auto& key : elsewhere) {
     if (state.leases.find(key)->second.looks)
-      look_then_lease(self, key);
+      look_here_then_lease(self, key);
     else
       try_process_lease(self, key);
+  }
+}
+
+void poll_fleet(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  const auto at = state.leases.find(key);
+  if (at == state.leases.end() || at->second.now != phase::away) return;
+  prune(at->second);
+  if (at->second.waiters.empty()) {
+    end_lease(self, key);
+  } else if (at->second.looks) {
+    look_then_lease(self, key);
+  } else {
+    try_fleet_lease(self, key);
   }
 }
 
@@ -472,7 +602,7 @@ state_type::lease_record* held(state_type& state, lease_id id, cache_key& key) {
 void settle_with_stored(self_pointer self, const cache_key& key, const artifact& ours) {
   look(self, key, answer<lookup>([self, key, ours](const expected<lookup>& result) {
          const bool there = result && result->hit();
-         settle(self->state, key, there ? *result : lookup{tier::memory, ours});
+         settle(self, key, there ? *result : lookup{tier::memory, ours});
          return true;
        }));
 }
@@ -489,14 +619,14 @@ void fulfil(self_pointer self, lease_id id, const artifact& value, answer<insert
     if (outcome && *outcome == insert_outcome::exists)
       settle_with_stored(self, key, value);
     else
-      settle(self->state, key, lookup{tier::memory, value});
+      settle(self, key, lookup{tier::memory, value});
     reply.deliver(std::move(outcome));
   });
 }
 
 void abandon(self_pointer self, lease_id id, const error& why) {
   cache_key key;
-  if (held(self->state, id, key)) settle(self->state, key, fail(why));
+  if (held(self->state, id, key)) settle(self, key, fail(why));
 }
 
 void release(self_pointer self, lease_id id) {
@@ -622,6 +752,7 @@ memory_shard_actor::behavior_type memory_shard(self_pointer self, memory_shard_c
         promote(self, key, value, epoch);
       },
       [self](verb::poll) { poll(self); },
+      [self](verb::retry, const cache_key& key) { poll_fleet(self, key); },
       [self](verb::tick) { tick(self); },
       [self](verb::list, std::uint32_t cache) { return entries_of(self->state, cache); },
       [self](verb::clear) {

@@ -35,6 +35,8 @@ struct memory_shard_config {
   remote_tier_actor remote; ///< may be null
   std::chrono::milliseconds shortest_poll{1};
   std::chrono::milliseconds longest_poll{10};
+  std::chrono::milliseconds shortest_fleet_poll{5}; ///< for a lease that another host holds
+  std::chrono::milliseconds longest_fleet_poll{200};
   std::chrono::milliseconds first_tick{50}; ///< when what readers held is looked at again; doubles
   std::chrono::milliseconds answer_timeout{60'000}; ///< of the remote tier
   log_sink log;
@@ -55,24 +57,35 @@ struct memory_shard_state {
     enum class phase : std::uint8_t {
       looking,    ///< on disk and in the remote tier, before the lease
       elsewhere,  ///< another process holds the lease: polling
-      rechecking, ///< the process lease is ours: looking once more
+      asking,     ///< for the fleet's lease
+      away,       ///< another host holds it: polling
+      rechecking, ///< the leases are ours: looking once more
       held,       ///< granted under `id`
       fulfilling, ///< the artifact is on its way to the disk
     };
     phase now = phase::looking;
     bool looks = true;      ///< acquire looks for an entry, lock does not
-    bool contended = false; ///< another process held it
+    bool contended = false; ///< another process or host held it
     bool process_lease = false;
+    bool fleet_lease = false;
+    std::chrono::milliseconds fleet_poll{0}; ///< the last
     lease_id id = 0;
     caf::actor_addr holder;
     std::deque<waiter> waiters;
     std::size_t prune_at = 8; ///< so many waiters: leave out those who gave up
   };
 
-  using load_waiters = std::vector<answer<lookup>>;
+  /// A look below memory.
+  struct load_record {
+    std::vector<answer<lookup>> waiters;
+    std::uint64_t epoch = 0; ///< of the disk shard, when it began
+    /// The entry was put or erased since: what the remote tier says may be what was there before.
+    bool overtaken = false;
+  };
+  using load_ptr = std::shared_ptr<load_record>;
 
   memory_shard_config config;
-  std::unordered_map<cache_key, load_waiters, cache_key_hash> loads;
+  std::unordered_map<cache_key, load_ptr, cache_key_hash> loads;
   std::unordered_map<cache_key, lease_record, cache_key_hash> leases;
   std::unordered_map<lease_id, cache_key> lease_keys;
   std::set<caf::actor_addr> monitored;                       ///< who asked for leases: once each

@@ -47,8 +47,10 @@ using memory_shard_actor = actor_of<
     void(verb::withdraw, cache_key),
     // A hit on disk at a caller's thread: keep it in memory, unless the disk shard's epoch moved.
     void(verb::promote, cache_key, artifact, std::uint64_t),
-    // To itself: look again for leases that other processes hold.
+    // To itself: look again for leases that other processes hold, ...
     void(verb::poll),
+    // ... or for this one, which another host holds.
+    void(verb::retry, cache_key),
     // To itself: free what readers let go of.
     void(verb::tick),
     // What memory holds of the cache of this number.
@@ -71,14 +73,27 @@ using disk_shard_actor =
              // Everything before this is acknowledged when the answer comes.
              caf::result<done>(verb::sync)>;
 
-/// The remote tier: one connection pool, breaker and write-behind queue.
-using remote_tier_actor =
-    actor_of<caf::result<lookup>(verb::get, cache_key),
-             caf::result<insert_outcome>(verb::insert, cache_key, artifact),
-             void(verb::put, cache_key, artifact), void(verb::erase, cache_key),
-             // A lease of the fleet: whether it is held now; with a token to give back.
-             caf::result<bool>(verb::lock, cache_key, std::string),
-             void(verb::release, cache_key, std::string), caf::result<done>(verb::sync)>;
+/// The remote tier: its breaker, what is written behind, and the leases of this process in the
+/// fleet.
+using remote_tier_actor = actor_of<
+    // Looks within the deadline. Whatever goes wrong is a miss, and counted.
+    caf::result<lookup>(verb::get, cache_key),
+    // Written behind, in the order in which they come; insert leaves what is there.
+    void(verb::insert, cache_key, artifact), void(verb::put, cache_key, artifact),
+    void(verb::erase, cache_key),
+    // Asks for the fleet's lease on a key; it is renewed until it is given back, behind the writes
+    // that came before.
+    caf::result<fleet_lease>(verb::lock, cache_key), void(verb::release, cache_key),
+    // To itself: replies have come, ...
+    void(verb::poll),
+    // ... a probe is due, ...
+    void(verb::tick),
+    // ... leases have to be renewed, ...
+    void(verb::renew),
+    // ... writes that the server refused may be tried again.
+    void(verb::retry),
+    // Gives all leases back, and answers when nothing is left to write or it cannot be.
+    caf::result<done>(verb::sync), caf::result<remote_tier_stats>(verb::stats)>;
 
 /// Runs programs, never more at once than it has workers.
 using compile_broker_actor = actor_of<

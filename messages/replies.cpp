@@ -16,4 +16,13 @@ std::string_view to_string(insert_outcome outcome) noexcept {
   return outcome == insert_outcome::inserted ? "inserted" : "exists";
 }
 
+std::string_view to_string(fleet_lease outcome) noexcept {
+  switch (outcome) {
+  case fleet_lease::ours: return "ours";
+  case fleet_lease::elsewhere: return "elsewhere";
+  case fleet_lease::unavailable: return "unavailable";
+  }
+  return "unavailable";
+}
+
 } // namespace hearth

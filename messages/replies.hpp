@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,6 +58,41 @@ struct memory_shard_stats {
   std::uint64_t loads = 0;     ///< looks below memory, by message
   std::uint64_t coalesced = 0; ///< gets that joined one under way
   std::uint64_t promotions = 0;
+};
+
+/// What became of the question for the fleet's lease.
+enum class fleet_lease : std::uint8_t {
+  ours,
+  elsewhere,   ///< another host has it
+  unavailable, ///< nobody can say: the remote tier is ill, or not for leases
+};
+std::string_view to_string(fleet_lease outcome) noexcept;
+
+/// What the remote tier counts of one named cache.
+struct remote_cache_counts {
+  std::string cache, version;
+  std::uint64_t hits = 0, misses = 0;
+  std::uint64_t puts = 0;    ///< writes that were acknowledged
+  std::uint64_t existed = 0; ///< inserts of what the fleet had
+  std::uint64_t skipped = 0; ///< not asked for: the breaker was not closed, or it only writes
+  std::uint64_t lost = 0;    ///< writes that were given up
+  /// Lookups and writes that failed, by reason: "timeout", "forged", ...
+  std::map<std::string, std::uint64_t, std::less<>> failures;
+};
+
+/// The state and the counters of the remote tier.
+struct remote_tier_stats {
+  std::string state;          ///< of the breaker: "closed", "open", "half_open"
+  std::string writes;         ///< the same, of writes alone
+  std::string problem;        ///< the last
+  std::uint64_t openings = 0; ///< of the breaker
+  std::uint64_t waiting = 0, in_flight = 0, bytes = 0; ///< of what is written behind
+  std::uint64_t dropped = 0;                           ///< from that queue
+  std::uint64_t too_large = 0;                         ///< not sent
+  std::uint64_t leases_held = 0, leases_granted = 0, leases_elsewhere = 0;
+  std::uint64_t leases_unavailable = 0; ///< compiles that went on without
+  std::uint64_t leases_lost = 0;        ///< to somebody else, while they were held
+  std::vector<remote_cache_counts> caches;
 };
 
 /// Counters of the compile broker.

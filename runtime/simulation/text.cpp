@@ -88,10 +88,11 @@ void add_any(const caf::type_erased_tuple& content, std::size_t at, std::string&
              is_completion<lease_reply>(content, at)) {
     out += "(call)";
   } else if (!add_one_of<cache_key, artifact, lookup, insert_outcome, done, lease_reply,
-                         std::uint64_t, bool, error, memory_shard_stats, broker_stats,
-                         action_request, action_result, trial_request, trial_result, span_list,
-                         hints, guarded_reply, autotune_record, tune_request_ptr, tune_reply, int,
-                         std::int64_t, std::string, std::chrono::milliseconds>(content, at, out)) {
+                         std::uint64_t, bool, error, memory_shard_stats, broker_stats, fleet_lease,
+                         remote_tier_stats, action_request, action_result, trial_request,
+                         trial_result, span_list, hints, guarded_reply, autotune_record,
+                         tune_request_ptr, tune_reply, int, std::int64_t, std::string,
+                         std::chrono::milliseconds>(content, at, out)) {
     out += "?";
   }
 }
@@ -151,6 +152,17 @@ std::string text_of(const broker_stats& s) {
   return "runs=" + std::to_string(s.runs) + " trials=" + std::to_string(s.trials) +
          " failures=" + std::to_string(s.failures) +
          " most_at_once=" + std::to_string(s.most_at_once) + " queued=" + std::to_string(s.queued);
+}
+
+std::string text_of(fleet_lease outcome) { return std::string(to_string(outcome)); }
+
+std::string text_of(const remote_tier_stats& s) {
+  auto text = s.state + " openings=" + std::to_string(s.openings) +
+              " waiting=" + std::to_string(s.waiting) + " leases=" + std::to_string(s.leases_held);
+  for (const auto& one : s.caches)
+    text += " " + one.cache + ": hits=" + std::to_string(one.hits) +
+            " misses=" + std::to_string(one.misses) + " puts=" + std::to_string(one.puts);
+  return text;
 }
 
 std::string text_of(const action_request& request) { return quoted(request.label); }

@@ -33,6 +33,8 @@ std::string text_of(const done& d);
 std::string text_of(const lease_reply& reply); ///< `lease 3`, `lease 3 waited`, `hit memory "x"`
 std::string text_of(const memory_shard_stats& stats);
 std::string text_of(const broker_stats& stats);
+std::string text_of(fleet_lease outcome);
+std::string text_of(const remote_tier_stats& stats); ///< `closed`, and its counters
 std::string text_of(const action_request& request);
 std::string text_of(const action_result& result);
 std::string text_of(const trial_request& request);

@@ -1,0 +1,114 @@
+#include "actors/remote/parts.hpp"
+#include "storage/remote/commands.hpp"
+
+#include <caf/send.hpp>
+
+#include <string>
+#include <utility>
+
+namespace hearth::actors::remote {
+namespace {
+
+void open_gate(state_type& state, bool is_open) {
+  const bool is_useful = is_open && state.config.mode != remote_mode::write_only;
+  state.config.gate->is_open.store(is_useful, std::memory_order_relaxed);
+}
+
+void probe_later(self_pointer self) {
+  self->delayed_send(self, self->state.service.backoff(), verb::tick_v);
+}
+
+std::string problem_of(const remote_reply& reply) {
+  const auto text = server_text(reply);
+  return std::string(to_string(reply.failure)) + (text.empty() ? "" : ": " + std::string(text));
+}
+
+// The server is ill: whoever waits for it goes on without.
+void go_without(self_pointer self, const remote_reply& why) {
+  auto& state = self->state;
+  open_gate(state, false);
+  state.config.log(log_level::warning, "going on without " + state.config.name +
+                                           ", which is tried "
+                                           "again now and then: " +
+                                           problem_of(why));
+  give_up_lookups(state, to_string(why.failure));
+  give_up_lease_requests(self);
+  answer_syncs(state);
+  if (!state.probe_is_out) probe_later(self);
+}
+
+void judge(self_pointer self, const remote_reply& reply, errand what) {
+  auto& state = self->state;
+  const auto found = harm_of(reply, what);
+  if (found != harm::none) state.counters.problem = problem_of(reply);
+  if (found == harm::none || found == harm::writes) return state.service.succeed();
+  if (found == harm::entry) return;
+  if (state.service.fail(found == harm::service_at_once)) go_without(self, reply);
+}
+
+bool is_well(const remote_reply& reply) {
+  return reply.failure == remote_failure::none && harm_of(reply, errand::probe) == harm::none;
+}
+
+void end_probe(self_pointer self, const remote_reply& reply) {
+  auto& state = self->state;
+  state.probe_is_out = false;
+  if (is_in_service(state)) return; // the first, which only connects
+  state.service.begin_probe();      // when it opened while this was under way
+  state.service.end_probe(is_well(reply));
+  if (!is_in_service(state)) return probe_later(self);
+  open_gate(state, true);
+  state.config.log(log_level::info, state.config.name + " is used again");
+  resume_writes(self);
+}
+
+} // namespace
+
+std::uint64_t send(self_pointer self, errand what, remote_server::command command,
+                   std::chrono::milliseconds deadline, state_type::reply_handler next) {
+  auto& state = self->state;
+  const auto number = ++state.last_command;
+  state.commands.emplace(
+      number, [self, what, next = std::move(next)](std::uint64_t which, const remote_reply& reply) {
+        next(which, reply);
+        judge(self, reply, what);
+      });
+  const auto lane =
+      what == errand::write ? remote_server::lane::writes : remote_server::lane::reads;
+  state.config.server->send(
+      lane, std::move(command), deadline,
+      [to = remote_tier_actor(self), inbox = state.inbox, number](remote_reply reply) {
+        if (inbox->put(number, std::move(reply))) caf::anon_send(to, verb::poll_v);
+      });
+  return number;
+}
+
+void take_replies(self_pointer self) {
+  auto& state = self->state;
+  for (const auto& [number, reply] : state.inbox->take()) {
+    state.has_answered = state.has_answered || reply.failure == remote_failure::none;
+    const auto handler = state.commands.extract(number);
+    if (!handler.empty()) handler.mapped()(number, reply);
+  }
+  send_writes(self);
+}
+
+void probe(self_pointer self) {
+  auto& state = self->state;
+  if (std::exchange(state.probe_is_out, true)) return;
+  state.service.begin_probe();
+  send(self, errand::probe, storage::ping_command(), state.config.probe_deadline,
+       [self](std::uint64_t, const remote_reply& reply) { end_probe(self, reply); });
+}
+
+void watch(self_pointer self) {
+  auto& state = self->state;
+  const auto patience = state.has_answered ? state.config.deadline : state.config.probe_deadline;
+  send(self, errand::probe, storage::ping_command(), patience,
+       [self](std::uint64_t, const remote_reply& reply) {
+         if (is_well(reply) && !self->state.syncs.empty())
+           self->delayed_send(self, self->state.config.deadline, verb::tick_v);
+       });
+}
+
+} // namespace hearth::actors::remote

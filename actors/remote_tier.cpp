@@ -1,0 +1,79 @@
+#include "actors/remote_tier.hpp"
+
+#include "actors/remote/parts.hpp"
+
+#include <utility>
+
+namespace hearth::actors {
+namespace {
+
+using remote::self_pointer;
+using storage::remote_write;
+
+void begin(self_pointer self, remote_tier_config config) {
+  auto& state = self->state;
+  state.service = storage::breaker(config.breaker);
+  auto writing = config.breaker;
+  writing.seed = ~writing.seed;
+  state.writing = storage::breaker(writing);
+  state.writes = storage::write_behind(config.queue);
+  state.config = std::move(config);
+  state.config.gate->is_open = state.config.mode != remote_mode::write_only;
+  remote::probe(self); // connects, so that the first lookup need not wait for that
+}
+
+// What is left is given up when none can be sent; until then the server has to show that it lives.
+void sync(self_pointer self, answer<done> reply) {
+  auto& state = self->state;
+  remote::give_all_back(self);
+  state.syncs.push_back(std::move(reply));
+  remote::answer_syncs(state);
+  if (!state.syncs.empty()) remote::watch(self);
+}
+
+void tick(self_pointer self) {
+  if (!remote::is_in_service(self->state))
+    remote::probe(self);
+  else if (!self->state.syncs.empty())
+    remote::watch(self);
+}
+
+} // namespace
+
+remote_tier_actor::behavior_type remote_tier(self_pointer self, remote_tier_config config) {
+  begin(self, std::move(config));
+  return {
+      [self](verb::get, const cache_key& key) {
+        auto promise = self->make_response_promise<lookup>();
+        remote::look_up(self, key, promise);
+        return promise;
+      },
+      [self](verb::insert, const cache_key& key, const artifact& value) {
+        remote::write(self, {remote_write::kind::insert, key, value, {}});
+      },
+      [self](verb::put, const cache_key& key, const artifact& value) {
+        remote::write(self, {remote_write::kind::put, key, value, {}});
+      },
+      [self](verb::erase, const cache_key& key) {
+        remote::write(self, {remote_write::kind::erase, key, {}, {}});
+      },
+      [self](verb::lock, const cache_key& key) {
+        auto promise = self->make_response_promise<fleet_lease>();
+        remote::take_lease(self, key, promise);
+        return promise;
+      },
+      [self](verb::release, const cache_key& key) { remote::give_back(self, key); },
+      [self](verb::poll) { remote::take_replies(self); },
+      [self](verb::tick) { tick(self); },
+      [self](verb::renew) { remote::renew_leases(self); },
+      [self](verb::retry) { remote::retry_writes(self); },
+      [self](verb::sync) {
+        auto promise = self->make_response_promise<done>();
+        sync(self, promise);
+        return promise;
+      },
+      [self](verb::stats) { return remote::stats_of(self->state); },
+  };
+}
+
+} // namespace hearth::actors

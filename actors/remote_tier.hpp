@@ -1,0 +1,94 @@
+// remote_tier: what a runtime knows of the remote tier. It looks entries up, writes behind, holds
+// the fleet's leases for this process, and decides by a breaker whether anybody waits for the
+// server at all. Nothing that goes wrong there is an error here.
+//
+// A pooled, event-based actor: it never blocks. Replies come through an inbox, so that one message
+// tells of many. Its parts stand in actors/remote/.
+#pragma once
+
+#include "actors/answer.hpp"
+#include "actors/ports.hpp"
+#include "actors/remote/remote_gate.hpp"
+#include "actors/remote/reply_inbox.hpp"
+#include "actors/remote_server.hpp"
+#include "messages/protocol.hpp"
+#include "storage/remote/breaker.hpp"
+#include "storage/remote/envelope.hpp"
+#include "storage/remote/write_behind.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace hearth::actors {
+
+/// What the remote tier is used for.
+enum class remote_mode : std::uint8_t { read_write, read_only, write_only };
+
+struct remote_tier_config {
+  std::shared_ptr<remote_server> server;
+  std::string name = "the remote tier"; ///< for the log: where it is, without secrets
+  std::string prefix = "hearth";        ///< of every name
+  storage::signing_keys keys;
+  remote_mode mode = remote_mode::read_write;
+  std::chrono::milliseconds deadline{100};        ///< of everything that somebody waits for
+  std::chrono::milliseconds write_deadline{5000}; ///< of a write
+  std::chrono::milliseconds probe_deadline{1000}; ///< of a probe that nobody waits for
+  std::chrono::milliseconds lifetime{0};          ///< of entries; zero: for ever
+  std::chrono::milliseconds lease_time{30'000};   ///< without renewal
+  std::uint64_t most_value_bytes = std::uint64_t{64} << 20;
+  storage::write_behind_limits queue;
+  storage::breaker_options breaker;
+  std::string holder = "h"; ///< what the tokens of our leases begin with: unique in the fleet
+  std::shared_ptr<remote_gate> gate = std::make_shared<remote_gate>();
+  log_sink log;
+};
+
+struct remote_tier_state {
+  static inline const char* name = "remote_tier";
+
+  struct asked_entry {
+    cache_key key;
+    answer<lookup> reply;
+  };
+  struct asked_lease {
+    cache_key key;
+    std::string token;
+    answer<fleet_lease> reply;
+  };
+  /// Gets the number of its command, and the reply.
+  using reply_handler = std::function<void(std::uint64_t, const remote_reply&)>;
+
+  remote_tier_config config;
+  storage::breaker service{{}};     ///< of everything
+  storage::breaker writing{{}};     ///< of writes alone: out of memory, read only
+  storage::write_behind writes{{}}; ///< what is not acknowledged yet
+  std::shared_ptr<reply_inbox> inbox = std::make_shared<reply_inbox>();
+  std::unordered_map<std::uint64_t, reply_handler> commands;         ///< that have no reply yet
+  std::unordered_map<std::uint64_t, asked_entry> lookups;            ///< by command
+  std::unordered_map<std::uint64_t, asked_lease> lease_requests;     ///< by command
+  std::unordered_map<cache_key, std::string, cache_key_hash> leases; ///< held: their tokens
+  std::vector<answer<done>> syncs;                                   ///< wait for the writes
+  std::uint64_t last_command = 0;
+  std::uint64_t last_token = 0;
+  bool probe_is_out = false;
+  bool has_answered = false;   ///< the server, ever
+  bool renewal_is_due = false; ///< a timer runs
+  bool retry_is_due = false;   ///< a timer runs
+  bool has_scripts = true;     ///< the server runs EVAL
+  remote_tier_stats counters;
+  std::unordered_map<std::uint32_t, remote_cache_counts> caches; ///< by number
+};
+
+/// The remote tier over `config.server`, which it closes when it ends.
+remote_tier_actor::behavior_type
+remote_tier(remote_tier_actor::stateful_pointer<remote_tier_state> self, remote_tier_config config);
+
+} // namespace hearth::actors
