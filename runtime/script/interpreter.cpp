@@ -90,6 +90,7 @@ private:
   }
 
   void run(const add_host& what) { world_.add_host(what.name); }
+  void run(const add_remote& what) { world_.add_remote(what.name); }
 
   void run(const add_process& what) {
     if (!world_.has_host(what.host)) world_.add_host(what.host);
@@ -101,9 +102,7 @@ private:
     world_.add_client(what.name, what.process);
   }
 
-  void run(const use_cache& what) {
-    world_.set_cache(what.name, what.version, what.memory, what.disk);
-  }
+  void run(const use_cache& what) { world_.set_cache(what.name, what.version, what.use); }
 
   cache_key key_of(const key_name& name) {
     return {world_.cache(name.cache, name.version).value(), name.k.encoded()};
@@ -419,6 +418,47 @@ private:
     throw failed{"a record of " + simulation::text_of(key), "no segment has one"};
   }
 
+  void run(const behave_remote& what) { world_.remote(what.name).behave(what.behavior); }
+
+  void run(const change_remote& what) {
+    auto& server = world_.remote(what.name);
+    if (what.what == remote_change::forget_all) return server.forget_all();
+    const auto key = key_of(what.key);
+    const auto name = storage::remote_entry_name("hearth", key);
+    switch (what.what) {
+    case remote_change::forget: return server.forget(name);
+    case remote_change::list: return server.make_list(name);
+    case remote_change::keep: return server.store(name, kept_bytes(key, what));
+    case remote_change::flip: return flip(stored(server, what.key));
+    case remote_change::swap:
+      return std::swap(stored(server, what.key), stored(server, what.other));
+    case remote_change::forget_all: return;
+    }
+  }
+
+  std::string& stored(simulation::simulated_redis& server, const key_name& name) {
+    const auto key = key_of(name);
+    auto* bytes = server.find(storage::remote_entry_name("hearth", key));
+    if (!bytes) throw failed{"a remote entry " + simulation::text_of(key), "there is none"};
+    return *bytes;
+  }
+
+  static void flip(std::string& bytes) {
+    auto& middle = bytes[bytes.size() / 2];
+    middle = static_cast<char>(middle ^ 0x10);
+  }
+
+  // An entry as another machine would have sealed it.
+  static std::string kept_bytes(const cache_key& key, const change_remote& what) {
+    auto cache = *key.cache;
+    cache.sign = what.signer.has_value();
+    storage::signing_keys keys;
+    if (what.signer) keys.push_back(simulation::signing_key_named(*what.signer));
+    if (what.is_forged) keys[0].secret.back() ^= 1;
+    return storage::seal_envelope({std::make_shared<const named_cache>(cache), key.bytes},
+                                  artifact::make(what.bytes), keys);
+  }
+
   void run(const instruct_compiler& what) {
     auto& compiler = process(what.process).compiler();
     std::visit([&](const auto& rule) { compiler.add(rule); }, what.rule);
@@ -438,6 +478,7 @@ private:
 
   std::uint64_t figure_of(const expect_figure& what) {
     if (world_.has_host(what.of.owner) && what.of.part == "disk") return disk_figure(what);
+    if (world_.has_remote(what.of.owner)) return server_figure(what);
     auto& of = process(what.of.owner);
     std::optional<std::uint64_t> found;
     if (what.of.part == "store")
@@ -449,6 +490,14 @@ private:
     else if (const auto kind = simulation::actor_kind_named(what.of.part))
       found = of.figure(*kind, what.of.index, what.figure);
     if (!found) throw failed{"a figure " + what.figure, "there is none of that name"};
+    return *found;
+  }
+
+  std::uint64_t server_figure(const expect_figure& what) {
+    const auto found = world_.remote(what.of.owner).figure(what.figure);
+    if (!found || what.of.part != "server")
+      throw failed{"entries, leases, commands, gets, sets or pings of " + what.of.owner + ".server",
+                   what.of.part + " " + what.figure};
     return *found;
   }
 

@@ -1,6 +1,7 @@
 #include "runtime/script/parser.hpp"
 
 #include "runtime/script/line_reader.hpp"
+#include "runtime/script/remote_options.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,10 +27,11 @@ const std::map<std::string, int, std::less<>>& error_numbers() {
 
 bool is_reserved(std::string_view name) {
   static const std::set<std::string, std::less<>> words{
-      "host",   "process",  "client", "cache", "deliver", "settle",  "advance", "run",    "stall",
-      "crash",  "start",    "stop",   "power", "flush",   "disk",    "damage",  "flip",   "cut",
-      "remove", "compiler", "trial",  "order", "limit",   "maybe",   "expect",  "forget", "trace",
-      "no",     "log",      "all",    "one",   "end",     "figures", "asks",    "calls",  "tells"};
+      "host",   "process", "client", "cache",    "deliver", "settle", "advance", "run",
+      "stall",  "crash",   "start",  "stop",     "power",   "flush",  "disk",    "damage",
+      "flip",   "cut",     "remove", "compiler", "trial",   "order",  "limit",   "maybe",
+      "expect", "forget",  "trace",  "no",       "log",     "remote", "all",     "one",
+      "end",    "figures", "asks",   "calls",    "tells"};
   return words.contains(name);
 }
 
@@ -95,19 +97,20 @@ private:
     const auto word = in.take_word("a statement");
     using parse_function = void (parser::*)(line_reader&, statement&);
     static const std::map<std::string, parse_function, std::less<>> verbs{
-        {"host", &parser::parse_host},       {"process", &parser::parse_process},
-        {"client", &parser::parse_client},   {"cache", &parser::parse_cache},
-        {"deliver", &parser::parse_deliver}, {"settle", &parser::parse_settle},
-        {"advance", &parser::parse_advance}, {"run", &parser::parse_run},
-        {"stall", &parser::parse_stall},     {"crash", &parser::parse_crash},
-        {"start", &parser::parse_start},     {"stop", &parser::parse_stop},
-        {"power", &parser::parse_power},     {"flush", &parser::parse_flush},
-        {"disk", &parser::parse_disk},       {"damage", &parser::parse_damage},
-        {"flip", &parser::parse_flip},       {"cut", &parser::parse_cut},
-        {"remove", &parser::parse_remove},   {"compiler", &parser::parse_compiler},
-        {"trial", &parser::parse_trial},     {"order", &parser::parse_order},
-        {"limit", &parser::parse_limit},     {"maybe", &parser::parse_maybe},
-        {"expect", &parser::parse_expect},   {"forget", &parser::parse_forget}};
+        {"host", &parser::parse_host},         {"remote", &parser::parse_remote},
+        {"process", &parser::parse_process},   {"client", &parser::parse_client},
+        {"cache", &parser::parse_cache},       {"deliver", &parser::parse_deliver},
+        {"settle", &parser::parse_settle},     {"advance", &parser::parse_advance},
+        {"run", &parser::parse_run},           {"stall", &parser::parse_stall},
+        {"crash", &parser::parse_crash},       {"start", &parser::parse_start},
+        {"stop", &parser::parse_stop},         {"power", &parser::parse_power},
+        {"flush", &parser::parse_flush},       {"disk", &parser::parse_disk},
+        {"damage", &parser::parse_damage},     {"flip", &parser::parse_flip},
+        {"cut", &parser::parse_cut},           {"remove", &parser::parse_remove},
+        {"compiler", &parser::parse_compiler}, {"trial", &parser::parse_trial},
+        {"order", &parser::parse_order},       {"limit", &parser::parse_limit},
+        {"maybe", &parser::parse_maybe},       {"expect", &parser::parse_expect},
+        {"forget", &parser::parse_forget}};
     if (const auto verb = verbs.find(word); verb != verbs.end())
       (this->*verb->second)(in, made);
     else if (clients_.contains(word))
@@ -123,7 +126,7 @@ private:
     const auto column = in.column();
     auto name = in.take_name(what);
     if (is_reserved(name) || hosts_.contains(name) || processes_.contains(name) ||
-        clients_.contains(name) || labels_.contains(name))
+        clients_.contains(name) || labels_.contains(name) || remotes_.contains(name))
       in.fail_at(column, "expected a name that is not taken, got '" + name + "'");
     return name;
   }
@@ -150,7 +153,8 @@ private:
     if (dot == std::string::npos)
       in.fail_at(column, "expected " + std::string(what) + ", got '" + word + "'");
     place made{word.substr(0, dot), word.substr(dot + 1), std::nullopt};
-    if (!processes_.contains(made.owner) && !hosts_.contains(made.owner))
+    if (!processes_.contains(made.owner) && !hosts_.contains(made.owner) &&
+        !remotes_.contains(made.owner))
       in.fail_at(column, "expected the name of a process before the dot, got '" + made.owner + "'");
     const auto bracket = made.part.find('[');
     if (bracket == std::string::npos) return made;
@@ -260,9 +264,13 @@ private:
       options.disk_shards = small;
     else if (name == "workers" && small)
       options.workers = small;
-    else
+    else if (name == "remote" && remotes_.contains(text))
+      options.remote.server = text;
+    else if (!set_remote_option(name, text, options.remote))
       in.fail_at(column, "expected memory=SIZE, disk=SIZE, disk=none, segment=SIZE, "
-                         "memory_shards=N, disk_shards=N or workers=N (1 to 64), got '" +
+                         "memory_shards=N, disk_shards=N, workers=N (1 to 64), remote=NAME, "
+                         "remote_mode=read_only, remote_mode=write_only, remote_queue=N, "
+                         "remote_value=SIZE, lease=TIME, lifetime=TIME or signing=ID, got '" +
                              word + "'");
   }
 
@@ -286,11 +294,15 @@ private:
       in.fail_at(column, "expected the name of a cache, got '" + name + "'");
     while (!in.at_end()) {
       if (in.accept("memory=no"))
-        made.memory = false;
+        made.use.memory = false;
       else if (in.accept("disk=no"))
-        made.disk = false;
+        made.use.disk = false;
+      else if (in.accept("remote=no"))
+        made.use.remote = false;
+      else if (in.accept("sign=yes"))
+        made.use.sign = true;
       else
-        in.fail("memory=no or disk=no");
+        in.fail("memory=no, disk=no, remote=no or sign=yes");
     }
     out.what = std::move(made);
   }
@@ -524,6 +536,7 @@ private:
     const auto column = in.column();
     auto inner = std::make_shared<statement>(parse_statement(in));
     const bool adds = std::holds_alternative<add_host>(inner->what) ||
+                      std::holds_alternative<add_remote>(inner->what) ||
                       std::holds_alternative<add_process>(inner->what) ||
                       std::holds_alternative<add_client>(inner->what) ||
                       std::holds_alternative<expect_trace>(inner->what);
@@ -632,6 +645,58 @@ private:
   }
   void parse_remove(line_reader& in, statement& out) { parse_file_harm(in, out, harm::remove, ""); }
 
+  // A new server, or what happens to one.
+  void parse_remote(line_reader& in, statement& out) {
+    const auto name = std::string(in.peek_word());
+    if (!remotes_.contains(name)) {
+      remotes_.insert(new_name(in, "a name for the remote server"));
+      out.what = add_remote{name};
+      return;
+    }
+    in.take_word("");
+    if (const auto behavior = accept_behavior(in))
+      out.what = behave_remote{name, *behavior};
+    else
+      parse_remote_change(in, name, out);
+  }
+
+  void parse_remote_change(line_reader& in, const std::string& name, statement& out) {
+    change_remote made{name, remote_change::forget, {}, {}, {}, false, {}};
+    if (in.accept("loses")) {
+      in.expect_word("all");
+      made.what = remote_change::forget_all;
+    } else if (in.accept("forgets")) {
+      made.key = take_key(in);
+    } else if (in.accept("flips")) {
+      made.what = remote_change::flip;
+      made.key = take_key(in);
+    } else if (in.accept("swaps")) {
+      made.what = remote_change::swap;
+      made.key = take_key(in);
+      made.other = take_key(in);
+    } else if (in.accept("lists")) {
+      made.what = remote_change::list;
+      made.key = take_key(in);
+    } else if (in.accept("keeps")) {
+      parse_kept_entry(in, made);
+    } else {
+      in.fail("heals, refuses, distrusts, stalls, slow, cuts, garbles, errors, loses, forgets, "
+              "flips, swaps, lists or keeps");
+    }
+    out.what = std::move(made);
+  }
+
+  void parse_kept_entry(line_reader& in, change_remote& made) {
+    made.what = remote_change::keep;
+    made.is_forged = in.accept("forged");
+    if (made.is_forged || in.accept("signed"))
+      made.signer = in.take_name("the id of a signing key");
+    else
+      in.expect_word("unsigned");
+    made.key = take_key(in);
+    made.bytes = in.take_string("the entry's bytes");
+  }
+
   void parse_compiler(line_reader& in, statement& out) {
     instruct_compiler made;
     made.process = process_name(in);
@@ -705,7 +770,7 @@ private:
 
   void parse_expect_figure(line_reader& in, statement& out) {
     expect_figure made;
-    made.of = take_place(in, "an actor, store, log or compiler, as a.memory");
+    made.of = take_place(in, "an actor, store, log, compiler or server, as a.memory");
     if (made.of.part == "store" && in.accept("intact")) {
       out.what = expect_intact{made.of.owner};
       return;
@@ -744,6 +809,7 @@ private:
   std::string_view* remaining_ = nullptr;
   int number_ = 0;
   std::set<std::string, std::less<>> hosts_{"host"};
+  std::set<std::string, std::less<>> remotes_;
   std::set<std::string, std::less<>> processes_;
   std::set<std::string, std::less<>> clients_;
   std::set<std::string, std::less<>> labels_;

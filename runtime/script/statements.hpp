@@ -5,6 +5,8 @@
 #include "runtime/simulation/process_files.hpp"
 #include "runtime/simulation/simulated_compiler.hpp"
 #include "runtime/simulation/simulated_process.hpp"
+#include "runtime/simulation/simulated_redis.hpp"
+#include "runtime/simulation/world.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -68,7 +70,10 @@ struct add_client {
 };
 struct use_cache {
   std::string name, version;
-  bool memory = true, disk = true;
+  simulation::cache_use use;
+};
+struct add_remote {
+  std::string name;
 };
 
 // --- messages
@@ -137,6 +142,20 @@ struct harm_file {
   key_name key;     ///< of damage
   std::uint64_t at = 0;
 };
+struct behave_remote {
+  std::string name;
+  simulation::redis_behavior behavior;
+};
+enum class remote_change : std::uint8_t { forget, forget_all, flip, swap, list, keep };
+/// What somebody does to the entries of a remote server.
+struct change_remote {
+  std::string name;
+  remote_change what;
+  key_name key, other;               ///< of swap both
+  std::optional<std::string> signer; ///< of keep: the id of its key; none: unsigned
+  bool is_forged = false;            ///< of keep: with that id and a wrong secret
+  std::string bytes;                 ///< of keep
+};
 struct instruct_compiler {
   std::string process;
   std::variant<simulation::compiler_rule, simulation::trial_rule> rule;
@@ -176,10 +195,10 @@ struct maybe {
 struct statement {
   int line = 0;
   std::string source; ///< for messages
-  std::variant<add_host, add_process, add_client, use_cache, send_message, deliver, settle,
-               pass_time, stall, set_order, set_limit, forget_trace, befall, trouble_disk,
-               harm_file, instruct_compiler, expect_answer, expect_figure, expect_trace, expect_log,
-               expect_all_answered, expect_intact, maybe>
+  std::variant<add_host, add_remote, add_process, add_client, use_cache, send_message, deliver,
+               settle, pass_time, stall, set_order, set_limit, forget_trace, befall, trouble_disk,
+               harm_file, behave_remote, change_remote, instruct_compiler, expect_answer,
+               expect_figure, expect_trace, expect_log, expect_all_answered, expect_intact, maybe>
       what;
 };
 

@@ -217,13 +217,13 @@ bool is_implemented(actor_kind kind) noexcept {
   switch (kind) {
   case actor_kind::memory:
   case actor_kind::disk:
+  case actor_kind::remote:
   case actor_kind::broker:
   case actor_kind::worker:
   case actor_kind::guarded:
   case actor_kind::autotune:
   case actor_kind::kernels:
   case actor_kind::tuner: return true;
-  case actor_kind::remote:
   case actor_kind::bundler:
   case actor_kind::recorder:
   case actor_kind::metrics: return false;

@@ -7,10 +7,13 @@
 #include "actors/guarded_cache.hpp"
 #include "actors/kernel_cache.hpp"
 #include "actors/kernel_tuner.hpp"
+#include "messages/hash.hpp"
 #include "runtime/simulation/text.hpp"
 
 #include <caf/send.hpp>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace hearth::simulation {
@@ -63,6 +66,52 @@ std::optional<std::uint64_t> broker_figure(const actors::compile_broker_state& s
   return at == figures.end() ? std::nullopt : std::optional(at->second);
 }
 
+// Of all caches together; a reason is a figure too.
+std::optional<std::uint64_t> remote_figure(const actors::remote_tier_state& state,
+                                           std::string_view name) {
+  remote_cache_counts sum;
+  std::uint64_t of_reason = 0;
+  for (const auto& [number, one] : state.caches) {
+    sum.hits += one.hits;
+    sum.misses += one.misses;
+    sum.puts += one.puts;
+    sum.existed += one.existed;
+    sum.skipped += one.skipped;
+    sum.lost += one.lost;
+    const auto reason = one.failures.find(name);
+    if (reason != one.failures.end()) of_reason += reason->second;
+  }
+  const auto& counters = state.counters;
+  const std::map<std::string_view, std::uint64_t> figures{
+      {"hits", sum.hits},
+      {"misses", sum.misses},
+      {"puts", sum.puts},
+      {"existed", sum.existed},
+      {"skipped", sum.skipped},
+      {"lost", sum.lost},
+      {"closed", state.service.is_closed()},
+      {"openings", state.service.openings()},
+      {"writes_closed", state.writing.is_closed()},
+      {"waiting", state.writes.waiting()},
+      {"in_flight", state.writes.in_flight()},
+      {"bytes", state.writes.bytes()},
+      {"outstanding", state.commands.size()},
+      {"leases_held", state.leases.size()},
+      {"leases_granted", counters.leases_granted},
+      {"leases_elsewhere", counters.leases_elsewhere},
+      {"leases_unavailable", counters.leases_unavailable},
+      {"leases_lost", counters.leases_lost},
+      {"dropped", counters.dropped},
+  };
+  constexpr std::array<std::string_view, 13> reasons{
+      "unreachable", "untrusted", "denied",   "timeout", "cut",     "garbage",  "refused",
+      "malformed",   "damaged",   "unsigned", "forged",  "dropped", "too_large"};
+  const auto at = figures.find(name);
+  if (at != figures.end()) return at->second;
+  const bool is_reason = std::find(reasons.begin(), reasons.end(), name) != reasons.end();
+  return is_reason ? std::optional(of_reason) : std::nullopt;
+}
+
 std::optional<std::uint64_t> figure_of(actor_kind kind, const caf::actor& actor,
                                        std::string_view name) {
   if (kind == actor_kind::memory) {
@@ -72,6 +121,10 @@ std::optional<std::uint64_t> figure_of(actor_kind kind, const caf::actor& actor,
   if (kind == actor_kind::disk && name == "pending") {
     const auto* state = state_of<disk_shard_actor, actors::disk_shard_state>(actor);
     return state ? std::optional<std::uint64_t>(state->pending.size()) : std::nullopt;
+  }
+  if (kind == actor_kind::remote) {
+    const auto* state = state_of<remote_tier_actor, actors::remote_tier_state>(actor);
+    return state ? remote_figure(*state, name) : std::nullopt;
   }
   if (kind == actor_kind::broker) {
     const auto* state = state_of<compile_broker_actor, actors::compile_broker_state>(actor);
@@ -88,11 +141,13 @@ std::optional<std::uint64_t> figure_of(actor_kind kind, const caf::actor& actor,
 } // namespace
 
 simulated_process::simulated_process(stepped_system& system, std::string name,
-                                     process_options options, std::shared_ptr<virtual_disk> disk)
+                                     process_options options, std::shared_ptr<virtual_disk> disk,
+                                     std::shared_ptr<simulated_redis> redis)
     : system_(system)
     , name_(std::move(name))
-    , options_(options)
-    , disk_(std::move(disk)) {}
+    , options_(std::move(options))
+    , disk_(std::move(disk))
+    , redis_(std::move(redis)) {}
 
 simulated_process::~simulated_process() { kill(); }
 
@@ -123,6 +178,7 @@ void simulated_process::start() {
   running_ = true;
   files_ = std::make_unique<process_files>(disk_);
   if (options_.disk) open_store();
+  if (redis_) spawn_remote();
   spawn_shards();
   spawn_compilers();
 }
@@ -145,6 +201,24 @@ void simulated_process::open_store() {
     log_sink()(log_level::warning, "going on without a disk tier: " + opened.error().text());
 }
 
+void simulated_process::spawn_remote() {
+  connection_ = redis_->connect();
+  actors::remote_tier_config config;
+  config.server = connection_;
+  config.name = options_.remote.server;
+  config.keys = options_.remote.keys;
+  config.mode = options_.remote.mode;
+  config.lifetime = options_.remote.lifetime;
+  config.lease_time = options_.remote.lease_time;
+  config.most_value_bytes = options_.remote.most_value_bytes;
+  config.queue.entries = options_.remote.queue_entries;
+  config.breaker.seed = fast_hash(name_);
+  config.holder = name_ + "." + std::to_string(++starts_);
+  config.log = log_sink();
+  remote_ =
+      enlist(actor_kind::remote, system_.actors().spawn(actors::remote_tier, std::move(config)));
+}
+
 void simulated_process::spawn_shards() {
   auto& actors = system_.actors();
   if (store_)
@@ -163,6 +237,7 @@ void simulated_process::spawn_shards() {
     shard.all_views = views_;
     shard.store = store_;
     shard.disk_shards = disk_shards_;
+    shard.remote = remote_;
     shard.log = log_sink();
     if (store_)
       if (auto leases = store_->open_leases()) shard.leases = std::move(*leases);
@@ -220,7 +295,10 @@ bool simulated_process::drain() {
     }
     return true;
   };
-  const bool drained = ask_all(actor_kind::memory, "stats") && ask_all(actor_kind::disk, "sync");
+  // Again: what the disk acknowledged is handed on to the remote tier.
+  const bool drained =
+      ask_all(actor_kind::memory, "stats") && ask_all(actor_kind::disk, "sync") &&
+      (!redis_ || (ask_all(actor_kind::memory, "stats") && ask_all(actor_kind::remote, "sync")));
   system_.kill({main});
   return drained;
 }
@@ -229,6 +307,7 @@ bool simulated_process::stop() {
   if (!running_) return true;
   system_.note(name_ + " shuts down");
   const bool drained = drain();
+  if (connection_) connection_->close();
   std::vector<caf::actor> all;
   for (const auto& [kind, some] : actors_)
     all.insert(all.end(), some.begin(), some.end());
@@ -245,6 +324,7 @@ void simulated_process::kill() {
   if (!running_) return;
   system_.note(name_ + " is killed");
   files_->die();
+  if (connection_) connection_->die();
   std::vector<caf::actor> all;
   for (const auto& [kind, some] : actors_)
     all.insert(all.end(), some.begin(), some.end());
@@ -256,6 +336,8 @@ void simulated_process::kill() {
 void simulated_process::forget() {
   actors_.clear();
   disk_shards_.clear();
+  connection_.reset();
+  remote_ = nullptr;
   router_ = {};
   views_.clear();
   store_.reset();

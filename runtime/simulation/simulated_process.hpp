@@ -5,10 +5,12 @@
 #pragma once
 
 #include "actors/memory_shard.hpp"
+#include "actors/remote_tier.hpp"
 #include "actors/shard_router.hpp"
 #include "runtime/simulation/message_table.hpp"
 #include "runtime/simulation/process_files.hpp"
 #include "runtime/simulation/simulated_compiler.hpp"
+#include "runtime/simulation/simulated_redis.hpp"
 #include "runtime/simulation/stepped_system.hpp"
 
 #include <cstdint>
@@ -21,6 +23,17 @@
 
 namespace hearth::simulation {
 
+/// How a process uses a remote server.
+struct remote_options {
+  std::string server; ///< its name; empty: none
+  actors::remote_mode mode = actors::remote_mode::read_write;
+  std::chrono::milliseconds lifetime{0};
+  std::chrono::milliseconds lease_time{30'000};
+  std::uint64_t most_value_bytes = 1u << 20;
+  std::size_t queue_entries = 1024;
+  storage::signing_keys keys;
+};
+
 struct process_options {
   unsigned memory_shards = 1;
   std::uint64_t memory_bytes = 1u << 20; ///< of all memory shards
@@ -29,12 +42,14 @@ struct process_options {
   std::uint64_t disk_bytes = 8u << 20;
   std::uint64_t segment_bytes = 256u << 10;
   unsigned workers = 1;
+  remote_options remote;
 };
 
 class simulated_process {
 public:
   simulated_process(stepped_system& system, std::string name, process_options options,
-                    std::shared_ptr<virtual_disk> disk);
+                    std::shared_ptr<virtual_disk> disk,
+                    std::shared_ptr<simulated_redis> redis = nullptr);
   simulated_process(const simulated_process&) = delete;
   simulated_process& operator=(const simulated_process&) = delete;
   /// Kills it when it still runs.
@@ -73,6 +88,7 @@ private:
   template <class Handle>
   Handle enlist(actor_kind kind, Handle actor);
   void open_store();
+  void spawn_remote();
   void spawn_shards();
   void spawn_compilers();
   bool drain();
@@ -83,6 +99,10 @@ private:
   std::string name_;
   process_options options_;
   std::shared_ptr<virtual_disk> disk_;
+  std::shared_ptr<simulated_redis> redis_; // null: no remote tier
+  std::shared_ptr<simulated_redis::connection> connection_;
+  remote_tier_actor remote_;
+  unsigned starts_ = 0;
   std::unique_ptr<process_files> files_;
   simulated_compiler compiler_;
   std::vector<std::string> log_;

@@ -14,17 +14,24 @@ world::~world() {
   for (auto& [name, one] : clients_)
     kill(one);
   processes_.clear();
+  remotes_.clear();
 }
 
 virtual_disk& world::add_host(const std::string& name) {
   return *(disks_[name] = std::make_shared<virtual_disk>());
 }
 
+simulated_redis& world::add_remote(const std::string& name) {
+  return *(remotes_[name] = std::make_shared<simulated_redis>(system_, name));
+}
+
 simulated_process& world::add_process(const std::string& name, const std::string& host,
                                       process_options options) {
   hosts_[name] = host;
-  auto& made = processes_[name] =
-      std::make_unique<simulated_process>(system_, name, options, disks_.at(host));
+  const auto& server = options.remote.server;
+  auto redis = server.empty() ? nullptr : remotes_.at(server);
+  auto& made = processes_[name] = std::make_unique<simulated_process>(
+      system_, name, std::move(options), disks_.at(host), std::move(redis));
   start(*made);
   return *made;
 }
@@ -57,20 +64,21 @@ client* world::find_client(std::string_view name) {
   return at == clients_.end() ? nullptr : &at->second;
 }
 
-void world::set_cache(const std::string& name, const std::string& version, bool memory, bool disk) {
+void world::set_cache(const std::string& name, const std::string& version, const cache_use& use) {
   auto id = cache_id::make(name, version);
   if (!id) return;
   const auto number = static_cast<std::uint32_t>(caches_.size());
   const auto seed = id->seed() ^ memory_seed;
-  caches_[{name, version}] = std::make_shared<const named_cache>(
-      named_cache{std::move(*id), number, seed, memory, disk, true});
+  named_cache made{std::move(*id), number, seed, use.memory, use.disk, use.remote};
+  made.sign = use.sign;
+  caches_[{name, version}] = std::make_shared<const named_cache>(std::move(made));
 }
 
 expected<named_cache_ptr> world::cache(const std::string& name, const std::string& version) {
   const auto at = caches_.find({name, version});
   if (at != caches_.end()) return at->second;
   if (const auto id = cache_id::make(name, version); !id) return fail(id.error());
-  set_cache(name, version, true, true);
+  set_cache(name, version, {});
   return caches_.at({name, version});
 }
 

@@ -27,6 +27,11 @@ struct client {
   caf::event_based_actor& sender() const { return sending_from_outside(*self); }
 };
 
+/// In which tiers a named cache is, and whether it signs.
+struct cache_use {
+  bool memory = true, disk = true, remote = true, sign = false;
+};
+
 class world {
 public:
   world() = default;
@@ -38,6 +43,9 @@ public:
 
   // --- what there is; names that are not there are the caller's mistake
   virtual_disk& add_host(const std::string& name);
+  simulated_redis& add_remote(const std::string& name);
+  bool has_remote(const std::string& name) const { return remotes_.contains(name); }
+  simulated_redis& remote(const std::string& name) { return *remotes_.at(name); }
   simulated_process& add_process(const std::string& name, const std::string& host,
                                  process_options options);
   client& add_client(const std::string& name, const std::string& process);
@@ -53,7 +61,7 @@ public:
   const std::string& host_of(const std::string& process) const { return hosts_.at(process); }
 
   /// How a named cache is used by all; before its first key.
-  void set_cache(const std::string& name, const std::string& version, bool memory, bool disk);
+  void set_cache(const std::string& name, const std::string& version, const cache_use& use);
   /// Errors: `invalid_argument` when the name or version cannot be one.
   expected<named_cache_ptr> cache(const std::string& name, const std::string& version);
 
@@ -75,6 +83,7 @@ private:
 
   stepped_system system_;
   std::map<std::string, std::shared_ptr<virtual_disk>, std::less<>> disks_;
+  std::map<std::string, std::shared_ptr<simulated_redis>, std::less<>> remotes_;
   std::map<std::string, std::string, std::less<>> hosts_; // of processes
   std::map<std::string, std::unique_ptr<simulated_process>, std::less<>> processes_;
   std::map<std::string, client, std::less<>> clients_;

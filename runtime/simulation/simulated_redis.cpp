@@ -1,0 +1,280 @@
+#include "runtime/simulation/simulated_redis.hpp"
+
+#include "storage/remote/server_error.hpp"
+
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+namespace hearth::simulation {
+namespace {
+
+using actors::remote_failure;
+using actors::remote_reply;
+using actors::remote_server;
+using storage::resp_value;
+
+remote_reply failed(remote_failure why, std::string problem) {
+  return {why, std::move(problem), {}};
+}
+
+remote_reply text(std::string what) {
+  remote_reply made;
+  made.value.type = resp_value::kind::text;
+  made.value.text = std::move(what);
+  return made;
+}
+
+remote_reply integer(std::int64_t number) {
+  remote_reply made;
+  made.value.type = resp_value::kind::integer;
+  made.value.integer = number;
+  return made;
+}
+
+// An error of the server's, as a connection tells it.
+remote_reply server_says(const std::string& what) {
+  using storage::server_error;
+  const auto meaning = storage::server_error_of(what);
+  auto why = remote_failure::garbage;
+  if (meaning == server_error::no_writes || meaning == server_error::no_service)
+    why = remote_failure::refused;
+  if (meaning == server_error::no_rights || meaning == server_error::forbidden)
+    why = remote_failure::denied;
+  auto made = failed(why, what);
+  made.value.type = resp_value::kind::error;
+  made.value.text = what;
+  return made;
+}
+
+redis_behavior::scope scope_of(const std::string& word) {
+  if (word == "GET") return redis_behavior::scope::reads;
+  if (word == "SET" || word == "DEL") return redis_behavior::scope::writes;
+  return word == "EVAL" ? redis_behavior::scope::scripts : redis_behavior::scope::all;
+}
+
+// For the trace.
+std::string short_text(const remote_server::command& arguments) {
+  const auto at_name = arguments[0] == "EVAL" ? 3u : 1u;
+  auto name = arguments.size() > at_name ? arguments[at_name] : std::string();
+  constexpr std::size_t hash_digits = 64, shown_digits = 8;
+  const auto colon = name.find(':', name.find(':', name.find(':') + 1) + 1);
+  if (colon != std::string::npos && name.size() >= colon + 1 + hash_digits)
+    name.erase(colon + 1 + shown_digits, hash_digits - shown_digits);
+  return name.empty() ? arguments[0] : arguments[0] + " " + name;
+}
+
+} // namespace
+
+storage::signing_key signing_key_named(std::string_view id) {
+  std::string secret(32, '.');
+  for (std::size_t i = 0; i < secret.size(); ++i)
+    secret[i] = id[i % id.size()];
+  return {std::string(id), std::move(secret)};
+}
+
+// --- connections -------------------------------------------------------------------------------
+
+void simulated_redis::connection::send(lane by, command arguments,
+                                       std::chrono::milliseconds deadline,
+                                       reply_callback answered) {
+  if (is_closed_) return answered(failed(remote_failure::closed, "the connection is closed"));
+  server_.accept(*this, {this, by, std::move(arguments), server_.system_.now() + deadline,
+                         std::move(answered), std::nullopt});
+}
+
+void simulated_redis::connection::close() {
+  if (!std::exchange(is_closed_, true)) server_.forget(*this, true);
+}
+
+void simulated_redis::connection::die() {
+  if (!std::exchange(is_closed_, true)) server_.forget(*this, false);
+}
+
+// --- commands on their way ---------------------------------------------------------------------
+
+simulated_redis::simulated_redis(stepped_system& system, std::string name)
+    : system_(system)
+    , actor_(system.actors().spawn(
+          [](caf::event_based_actor*, simulated_redis* server) {
+            return caf::behavior{
+                [server](verb::run, const std::string&, std::uint64_t n) { server->arrive(n); },
+                [server](verb::finish, std::uint64_t n) { server->deliver(n); }};
+          },
+          this)) {
+  system_.enlist(actor_, std::move(name));
+}
+
+simulated_redis::~simulated_redis() { system_.kill({actor_}); }
+
+void simulated_redis::accept(connection&, pending command) {
+  const auto number = ++last_;
+  auto what = short_text(command.arguments);
+  pending_.emplace(number, std::move(command));
+  caf::anon_send(actor_, verb::run_v, std::move(what), number);
+}
+
+void simulated_redis::forget(const connection& whose, bool tell) {
+  std::vector<remote_server::reply_callback> waiting;
+  for (auto& [number, one] : pending_) {
+    if (one.by != &whose) continue;
+    one.by = nullptr;
+    waiting.push_back(std::exchange(one.answered, nullptr));
+  }
+  if (!tell) return;
+  for (const auto& answered : waiting)
+    answered(failed(remote_failure::closed, "the connection is closed"));
+}
+
+remote_reply simulated_redis::answer_to(const pending& one) {
+  using kind = redis_behavior::kind;
+  switch (behavior_.what) {
+  case kind::refuses: return failed(remote_failure::unreachable, "connection refused");
+  case kind::untrusted: return failed(remote_failure::untrusted, "the certificate has expired");
+  case kind::stalls: return failed(remote_failure::timeout, "no answer within the deadline");
+  case kind::errors:
+    if (behavior_.of == redis_behavior::scope::all || behavior_.of == scope_of(one.arguments[0]))
+      return server_says(behavior_.text);
+    break;
+  case kind::cuts:
+    carry_out(one.arguments);
+    return failed(remote_failure::cut, "the connection ended in the middle of a reply");
+  case kind::garbles: return failed(remote_failure::garbage, "what came is no reply");
+  case kind::well:
+  case kind::slow: break;
+  }
+  return carry_out(one.arguments);
+}
+
+void simulated_redis::arrive(std::uint64_t number) {
+  const auto at = pending_.find(number);
+  if (at == pending_.end()) return; // it was failed with its lane
+  auto& one = at->second;
+  one.reply = answer_to(one);
+  if (!one.by) {
+    pending_.erase(at);
+    return;
+  }
+  auto& lane_is_busy = one.by->busy_until_[static_cast<unsigned>(one.lane)];
+  auto when = std::max(system_.now(), lane_is_busy);
+  if (behavior_.what == redis_behavior::kind::slow) when += behavior_.delay;
+  const bool is_late = one.reply->failure == remote_failure::timeout || when > one.deadline;
+  if (is_late) {
+    one.reply = failed(remote_failure::timeout, "no answer within the deadline");
+    when = std::max(system_.now(), one.deadline);
+  } else {
+    lane_is_busy = when;
+  }
+  if (when == system_.now()) return deliver(number);
+  const auto wait = std::chrono::ceil<std::chrono::microseconds>(when - system_.now());
+  caf::delayed_anon_send(actor_, wait, verb::finish_v, number);
+}
+
+void simulated_redis::deliver(std::uint64_t number) {
+  const auto node = pending_.extract(number);
+  if (node.empty() || !node.mapped().answered) return;
+  const auto& one = node.mapped();
+  const auto* by = one.by;
+  const auto lane = one.lane;
+  const bool ends_connection = one.reply->failure == remote_failure::timeout;
+  one.answered(*one.reply);
+  if (ends_connection) fail_lane(by, lane);
+}
+
+// A deadline that passes takes the connection with it, and what else waits there.
+void simulated_redis::fail_lane(const connection* by, remote_server::lane lane) {
+  std::vector<remote_server::reply_callback> waiting;
+  std::erase_if(pending_, [&](auto& entry) {
+    auto& one = entry.second;
+    if (one.by != by || one.lane != lane || !one.reply) return false;
+    waiting.push_back(std::move(one.answered));
+    return true;
+  });
+  for (const auto& answered : waiting)
+    answered(failed(remote_failure::timeout, "the connection was given up"));
+}
+
+// --- commands ----------------------------------------------------------------------------------
+
+std::string* simulated_redis::find(const std::string& name) {
+  const auto at = values_.find(name);
+  if (at == values_.end()) return nullptr;
+  if (at->second.ends && *at->second.ends <= system_.now()) {
+    values_.erase(at);
+    return nullptr;
+  }
+  return &at->second.bytes;
+}
+
+remote_reply simulated_redis::get(const std::string& name) {
+  const auto* bytes = find(name);
+  if (!bytes) return {};
+  if (values_.at(name).is_list)
+    return server_says("WRONGTYPE Operation against a key holding the wrong kind of value");
+  remote_reply made;
+  made.value.type = resp_value::kind::bytes;
+  made.value.text = *bytes;
+  return made;
+}
+
+remote_reply simulated_redis::set(const remote_server::command& arguments) {
+  value made{arguments[2], std::nullopt};
+  for (std::size_t i = 3; i < arguments.size(); ++i) {
+    if (arguments[i] == "NX" && find(arguments[1])) return {};
+    if (arguments[i] == "PX" && i + 1 < arguments.size())
+      made.ends = system_.now() + std::chrono::milliseconds(std::stoll(arguments[i + 1]));
+  }
+  values_[arguments[1]] = std::move(made);
+  return text("OK");
+}
+
+// The two that the remote tier sends: a lease is renewed with its time, or given back without.
+remote_reply simulated_redis::run_script(const remote_server::command& arguments) {
+  const auto& name = arguments[3];
+  const auto& token = arguments[4];
+  const auto* holder = find(name);
+  const bool is_renewal = arguments.size() > 5;
+  if (holder && *holder != token) return integer(0);
+  if (is_renewal) {
+    const auto time = std::chrono::milliseconds(std::stoll(arguments[5]));
+    values_[name] = {token, system_.now() + time};
+    return integer(1);
+  }
+  if (!holder) return integer(0);
+  values_.erase(name);
+  return integer(1);
+}
+
+remote_reply simulated_redis::carry_out(const remote_server::command& arguments) {
+  const auto& word = arguments[0];
+  ++counts_[word];
+  if (word == "PING") return text("PONG");
+  if (word == "GET") return get(arguments[1]);
+  if (word == "SET") return set(arguments);
+  if (word == "DEL") return integer(static_cast<std::int64_t>(values_.erase(arguments[1])));
+  if (word == "EVAL" && arguments.size() >= 5) return run_script(arguments);
+  return server_says("ERR unknown command '" + word + "'");
+}
+
+std::optional<std::uint64_t> simulated_redis::figure(std::string_view name) {
+  std::uint64_t entries = 0, leases = 0, commands = 0;
+  for (const auto& [key, one] : std::map(values_)) {
+    if (!find(key)) continue;
+    ++(key.ends_with(":lease") ? leases : entries);
+  }
+  for (const auto& [word, count] : counts_)
+    commands += count;
+  if (name == "entries") return entries;
+  if (name == "leases") return leases;
+  if (name == "commands") return commands;
+  if (name == "gets") return counts_["GET"];
+  if (name == "sets") return counts_["SET"];
+  if (name == "pings") return counts_["PING"];
+  return std::nullopt;
+}
+
+} // namespace hearth::simulation

@@ -1,0 +1,121 @@
+// A simulated server of the Redis protocol: names with values and lifetimes in virtual time, and
+// the ways in which such a server, or the way to it, goes wrong. Processes are connected to it as
+// the runtime connects to a real one.
+//
+// One thread, that of the stepped system.
+#pragma once
+
+#include "actors/remote_server.hpp"
+#include "runtime/simulation/stepped_system.hpp"
+#include "storage/remote/envelope.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hearth::simulation {
+
+/// How a server behaves to those who ask it.
+struct redis_behavior {
+  enum class kind : std::uint8_t {
+    well,
+    refuses,   ///< no connection
+    untrusted, ///< its certificate is wrong
+    stalls,    ///< takes commands and never answers
+    slow,      ///< carries them out, and answers after `delay`
+    cuts,      ///< carries them out, and ends in the middle of the reply
+    garbles,   ///< answers what is no reply
+    errors,    ///< answers `text`, an error, and carries nothing out
+  };
+  enum class scope : std::uint8_t { all, reads, writes, scripts };
+  kind what = kind::well;
+  scope of = scope::all; ///< of errors: to which commands
+  std::chrono::nanoseconds delay{};
+  std::string text;
+};
+
+/// The keys that simulated processes sign with: a secret made of each id.
+storage::signing_key signing_key_named(std::string_view id);
+
+class simulated_redis {
+public:
+  /// A process's connection.
+  class connection : public actors::remote_server {
+  public:
+    explicit connection(simulated_redis& server)
+        : server_(server) {}
+    void send(lane by, command arguments, std::chrono::milliseconds deadline,
+              reply_callback answered) override;
+    void close() override;
+    /// As the process's kill leaves it: what was sent arrives, and nobody is told.
+    void die();
+
+  private:
+    friend class simulated_redis;
+    simulated_redis& server_;
+    bool is_closed_ = false;
+    virtual_time busy_until_[2]{}; // of each lane: replies come in order
+  };
+
+  simulated_redis(stepped_system& system, std::string name);
+  simulated_redis(const simulated_redis&) = delete;
+  simulated_redis& operator=(const simulated_redis&) = delete;
+  /// Ends its actor; connections must be closed or dead.
+  ~simulated_redis();
+
+  std::shared_ptr<connection> connect() { return std::make_shared<connection>(*this); }
+  void behave(redis_behavior behavior) { behavior_ = std::move(behavior); }
+
+  // --- what stands in it
+  /// Stores bytes under a name, as somebody else would.
+  void store(const std::string& name, std::string bytes) { values_[name] = {std::move(bytes), {}}; }
+  /// The bytes under a name, or null; those that it changes are the server's.
+  std::string* find(const std::string& name);
+  void forget(const std::string& name) { values_.erase(name); }
+  void forget_all() { values_.clear(); }
+  /// From now on there is a list under that name.
+  void make_list(const std::string& name) { values_[name] = {{}, {}, true}; }
+
+  /// "entries", "leases", "commands", "gets", "sets"
+  std::optional<std::uint64_t> figure(std::string_view name);
+
+private:
+  struct value {
+    std::string bytes;
+    std::optional<virtual_time> ends;
+    bool is_list = false;
+  };
+  struct pending {
+    connection* by; // null: nobody wants to know
+    actors::remote_server::lane lane;
+    actors::remote_server::command arguments;
+    virtual_time deadline;
+    actors::remote_server::reply_callback answered;
+    std::optional<actors::remote_reply> reply; // once it was carried out
+  };
+
+  void accept(connection& from, pending command);
+  void arrive(std::uint64_t number);
+  void deliver(std::uint64_t number);
+  void fail_lane(const connection* by, actors::remote_server::lane lane);
+  void forget(const connection& whose, bool tell);
+  actors::remote_reply carry_out(const actors::remote_server::command& arguments);
+  actors::remote_reply get(const std::string& name);
+  actors::remote_reply set(const actors::remote_server::command& arguments);
+  actors::remote_reply run_script(const actors::remote_server::command& arguments);
+  actors::remote_reply answer_to(const pending& one);
+
+  stepped_system& system_;
+  caf::actor actor_;
+  redis_behavior behavior_;
+  std::map<std::string, value> values_;
+  std::map<std::uint64_t, pending> pending_;
+  std::map<std::string, std::uint64_t, std::less<>> counts_; // commands carried out, by word
+  std::uint64_t last_ = 0;
+};
+
+} // namespace hearth::simulation
