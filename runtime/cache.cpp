@@ -28,11 +28,17 @@ expected<cache_key> owned_key(const named_cache_ptr& in, const key& k, const art
   return owned_key(in, k);
 }
 
-// What the memory tier does not have.
-expected<lookup> get_below(runtime_core& core, const wanted_key& wanted) {
+// Whether there is somebody to ask for what this process does not have.
+bool asks_others(const runtime_core& core, const named_cache& cache) {
+  return core.asks_remote(cache) && !core.refusal();
+}
+
+// What the memory tier does not have; nothing when only the remote tier is left to be asked.
+std::optional<expected<lookup>> get_below(runtime_core& core, const wanted_key& wanted) {
   if (auto good = check_key(wanted.bytes); !good) return fail(good.error());
-  if (auto found = find_on_disk(core, wanted)) return std::move(*found);
-  return lookup{}; // no remote tier is wired: nobody is left to ask
+  if (auto found = find_on_disk(core, wanted)) return found;
+  if (!asks_others(core, *wanted.cache)) return lookup{};
+  return std::nullopt;
 }
 
 } // namespace
@@ -43,28 +49,46 @@ expected<lookup> cache::get(const key& k) const {
   const wanted_key wanted(cache_, k.encoded());
   if (auto value = find_in_memory(*core_, wanted)) [[likely]]
     return lookup{tier::memory, std::move(value)};
-  return get_below(*core_, wanted);
+  if (auto found = get_below(*core_, wanted)) return std::move(*found);
+  return ask<lookup>(*core_, {}, wanted.owned(), verb::get_v, wanted.owned()).get();
 }
 
 expected<lookup> cache::get(const key& k, const call_options& options) const {
   if (options.cancel.stop_requested()) return fail(called_off());
-  return get(k);
+  const wanted_key wanted(cache_, k.encoded());
+  if (auto value = find_in_memory(*core_, wanted)) return lookup{tier::memory, std::move(value)};
+  if (auto found = get_below(*core_, wanted)) return std::move(*found);
+  return wait(ask<lookup>(*core_, options, wanted.owned(), verb::get_v, wanted.owned()), options);
 }
 
 future<lookup> cache::get_async(const key& k, const call_options& options) const {
   if (options.cancel.stop_requested()) [[unlikely]]
     return expected<lookup>(fail(called_off()));
-  return get(k);
+  const wanted_key wanted(cache_, k.encoded());
+  if (auto value = find_in_memory(*core_, wanted)) [[likely]]
+    return expected<lookup>(lookup{tier::memory, std::move(value)});
+  if (auto found = get_below(*core_, wanted)) return std::move(*found);
+  return ask_async<lookup>(*core_, options, wanted.owned(), verb::get_v, wanted.owned());
 }
 
 lookup_list cache::get_many(std::span<const key> keys, const call_options& options) const {
   if (options.cancel.stop_requested()) return lookup_list(keys.size(), fail(called_off()));
-  return get_locally(*core_, cache_, keys);
+  auto found = get_locally(*core_, cache_, keys);
+  if (found.missing.empty() || !asks_others(*core_, *cache_)) return std::move(found.answers);
+  auto all = wait(get_missing(*core_, cache_, keys, std::move(found), options), options);
+  return all ? std::move(*all) : lookup_list(keys.size(), fail(all.error()));
 }
 
 future<lookup_list> cache::get_many_async(std::span<const key> keys,
                                           const call_options& options) const {
-  return expected<lookup_list>(get_many(keys, options));
+  if (options.cancel.stop_requested())
+    return expected<lookup_list>(lookup_list(keys.size(), fail(called_off())));
+  auto found = get_locally(*core_, cache_, keys);
+  if (found.missing.empty() || !asks_others(*core_, *cache_))
+    return expected<lookup_list>(std::move(found.answers));
+  auto all = get_missing(*core_, cache_, keys, std::move(found), options);
+  if (const auto& state = all.state()) expire(*core_, state, options);
+  return all;
 }
 
 // --- insert, put, erase ------------------------------------------------------------------------

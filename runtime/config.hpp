@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace hearth {
@@ -19,6 +20,32 @@ using log_callback = std::function<void(log_level, std::string_view)>;
 enum class overload_policy : std::uint8_t {
   block,  ///< wait until something is answered
   refuse, ///< fail at once with `overloaded`
+};
+
+/// What the remote tier is used for.
+enum class remote_use : std::uint8_t { read_write, read_only, write_only };
+
+/// The remote tier: a server of the Redis protocol that a fleet shares (docs/remote.md).
+struct remote_config {
+  /// `redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS, `redis+unix:///PATH`;
+  /// empty: no remote tier.
+  std::string url;
+  std::filesystem::path password_file;    ///< its first line, instead of a password in the URL
+  std::filesystem::path ca_file;          ///< who is trusted; empty: whom the system trusts
+  std::filesystem::path certificate_file; ///< ours, for a server that asks
+  std::filesystem::path key_file;         ///< of ours
+  bool verify = true;                     ///< the server's certificate and host name
+  /// Entries are signed with the first key of this file and taken only when signed by one of them.
+  std::filesystem::path signing_key_file;
+  std::string prefix = "hearth"; ///< of every name in the server
+  remote_use use = remote_use::read_write;
+  std::chrono::milliseconds deadline{100};         ///< how long anybody waits for the server
+  std::chrono::milliseconds ttl{0};                ///< of entries; zero: for ever
+  std::chrono::milliseconds lease_time{30'000};    ///< of a compile lease without renewal
+  std::chrono::milliseconds drain_deadline{5'000}; ///< at shutdown, for what is still to be written
+  std::uint64_t most_value_bytes = std::uint64_t{64} << 20; ///< larger ones are not sent
+  std::uint64_t queue_bytes = std::uint64_t{64} << 20;      ///< of what is written behind
+  std::size_t queue_entries = 4096;
 };
 
 /// Zero and empty mean: choose.
@@ -39,6 +66,7 @@ struct config {
   /// How long a compile callback waits for a lease of another process: two callbacks that wait for
   /// each other's would never end.
   std::chrono::milliseconds nested_lease_deadline{30'000};
+  remote_config remote;
   log_callback log; ///< empty: nothing is told
 };
 

@@ -7,11 +7,13 @@
 #include "actors/guarded_cache.hpp"
 #include "actors/kernel_tuner.hpp"
 #include "actors/memory_shard.hpp"
+#include "actors/remote_tier.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/process/process_runner.hpp"
 #include "runtime/process/scratch.hpp"
 #include "runtime/process/trial_runner.hpp"
 #include "runtime/process/worker_path.hpp"
+#include "runtime/remote/remote_tier_parts.hpp"
 
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
@@ -39,6 +41,12 @@ std::unique_ptr<caf::actor_system_config> system_config(unsigned threads) {
   result->set("scheduler.policy", caf::atom("sharing"));
   result->set("scheduler.max-threads", static_cast<std::size_t>(threads));
   return result;
+}
+
+actors::log_sink sink_of(const config& settings) {
+  return [log = settings.log](log_level level, std::string_view text) {
+    if (log) log(level, text);
+  };
 }
 
 template <class Handle>
@@ -69,6 +77,7 @@ runtime_core::runtime_core(config settings, caf::actor_system* host)
     own_system_ = std::make_unique<caf::actor_system>(*own_system_config_);
     system_ = own_system_.get();
   }
+  open_remote();
   spawn_shards();
   spawn_compilers();
 }
@@ -96,10 +105,21 @@ void runtime_core::open_store() {
   log(log_level::warning, "going on without a disk tier: " + disk_problem_.text());
 }
 
+void runtime_core::open_remote() {
+  if (settings_.remote.url.empty()) return;
+  auto tier = make_remote_tier(settings_.remote, sink_of(settings_));
+  if (!tier) {
+    log(log_level::warning, "going on without a remote tier: " + tier.error().text());
+    return;
+  }
+  server_ = tier->server;
+  gate_ = tier->gate;
+  signs_ = !tier->keys.empty();
+  remote_ = system_->spawn(actors::remote_tier, std::move(*tier));
+}
+
 void runtime_core::spawn_shards() {
-  const auto sink = [log = settings_.log](log_level level, std::string_view text) {
-    if (log) log(level, text);
-  };
+  const auto sink = sink_of(settings_);
   if (store_)
     for (unsigned i = 0; i < store_->shards(); ++i)
       disk_shards_.push_back(system_->spawn<caf::detached>(actors::disk_shard, store_, i, sink));
@@ -115,6 +135,7 @@ void runtime_core::spawn_shards() {
     shard.all_views = views_;
     shard.store = store_;
     shard.disk_shards = disk_shards_;
+    shard.remote = remote_;
     shard.log = sink;
     if (store_ && !settings_.store_read_only) {
       if (auto leases = store_->open_leases())
@@ -174,9 +195,10 @@ std::string describe(const named_cache& cache) {
 
 expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_options& options) {
   const std::lock_guard lock(names_mutex_);
-  const auto wanted = std::make_shared<const named_cache>(named_cache{
-      id, static_cast<std::uint32_t>(names_.size()), id.seed() ^ process_seed(), options.memory,
-      options.disk, options.remote, options.memory_share_bytes, options.compress, options.sign});
+  const auto wanted = std::make_shared<const named_cache>(
+      named_cache{id, static_cast<std::uint32_t>(names_.size()), id.seed() ^ process_seed(),
+                  options.memory, options.disk, options.remote, options.memory_share_bytes,
+                  options.compress, options.sign || signs_});
   const std::pair key(id.name(), id.version());
   if (const auto known = names_.find(key); known != names_.end()) {
     if (same_options(*known->second, *wanted)) return known->second;
@@ -191,6 +213,10 @@ expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_opt
                 "cache '" + id.name() + "' wants " + std::to_string(options.memory_share_bytes) +
                     " bytes of the memory budget; " + std::to_string(most - memory_shares_) +
                     " are left to be had: raise memory_budget_bytes");
+  if (wanted->sign && wanted->remote && remote_ && !signs_)
+    log(log_level::warning, "cache '" + id.name() +
+                                "' signs, but there are no signing keys: it is "
+                                "not kept in the remote tier");
   memory_shares_ += options.memory_share_bytes;
   names_.emplace(key, wanted);
   return wanted;
@@ -225,6 +251,7 @@ runtime_stats runtime_core::stats() {
     const auto disk = store_->stats();
     all.disk = {disk.hits, disk.misses};
   }
+  all.remote = remote_stats();
   if (refusal()) return all;
   constexpr std::chrono::seconds deadline{10};
   caf::scoped_actor self{*system_};
@@ -232,6 +259,19 @@ runtime_stats runtime_core::stats() {
     self->request(shard, deadline, verb::stats_v)
         .receive([&](const memory_shard_stats& one) { add(all, one); }, [](const caf::error&) {});
   return all;
+}
+
+std::optional<remote_tier_stats> runtime_core::remote_stats() {
+  return refusal() ? last_remote_stats_ : ask_remote_stats();
+}
+
+std::optional<remote_tier_stats> runtime_core::ask_remote_stats() {
+  if (!remote_) return std::nullopt;
+  std::optional<remote_tier_stats> result;
+  caf::scoped_actor self{*system_};
+  self->request(remote_, std::chrono::seconds(10), verb::stats_v)
+      .receive([&](const remote_tier_stats& found) { result = found; }, [](const caf::error&) {});
+  return result;
 }
 
 // --- state -------------------------------------------------------------------------------------
@@ -263,10 +303,18 @@ void runtime_core::drain() {
                         deadline - std::chrono::steady_clock::now()));
   };
   const auto ignore = [](const caf::error&) {};
-  for (const auto& shard : shards_.all())
-    self->request(shard, left(), verb::stats_v).receive([](const memory_shard_stats&) {}, ignore);
+  const auto pass_shards = [&] {
+    for (const auto& shard : shards_.all())
+      self->request(shard, left(), verb::stats_v).receive([](const memory_shard_stats&) {}, ignore);
+  };
+  pass_shards();
   for (const auto& shard : disk_shards_)
     self->request(shard, left(), verb::sync_v).receive([](const done&) {}, ignore);
+  if (!remote_) return;
+  pass_shards(); // what the disk acknowledged is handed on to the remote tier
+  self->request(remote_, std::min(left(), settings_.remote.drain_deadline), verb::sync_v)
+      .receive([](const done&) {}, ignore);
+  last_remote_stats_ = ask_remote_stats();
 }
 
 void runtime_core::end_actors() {
@@ -282,6 +330,8 @@ void runtime_core::end_actors() {
     add(shard);
   for (const auto& shard : disk_shards_)
     add(shard);
+  if (remote_) add(remote_);
+  if (server_) server_->close();
   for (const auto& actor : all)
     end_actor(actor);
   caf::scoped_actor self{*system_};
@@ -302,6 +352,8 @@ void runtime_core::shutdown() {
   broker_ = nullptr;
   workers_.clear();
   disk_shards_.clear();
+  remote_ = nullptr;
+  server_.reset();
   own_system_.reset();
   if (!store_ || settings_.store_read_only) return;
   if (const auto synced = store_->flush(); !synced)

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "actors/ports.hpp"
+#include "actors/remote/remote_gate.hpp"
+#include "actors/remote_server.hpp"
 #include "actors/shard_router.hpp"
 #include "messages/protocol.hpp"
 #include "runtime/config.hpp"
@@ -50,6 +52,13 @@ public:
   /// Null without a disk tier; `disk_problem` says why.
   const std::shared_ptr<storage::store>& store() const noexcept { return store_; }
   const error& disk_problem() const noexcept { return disk_problem_; }
+  /// Whether it is worth asking the remote tier for what this cache has not: there is one, and its
+  /// breaker is closed.
+  bool asks_remote(const named_cache& cache) const noexcept {
+    return cache.remote && gate_ && gate_->is_open.load(std::memory_order_relaxed);
+  }
+  /// Of the remote tier, after shutdown as it ended; nothing without one.
+  std::optional<remote_tier_stats> remote_stats();
   /// The view of the shard that owns a hash.
   storage::memory_view& view_of(std::uint64_t memory_hash) noexcept {
     return *views_[actors::memory_shard_of(memory_hash, views_.size())];
@@ -82,8 +91,10 @@ public:
 
 private:
   void open_store();
+  void open_remote();
   void spawn_shards();
   void spawn_compilers();
+  std::optional<remote_tier_stats> ask_remote_stats();
   void drain();
   void end_actors();
 
@@ -97,6 +108,11 @@ private:
   caf::actor_system* system_;
   actors::shard_router shards_;
   std::vector<disk_shard_actor> disk_shards_;
+  remote_tier_actor remote_;
+  std::shared_ptr<actors::remote_server> server_;
+  std::shared_ptr<const actors::remote_gate> gate_;    // null: no remote tier
+  std::optional<remote_tier_stats> last_remote_stats_; // at the end
+  bool signs_ = false;                                 // every cache
   std::shared_ptr<actors::process_runner> processes_;
   std::vector<compile_worker_actor> workers_;
   compile_broker_actor broker_;

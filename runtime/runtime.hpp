@@ -6,11 +6,13 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/replies.hpp"
 #include "runtime/cache.hpp"
 #include "runtime/config.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace caf {
@@ -45,7 +47,8 @@ struct tier_counts {
 /// What a runtime counts.
 struct runtime_stats {
   tier_counts memory, disk;
-  std::uint64_t entries = 0;      ///< in memory
+  std::optional<remote_tier_stats> remote; ///< nothing without a remote tier
+  std::uint64_t entries = 0;               ///< in memory
   std::uint64_t bytes_used = 0;   ///< payloads, metadata, keys, tables and what waits to be freed
   std::uint64_t budget_bytes = 0; ///< of memory
   std::uint64_t inserted = 0, evicted = 0, erased = 0; ///< in memory

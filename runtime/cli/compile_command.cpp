@@ -2,6 +2,7 @@
 
 #include "runtime/cli/files.hpp"
 #include "runtime/cli/json.hpp"
+#include "runtime/cli/remote_report.hpp"
 #include "runtime/orchestrator/compile_plan.hpp"
 
 #include <nlohmann/json.hpp>
@@ -90,7 +91,25 @@ std::vector<std::string> remarks_of(const plan_report& report) {
   return lines;
 }
 
-std::string table_of(const plan_report& report) {
+// One line, when there is a remote tier.
+std::string remote_line(const remote_tier_stats& remote) {
+  std::uint64_t hits = 0, misses = 0, puts = 0, failures = 0, skipped = 0;
+  for (const auto& one : remote.caches) {
+    hits += one.hits;
+    misses += one.misses;
+    puts += one.puts;
+    skipped += one.skipped;
+    for (const auto& [reason, count] : one.failures)
+      failures += count;
+  }
+  auto line = fmt::format("remote tier {}: {} hits, {} misses, {} written, {} not asked, "
+                          "{} failures, opened {} times",
+                          remote.state, hits, misses, puts, skipped, failures, remote.openings);
+  if (!remote.problem.empty()) line += "; the last problem: " + printable(remote.problem);
+  return line + "\n";
+}
+
+std::string table_of(const plan_report& report, const std::optional<remote_tier_stats>& remote) {
   std::vector<std::vector<std::string>> rows{
       {"KERNEL", "SIZES", "GUARD", "FROM", "CONFIG", "TIME", "GAIN"}};
   for (const auto& request : report.requests)
@@ -102,6 +121,7 @@ std::string table_of(const plan_report& report) {
   out << fmt::format("{} requests: {} hits, {} compiler runs, {} trials, {} failures; {}\n",
                      report.requests.size(), report.hits, report.compiler_runs, report.trials,
                      report.failures, human_time(report.wall_ns));
+  if (remote) out << remote_line(*remote);
   return out.str();
 }
 
@@ -130,7 +150,7 @@ json json_of(const request_report& request) {
   };
 }
 
-json json_of(const plan_report& report) {
+json json_of(const plan_report& report, const std::optional<remote_tier_stats>& remote) {
   auto kernels = json::array();
   for (const auto& request : report.requests)
     kernels.push_back(json_of(request));
@@ -142,6 +162,7 @@ json json_of(const plan_report& report) {
       {"failures", report.failures},
       {"wall_ms", static_cast<double>(report.wall_ns) / 1e6},
       {"kernels", std::move(kernels)},
+      {"remote", remote ? hearth::cli::json_of(*remote) : json(nullptr)},
   };
 }
 
@@ -159,11 +180,12 @@ json trace_of(const plan_report& report) {
   return {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}};
 }
 
-status show(const plan_report& report, const compile_arguments& arguments) {
+status show(const plan_report& report, const std::optional<remote_tier_stats>& remote,
+            const compile_arguments& arguments) {
   if (arguments.trace)
     if (auto written = write_file(*arguments.trace, dump(trace_of(report))); !written)
       return hearth::cli::report(written.error());
-  const auto text = arguments.json ? dump(json_of(report)) : table_of(report);
+  const auto text = arguments.json ? dump(json_of(report, remote)) : table_of(report, remote);
   if (!write_stdout(text)) return hearth::cli::report({errc::io, "cannot write to stdout"});
   return report.failures == 0 ? yes : no;
 }
@@ -178,7 +200,8 @@ status compile(const config& settings, const compile_arguments& arguments) {
   auto result = orchestrator::compile_plan(rt, *work, display);
   display.clear();
   if (!result) return report(result.error());
-  return show(*result, arguments);
+  rt.shutdown(); // what is written behind is part of what is told
+  return show(*result, rt.stats().remote, arguments);
 }
 
 } // namespace hearth::cli

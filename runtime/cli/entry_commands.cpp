@@ -53,6 +53,11 @@ config quiet(config settings) {
   return settings;
 }
 
+// Nothing can be found: there is no store yet, and nobody else to ask.
+bool is_nowhere(const config& settings) {
+  return settings.remote.url.empty() && has_no_store(settings.store);
+}
+
 status answer(const entry_arguments& arguments, std::string_view word, status ending) {
   const json object{{"cache", arguments.cache}, {"key", arguments.key}, {"status", word}};
   const auto text = arguments.json ? dump(object) : std::string(word) + "\n";
@@ -120,7 +125,7 @@ status write_entry(const config& settings, const entry_arguments& arguments,
 
 status get_entry(const config& settings, const entry_arguments& arguments) {
   if (auto good = check(arguments); !good) return report(good.error());
-  if (has_no_store(settings.store)) return miss(arguments);
+  if (is_nowhere(settings)) return miss(arguments);
   auto source = open(quiet(settings), arguments);
   if (!source) return report(source.error());
   auto found = (*source)->entries->get(arguments.key);
@@ -145,7 +150,7 @@ status put_entry(const config& settings, const entry_arguments& arguments) {
 
 status erase_entry(const config& settings, const entry_arguments& arguments) {
   if (auto good = check(arguments); !good) return report(good.error());
-  if (has_no_store(settings.store)) return answer(arguments, "absent", no);
+  if (is_nowhere(settings)) return answer(arguments, "absent", no);
   auto target = open(quiet(settings), arguments);
   if (!target) return report(target.error());
   const auto erased = (*target)->entries->erase(arguments.key);

@@ -4,6 +4,7 @@
 #include "runtime/cli/entry_commands.hpp"
 #include "runtime/cli/key_commands.hpp"
 #include "runtime/cli/output.hpp"
+#include "runtime/cli/remote_settings.hpp"
 #include "runtime/cli/script_commands.hpp"
 #include "runtime/cli/settings.hpp"
 #include "runtime/cli/store_commands.hpp"
@@ -184,6 +185,15 @@ void describe(CLI::App& app, command_line& line) {
   app.add_option("--config", line.given.config_file, "settings from a TOML file ($HEARTH_CONFIG)");
   app.add_option("--disk-budget", line.given.disk_budget, "size limit of the store, as 10GiB");
   app.add_option("--memory-budget", line.given.memory_budget, "size limit of the memory tier");
+  for (const auto& one : remote_settings())
+    app.add_option_function<std::string>(
+           std::string(one.option),
+           [&line, key = std::string(one.key)](const std::string& text) {
+             line.given.remote[key] = text;
+           },
+           std::string(one.help))
+        ->type_name(std::string(one.type))
+        ->group("Remote tier");
   app.add_flag("--json", line.given.json, "print JSON");
   app.add_flag("--verbose", line.given.verbose, "log more, to stderr");
   add_compile_command(app, line);
@@ -232,8 +242,10 @@ int run(int count, char** arguments) {
   command_line line;
   CLI::App app("Hearth: a compile cache of actors", "hearth");
   describe(app, line);
+  auto words = arguments_for(app, count, arguments);
+  hide_passwords(count, arguments);
   try {
-    app.parse(arguments_for(app, count, arguments));
+    app.parse(std::move(words));
   } catch (const CLI::Success& wanted) { // --help, --version
     return app.exit(wanted);
   } catch (const CLI::ParseError& problem) {

@@ -1,5 +1,7 @@
 #include "runtime/cli/settings.hpp"
 
+#include "runtime/cli/remote_settings.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -31,13 +33,16 @@ std::string variable_of(std::string_view key) {
 }
 
 bool is_known(std::string_view key) {
-  return std::find(std::begin(known_keys), std::end(known_keys), key) != std::end(known_keys);
+  const auto remote = remote_settings();
+  return std::find(std::begin(known_keys), std::end(known_keys), key) != std::end(known_keys) ||
+         std::any_of(remote.begin(), remote.end(), [&](const auto& one) { return one.key == key; });
 }
 
 expected<std::string> text_of(const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return *text;
   if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
-  return fail(errc::malformed, "a text or a number is expected");
+  if (const auto flag = node.value_exact<bool>()) return std::string(*flag ? "yes" : "no");
+  return fail(errc::malformed, "a text, a number, or true or false is expected");
 }
 
 expected<toml::table> parse_file(const std::string& path) {
@@ -59,8 +64,8 @@ expected<std::map<std::string, source>> read_file(const std::string& path) {
     const auto where =
         fmt::format("{}:{}: {}", path, node.source().begin.line, std::string_view(name.str()));
     if (!is_known(name.str()))
-      return fail(errc::malformed, where + ": unknown key; store, disk_budget, memory_budget and "
-                                           "jobs are known");
+      return fail(errc::malformed, where + ": unknown key; store, disk_budget, memory_budget, jobs "
+                                           "and those of the remote tier are known");
     auto text = text_of(node);
     if (!text) return fail(text.error().within(where));
     settings.emplace(name.str(), source{std::move(*text), where});
@@ -118,6 +123,19 @@ expected<void> set_jobs(const std::optional<source>& from, unsigned& into) {
     return fail(errc::invalid_argument,
                 from->where + ": '" + text + "' is not a number from 1 to 1024");
   into = number;
+  return {};
+}
+
+expected<void> set_remote(const chooser& choose, const given_options& given, remote_config& into) {
+  for (const auto& one : remote_settings()) {
+    const std::string key(one.key);
+    const auto option = given.remote.find(key);
+    const auto from =
+        choose(key, std::string(one.option),
+               option == given.remote.end() ? std::nullopt : std::optional(option->second));
+    if (!from) continue;
+    if (auto ok = one.set(from->text, into); !ok) return fail(ok.error().within(from->where));
+  }
   return {};
 }
 
@@ -211,6 +229,7 @@ expected<config> resolve(const given_options& given, const environment& variable
     return fail(ok.error());
   if (auto ok = set_jobs(choose("jobs", "--jobs", given.jobs), result.jobs); !ok)
     return fail(ok.error());
+  if (auto ok = set_remote(choose, given, result.remote); !ok) return fail(ok.error());
   return result;
 }
 

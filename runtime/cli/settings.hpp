@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ struct given_options {
   std::optional<std::string> disk_budget; ///< "10GiB"
   std::optional<std::string> memory_budget;
   std::optional<std::string> jobs;
+  std::map<std::string, std::string> remote; ///< by key, of `remote_settings`
   bool verbose = false;
   bool json = false;
 };

@@ -4,6 +4,7 @@
 #include "messages/key.hpp"
 #include "runtime/cli/json.hpp"
 #include "runtime/cli/open_store.hpp"
+#include "runtime/cli/remote_report.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -86,10 +87,29 @@ status list(const config& settings, const store_arguments& arguments) {
   return print(out.str());
 }
 
+namespace {
+
+json json_of(const remote_answer& remote) {
+  return {{"url", remote.place},
+          {"state", remote.state},
+          {"problem", remote.problem},
+          {"answer_ms", remote.answer_ms}};
+}
+
+std::string text_of(const remote_answer& remote) {
+  if (remote.state == "closed")
+    return fmt::format("{} answers in {:.2f} ms", printable(remote.place), remote.answer_ms);
+  return printable(remote.place + " does not answer: " + remote.problem);
+}
+
+} // namespace
+
 status stats(const config& settings, const store_arguments& arguments) {
   const auto source = open_store(settings, store_use::look);
   if (!source) return store_trouble(source.error());
   const auto s = (*source)->stats();
+  std::optional<remote_answer> remote;
+  if (!settings.remote.url.empty()) remote = ask_remote(settings.remote);
   if (arguments.json)
     return print(dump({{"store", settings.store.string()},
                        {"entries", s.entries},
@@ -98,17 +118,19 @@ status stats(const config& settings, const store_arguments& arguments) {
                        {"index_bytes", s.index_bytes},
                        {"segments", s.segments},
                        {"shards", (*source)->shards()},
-                       {"budget_bytes", s.budget_bytes}}));
+                       {"budget_bytes", s.budget_bytes},
+                       {"remote", remote ? json_of(*remote) : json(nullptr)}}));
+  std::vector<std::vector<std::string>> rows{
+      {"store", settings.store.string()},
+      {"entries", std::to_string(s.entries)},
+      {"live", human_bytes(s.live_bytes)},
+      {"on disk", human_bytes(s.disk_bytes)},
+      {"index", human_bytes(s.index_bytes)},
+      {"segments", fmt::format("{} in {} shards", s.segments, (*source)->shards())},
+      {"budget", human_bytes(s.budget_bytes)}};
+  if (remote) rows.push_back({"remote", text_of(*remote)});
   std::ostringstream out;
-  print_table(out,
-              {{"store", settings.store.string()},
-               {"entries", std::to_string(s.entries)},
-               {"live", human_bytes(s.live_bytes)},
-               {"on disk", human_bytes(s.disk_bytes)},
-               {"index", human_bytes(s.index_bytes)},
-               {"segments", fmt::format("{} in {} shards", s.segments, (*source)->shards())},
-               {"budget", human_bytes(s.budget_bytes)}},
-              {false, false});
+  print_table(out, rows, {false, false});
   return print(out.str());
 }
 

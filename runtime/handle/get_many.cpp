@@ -35,46 +35,43 @@ void find_in_memory(runtime_core& core, const named_cache_ptr& cache, std::span<
 
 } // namespace
 
-lookup_list get_locally(runtime_core& core, const named_cache_ptr& cache,
-                        std::span<const key> keys) {
-  lookup_list answers(keys.size());
-  std::vector<std::size_t> missing;
+local_answers get_locally(runtime_core& core, const named_cache_ptr& cache,
+                          std::span<const key> keys) {
+  local_answers result{lookup_list(keys.size()), {}};
+  std::vector<std::size_t> not_in_memory;
   if (cache->memory) {
     for (std::size_t first = 0; first < keys.size(); first += window)
       find_in_memory(core, cache, keys.subspan(first, std::min(window, keys.size() - first)), first,
-                     answers, missing);
+                     result.answers, not_in_memory);
   } else {
-    missing.resize(keys.size());
-    std::iota(missing.begin(), missing.end(), std::size_t{0});
+    not_in_memory.resize(keys.size());
+    std::iota(not_in_memory.begin(), not_in_memory.end(), std::size_t{0});
   }
-  for (const auto number : missing) {
+  for (const auto number : not_in_memory) {
     const wanted_key wanted(cache, keys[number].encoded());
     if (auto good = check_key(wanted.bytes); !good)
-      answers[number] = fail(good.error());
+      result.answers[number] = fail(good.error());
     else if (auto found = find_on_disk(core, wanted))
-      answers[number] = std::move(*found);
+      result.answers[number] = std::move(*found);
+    else
+      result.missing.push_back(number);
   }
-  return answers;
+  return result;
 }
 
-future<lookup_list> get_by_message(runtime_core& core, const named_cache_ptr& cache,
-                                   std::span<const key> keys, const call_options& options) {
+future<lookup_list> get_missing(runtime_core& core, const named_cache_ptr& cache,
+                                std::span<const key> keys, local_answers known,
+                                const call_options& options) {
   using reply = expected<lookup_list>;
   if (auto no = core.refusal()) return reply(fail(*no));
   if (options.cancel.stop_requested()) return reply(fail(called_off()));
   const auto shards = core.views().size();
   std::vector<std::vector<std::pair<std::size_t, std::uint64_t>>> of_shard(shards);
-  lookup_list answers(keys.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const auto& bytes = keys[i].encoded();
-    if (auto good = check_key(bytes); !good) {
-      answers[i] = fail(good.error());
-      continue;
-    }
-    const auto hash = fast_hash(bytes, cache->memory_seed);
-    of_shard[actors::memory_shard_of(hash, shards)].emplace_back(i, hash);
+  for (const auto position : known.missing) {
+    const auto hash = fast_hash(keys[position].encoded(), cache->memory_seed);
+    of_shard[actors::memory_shard_of(hash, shards)].emplace_back(position, hash);
   }
-  auto batch = std::make_shared<get_batch>(cache, std::move(answers));
+  auto batch = std::make_shared<get_batch>(cache, std::move(known.answers));
   for (const auto& items : of_shard)
     for (const auto& [position, hash] : items)
       batch->add(position, keys[position].encoded(), hash);
@@ -90,6 +87,18 @@ future<lookup_list> get_by_message(runtime_core& core, const named_cache_ptr& ca
     first = last;
   }
   return future<lookup_list>(std::move(state));
+}
+
+future<lookup_list> get_by_message(runtime_core& core, const named_cache_ptr& cache,
+                                   std::span<const key> keys, const call_options& options) {
+  local_answers none{lookup_list(keys.size()), {}};
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (auto good = check_key(keys[i].encoded()); good)
+      none.missing.push_back(i);
+    else
+      none.answers[i] = fail(good.error());
+  }
+  return get_missing(core, cache, keys, std::move(none), options);
 }
 
 } // namespace hearth

@@ -71,6 +71,14 @@ void ask(self_pointer self, const session_ptr& run, const tune_request_ptr& requ
             [=](const caf::error& why) { next(failed_reply(why)); });
 }
 
+// An entry that this run fetched from the remote tier is a remote hit for all that it serves,
+// though the others find it where it was put.
+tune_reply as_found_first(tune_reply reply, tune_status first) {
+  const bool is_here = reply.status == tune_status::memory || reply.status == tune_status::disk;
+  if (first == tune_status::remote && is_here) reply.status = tune_status::remote;
+  return reply;
+}
+
 // What else the entry serves: found where it was put, or failed with it.
 void ask_for_other_shapes(self_pointer self, const session_ptr& run, std::size_t entry,
                           const tune_reply& first) {
@@ -82,7 +90,9 @@ void ask_for_other_shapes(self_pointer self, const session_ptr& run, std::size_t
       continue;
     }
     ask(self, run, for_shape(run->entries[entry], run->work, run->work.requests[request]),
-        [=](const tune_reply& reply) { settle(self, run, request, reply); });
+        [=, found = first.status](const tune_reply& reply) {
+          settle(self, run, request, as_found_first(reply, found));
+        });
   }
 }
 
@@ -131,7 +141,9 @@ expected<plan_report> compile_plan(runtime& rt, const plan& work,
   if (auto no = core.refusal()) return fail(*no);
   const auto start_ns = now_ns();
   const auto before = ask_broker<broker_stats>(core, verb::stats_v);
-  auto facts = rt.open("facts");
+  cache_options of_this_host;
+  of_this_host.remote = false; // what compilers and files here are is nobody else's business
+  auto facts = rt.open("facts", of_this_host);
   if (!facts) return fail(facts.error());
   cache_memo memo(std::move(*facts));
   const auto entries = make_tune_requests(core, work, core.processes(), memo);
