@@ -535,6 +535,7 @@ void look_here_then_lease(self_pointer self, const cache_key& key) {
   state.leases.find(key)->second.now = phase::looking;
   if (auto value = find_in_memory(state, key))
     return lease_unless_found(self, key, lookup{tier::memory, std::move(value)});
+  ++state.counters.loads;
   ask_disk(self, key,
            [self, key](const expected<lookup>& result) { lease_unless_found(self, key, result); });
 }
