@@ -6,7 +6,8 @@ add_library(hearth_warnings INTERFACE)
 target_compile_options(hearth_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual -Woverloaded-virtual)
 # GCC 12 reports these falsely of std::variant and of copied containers once it optimises.
-target_compile_options(hearth_warnings INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds)
+target_compile_options(hearth_warnings INTERFACE
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-array-bounds>)
 if(HEARTH_WERROR)
   target_compile_options(hearth_warnings INTERFACE -Werror)
 endif()

@@ -8,8 +8,6 @@
 namespace hearth::storage {
 namespace {
 
-constexpr std::size_t buffer_bytes = 64u << 10;
-constexpr std::uint32_t most_line_bytes = 60u << 10;
 // What of a bulk string is received through the buffer, and what is taken from the allocator before
 // any of it has arrived.
 constexpr std::uint64_t direct_from_bytes = 4u << 10;
@@ -26,7 +24,8 @@ bool is_mark(char c) {
 resp_parser::resp_parser(resp_limits limits, resp_side from)
     : limits_(limits)
     , from_(from) {
-  limits_.line_bytes = std::min(limits_.line_bytes, most_line_bytes);
+  constexpr std::size_t line_end_bytes = 2;
+  limits_.buffer_bytes = std::max(limits_.buffer_bytes, limits_.line_bytes + 2 * line_end_bytes);
 }
 
 bool resp_parser::is_between_values() const noexcept {
@@ -40,7 +39,7 @@ std::span<char> resp_parser::room() {
     grow_bulk();
     return {bulk_.text.data() + bulk_received_, bulk_.text.size() - bulk_received_};
   }
-  if (buffer_.empty()) buffer_.resize(buffer_bytes);
+  if (buffer_.empty()) buffer_.resize(limits_.buffer_bytes);
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
@@ -87,6 +86,9 @@ resp_parser::outcome resp_parser::next(resp_value& out) {
 }
 
 bool resp_parser::find_line(std::string_view& line) {
+  // At once, and not when some day a line ends.
+  if (from_ == resp_side::server && end_ > begin_ && !is_mark(buffer_[begin_]))
+    return refuse("a line that is no RESP");
   const auto* from = buffer_.data() + scanned_;
   const auto* feed = end_ > scanned_
                          ? static_cast<const char*>(std::memchr(from, '\n', end_ - scanned_))
@@ -94,12 +96,7 @@ bool resp_parser::find_line(std::string_view& line) {
   const auto line_end = feed ? static_cast<std::size_t>(feed - buffer_.data()) : end_;
   if (line_end - begin_ > limits_.line_bytes + 1) return refuse("a line above the limit");
   scanned_ = line_end;
-  if (!feed) {
-    // At once, and not when some day a line ends.
-    if (from_ == resp_side::server && end_ > begin_ && !is_mark(buffer_[begin_]))
-      return refuse("a line that is no RESP");
-    return false;
-  }
+  if (!feed) return false;
   line = {buffer_.data() + begin_, line_end - begin_};
   begin_ = scanned_ = line_end + 1;
   if (!line.empty() && line.back() == '\r') {

@@ -20,7 +20,9 @@ struct resp_limits {
   std::uint64_t bytes = 512u << 20;     ///< of all its texts and bulk strings together
   std::uint64_t items = 1u << 16;       ///< of all its arrays, maps and sets together
   std::uint32_t depth = 16;             ///< aggregates in aggregates
-  std::uint32_t line_bytes = 16u << 10; ///< of one line, without its end; at most 60 KiB
+  std::uint32_t line_bytes = 16u << 10; ///< of one line, without its end
+  /// What is received at once, and kept for that; more when a line needs it.
+  std::size_t buffer_bytes = 64u << 10;
 };
 
 /// Which side speaks.
