@@ -12,6 +12,7 @@ registry all_rows() {
   add_process_rows(all);
   add_guard_rows(all);
   add_key_rows(all);
+  add_remote_rows(all);
   return all;
 }
 

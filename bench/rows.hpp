@@ -13,6 +13,7 @@ void add_open_rows(registry& all);         ///< disk.open.1M
 void add_process_rows(registry& all);      ///< disk.procs
 void add_guard_rows(registry& all);        ///< guard
 void add_key_rows(registry& all);          ///< key.*: structural keys and toolchains
+void add_remote_rows(registry& all);       ///< remote.*: beside redis-benchmark
 
 /// All of them.
 registry all_rows();

@@ -4,6 +4,7 @@
 #include "runtime/remote/quiet_thread.hpp"
 #include "runtime/remote/redis_lane.hpp"
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <mutex>
@@ -19,6 +20,8 @@ using actors::remote_failure;
 using actors::remote_reply;
 using actors::remote_server;
 using clock = remote_command::clock;
+
+constexpr std::chrono::milliseconds longest_deadline = std::chrono::hours(24);
 
 remote_reply closed_reply() { return {remote_failure::closed, "the remote tier is shut down", {}}; }
 
@@ -117,8 +120,8 @@ public:
     for (const auto& argument : arguments)
       one.bytes += argument.size();
     one.arguments = std::move(arguments);
-    one.allowed = deadline;
-    one.deadline = clock::now() + deadline;
+    one.allowed = std::min(deadline, longest_deadline);
+    one.deadline = clock::now() + one.allowed;
     one.answered = std::move(answered);
     if (is_forked() || !engine_->put(by, one)) one.answered(closed_reply());
   }
