@@ -28,8 +28,15 @@ void log_failure_once(disk_shard_state& state, const error& why) {
   state.log(log_level::warning, "the disk tier cannot write: " + why.text());
 }
 
+// What a group did to the shard's epoch. When somebody else moved it too, the range is reported as
+// unknown (0 to now), so that whoever reads it starts over.
+struct epoch_range {
+  std::uint64_t before;
+  std::uint64_t after;
+};
+
 void answer_insert(disk_shard_state& state, disk_shard_state::insert_promise& promise,
-                   const write_request& result) {
+                   const write_request& result, epoch_range epochs) {
   if (result.status == write_status::failed) {
     log_failure_once(state, result.why);
     promise.deliver(to_caf(result.why));
@@ -37,15 +44,9 @@ void answer_insert(disk_shard_state& state, disk_shard_state::insert_promise& pr
   }
   state.failure_was_logged = false;
   promise.deliver(result.status == write_status::inserted ? insert_outcome::inserted
-                                                          : insert_outcome::exists);
+                                                          : insert_outcome::exists,
+                  epochs.before, epochs.after);
 }
-
-// What a group of puts and erases did to the shard's epoch. When somebody else moved it too, the
-// range is reported as unknown (0 to now), so that whoever reads it starts over.
-struct epoch_range {
-  std::uint64_t before;
-  std::uint64_t after;
-};
 
 void answer_change(disk_shard_state& state, disk_shard_state::change_promise& promise,
                    const write_request& result, epoch_range epochs) {
@@ -79,7 +80,7 @@ std::size_t write_group(disk_shard_state& state,
   for (std::size_t i = 0; i < group.size(); ++i) {
     auto& promise = writes[first + i].promise;
     if (auto* insert = std::get_if<disk_shard_state::insert_promise>(&promise))
-      answer_insert(state, *insert, group[i]);
+      answer_insert(state, *insert, group[i], epochs);
     else
       answer_change(state, std::get<disk_shard_state::change_promise>(promise), group[i], epochs);
   }
@@ -106,6 +107,15 @@ caf::result<lookup> load(disk_shard_state& state, const cache_key& key) {
 
 } // namespace
 
+disk_shard_state::~disk_shard_state() {
+  for (auto& write : pending)
+    std::visit(
+        [](auto& promise) {
+          promise.deliver(to_caf({errc::closed, "the disk shard ended before it wrote"}));
+        },
+        write.promise);
+}
+
 disk_shard_actor::behavior_type disk_shard(self_pointer self, std::shared_ptr<storage::store> store,
                                            unsigned shard, log_sink log) {
   self->state.store = std::move(store);
@@ -114,7 +124,7 @@ disk_shard_actor::behavior_type disk_shard(self_pointer self, std::shared_ptr<st
   return {
       [self](verb::load, const cache_key& key) { return load(self->state, key); },
       [self](verb::insert, const cache_key& key, const artifact& value) {
-        auto promise = self->make_response_promise<insert_outcome>();
+        auto promise = self->make_response_promise<insert_outcome, std::uint64_t, std::uint64_t>();
         collect(self, {write_kind::insert, key, value, promise});
         return promise;
       },

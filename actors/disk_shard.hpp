@@ -21,7 +21,7 @@ namespace hearth::actors {
 struct disk_shard_state {
   static inline const char* name = "disk_shard";
 
-  using insert_promise = caf::typed_response_promise<insert_outcome>;
+  using insert_promise = caf::typed_response_promise<insert_outcome, std::uint64_t, std::uint64_t>;
   using change_promise = caf::typed_response_promise<std::uint64_t, std::uint64_t, bool>;
 
   /// A write that waits for its group.
@@ -31,6 +31,12 @@ struct disk_shard_state {
     artifact value;
     std::variant<insert_promise, change_promise> promise;
   };
+
+  disk_shard_state() = default;
+  disk_shard_state(const disk_shard_state&) = delete;
+  disk_shard_state& operator=(const disk_shard_state&) = delete;
+  /// What was not written is answered with `closed`: a promise that is dropped answers nothing.
+  ~disk_shard_state();
 
   std::shared_ptr<storage::store> store;
   unsigned shard = 0;

@@ -272,32 +272,6 @@ void tell_remote(self_pointer self, Verb what, const cache_key& key, const Parts
   if (uses_remote(self->state, key)) self->send(self->state.config.remote, what, key, parts...);
 }
 
-void insert(self_pointer self, const cache_key& key, const artifact& value,
-            const insert_callback& next) {
-  auto& state = self->state;
-  if (find_in_memory(state, key)) return next(insert_outcome::exists);
-  if (!uses_disk(state, key)) {
-    keep_in_memory(self, key, value);
-    tell_remote(self, verb::insert_v, key, value);
-    return next(insert_outcome::inserted);
-  }
-  const unmoved same(state, key);
-  self->request(disk_of(state, key), caf::infinite, verb::insert_v, key, value)
-      .then(
-          [self, key, value, next, same](insert_outcome outcome) {
-            if (outcome == insert_outcome::inserted) {
-              if (same) keep_in_memory(self, key, value);
-              tell_remote(self, verb::insert_v, key, value);
-            }
-            next(outcome);
-          },
-          [self, key, value, next](const caf::error& why) {
-            keep_in_memory(self, key, value); // memory serves although the disk is ill
-            tell_remote(self, verb::insert_v, key, value);
-            next(fail(from_caf(why)));
-          });
-}
-
 void replace_in_memory(self_pointer self, const cache_key& key, const artifact& value) {
   if (!uses_memory(key)) return;
   note_cache(self->state, key);
@@ -311,16 +285,54 @@ bool erase_in_memory(self_pointer self, const cache_key& key) {
   return was_there;
 }
 
-// A put of ours moved the epoch from `before` (0: somebody else did too) to `after`. When the view
-// has taken in anything else, somebody may have replaced the entry since.
-void take_in_put(self_pointer self, const cache_key& key, const artifact& value,
-                 std::uint64_t before, std::uint64_t after) {
+// A write of ours moved the epoch from `before` (0: somebody else did too) to `after`. When the
+// view has taken in anything else, somebody may have replaced the entry since.
+void take_in_write(self_pointer self, const cache_key& key, const artifact& value,
+                   std::uint64_t before, std::uint64_t after) {
   const auto seen = self->state.config.view->seen(disk_shard_of(self->state, key));
   if (before != 0 && (seen == before || seen == after))
     replace_in_memory(self, key, value);
   else
     erase_in_memory(self, key);
   tell_views(self->state, key, before, after);
+}
+
+// The same of an insert. The epoch moves in its group when a put is in it, or when its key may have
+// been dropped by the disk: then the memory of other processes may hold it still.
+void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
+                    insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
+  if (outcome == insert_outcome::inserted)
+    take_in_write(self, key, value, before, after);
+  else
+    tell_views(self->state, key, before, after);
+}
+
+void insert(self_pointer self, const cache_key& key, const artifact& value,
+            const insert_callback& next) {
+  auto& state = self->state;
+  if (find_in_memory(state, key)) return next(insert_outcome::exists);
+  if (!uses_disk(state, key)) {
+    keep_in_memory(self, key, value);
+    tell_remote(self, verb::insert_v, key, value);
+    return next(insert_outcome::inserted);
+  }
+  const unmoved same(state, key);
+  self->request(disk_of(state, key), caf::infinite, verb::insert_v, key, value)
+      .then(
+          [self, key, value, next, same](insert_outcome outcome, std::uint64_t before,
+                                         std::uint64_t after) {
+            if (before != after)
+              take_in_insert(self, key, value, outcome, before, after);
+            else if (outcome == insert_outcome::inserted && same)
+              keep_in_memory(self, key, value);
+            if (outcome == insert_outcome::inserted) tell_remote(self, verb::insert_v, key, value);
+            next(outcome);
+          },
+          [self, key, value, next](const caf::error& why) {
+            keep_in_memory(self, key, value); // memory serves although the disk is ill
+            tell_remote(self, verb::insert_v, key, value);
+            next(fail(from_caf(why)));
+          });
 }
 
 void put(self_pointer self, const cache_key& key, const artifact& value, answer<done> reply) {
@@ -335,7 +347,7 @@ void put(self_pointer self, const cache_key& key, const artifact& value, answer<
   self->request(disk_of(state, key), caf::infinite, verb::put_v, key, value)
       .then(
           [self, key, value, reply](std::uint64_t before, std::uint64_t after, bool) mutable {
-            take_in_put(self, key, value, before, after);
+            take_in_write(self, key, value, before, after);
             reply.deliver(done{});
           },
           [self, key, value, reply](const caf::error& why) mutable {

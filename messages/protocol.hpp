@@ -63,9 +63,10 @@ using memory_shard_actor = actor_of<
 using disk_shard_actor =
     actor_of<caf::result<lookup>(verb::load, cache_key),
              // Writes are collected while the mailbox has any, then go to the store as one group.
-             caf::result<insert_outcome>(verb::insert, cache_key, artifact),
-             // Put and erase answer with the shard's epoch before and after, and whether there was
-             // an entry.
+             // All answer with the shard's epoch before and after; put and erase with whether there
+             // was an entry.
+             caf::result<insert_outcome, std::uint64_t, std::uint64_t>(verb::insert, cache_key,
+                                                                       artifact),
              caf::result<std::uint64_t, std::uint64_t, bool>(verb::put, cache_key, artifact),
              caf::result<std::uint64_t, std::uint64_t, bool>(verb::erase, cache_key),
              // To itself: write the group.

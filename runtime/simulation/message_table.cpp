@@ -68,6 +68,11 @@ void settle(answer_slot& slot, std::uint64_t before, std::uint64_t after, bool w
   slot.is_there = true;
 }
 
+void settle(answer_slot& slot, insert_outcome outcome, std::uint64_t, std::uint64_t) {
+  slot.text = text_of(outcome);
+  slot.is_there = true;
+}
+
 template <class T>
 completion<T> completion_into(const answer_ptr& slot) {
   auto state = std::make_shared<completion_state<T>>();

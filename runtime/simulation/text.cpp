@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <type_traits>
+#include <unordered_map>
 
 namespace hearth::simulation {
 namespace {
@@ -58,43 +61,58 @@ std::string text_of_config(const value::map& config) {
 }
 
 template <class T>
-bool add_element(const caf::type_erased_tuple& content, std::size_t at, std::string& out) {
-  if (!content.match_element<T>(at)) return false;
+void add_element(const caf::type_erased_tuple& content, std::size_t at, std::string& out) {
   out += text_of(content.get_as<T>(at));
-  return true;
+}
+
+using printer = void (*)(const caf::type_erased_tuple&, std::size_t, std::string&);
+
+template <class... Ts>
+printer printer_among(const caf::type_erased_tuple& content, std::size_t at) {
+  printer found = nullptr;
+  const auto look = [&]<class T>(std::type_identity<T>) {
+    if (!found && content.match_element<T>(at)) found = add_element<T>;
+  };
+  (look(std::type_identity<Ts>{}), ...);
+  return found;
 }
 
 template <class... Ts>
-bool add_one_of(const caf::type_erased_tuple& content, std::size_t at, std::string& out) {
-  return (add_element<Ts>(content, at, out) || ...);
+bool is_completion_of(const caf::type_erased_tuple& content, std::size_t at) {
+  return (content.match_element<completion<Ts>>(at) || ...);
 }
 
-template <class T>
-bool is_completion(const caf::type_erased_tuple& content, std::size_t at) {
-  return content.match_element<completion<T>>(at);
+printer choose_printer(const caf::type_erased_tuple& content, std::size_t at) {
+  if (content.match_element<caf::atom_value>(at))
+    return [](const auto& of, std::size_t i, std::string& out) {
+      out += caf::to_string(of.template get_as<caf::atom_value>(i));
+    };
+  if (content.match_element<caf::error>(at))
+    return [](const auto& of, std::size_t i, std::string& out) {
+      out += text_of(from_caf(of.template get_as<caf::error>(i)));
+    };
+  if (content.match_element<caf::exit_msg>(at))
+    return [](const auto&, std::size_t, std::string& out) { out += "exit"; };
+  if (content.match_element<caf::down_msg>(at))
+    return [](const auto&, std::size_t, std::string& out) { out += "down"; };
+  if (is_completion_of<lookup, insert_outcome, done, bool, lease_reply>(content, at))
+    return [](const auto&, std::size_t, std::string& out) { out += "(call)"; };
+  if (const auto found =
+          printer_among<cache_key, artifact, lookup, insert_outcome, done, lease_reply,
+                        std::uint64_t, bool, error, memory_shard_stats, broker_stats,
+                        action_request, action_result, trial_request, trial_result, span_list,
+                        hints, guarded_reply, autotune_record, tune_request_ptr, tune_reply, int,
+                        std::int64_t, std::string, std::chrono::milliseconds>(content, at))
+    return found;
+  return [](const auto&, std::size_t, std::string& out) { out += "?"; };
 }
 
+// Which one a type has is looked for once: CAF compares types by their names.
 void add_any(const caf::type_erased_tuple& content, std::size_t at, std::string& out) {
-  if (content.match_element<caf::atom_value>(at)) {
-    out += caf::to_string(content.get_as<caf::atom_value>(at));
-  } else if (content.match_element<caf::error>(at)) {
-    out += text_of(from_caf(content.get_as<caf::error>(at)));
-  } else if (content.match_element<caf::exit_msg>(at)) {
-    out += "exit";
-  } else if (content.match_element<caf::down_msg>(at)) {
-    out += "down";
-  } else if (is_completion<lookup>(content, at) || is_completion<insert_outcome>(content, at) ||
-             is_completion<done>(content, at) || is_completion<bool>(content, at) ||
-             is_completion<lease_reply>(content, at)) {
-    out += "(call)";
-  } else if (!add_one_of<cache_key, artifact, lookup, insert_outcome, done, lease_reply,
-                         std::uint64_t, bool, error, memory_shard_stats, broker_stats, fleet_lease,
-                         remote_tier_stats, action_request, action_result, trial_request,
-                         trial_result, span_list, hints, guarded_reply, autotune_record,
-                         tune_request_ptr, tune_reply, int, std::int64_t, std::string,
-                         std::chrono::milliseconds>(content, at, out)) {
-    out += "?";
-  }
+  thread_local std::map<caf::rtti_pair, printer> known;
+  const auto [place, is_new] = known.try_emplace(content.type(at), nullptr);
+  if (is_new) place->second = choose_printer(content, at);
+  place->second(content, at, out);
 }
 
 } // namespace
@@ -115,12 +133,26 @@ std::string text_of(const error& why) {
   return "error " + std::string(to_string(why.code())) + " \"" + escaped(why.text()) + '"';
 }
 
+namespace {
+
+std::string described(const std::string& key_bytes) {
+  const auto decoded = key::decode(key_bytes);
+  return decoded ? bare_if_word(decoded->describe()) : "?";
+}
+
+} // namespace
+
+// The same few keys are in all messages of a simulation: each is decoded once.
 std::string text_of(const cache_key& key) {
-  const auto decoded = key::decode(key.bytes);
+  constexpr std::size_t most_known = 4096;
+  thread_local std::unordered_map<std::string, std::string> known;
+  if (known.size() >= most_known) known.clear();
+  const auto [at, is_new] = known.try_emplace(key.bytes);
+  if (is_new) at->second = described(key.bytes);
   const auto& id = key.cache->id;
-  const auto version = id.version() == "0" ? "" : "@" + std::string(id.version());
-  return std::string(id.name()) + version + "/" +
-         (decoded ? bare_if_word(decoded->describe()) : "?");
+  std::string text(id.name());
+  if (id.version() != "0") text.append("@").append(id.version());
+  return text.append("/").append(at->second);
 }
 
 std::string text_of(const artifact& value) { return quoted(value.payload()); }
@@ -230,6 +262,8 @@ std::string text_of(const caf::type_erased_tuple& content) {
   if (content.match_elements<std::uint64_t, std::uint64_t, bool>())
     return text_of_epochs(content.get_as<std::uint64_t>(0), content.get_as<std::uint64_t>(1)) +
            " " + text_of(content.get_as<bool>(2));
+  if (content.match_elements<insert_outcome, std::uint64_t, std::uint64_t>())
+    return text_of(content.get_as<insert_outcome>(0));
   if (content.match_elements<verb::promote, cache_key, artifact, std::uint64_t>())
     return "promote " + text_of(content.get_as<cache_key>(1)) + " " +
            text_of(content.get_as<artifact>(2));

@@ -4,7 +4,7 @@ namespace hearth::storage::disk {
 namespace {
 
 constexpr bool is_used(unsigned position) noexcept {
-  return position <= static_cast<unsigned>(head_word::epoch) ||
+  return position <= static_cast<unsigned>(head_word::dropped) ||
          (position >= static_cast<unsigned>(head_word::synced) &&
           position < static_cast<unsigned>(head_word::count));
 }

@@ -35,6 +35,7 @@ enum class head_word : unsigned {
   index_stale,  ///< 1: `index_sum` has to be computed anew
 
   epoch = 16, ///< moves with every put and erase
+  dropped,    ///< whose memory may hold entries that the disk dropped unasked; see below
 
   synced = 24,   ///< location up to which the active segment survives a power loss
   synced_files,  ///< other segments below this number do
@@ -45,6 +46,11 @@ enum class head_word : unsigned {
 
   count
 };
+
+/// Values of `head_word::dropped`; all others are the number of the one opened store whose process
+/// may.
+inline constexpr std::uint64_t nobody_holds_dropped = 0;
+inline constexpr std::uint64_t all_may_hold_dropped = 1;
 
 inline constexpr std::uint64_t head_magic = 0x484541525448; // "HEARTH"
 inline constexpr std::uint64_t head_value_mask = (std::uint64_t{1} << 48) - 1;
@@ -78,6 +84,11 @@ public:
     at(word).store(pack_head_word(word, value), std::memory_order_release);
   }
   void set(head_word word, location where) noexcept { set(word, where.packed()); }
+  /// Stores `value` if `present` is there.
+  bool replace(head_word word, std::uint64_t present, std::uint64_t value) noexcept {
+    auto packed = pack_head_word(word, present);
+    return at(word).compare_exchange_strong(packed, pack_head_word(word, value));
+  }
 
   /// The word itself, check bits and all.
   const std::atomic<std::uint64_t>& word(head_word which) const noexcept { return at(which); }

@@ -158,6 +158,9 @@ private:
   write_outcome write_batch(append_batch& work);
   void commit(append_batch& work, std::span<write_request> group);
   void publish(std::span<const planned_record> items) noexcept;
+  static std::uint64_t number_of_opening();
+  void note_dropped() noexcept;
+  void outdate_dropped() noexcept;
   void refuse(write_request& request, const error& why);
   expected<bool> make_way(stop reason, std::uint64_t hash);
   bool is_flooded() const noexcept;
@@ -340,10 +343,11 @@ private:
   std::atomic<std::uint64_t> sync_failed_here_{0}; // segment; until the head says so too
 
   // With the lock held:
-  std::shared_ptr<file> active_file_; // shared with a flush that is syncing it
-  std::uint64_t active_segment_ = 0;  // of active_file_
-  std::uint64_t allocated_ = 0;       // bytes of it that have blocks
-  std::uint64_t epoch_moves_ = 0;     // by `apply`
+  std::shared_ptr<file> active_file_;                 // shared with a flush that is syncing it
+  std::uint64_t active_segment_ = 0;                  // of active_file_
+  std::uint64_t allocated_ = 0;                       // bytes of it that have blocks
+  std::uint64_t epoch_moves_ = 0;                     // by `apply`
+  const std::uint64_t opening_ = number_of_opening(); // for head_word::dropped
   // Segments that this process left before they were synced: an error of the system is told to
   // whoever had the file open.
   std::map<std::uint64_t, std::shared_ptr<file>> unsynced_;

@@ -246,6 +246,7 @@ expected<void> shard::retire(const evicted_segment& one, std::uint64_t epoch) {
   counters_.add(counter::evicted, one.live.size() - std::min(one.live.size(), one.kept));
   const auto live = head_.get(head_word::live_bytes);
   head_.set(head_word::live_bytes, live - std::min(live, one.bytes - one.kept_bytes));
+  note_dropped(); // what of it could not be read is not in `live`
   if (one.kept > 0) head_.set(head_word::retired_after, one.kept_until);
   if (epoch != this->epoch()) head_.set(head_word::retired_after, tail());
   const auto segments = measure().segments;

@@ -30,6 +30,7 @@ expected<void> shard::drop_oldest_of(std::uint64_t hash) {
       if (!victim || slot_location(one->load()).packed() < slot_location(victim->load()).packed())
         victim = one;
   const planned_record dropped{0, victim, 0, 0, 0, 0, false};
+  note_dropped();
   publish({&dropped, 1});
   counters_.add(counter::evicted);
   return {};

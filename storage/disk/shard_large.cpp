@@ -130,6 +130,7 @@ expected<void> shard::publish_large(write_request& request, prepared_write& read
     counters_.add(counter::existed);
     return {};
   }
+  if (!old.where) outdate_dropped();
   slot* place = old.where;
   for (unsigned attempt = 0; !place && attempt < 4; ++attempt) {
     place = claim_slot(word_set{}, request.key.hash);

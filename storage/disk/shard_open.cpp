@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
+#include <random>
 #include <unistd.h>
 
 namespace hearth::storage::disk {
@@ -40,6 +41,12 @@ shard::shard(shard_config config, file directory, clean_mark& mark)
     , directory_(std::move(directory))
     , windows_({config_.files, directory_.get(), config_.store_id, config_.segment_bytes},
                windows_for(config_)) {}
+
+// Random, and neither of the values of `head_word::dropped` that are no opened store.
+std::uint64_t shard::number_of_opening() {
+  std::random_device source;
+  return ((std::uint64_t{source()} << 16 ^ source()) & head_value_mask) | 2;
+}
 
 shard::~shard() {
   auto* index = private_index_ ? nullptr : index_.load();

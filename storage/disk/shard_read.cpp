@@ -195,9 +195,11 @@ read_result shard::drop_corrupt(slot& one, std::uint64_t word) noexcept {
   // Said before and after: whoever holds the lock computes the sum anew after the slot changed.
 
   head_.set(head_word::index_stale, 1);
+  note_dropped();
   auto present = bare;
   bool dropped = one.compare_exchange_strong(present, 0);
   if (!dropped && (present & ~hit_bit) == bare) dropped = one.compare_exchange_strong(present, 0);
+  note_dropped();
   head_.set(head_word::index_stale, 1);
   counters_.add(dropped ? counter::corrupt : counter::misses);
   return {dropped ? read_status::corrupt : read_status::miss, {}};

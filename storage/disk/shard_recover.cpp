@@ -331,6 +331,7 @@ expected<void> shard::rebuild() {
   head_.set(head_word::pending, 0);
   head_.set(head_word::index_stale, 0);
   head_.set(head_word::epoch, epoch + 1);
+  head_.set(head_word::dropped, nobody_holds_dropped);
   head_.set(head_word::synced, synced);
   head_.set(head_word::synced_files, synced_files);
   head_.set(head_word::sync_failed, 0);

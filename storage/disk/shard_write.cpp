@@ -222,6 +222,7 @@ shard::stop shard::plan(append_batch& work, write_request& request, prepared_wri
   }
   const bool present = old.where && !is_expired(old.header.expires_unix_ms,
                                                 old.header.expires_unix_ms ? unix_time_ms() : 0);
+  if (!present) outdate_dropped();
   if (request.kind == write_kind::insert && present) {
     request.status = write_status::exists;
     counters_.add(counter::existed);
@@ -269,6 +270,25 @@ slot* shard::claim_slot(const word_set& taken, std::uint64_t hash) noexcept {
     return (word == 0 || slot_segment(word) < lowest) &&
            !taken.contains(reinterpret_cast<std::uintptr_t>(one));
   });
+}
+
+// An entry goes, or has just gone, that nobody erased: memory tiers may go on holding it.
+void shard::note_dropped() noexcept { head_.set(head_word::dropped, all_may_hold_dropped); }
+
+// The key that is about to be written or erased is not here, but may be one that was dropped: what
+// the memory of other processes holds of it has to go first. Our own process knows what it writes,
+// so that its memory does not start over, and may hold other dropped entries still: whoever else
+// writes next moves the epoch again. A writer that is alone pays nothing, others once or twice
+// after an eviction.
+void shard::outdate_dropped() noexcept {
+  for (auto holder = head_.get(head_word::dropped);
+       holder != nobody_holds_dropped && holder != opening_;
+       holder = head_.get(head_word::dropped)) {
+    head_.set(head_word::epoch, epoch() + 1);
+    ++epoch_moves_;
+    const auto next = holder == all_may_hold_dropped ? opening_ : nobody_holds_dropped;
+    if (head_.replace(head_word::dropped, holder, next)) return;
+  }
 }
 
 // Writes and publishes what is planned, with the lock held.

@@ -61,7 +61,7 @@ def description(v1):
     need(False, "no copy of the description is right")
 
 
-HEAD_WORDS = list(range(17)) + list(range(24, 30))
+HEAD_WORDS = list(range(18)) + list(range(24, 30))
 NAMES = {"magic": 0, "shard": 1, "store_low": 2, "store_high": 3, "generation": 4, "oldest": 5,
          "active": 8, "pending": 10, "next_segment": 12, "index_sum": 14, "index_stale": 15}
 
