@@ -8,20 +8,54 @@
 #include <caf/typed_response_promise.hpp>
 
 #include <functional>
+#include <memory>
 #include <utility>
 #include <variant>
 
 namespace hearth::actors {
 
-/// One pending answer. It is delivered once; an answer that is dropped undelivered says `closed` to
-/// a completion, so every path delivers.
+/// The response that an actor owes to a request. Copies share it: it is delivered once, and says
+/// `closed` when the last copy goes without, as it does when the actor ends. (CAF 0.17 answers
+/// nothing to a request whose promise is dropped, so that who asked waits for ever.)
+template <class... Ts>
+class owed {
+public:
+  using promise_type = caf::typed_response_promise<Ts...>;
+
+  owed() = default;
+  owed(promise_type promise)
+      : end_(std::make_shared<end>(std::move(promise))) {}
+
+  template <class... Us>
+  void deliver(Us&&... results) const {
+    if (end_ && end_->promise.pending()) end_->promise.deliver(std::forward<Us>(results)...);
+  }
+  /// What the handler returns.
+  const promise_type& promise() const { return end_->promise; }
+
+private:
+  struct end {
+    explicit end(promise_type p)
+        : promise(std::move(p)) {}
+    end(const end&) = delete;
+    end& operator=(const end&) = delete;
+    ~end() {
+      if (promise.pending())
+        promise.deliver(to_caf({errc::closed, "the actor asked ended before it answered"}));
+    }
+    promise_type promise;
+  };
+  std::shared_ptr<end> end_;
+};
+
+/// One pending answer. It is delivered once; one that is dropped undelivered says `closed`.
 template <class T>
 class answer {
 public:
   using callback = std::function<bool(expected<T>)>;
 
   answer(caf::typed_response_promise<T> promise)
-      : to_(std::move(promise)) {}
+      : to_(owed<T>(std::move(promise))) {}
   answer(completion<T> waiting)
       : to_(std::move(waiting)) {}
   /// An answer that this actor itself waits for. It returns whether the result was taken.
@@ -33,7 +67,7 @@ public:
     if (auto* waiting = std::get_if<completion<T>>(&to_))
       return waiting->deliver(std::move(result));
     if (auto* next = std::get_if<callback>(&to_)) return (*next)(std::move(result));
-    auto& promise = std::get<caf::typed_response_promise<T>>(to_);
+    auto& promise = std::get<owed<T>>(to_);
     if (result)
       promise.deliver(std::move(*result));
     else
@@ -48,12 +82,10 @@ public:
   }
 
   /// The promise that a handler returns; only for an answer made of one.
-  const caf::typed_response_promise<T>& promise() const {
-    return std::get<caf::typed_response_promise<T>>(to_);
-  }
+  const caf::typed_response_promise<T>& promise() const { return std::get<owed<T>>(to_).promise(); }
 
 private:
-  std::variant<caf::typed_response_promise<T>, completion<T>, callback> to_;
+  std::variant<owed<T>, completion<T>, callback> to_;
 };
 
 } // namespace hearth::actors

@@ -24,21 +24,19 @@ expected<autotune_record> match(const lookup& found, const std::string& configs_
 
 caf::result<autotune_record> best(self_pointer self, const cache_key& key,
                                   const std::string& configs_hash) {
-  auto promise = self->make_response_promise<autotune_record>();
+  answer<autotune_record> promise(self->make_response_promise<autotune_record>());
   self->request(self->state.shards.owner_of(key), answer_timeout, verb::get_v, key)
-      .then(
-          [promise, configs_hash](const lookup& found) {
-            answer<autotune_record>(promise).deliver(match(found, configs_hash));
-          },
-          [promise](const caf::error& why) mutable { promise.deliver(why); });
-  return promise;
+      .then([promise, configs_hash](
+                const lookup& found) mutable { promise.deliver(match(found, configs_hash)); },
+            [promise](const caf::error& why) mutable { promise.deliver(fail(from_caf(why))); });
+  return promise.promise();
 }
 
 caf::result<done> save(self_pointer self, const cache_key& key, const autotune_record& record) {
-  auto promise = self->make_response_promise<done>();
+  const owed<done> promise(self->make_response_promise<done>());
   const auto& shard = self->state.shards.owner_of(key);
   const auto stored = encode_record(record);
-  const auto failed = [promise](const caf::error& why) mutable { promise.deliver(why); };
+  const auto failed = [promise](const caf::error& why) { promise.deliver(why); };
   // An insert first: a put makes other processes drop what they hold in memory.
   self->request(shard, answer_timeout, verb::insert_v, key, stored)
       .then(
@@ -49,10 +47,10 @@ caf::result<done> save(self_pointer self, const cache_key& key, const autotune_r
             }
             self->request(self->state.shards.owner_of(key), answer_timeout, verb::put_v, key,
                           stored)
-                .then([promise](const done&) mutable { promise.deliver(done{}); }, failed);
+                .then([promise](const done&) { promise.deliver(done{}); }, failed);
           },
           failed);
-  return promise;
+  return promise.promise();
 }
 
 } // namespace

@@ -129,17 +129,17 @@ compile_broker_actor::behavior_type compile_broker(self_pointer self,
   self->state.idle = std::move(workers);
   return {
       [self](verb::run, const action_request& request, int priority) {
-        auto promise = self->make_response_promise<action_result>();
+        const owed<action_result> promise(self->make_response_promise<action_result>());
         self->state.programs[priority].push_back({request, promise});
         dispatch(self);
-        return promise;
+        return promise.promise();
       },
       [self](verb::trial, const trial_request& request, const artifact& library,
              std::chrono::milliseconds deadline) {
-        auto promise = self->make_response_promise<trial_result>();
+        const owed<trial_result> promise(self->make_response_promise<trial_result>());
         self->state.trials.push_back({request, library, deadline, promise});
         dispatch(self);
-        return promise;
+        return promise.promise();
       },
       [self](verb::trace) { return std::exchange(self->state.spans, {}); },
       [self](verb::stats) { return stats_of(self->state); },

@@ -2,11 +2,11 @@
 // priority first, in order within one. Of trials, which measure time, one runs at a time.
 #pragma once
 
+#include "actors/answer.hpp"
 #include "messages/protocol.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
-#include <caf/typed_response_promise.hpp>
 
 #include <deque>
 #include <map>
@@ -20,13 +20,13 @@ struct compile_broker_state {
 
   struct program {
     action_request request;
-    caf::typed_response_promise<action_result> promise;
+    owed<action_result> promise;
   };
   struct trial {
     trial_request request;
     artifact library;
     std::chrono::milliseconds deadline;
-    caf::typed_response_promise<trial_result> promise;
+    owed<trial_result> promise;
   };
 
   std::vector<compile_worker_actor> idle;

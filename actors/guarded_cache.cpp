@@ -218,9 +218,8 @@ guarded_cache_actor::behavior_type guarded_cache(self_pointer self, shard_router
         search->key = key;
         search->values = values;
         search->promise = self->make_response_promise<guarded_reply>();
-        auto promise = search->promise;
         find(self, search);
-        return promise;
+        return search->promise.promise();
       },
       [self](verb::insert, const cache_key& key, const std::string& guard, const artifact& value) {
         auto addition = std::make_shared<guarded_cache_state::addition>();
@@ -228,9 +227,8 @@ guarded_cache_actor::behavior_type guarded_cache(self_pointer self, shard_router
         addition->guard = guard;
         addition->value = value;
         addition->promise = self->make_response_promise<insert_outcome>();
-        auto promise = addition->promise;
         add(self, addition);
-        return promise;
+        return addition->promise.promise();
       },
   };
 }

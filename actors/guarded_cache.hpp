@@ -4,13 +4,13 @@
 // Owns nothing but its work in progress: entries live in a named cache, in every tier of it.
 #pragma once
 
+#include "actors/answer.hpp"
 #include "actors/shard_router.hpp"
 #include "messages/guard.hpp"
 #include "messages/protocol.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
-#include <caf/typed_response_promise.hpp>
 
 #include <memory>
 #include <string>
@@ -36,7 +36,7 @@ struct guarded_cache_state {
     variant_list variants;
     std::size_t next = 0;
     guarded_reply reply;
-    caf::typed_response_promise<guarded_reply> promise;
+    owed<guarded_reply> promise;
   };
 
   /// A variant on its way into the list.
@@ -44,7 +44,7 @@ struct guarded_cache_state {
     cache_key key;
     std::string guard;
     artifact value;
-    caf::typed_response_promise<insert_outcome> promise;
+    owed<insert_outcome> promise;
   };
 
   shard_router shards;

@@ -323,10 +323,10 @@ void enqueue(self_pointer self, const tune_request_ptr& request) {
 }
 
 caf::result<tune_reply> tune(self_pointer self, const tune_request_ptr& request) {
-  auto promise = self->make_response_promise<tune_reply>();
+  const owed<tune_reply> promise(self->make_response_promise<tune_reply>());
   auto& waiting = self->state.waiting[request->key];
   waiting.push_back(promise);
-  if (waiting.size() > 1) return promise;
+  if (waiting.size() > 1) return promise.promise();
   self->request(self->state.config.guarded, answer_timeout, verb::get_v, request->key,
                 request->sizes)
       .then(
@@ -334,7 +334,7 @@ caf::result<tune_reply> tune(self_pointer self, const tune_request_ptr& request)
             if (!answer_from_cache(self, *request, found, false)) enqueue(self, request);
           },
           [=](const caf::error&) { enqueue(self, request); });
-  return promise;
+  return promise.promise();
 }
 
 } // namespace

@@ -5,12 +5,12 @@
 // Owns its work in progress; what it makes goes through the guarded and the autotune cache.
 #pragma once
 
+#include "actors/answer.hpp"
 #include "actors/shard_router.hpp"
 #include "messages/protocol.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
-#include <caf/typed_response_promise.hpp>
 
 #include <deque>
 #include <memory>
@@ -52,9 +52,7 @@ struct kernel_tuner_state {
 
   kernel_tuner_config config;
   /// Who waits for an entry, by its key.
-  std::unordered_map<cache_key, std::vector<caf::typed_response_promise<tune_reply>>,
-                     cache_key_hash>
-      waiting;
+  std::unordered_map<cache_key, std::vector<owed<tune_reply>>, cache_key_hash> waiting;
   std::deque<tune_request_ptr> queue; ///< to be made, when others are done
   std::size_t active = 0;
 };
