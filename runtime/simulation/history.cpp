@@ -19,11 +19,13 @@ bool history::is_overwritten(const write& w, moment before) const {
   });
 }
 
-std::string history::judge_hit(std::string_view bytes, moment begun, moment ended) const {
+std::string history::judge_hit(std::string_view bytes, moment begun, moment ended,
+                               bool waited) const {
   bool is_known = false;
   for (const auto& one : writes_) {
     if (one.is_erase || one.bytes != bytes) continue;
     is_known = true;
+    if (waited && one.is_void && one.start <= ended && one.lent_until >= begun) return {};
     if (!one.is_void && one.start <= ended && (one.end == never || !is_overwritten(one, begun)))
       return {};
   }

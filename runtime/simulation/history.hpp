@@ -24,10 +24,17 @@ public:
   void succeed(std::size_t number, moment now) { writes_[number].end = now; }
   /// It is known that it took no effect.
   void withdraw(std::size_t number) { writes_[number].is_void = true; }
+  /// The same of a lease's fulfilment that came too late. Those who waited for the lease may have
+  /// been given its bytes, when what came first was gone again by then.
+  void lend(std::size_t number, moment now) {
+    withdraw(number);
+    writes_[number].lent_until = now;
+  }
 
   /// What is wrong with a read, begun and ended at these moments, that found `bytes`; empty:
-  /// nothing.
-  std::string judge_hit(std::string_view bytes, moment begun, moment ended) const;
+  /// nothing. `waited`: for whoever held the lease.
+  std::string judge_hit(std::string_view bytes, moment begun, moment ended,
+                        bool waited = false) const;
   /// The same of one that found nothing.
   std::string judge_miss(moment begun, moment ended) const;
 
@@ -43,6 +50,7 @@ private:
     moment end = never;
     bool is_erase;
     bool is_void = false;
+    moment lent_until = 0;
   };
   bool is_overwritten(const write& w, moment before) const;
 

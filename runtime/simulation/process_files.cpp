@@ -77,7 +77,7 @@ ssize_t process_files::read_at(int fd, void* to, std::size_t bytes, std::uint64_
 ssize_t process_files::write_at(int fd, const iovec* parts, int count,
                                 std::uint64_t offset) noexcept {
   if (const int error = fault(disk_call::write)) return error;
-  const int memory = disk_->memory_of(fd);
+  const int memory = disk_->memory_to_change(fd);
   if (memory < 0) return memory;
   if (lost_writes_ > 0) {
     --lost_writes_;
@@ -97,19 +97,19 @@ ssize_t process_files::write_at(int fd, const iovec* parts, int count,
 int process_files::allocate(int fd, std::uint64_t offset, std::uint64_t bytes) noexcept {
   if (const int error = fault(disk_call::allocate)) return error;
   if (full_) return -ENOSPC;
-  const int memory = disk_->memory_of(fd);
+  const int memory = disk_->memory_to_change(fd);
   return memory < 0 ? memory : file_system::allocate(memory, offset, bytes);
 }
 
 int process_files::punch(int fd, std::uint64_t offset, std::uint64_t bytes) noexcept {
   if (dead_) return -EIO;
-  const int memory = disk_->memory_of(fd);
+  const int memory = disk_->memory_to_change(fd);
   return memory < 0 ? memory : file_system::punch(memory, offset, bytes);
 }
 
 int process_files::resize(int fd, std::uint64_t bytes) noexcept {
   if (dead_) return -EIO;
-  const int memory = disk_->memory_of(fd);
+  const int memory = disk_->memory_to_change(fd);
   return memory < 0 ? memory : file_system::resize(memory, bytes);
 }
 

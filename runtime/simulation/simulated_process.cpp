@@ -228,6 +228,7 @@ void simulated_process::spawn_shards() {
   storage::memory_index_options index;
   index.budget_bytes = options_.memory_bytes / options_.memory_shards;
   index.expected_entries = 64;
+  index.layout = storage::node_layout::single; // else what is evicted differs from build to build
   for (unsigned i = 0; i < options_.memory_shards; ++i)
     views_.push_back(std::make_shared<storage::memory_view>(index, store_));
   std::vector<memory_shard_actor> shards;

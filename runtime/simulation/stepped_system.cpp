@@ -8,17 +8,18 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace hearth::simulation {
 namespace {
 
-const caf::scheduled_actor* as_actor(const caf::resumable* job) {
-  return dynamic_cast<const caf::scheduled_actor*>(job);
+// Null for a job that is no actor. What the job says of itself is found sooner than its type.
+caf::scheduled_actor* as_actor(caf::resumable* job) {
+  return job->subtype() == caf::resumable::scheduled_actor ? static_cast<caf::scheduled_actor*>(job)
+                                                           : nullptr;
 }
 
 caf::mailbox_element* next_message(caf::resumable* job) {
-  auto* actor = dynamic_cast<caf::scheduled_actor*>(job);
+  auto* actor = as_actor(job);
   return actor ? actor->peek_at_next_mailbox_element() : nullptr;
 }
 
@@ -31,11 +32,10 @@ std::size_t messages_in(caf::scheduled_actor* actor) {
 } // namespace
 
 std::string text_of(virtual_time at) {
-  char text[48];
   const auto us = std::chrono::duration_cast<std::chrono::microseconds>(at).count();
-  std::snprintf(text, sizeof text, "%lld.%03lldms", static_cast<long long>(us / 1000),
-                static_cast<long long>(us % 1000));
-  return text;
+  auto text = std::to_string(us / 1000);
+  const auto rest = std::to_string(1000 + us % 1000); // its leading zeros kept
+  return text.append(".").append(rest, 1).append("ms");
 }
 
 caf::event_based_actor& sending_from_outside(caf::event_based_actor& from) {
@@ -109,10 +109,16 @@ void stepped_system::note_next(caf::resumable* job) {
   const auto* message = next_message(job);
   if (!actor || !message) return;
   ++steps_;
+  if (message->mid.is_response() &&
+      !answered_.emplace(actor->id(), message->mid.integer_value()).second)
+    ++answered_twice_;
   if (!trace_) return;
-  const auto from = message->sender ? name_of(message->sender->id()) : "-";
-  const auto* arrow = message->mid.is_response() ? " => " : " -> ";
-  note(from + arrow + name_of(actor->id()) + ": " + text_of(message->content()));
+  auto line = message->sender ? name_of(message->sender->id()) : "-";
+  line += message->mid.is_response() ? " => " : " -> ";
+  line += name_of(actor->id());
+  line += ": ";
+  line += text_of(message->content());
+  note(line);
 }
 
 void stepped_system::run(std::size_t job) {
@@ -162,14 +168,14 @@ std::size_t stepped_system::mailbox_size(const caf::actor& actor) const {
 std::size_t stepped_system::waiting_messages() const {
   std::size_t count = 0;
   for (auto* job : scheduler_.jobs)
-    count += messages_in(dynamic_cast<caf::scheduled_actor*>(job));
+    count += messages_in(as_actor(job));
   return count;
 }
 
 void stepped_system::kill(const std::vector<caf::actor>& actors) {
   for (const auto& actor : actors)
     caf::anon_send<caf::message_priority::high>(actor, caf::exit_msg{{}, caf::exit_reason::kill});
-  const auto is_one = [&](const caf::resumable* job) {
+  const auto is_one = [&](caf::resumable* job) {
     const auto* of = as_actor(job);
     return of && std::any_of(actors.begin(), actors.end(),
                              [of](const auto& actor) { return actor.id() == of->id(); });
@@ -208,7 +214,7 @@ void stepped_system::advance_to(virtual_time when) {
 }
 
 void stepped_system::note(std::string_view text) {
-  if (trace_) trace_(text_of(now()) + " " + std::string(text));
+  if (trace_) trace_(text_of(now()).append(" ").append(text));
 }
 
 } // namespace hearth::simulation

@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,8 @@ public:
   std::size_t waiting_messages() const;
   /// Ends these actors, as a kill does: before anything that their mailboxes hold.
   void kill(const std::vector<caf::actor>& actors);
+  /// Responses that were delivered although the same request had one before.
+  std::uint64_t answered_twice() const { return answered_twice_; }
   std::size_t living_actors() { return system_.registry().running(); }
 
   // --- time
@@ -106,6 +109,8 @@ private:
   trace_sink trace_;
   dice* dice_ = nullptr;
   std::uint64_t steps_ = 0;
+  std::set<std::pair<caf::actor_id, std::uint64_t>> answered_; // receiver and request
+  std::uint64_t answered_twice_ = 0;
 };
 
 } // namespace hearth::simulation

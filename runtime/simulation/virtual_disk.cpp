@@ -22,19 +22,23 @@ inode::~inode() {
   if (memory >= 0) ::close(memory);
 }
 
-std::uint64_t inode::size() const {
+const inode::extent& inode::size() const {
   struct stat about {};
-  return ::fstat(memory, &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
+  if (std::exchange(has_changed, false) && ::fstat(memory, &about) == 0)
+    extent_ = {static_cast<std::uint64_t>(about.st_size),
+               static_cast<std::uint64_t>(about.st_blocks)};
+  return extent_;
 }
 
 std::string inode::contents() const {
-  std::string bytes(size(), '\0');
+  std::string bytes(size().bytes, '\0');
   const auto got = ::pread(memory, bytes.data(), bytes.size(), 0);
   bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
   return bytes;
 }
 
 void inode::replace_contents(std::string_view bytes) const {
+  has_changed = true;
   const bool whole =
       ::ftruncate(memory, static_cast<off_t>(bytes.size())) == 0 &&
       ::pwrite(memory, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
@@ -85,6 +89,7 @@ int virtual_disk::open(int directory, std::string_view path, int flags, mode_t m
     if ((flags & O_CREAT) == 0 || !at.directory) return -ENOENT;
     file = std::make_shared<inode>(next_inode_++, false, mode);
     at.directory->names[at.name] = file;
+    file->links = 1;
   }
   if ((flags & O_DIRECTORY) != 0 && !file->is_directory) return -ENOTDIR;
   const int fd = next_descriptor_++;
@@ -110,7 +115,10 @@ int virtual_disk::make_directory(int directory, std::string_view path, mode_t mo
 
 int virtual_disk::remove(int directory, std::string_view path) {
   const auto at = resolve(directory, path);
-  if (!at.directory || at.directory->names.erase(at.name) == 0) return -ENOENT;
+  const auto found = at.directory ? at.directory->names.find(at.name) : inode::entries::iterator{};
+  if (!at.directory || found == at.directory->names.end()) return -ENOENT;
+  --found->second->links;
+  at.directory->names.erase(found);
   return 0;
 }
 
@@ -120,7 +128,9 @@ int virtual_disk::rename(int directory, std::string_view from, std::string_view 
   const auto now = resolve(directory, to);
   if (!file || !now.directory) return -ENOENT;
   old.directory->names.erase(old.name);
-  now.directory->names[now.name] = file;
+  auto& place = now.directory->names[now.name];
+  if (place) --place->links;
+  place = file;
   return 0;
 }
 
@@ -128,7 +138,9 @@ int virtual_disk::link(int directory, std::string_view from, std::string_view to
   const auto file = look_up(directory, from);
   const auto at = resolve(directory, to);
   if (!file || !at.directory) return -ENOENT;
-  return at.directory->names.emplace(at.name, file).second ? 0 : -EEXIST;
+  if (!at.directory->names.emplace(at.name, file).second) return -EEXIST;
+  ++file->links;
+  return 0;
 }
 
 int virtual_disk::list(int directory, std::vector<std::string>& names) {
@@ -143,11 +155,16 @@ int virtual_disk::list(int directory, std::vector<std::string>& names) {
 namespace {
 
 int fill_status(const inode& file, struct stat& out) {
+  static const uid_t user = ::geteuid();
   out = {};
-  if (!file.is_directory && ::fstat(file.memory, &out) < 0) return -errno;
+  out.st_nlink = file.is_directory ? 2 : file.links;
   out.st_ino = file.number;
+  if (!file.is_directory) {
+    out.st_size = static_cast<off_t>(file.size().bytes);
+    out.st_blocks = static_cast<blkcnt_t>(file.size().blocks);
+  }
   out.st_mode = (file.is_directory ? S_IFDIR : S_IFREG) | file.mode;
-  out.st_uid = ::geteuid();
+  out.st_uid = user;
   return 0;
 }
 
@@ -206,6 +223,13 @@ int virtual_disk::memory_of(int fd) const {
   return file && !file->is_directory ? file->memory : -EBADF;
 }
 
+int virtual_disk::memory_to_change(int fd) {
+  const auto file = of(fd);
+  if (!file || file->is_directory) return -EBADF;
+  file->has_changed = true;
+  return file->memory;
+}
+
 // --- the host's side ---------------------------------------------------------------------------
 
 namespace {
@@ -259,6 +283,8 @@ void virtual_disk::lose_power(dice& random) {
   open_.clear();
   root_->durable_names = root_->names; // the store's parent was there long before
   lose_in(*root_, random);
+  each_file("/", *root_, [](const std::string&, inode& file) { file.links = 0; });
+  each_file("/", *root_, [](const std::string&, inode& file) { ++file.links; });
   ++power_losses_;
 }
 
@@ -277,14 +303,17 @@ std::shared_ptr<inode> virtual_disk::find(std::string_view path) const {
 
 bool virtual_disk::remove_file(std::string_view path) { return remove(AT_FDCWD, path) == 0; }
 
-std::uint64_t virtual_disk::used_bytes() const {
+namespace {
+
+std::uint64_t bytes_in(const inode& one) {
   std::uint64_t bytes = 0;
-  each_file("/", *root_, [&](const std::string&, const inode& file) {
-    struct stat about {};
-    if (::fstat(file.memory, &about) == 0)
-      bytes += static_cast<std::uint64_t>(about.st_blocks) * 512;
-  });
-  return bytes;
+  for (const auto& [name, file] : one.names)
+    bytes += bytes_in(*file);
+  return one.is_directory ? bytes : one.size().blocks * 512;
 }
+
+} // namespace
+
+std::uint64_t virtual_disk::used_bytes() const { return bytes_in(*root_); }
 
 } // namespace hearth::simulation

@@ -27,7 +27,13 @@ struct inode {
   ~inode();
   using entries = std::map<std::string, std::shared_ptr<inode>>;
 
-  std::uint64_t size() const;
+  /// Length and blocks of a file. What is written through a mapping changes neither: the store
+  /// maps no holes.
+  struct extent {
+    std::uint64_t bytes = 0;
+    std::uint64_t blocks = 0; ///< of 512 bytes
+  };
+  const extent& size() const;
   std::string contents() const;
   void replace_contents(std::string_view bytes) const;
 
@@ -35,11 +41,16 @@ struct inode {
   bool is_directory;
   mode_t mode;
   int memory = -1;                         ///< a file's bytes: descriptor of anonymous memory
+  nlink_t links = 0;                       ///< names that a file has
   std::string durable;                     ///< a file's bytes when it was synced
   entries names;                           ///< of a directory
   entries durable_names;                   ///< when it was synced
   std::map<int, bool> locks;               ///< flock: description, whether exclusive
   std::map<std::uint64_t, int> byte_locks; ///< offset, description
+  mutable bool has_changed = true;         ///< since its extent was asked for
+
+private:
+  mutable extent extent_;
 };
 
 class virtual_disk {
@@ -63,8 +74,10 @@ public:
   void unlock(int fd);
   int try_lock_byte(int fd, std::uint64_t offset);
   void unlock_byte(int fd, std::uint64_t offset);
-  /// The descriptor of the file's memory, for reads, writes and mappings; -EBADF.
+  /// The descriptor of the file's memory, for reads and mappings; -EBADF.
   int memory_of(int fd) const;
+  /// The same, to change length, blocks or bytes.
+  int memory_to_change(int fd);
 
   // --- the host's side
   /// Loses what was not synced: of every 512 bytes, of each length and of each directory's news

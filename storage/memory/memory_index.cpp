@@ -17,9 +17,9 @@ namespace hearth::storage {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool packs_nodes = false; // each by itself: the sanitizer sees a use after free
+constexpr auto layout_of_build = node_layout::single;
 #else
-constexpr bool packs_nodes = true;
+constexpr auto layout_of_build = node_layout::packed;
 #endif
 
 constexpr std::size_t retired_batch = 128;             // nodes that wait for one scan, at most
@@ -28,8 +28,11 @@ constexpr std::size_t homes_a_step = 8;    // buckets that one insert into a gro
 constexpr std::size_t homes_a_tick = 1024; // the same for reclaim()
 constexpr std::size_t most_first_hits = 1 << 16; // kept for drain_first_hits
 
-std::size_t chunk_bytes(std::uint64_t budget) noexcept {
-  return packs_nodes ? std::clamp<std::uint64_t>(budget / 64, 1024, 16384) : 0;
+std::size_t chunk_bytes(const memory_index_options& options) noexcept {
+  const auto layout = options.layout == node_layout::by_build ? layout_of_build : options.layout;
+  return layout == node_layout::packed
+             ? std::clamp<std::uint64_t>(options.budget_bytes / 64, 1024, 16384)
+             : 0;
 }
 
 // Bytes of an entry: its node and its payload.
@@ -161,7 +164,7 @@ memory_index::implementation::implementation(const memory_index_options& options
     , budget_(options.budget_bytes)
     , batch_bytes_(std::min(retired_batch_bytes, options.budget_bytes / 16))
     , most_fresh_hits_(std::min<std::uint64_t>(most_first_hits, options.budget_bytes / 512))
-    , slab_(std::make_unique<node_slab>(chunk_bytes(options.budget_bytes))) {
+    , slab_(std::make_unique<node_slab>(chunk_bytes(options))) {
   registry_.sum_tally(tally_, hits_before_, misses_before_);
   partitions_.push_back(std::make_unique<partition>());
   // No more than fit: the smallest entries take about that many bytes.

@@ -15,9 +15,17 @@
 
 namespace hearth::storage {
 
+/// How nodes are allocated; what `memory_stats::bytes_used` counts follows from it.
+enum class node_layout : std::uint8_t {
+  by_build, ///< packed, but each by itself under a sanitizer, which then sees a use after free
+  packed,
+  single, ///< each by itself
+};
+
 struct memory_index_options {
   std::uint64_t budget_bytes = 256u << 20; ///< payload, metadata and overhead
   std::size_t expected_entries = 1024;     ///< the table is made for that many
+  node_layout layout = node_layout::by_build;
 };
 
 /// A key in memory: `hash` is `fast_hash(bytes, cache seed ^ process_seed())`, `cache` a small
