@@ -186,7 +186,7 @@ int virtual_disk::sync(int fd) {
   if (lies_) return 0;
   if (file->is_directory)
     file->durable_names = file->names;
-  else
+  else if (file->links > 0)
     file->durable = file->contents();
   return 0;
 }
@@ -264,6 +264,8 @@ void each_file(const std::string& path, const inode& directory,
 } // namespace
 
 // A journal keeps the order in which a directory changed: either all of its news are there or none.
+// What became of a file after its last name was removed came later: when the name is back, that is
+// not there.
 void virtual_disk::lose_in(inode& directory, dice& random) const {
   if (random.one_in(2)) directory.names = directory.durable_names;
   directory.durable_names = directory.names;
@@ -273,7 +275,7 @@ void virtual_disk::lose_in(inode& directory, dice& random) const {
     if (file->is_directory) {
       lose_in(*file, random);
     } else {
-      file->durable = torn(*file, random);
+      if (file->links > 0) file->durable = torn(*file, random);
       file->replace_contents(file->durable);
     }
   }
