@@ -156,6 +156,9 @@ std::uint64_t epoch_of(state_type& state, const cache_key& key) {
   return state.config.view->seen(disk_shard_of(state, key));
 }
 
+void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
+                    insert_outcome outcome, std::uint64_t before, std::uint64_t after);
+
 // Fills the tiers that a hit in the remote tier passed on its way, unless somebody wrote meanwhile.
 void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& value,
                      const load_ptr& load) {
@@ -165,9 +168,14 @@ void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& va
   if (epoch_of(state, key) != load->epoch) return;
   self->request(disk_of(state, key), caf::infinite, verb::insert_v, key, value)
       .then(
-          [self, key, value, load](insert_outcome outcome) {
+          [self, key, value, load](insert_outcome outcome, std::uint64_t before,
+                                   std::uint64_t after) {
             const bool is_ours = outcome == insert_outcome::inserted && !load->overtaken;
-            if (is_ours && epoch_of(self->state, key) == load->epoch)
+            if (before != after)
+              take_in_insert(self, key, value,
+                             is_ours ? insert_outcome::inserted : insert_outcome::exists, before,
+                             after);
+            else if (is_ours && epoch_of(self->state, key) == load->epoch)
               keep_in_memory(self, key, value);
           },
           [self, key, value, load](const caf::error&) {
