@@ -317,8 +317,21 @@ void runtime_core::drain() {
   last_remote_stats_ = ask_remote_stats();
 }
 
+void runtime_core::adopt(caf::actor one) {
+  const std::lock_guard lock(adopted_mutex_);
+  if (closed_) {
+    end_actor(one);
+    return;
+  }
+  adopted_.push_back(std::move(one));
+}
+
 void runtime_core::end_actors() {
   std::vector<caf::actor> all;
+  {
+    const std::lock_guard lock(adopted_mutex_);
+    all = std::exchange(adopted_, {});
+  }
   const auto add = [&](const auto& actor) { all.push_back(caf::actor_cast<caf::actor>(actor)); };
   add(tuner_);
   add(autotune_);

@@ -16,6 +16,7 @@
 #include "storage/disk/store.hpp"
 #include "storage/memory/memory_view.hpp"
 
+#include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 
@@ -77,6 +78,9 @@ public:
   /// budget is more than is left.
   expected<named_cache_ptr> name(const cache_id& id, const cache_options& options);
 
+  /// Has an actor that somebody spawned here end with the runtime, before those it asks.
+  void adopt(caf::actor one);
+
   runtime_stats stats();
 
   /// Whether this is the child of a fork, without the threads that all this needs.
@@ -124,6 +128,8 @@ private:
   lease_ledger ledger_;
   deadlines expiries_;
   callback_threads callbacks_;
+  std::mutex adopted_mutex_;
+  std::vector<caf::actor> adopted_;
   std::mutex names_mutex_;
   std::map<std::pair<std::string, std::string>, named_cache_ptr> names_;
   std::uint64_t memory_shares_ = 0; // bytes, of all named caches
