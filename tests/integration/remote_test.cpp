@@ -1,0 +1,234 @@
+// `hearth compile` on several hosts, each a store of its own, over one real server.
+#include "tests/support/certificates.hpp"
+#include "tests/support/fault_proxy.hpp"
+#include "tests/support/hearth_program.hpp"
+#include "tests/support/local_redis.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fcntl.h>
+#include <functional>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace hearth::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A plan whose compiler notes each start, and stores by name.
+struct fleet {
+  fleet()
+      : plans(directory / "plans") {
+    fs::copy(fs::path(HEARTH_SOURCE_DIR) / "tests/integration/plans", plans);
+    wrap_compiler(":");
+  }
+  // The compiler does `before` each time it makes something.
+  void wrap_compiler(const std::string& before) const {
+    write_text(plans / "cc", "#!/bin/sh\ncase \" $* \" in *\" -o \"*)\necho run >> '" +
+                                 (directory / "runs").string() + "'\n" + before +
+                                 "\n;; esac\nexec g++ \"$@\"\n");
+    fs::permissions(plans / "cc", fs::perms::owner_all);
+    auto text = file_text(plans / "tiny.toml");
+    if (const auto at = text.find("\"g++\""); at != std::string::npos)
+      write_text(plans / "tiny.toml", text.replace(at, 5, "\"./cc\""));
+  }
+  std::vector<std::string> arguments(const std::string& store,
+                                     const std::vector<std::string>& more) const {
+    std::vector<std::string> all{"compile", (plans / "tiny.toml").string(),
+                                 "--store", (directory / store).string(),
+                                 "--jobs",  "1",
+                                 "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    if (std::find(more.begin(), more.end(), "--remote-deadline") == more.end())
+      all.insert(all.end(), {"--remote-deadline", "10s"}); // a busy machine is no ill server
+    return all;
+  }
+  program_result compile(const std::string& store, const std::vector<std::string>& more) const {
+    return run_hearth(arguments(store, more), directory.path());
+  }
+  std::size_t runs() const { return lines_of(file_text(directory / "runs")).size(); }
+
+  temporary_directory directory;
+  fs::path plans;
+};
+
+void check_compiled(const program_result& result) {
+  REQUIRE_MESSAGE(result.status == 0, result.err);
+  CHECK(result.json().at("compiler_runs") == 1);
+  CHECK(result.json().at("failures") == 0);
+}
+
+void check_all_remote(const program_result& result) {
+  REQUIRE_MESSAGE(result.status == 0, result.err);
+  const auto report = result.json();
+  CHECK(report.at("compiler_runs") == 0);
+  CHECK(report.at("hits") == report.at("requests"));
+  for (const auto& kernel : report.at("kernels"))
+    CHECK_MESSAGE(kernel.at("status") == "remote", report.dump(2));
+}
+
+} // namespace
+
+TEST_CASE_FIXTURE(fleet, "what one host compiled an empty one gets over tcp, tls and a socket") {
+  certificate_authority authority(directory.path(), "ca");
+  const auto files = authority.issue("server", "DNS:localhost,IP:127.0.0.1");
+  const local_redis redis({.tcp = true,
+                           .tls = true,
+                           .certificate = files.certificate,
+                           .key = files.key,
+                           .ca = authority.file()});
+  const auto tcp = "redis://127.0.0.1:" + std::to_string(redis.port());
+  check_compiled(compile("a", {"--remote", tcp}));
+  check_all_remote(compile("b", {"--remote", tcp + "/0"}));
+  check_all_remote(compile("c", {"--remote", redis.url()}));
+  check_all_remote(
+      compile("d", {"--remote", "rediss://localhost:" + std::to_string(redis.tls_port()),
+                    "--remote-ca-file", authority.file().string()}));
+  CHECK(runs() == 1);
+  // What a host got it has.
+  const auto again = compile("b", {"--remote", tcp}).json();
+  CHECK(again.at("hits") == again.at("requests"));
+  CHECK(again.at("kernels")[0].at("status") == "disk");
+}
+
+TEST_CASE_FIXTURE(fleet, "a password opens the remote tier, from the url or a file") {
+  const local_redis redis({.tcp = true, .password = "sesame"});
+  const auto port = std::to_string(redis.port());
+  check_compiled(compile("a", {"--remote", "redis://:sesame@127.0.0.1:" + port}));
+  write_text(directory / "password", "sesame\n");
+  check_all_remote(compile("b", {"--remote", "redis://127.0.0.1:" + port, "--remote-password-file",
+                                 (directory / "password").string()}));
+  const auto refused =
+      compile("c", {"--remote", "redis://:open%20up@127.0.0.1:" + port, "--verbose"});
+  check_compiled(refused);
+  CHECK(refused.json().at("remote").at("openings") >= 1);
+  CHECK(refused.err.find("open up") == std::string::npos);
+  CHECK(refused.err.find("open%20up") == std::string::npos);
+}
+
+TEST_CASE_FIXTURE(fleet, "entries are taken only as signed when signing is on") {
+  const local_redis redis;
+  write_text(directory / "old", "old " + std::string(64, 'a') + "\n");
+  write_text(directory / "both",
+             "new " + std::string(64, 'b') + "\n" + file_text(directory / "old"));
+  const auto with = [&](const std::string& keys) {
+    return std::vector<std::string>{"--remote", redis.url(), "--remote-signing-keys",
+                                    (directory / keys).string()};
+  };
+  check_compiled(compile("open", {"--remote", redis.url()}));
+  const auto first = compile("a", with("old")); // what is there is unsigned
+  check_compiled(first);
+  CHECK(first.json().at("remote").dump().find("unsigned") != std::string::npos);
+  check_all_remote(compile("b", with("both")));
+  check_all_remote(compile("c", with("old")));
+  write_text(directory / "stranger", "old " + std::string(64, 'c') + "\n");
+  const auto forged = compile("d", with("stranger"));
+  check_compiled(forged);
+  CHECK(forged.json().at("remote").dump().find("forged") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(fleet, "a plan ends well whatever the remote tier does, and so does the next") {
+  struct fault {
+    const char* name;
+    std::function<void(fault_proxy&)> begin;
+  };
+  const std::vector<fault> faults{
+      {"refused", [](fault_proxy& p) { p.set(proxy_fault::refuse); }},
+      {"black hole", [](fault_proxy& p) { p.set(proxy_fault::black_hole); }},
+      {"a byte a second", [](fault_proxy& p) { p.set(proxy_fault::drip); }},
+      {"cut", [](fault_proxy& p) { p.set(proxy_fault::cut); }},
+      {"garbage", [](fault_proxy& p) { p.garbage(); }},
+      {"wrong type", [](fault_proxy& p) { p.wrong_type(); }},
+      {"giant length", [](fault_proxy& p) { p.giant_length(); }},
+      {"AUTH refused", [](fault_proxy& p) { p.error("WRONGPASS invalid password", {"*"}); }},
+      {"OOM", [](fault_proxy& p) { p.error("OOM command not allowed", {"SET"}); }},
+      {"LOADING", [](fault_proxy& p) { p.error("LOADING Redis is loading", {"*"}); }},
+      {"READONLY",
+       [](fault_proxy& p) {
+         p.error("READONLY You can't write", {"SET", "DEL"});
+       }},
+  };
+  const local_redis redis;
+  fault_proxy proxy(redis.socket());
+  for (const auto& one : faults) {
+    CAPTURE(one.name);
+    one.begin(proxy);
+    const auto result = compile(one.name, {"--remote", proxy.url(), "--remote-deadline", "200ms"});
+    REQUIRE_MESSAGE(result.status == 0, result.err);
+    const auto report = result.json();
+    CHECK(report.at("failures") == 0);
+    CHECK(report.at("remote").at("openings") <= 3);
+    proxy.heal();
+  }
+}
+
+TEST_CASE_FIXTURE(fleet, "a certificate that is wrong in any way is gone without") {
+  certificate_authority authority(directory.path(), "ca"), stranger(directory.path(), "stranger");
+  struct trial {
+    const char* name;
+    certificate_files files;
+  };
+  const std::vector<trial> trials{
+      {"of another authority", stranger.issue("forged", "DNS:localhost,IP:127.0.0.1")},
+      {"expired", authority.issue("expired", "DNS:localhost", -7200, -3600)},
+      {"of another host", authority.issue("other", "DNS:elsewhere.example")}};
+  for (const auto& one : trials) {
+    CAPTURE(one.name);
+    const local_redis redis({.tls = true,
+                             .certificate = one.files.certificate,
+                             .key = one.files.key,
+                             .ca = authority.file()});
+    const auto result =
+        compile(one.name, {"--remote", "rediss://localhost:" + std::to_string(redis.tls_port()),
+                           "--remote-ca-file", authority.file().string()});
+    check_compiled(result);
+    const auto remote = result.json().at("remote");
+    CHECK(remote.at("openings") >= 1);
+    CHECK(remote.at("problem").get<std::string>().find("untrusted") == 0);
+  }
+}
+
+TEST_CASE_FIXTURE(fleet, "sixteen processes on two hosts compile one action once") {
+  const local_redis redis;
+  std::vector<program_run> processes;
+  for (int i = 0; i < 16; ++i)
+    processes.emplace_back(arguments(i % 2 == 0 ? "a" : "b", {"--remote", redis.url()}),
+                           directory.path());
+  std::size_t compiler_runs = 0;
+  for (auto& process : processes) {
+    const auto result = process.wait();
+    REQUIRE_MESSAGE(result.status == 0, result.err);
+    compiler_runs += result.json().at("compiler_runs").get<std::size_t>();
+  }
+  CHECK(compiler_runs == 1);
+  CHECK(runs() == 1);
+}
+
+TEST_CASE_FIXTURE(fleet,
+                  "when the host that compiles is killed another takes over within a lease") {
+  const local_redis redis;
+  const auto hold = directory / "hold";
+  const auto hangs = (directory / "hangs").string();
+  REQUIRE(mkfifo(hangs.c_str(), 0600) == 0);
+  write_text(hold, "");
+  wrap_compiler("if [ -e '" + hold.string() + "' ]; then echo > '" + hangs + "'; sleep 1000; fi");
+  const int end = open(hangs.c_str(), O_RDWR | O_CLOEXEC);
+  const std::vector<std::string> remote{"--remote", redis.url(), "--remote-lease", "3s"};
+  program_run first(arguments("a", remote), directory.path());
+  char mark = 0;
+  REQUIRE(read(end, &mark, 1) == 1); // it compiles
+  close(end);
+  fs::remove(hold);
+  program_run second(arguments("b", remote), directory.path());
+  first.kill();
+  const auto killed = std::chrono::steady_clock::now();
+  const auto result = second.wait();
+  check_compiled(result);
+  CHECK(runs() == 2);
+  // The lease, and a compile on a busy machine.
+  CHECK(std::chrono::steady_clock::now() - killed < std::chrono::seconds(3 + 60));
+}
