@@ -25,6 +25,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace hearth::actors {
@@ -75,7 +76,9 @@ struct remote_tier_state {
   std::unordered_map<std::uint64_t, asked_entry> lookups;            ///< by command
   std::unordered_map<std::uint64_t, asked_lease> lease_requests;     ///< by command
   std::unordered_map<cache_key, std::string, cache_key_hash> leases; ///< held: their tokens
-  std::vector<answer<done>> syncs;                                   ///< wait for the writes
+  /// Entries that nobody can use: the next insert of such a key replaces what is there. Bounded.
+  std::unordered_set<cache_key, cache_key_hash> spoiled;
+  std::vector<answer<done>> syncs; ///< wait for the writes
   std::uint64_t last_command = 0;
   std::uint64_t last_token = 0;
   bool probe_is_out = false;

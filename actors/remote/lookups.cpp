@@ -1,5 +1,6 @@
 #include "actors/remote/parts.hpp"
 #include "storage/remote/commands.hpp"
+#include "storage/remote/server_error.hpp"
 
 #include <string>
 #include <utility>
@@ -36,11 +37,20 @@ void fail_lookup(state_type& state, state_type::asked_entry& asked, std::string_
   miss(state, asked);
 }
 
+// What stands there would keep inserts of the key away for ever.
+void note_spoiled(state_type& state, const cache_key& key) {
+  constexpr std::size_t most = 4096;
+  if (state.spoiled.size() >= most) state.spoiled.clear();
+  state.spoiled.insert(key);
+}
+
 void open_entry(state_type& state, state_type::asked_entry& asked, std::string_view bytes) {
   auto opened =
       storage::open_envelope(asked.key, bytes, state.config.keys, state.config.most_value_bytes);
-  if (opened.fault != envelope_fault::none)
+  if (opened.fault != envelope_fault::none) {
+    if (opened.fault != envelope_fault::too_large) note_spoiled(state, asked.key);
     return fail_lookup(state, asked, to_string(opened.fault));
+  }
   ++counts_of(state, asked.key).hits;
   asked.reply.deliver(lookup{tier::remote, std::move(opened.value)});
 }
@@ -50,6 +60,8 @@ void end_lookup(state_type& state, std::uint64_t number, const remote_reply& rep
   if (node.empty()) return; // it was given up
   auto& asked = node.mapped();
   const auto& value = reply.value;
+  if (storage::server_error_of(server_text(reply)) == storage::server_error::wrong_type)
+    note_spoiled(state, asked.key);
   if (reply.failure != remote_failure::none)
     fail_lookup(state, asked, to_string(reply.failure));
   else if (value.is_null())

@@ -69,6 +69,40 @@ void acknowledge(state_type& state, const remote_write& write, const remote_repl
                                                                        : counts.puts);
 }
 
+// Somebody's entry stands where ours would be signed: if it is not, nobody who verifies can use it.
+bool has_to_be_checked(const state_type& state, number which, const remote_reply& reply) {
+  const auto& write = state.writes.sent(which);
+  return write.what == remote_write::kind::insert && reply.value.is_null() &&
+         write.key.cache->sign && state.config.mode == remote_mode::read_write;
+}
+
+void end_check(self_pointer self, number which, const remote_reply& found) {
+  auto& state = self->state;
+  auto write = state.writes.finish(which);
+  const bool is_there = found.value.type == storage::resp_value::kind::bytes;
+  const auto fault = is_there
+                         ? storage::open_envelope(write.key, found.value.text, state.config.keys,
+                                                  state.config.most_value_bytes)
+                               .fault
+                         : storage::envelope_fault::none;
+  if (fault == storage::envelope_fault::none || fault == storage::envelope_fault::too_large) {
+    ++counts_of(state, write.key).existed;
+    return;
+  }
+  write.what = remote_write::kind::put;
+  remote::write(self, std::move(write));
+}
+
+// Still in flight: whoever waits for the writes waits for this.
+void check_existing(self_pointer self, number which) {
+  auto& state = self->state;
+  const auto& key = state.writes.sent(which).key;
+  send(self, errand::lookup,
+       storage::get_command(storage::remote_entry_name(state.config.prefix, key)),
+       state.config.deadline,
+       [self, which](std::uint64_t, const remote_reply& reply) { end_check(self, which, reply); });
+}
+
 // No other write would fare better for it.
 void fail_write(state_type& state, number which, const remote_reply& reply) {
   const auto write = state.writes.finish(which);
@@ -88,7 +122,9 @@ void end_write(self_pointer self, number which, const remote_reply& reply) {
   auto& state = self->state;
   if (reply.failure == remote_failure::closed) return fail_write(state, which, reply);
   switch (harm_of(reply, errand::write)) {
-  case harm::none: return acknowledge(state, state.writes.finish(which), reply);
+  case harm::none:
+    if (has_to_be_checked(state, which, reply)) return check_existing(self, which);
+    return acknowledge(state, state.writes.finish(which), reply);
   case harm::entry: return fail_write(state, which, reply);
   case harm::writes: try_again(state, which, reply); return rest_writes(self, reply);
   case harm::service:
@@ -147,6 +183,8 @@ void write(self_pointer self, remote_write write) {
     ++state.counters.too_large;
     return lose(state, write, "too_large");
   }
+  if (write.what == remote_write::kind::insert && state.spoiled.erase(write.key) != 0)
+    write.what = remote_write::kind::put;
   for (const auto& dropped : state.writes.push(std::move(write))) {
     ++state.counters.dropped;
     lose(state, dropped, "dropped");

@@ -53,6 +53,8 @@ public:
   /// The next write that may be sent now; it counts as in flight until `finish` or `retry`. Null:
   /// nothing waits, or enough is in flight. Valid until it ends.
   const remote_write* send_next(number& which);
+  /// One that is in flight.
+  const remote_write& sent(number which) const { return in_flight_.at(which).write; }
   /// The write is over: it was acknowledged, or is given up.
   remote_write finish(number which);
   /// The write failed: it goes back to its place. It comes back when it is given up: it was tried
