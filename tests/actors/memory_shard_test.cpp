@@ -244,17 +244,21 @@ TEST_CASE_FIXTURE(fixture, "a hundred who ask for a missing key cause one load o
   int remote_gets = 0;
   const auto remote = keep(system.spawn(
       [](remote_tier_actor::pointer, int* gets) -> remote_tier_actor::behavior_type {
-        return {
-            [gets](verb::get, const cache_key&) {
-              ++*gets;
-              return lookup{};
-            },
-            [](verb::insert, const cache_key&, const artifact&) { return insert_outcome::exists; },
-            [](verb::put, const cache_key&, const artifact&) {},
-            [](verb::erase, const cache_key&) {},
-            [](verb::lock, const cache_key&, const std::string&) { return false; },
-            [](verb::release, const cache_key&, const std::string&) {},
-            [](verb::sync) { return done{}; }};
+        return {[gets](verb::get, const cache_key&) {
+                  ++*gets;
+                  return lookup{};
+                },
+                [](verb::insert, const cache_key&, const artifact&) {},
+                [](verb::put, const cache_key&, const artifact&) {},
+                [](verb::erase, const cache_key&) {},
+                [](verb::lock, const cache_key&) { return fleet_lease::unavailable; },
+                [](verb::release, const cache_key&) {},
+                [](verb::poll) {},
+                [](verb::tick) {},
+                [](verb::renew) {},
+                [](verb::retry) {},
+                [](verb::sync) { return done{}; },
+                [](verb::stats) { return remote_tier_stats{}; }};
       },
       &remote_gets));
   one.config.remote = remote;
