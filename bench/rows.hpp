@@ -5,15 +5,16 @@
 
 namespace hearth::bench {
 
-void add_memory_rows(registry& all);       ///< mem.*: hits through the handle
-void add_memory_index_rows(registry& all); ///< the memory index by itself
-void add_store_rows(registry& all);        ///< store.*: the storage part alone
-void add_disk_rows(registry& all);         ///< disk.insert.*, disk.get.*: through the handle
-void add_open_rows(registry& all);         ///< disk.open.1M
-void add_process_rows(registry& all);      ///< disk.procs
-void add_guard_rows(registry& all);        ///< guard
-void add_key_rows(registry& all);          ///< key.*: structural keys and toolchains
-void add_remote_rows(registry& all);       ///< remote.*: beside redis-benchmark
+void add_memory_rows(registry& all);        ///< mem.*: hits through the handle
+void add_memory_index_rows(registry& all);  ///< the memory index by itself
+void add_store_rows(registry& all);         ///< store.*: the storage part alone
+void add_disk_rows(registry& all);          ///< disk.insert.*, disk.get.*: through the handle
+void add_open_rows(registry& all);          ///< disk.open.1M
+void add_process_rows(registry& all);       ///< disk.procs
+void add_guard_rows(registry& all);         ///< guard
+void add_key_rows(registry& all);           ///< key.*: structural keys and toolchains
+void add_remote_rows(registry& all);        ///< remote.connection
+void add_remote_handle_rows(registry& all); ///< remote.get, stalled: through the handle
 
 /// All of them.
 registry all_rows();

@@ -72,8 +72,8 @@ double rate_of(std::string_view csv) {
 
 } // namespace
 
-redis_process::redis_process(std::filesystem::path directory)
-    : directory_(std::move(directory)) {
+redis_process::redis_process(const std::filesystem::path& directory)
+    : directory_(std::filesystem::absolute(directory)) {
   const auto server =
       start({"redis-server", "--port", "0", "--unixsocket", socket(), "--save", "", "--appendonly",
              "no", "--dir", directory_, "--daemonize", "no", "--logfile", ""});

@@ -13,7 +13,7 @@ namespace hearth::bench {
 class redis_process {
 public:
   /// Throws `std::runtime_error` when it cannot be started: it is not installed, say.
-  explicit redis_process(std::filesystem::path directory);
+  explicit redis_process(const std::filesystem::path& directory);
   redis_process(const redis_process&) = delete;
   redis_process& operator=(const redis_process&) = delete;
   ~redis_process();

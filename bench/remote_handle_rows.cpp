@@ -1,0 +1,132 @@
+// remote.get and stalled: the remote tier through the cache handle, as its users have it.
+#include "bench/frame/dataset.hpp"
+#include "bench/frame/figures.hpp"
+#include "bench/frame/timing.hpp"
+#include "bench/peers/redis_process.hpp"
+#include "bench/rows.hpp"
+#include "hearth/hearth.hpp"
+#include "storage/remote/envelope.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <fmt/format.h>
+#include <memory>
+#include <stdexcept>
+
+namespace hearth::bench {
+namespace {
+
+constexpr std::size_t depth = 64;
+constexpr std::size_t names = 10'000;
+constexpr std::size_t value_bytes = 1024;
+constexpr std::chrono::milliseconds patient{30'000};
+
+// A runtime with nothing but a remote tier.
+class remote_cache {
+public:
+  remote_cache(const std::string& url, std::chrono::milliseconds deadline)
+      : host_(settings(url, deadline))
+      , entries_(*host_.open("bench", {.memory = false, .disk = false})) {}
+
+  cache& entries() { return entries_; }
+  runtime& host() { return host_; }
+
+private:
+  static config settings(const std::string& url, std::chrono::milliseconds deadline) {
+    config result;
+    result.remote.url = url;
+    result.remote.deadline = deadline;
+    return result;
+  }
+
+  runtime host_;
+  cache entries_;
+};
+
+// All entries are on the server once this runtime is shut down.
+void fill(const std::string& url, const dataset& data) {
+  remote_cache writer(url, patient);
+  for (std::size_t i = 0; i < data.size(); ++i)
+    if (!writer.entries().insert(data.key(i), data.value(i)))
+      throw std::runtime_error("cannot insert into the remote tier");
+  writer.host().shutdown();
+}
+
+void get_all(cache& entries, const dataset& data, std::size_t count) {
+  std::deque<future<lookup>> under_way;
+  std::size_t asked = 0;
+  for (std::size_t answered = 0; answered < count; ++answered) {
+    for (; under_way.size() < depth && asked < count; ++asked)
+      under_way.push_back(entries.get_async(data.key(data.order()[asked % data.size()])));
+    const auto found = under_way.front().get();
+    under_way.pop_front();
+    if (!found || found->value.payload().size() != value_bytes)
+      throw std::runtime_error("the remote tier did not give what it has");
+  }
+}
+
+void measure_get(row_run& run) {
+  const redis_process redis(run.how().directory);
+  const dataset data(run.scaled(names, 500), value_bytes);
+  fill(redis.url(), data);
+  // What redis-benchmark gets is as large as an entry's envelope.
+  const auto id = *cache_id::make("bench");
+  const cache_key key{std::make_shared<const named_cache>(named_cache{id, 0, 0}),
+                      data.key_bytes(0)};
+  const auto bytes = storage::seal_envelope(key, data.value(0), {}).size();
+  redis.fill(data.size(), bytes);
+  remote_cache reader(redis.url(), patient);
+  const auto gets = run.scaled(200'000, 1'000);
+  run.compare(
+      {{"hearth",
+        [&] {
+          const stopwatch watch;
+          get_all(reader.entries(), data, gets);
+          return watch.seconds() / static_cast<double>(gets);
+        }},
+       {"redis",
+        [&] {
+          return redis.seconds_an_operation(gets, depth, data.size(), {"GET", "k__rand_int__"});
+        }}},
+      fmt::format("a get of 1 KiB from a redis-server on a Unix socket, through the handle without "
+                  "other tiers, digest verified, {} outstanding; redis-benchmark: {} pipelined on "
+                  "one connection, {} bytes",
+                  depth, depth, bytes));
+}
+
+void measure_stalled(row_run& run) {
+  const redis_process redis(run.how().directory);
+  const dataset data(run.scaled(10'000, 100), value_bytes);
+  std::vector<double> first_ms;
+  std::vector<double> added_ms;
+  for (unsigned round = 0; round < run.how().rounds; ++round) {
+    remote_cache asker(redis.url(), std::chrono::milliseconds{100});
+    redis.freeze(true);
+    const stopwatch whole;
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      if (asker.entries().get(data.key(i))->hit()) throw std::runtime_error("a hit out of nowhere");
+      if (i == 0) first_ms.push_back(whole.seconds() * 1e3);
+    }
+    added_ms.push_back(whole.seconds() * 1e3);
+    redis.freeze(false);
+  }
+  run.value("first_ms", median(first_ms),
+            "the first get of a Redis that takes connections and never answers, deadline 100 ms");
+  run.value(
+      "all_ms", median(added_ms),
+      fmt::format("that and all of {} gets that follow, one after the other", data.size() - 1));
+}
+
+} // namespace
+
+void add_remote_handle_rows(registry& all) {
+  all.rows.push_back({"remote.get",
+                      "pipelined gets from a local Redis, through the handle",
+                      {"redis"},
+                      measure_get});
+  all.rows.push_back(
+      {"stalled", "what a Redis that never answers adds to gets", {}, measure_stalled});
+}
+
+} // namespace hearth::bench
