@@ -128,9 +128,9 @@ int virtual_disk::rename(int directory, std::string_view from, std::string_view 
   const auto now = resolve(directory, to);
   if (!file || !now.directory) return -ENOENT;
   old.directory->names.erase(old.name);
-  auto& place = now.directory->names[now.name];
-  if (place) --place->links;
-  place = file;
+  auto& named = now.directory->names[now.name];
+  if (named) --named->links;
+  named = file;
   return 0;
 }
 
