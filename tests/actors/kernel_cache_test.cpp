@@ -25,8 +25,8 @@ struct fixture : deterministic {
   tiers one{*this, directory.path()};
   kernel_cache_actor kernels = spawn({});
 
-  kernel_cache_actor spawn(actors::kernel_cache_config config) {
-    return keep(system.spawn(actors::kernel_cache, std::move(config)));
+  kernel_cache_actor spawn(actors::kernel_cache_config how) {
+    return keep(system.spawn(actors::kernel_cache, std::move(how)));
   }
   actors::kernel_cache_config kept() {
     return {.most_kernels = 0, .kept_in = key_in("fuser", "x").cache, .shards = one.router};

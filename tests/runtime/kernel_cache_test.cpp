@@ -1,5 +1,6 @@
-#include "hearth/kernel_cache.hpp"
+#include "runtime/kernel_cache.hpp"
 
+#include "runtime/runtime.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <algorithm>
