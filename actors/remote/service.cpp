@@ -28,9 +28,7 @@ void go_without(self_pointer self, const remote_reply& why) {
   auto& state = self->state;
   open_gate(state, false);
   state.config.log(log_level::warning, "going on without " + state.config.name +
-                                           ", which is tried "
-                                           "again now and then: " +
-                                           problem_of(why));
+                                           ", which is tried again: " + problem_of(why));
   give_up_lookups(state, to_string(why.failure));
   give_up_lease_requests(self);
   answer_syncs(state);

@@ -49,20 +49,23 @@ void retry_later(self_pointer self) {
 // The server takes no writes, but may well answer lookups.
 void rest_writes(self_pointer self, const remote_reply& why) {
   auto& state = self->state;
+  const auto said = std::string(server_text(why));
   if (state.writing.fail(true))
-    state.config.log(log_level::warning, state.config.name +
-                                             " takes no writes, they are tried "
-                                             "again now and then: " +
-                                             std::string(server_text(why)));
+    state.config.log(log_level::warning,
+                     state.config.name +
+                         " takes no writes; they wait and are tried again: " + said);
   state.writing.end_probe(false);
   retry_later(self);
 }
 
+// One was carried out.
+void go_on_writing(state_type& state) {
+  if (state.writing.now() != storage::breaker::phase::half_open) return;
+  state.writing.end_probe(true);
+  state.config.log(log_level::info, state.config.name + " takes writes again");
+}
+
 void acknowledge(state_type& state, const remote_write& write, const remote_reply& reply) {
-  if (state.writing.now() == storage::breaker::phase::half_open) {
-    state.writing.end_probe(true);
-    state.config.log(log_level::info, state.config.name + " takes writes again");
-  }
   if (write.what == remote_write::kind::release) return;
   auto& counts = counts_of(state, write.key);
   ++(write.what == remote_write::kind::insert && reply.value.is_null() ? counts.existed
@@ -78,6 +81,8 @@ bool has_to_be_checked(const state_type& state, number which, const remote_reply
 
 void end_check(self_pointer self, number which, const remote_reply& found) {
   auto& state = self->state;
+  const auto& sent = state.writes.sent(which);
+  const bool is_last_word = state.writes.newest_of(sent.key) == &sent;
   auto write = state.writes.finish(which);
   const bool is_there = found.value.type == storage::resp_value::kind::bytes;
   const auto fault = is_there
@@ -85,10 +90,10 @@ void end_check(self_pointer self, number which, const remote_reply& found) {
                                                   state.config.most_value_bytes)
                                .fault
                          : storage::envelope_fault::none;
-  if (fault == storage::envelope_fault::none || fault == storage::envelope_fault::too_large) {
-    ++counts_of(state, write.key).existed;
-    return;
-  }
+  const bool is_good =
+      fault == storage::envelope_fault::none || fault == storage::envelope_fault::too_large;
+  if (is_good) ++counts_of(state, write.key).existed;
+  if (is_good || !is_last_word) return;
   write.what = remote_write::kind::put;
   remote::write(self, std::move(write));
 }
@@ -123,6 +128,7 @@ void end_write(self_pointer self, number which, const remote_reply& reply) {
   if (reply.failure == remote_failure::closed) return fail_write(state, which, reply);
   switch (harm_of(reply, errand::write)) {
   case harm::none:
+    go_on_writing(state);
     if (has_to_be_checked(state, which, reply)) return check_existing(self, which);
     return acknowledge(state, state.writes.finish(which), reply);
   case harm::entry: return fail_write(state, which, reply);
