@@ -91,7 +91,7 @@ TEST_CASE_FIXTURE(fixture,
       kernels, verb::save_v, std::string("graph(%x:\n  return (%y)"), artifact::make("spec"));
   REQUIRE_FALSE(saved);
   CHECK(saved.error().code() == errc::malformed);
-  CHECK(saved.error().text().find("line 1") != std::string::npos);
+  CHECK(saved.error().text().find("line 2") != std::string::npos);
   CHECK(find("no graph").spec.find("line 1") != std::string::npos);
   CHECK(count() == 0);
   CHECK(save(add_graph, "add kernel") == 0);

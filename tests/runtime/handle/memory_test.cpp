@@ -89,8 +89,9 @@ TEST_CASE("readers and writers of many threads stay within the budget and see wh
     return std::string(16 + size, static_cast<char>('a' + number % 26));
   };
   const auto work = [&](std::uint64_t seed) {
+    constexpr int least_rounds = 20; // that many evict, however slow the machine is
     std::mt19937_64 random(seed);
-    while (std::chrono::steady_clock::now() < end)
+    for (int round = 0; round < least_rounds || std::chrono::steady_clock::now() < end; ++round)
       for (int i = 0; i < 200; ++i) {
         const auto number = random() % 5000;
         const auto k = key::integer(static_cast<std::int64_t>(number));
