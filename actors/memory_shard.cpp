@@ -419,14 +419,19 @@ state_type::lease_record end_lease(self_pointer self, const cache_key& key) {
   return record;
 }
 
-void settle(self_pointer self, const cache_key& key, const expected<lookup>& result) {
-  auto record = end_lease(self, key);
-  for (auto& waiting : record.waiters) {
+// Answers everybody who waited for a lease that is over.
+void answer_waiters(state_type::lease_record& ended, const expected<lookup>& result) {
+  for (auto& waiting : ended.waiters) {
     if (result)
-      waiting.reply.deliver(lease_reply{*result, 0, waiting.waited || record.contended});
+      waiting.reply.deliver(lease_reply{*result, 0, waiting.waited || ended.contended});
     else
       waiting.reply.deliver(fail(result.error()));
   }
+}
+
+void settle(self_pointer self, const cache_key& key, const expected<lookup>& result) {
+  auto record = end_lease(self, key);
+  answer_waiters(record, result);
 }
 
 // Gives the lease to the first who still wants it; with nobody left it is over.
@@ -619,11 +624,14 @@ state_type::lease_record* held(state_type& state, lease_id id, cache_key& key) {
   return record.now == phase::held ? &record : nullptr;
 }
 
-// Somebody was first: every waiter gets what is stored, or ours should that be gone again.
+// Somebody was first: every waiter gets what is stored, or ours should that be gone again. The
+// lease is over at once: who asks from now on looks for themselves, and is not given what was
+// erased.
 void settle_with_stored(self_pointer self, const cache_key& key, const artifact& ours) {
-  look(self, key, answer<lookup>([self, key, ours](const expected<lookup>& result) {
+  const auto ended = std::make_shared<state_type::lease_record>(end_lease(self, key));
+  look(self, key, answer<lookup>([ended, ours](const expected<lookup>& result) {
          const bool there = result && result->hit();
-         settle(self, key, there ? *result : lookup{tier::memory, ours});
+         answer_waiters(*ended, there ? *result : lookup{tier::memory, ours});
          return true;
        }));
 }
