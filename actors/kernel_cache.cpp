@@ -1,5 +1,6 @@
 #include "actors/kernel_cache.hpp"
 
+#include "actors/answer.hpp"
 #include "messages/digest.hpp"
 #include "messages/graph.hpp"
 #include "messages/key.hpp"
@@ -11,7 +12,7 @@ namespace hearth::actors {
 namespace {
 
 using self_pointer = kernel_cache_actor::stateful_pointer<kernel_cache_state>;
-using find_promise = caf::typed_response_promise<std::int64_t, lookup>;
+using found_answer = owed<std::int64_t, lookup>;
 
 constexpr auto answer_timeout = std::chrono::minutes{2};
 constexpr std::int64_t no_kernel = -1;
@@ -45,16 +46,15 @@ caf::result<std::int64_t> save(self_pointer self, const std::string& text, const
   if (!graph) return to_caf(graph.error());
   auto& state = self->state;
   if (!state.config.kept_in) return add(state, std::move(*graph), spec);
-  auto promise = self->make_response_promise<std::int64_t>();
+  const owed<std::int64_t> reply(self->make_response_promise<std::int64_t>());
   const auto key = kept_key(state.config.kept_in, *graph);
-  auto finish = [self, promise, graph = *graph, spec]() mutable {
-    promise.deliver(add(self->state, std::move(graph), spec));
+  const auto finish = [self, reply, graph = *graph, spec] {
+    reply.deliver(add(self->state, graph, spec));
   };
   // That it cannot be kept is said in the log by the tier; here the kernel serves all the same.
   self->request(state.config.shards.owner_of(key), answer_timeout, verb::insert_v, key, spec)
-      .then([finish](insert_outcome) mutable { finish(); },
-            [finish](const caf::error&) mutable { finish(); });
-  return promise;
+      .then([finish](insert_outcome) { finish(); }, [finish](const caf::error&) { finish(); });
+  return reply.promise();
 }
 
 lookup get(const kernel_cache_state& state, std::int64_t id) {
@@ -63,36 +63,38 @@ lookup get(const kernel_cache_state& state, std::int64_t id) {
 }
 
 // The first kernel of a graph, if it is in the table.
-bool deliver_known(const kernel_cache_state& state, const std::string& graph, find_promise& to) {
+bool deliver_known(const kernel_cache_state& state, const std::string& graph,
+                   const found_answer& to) {
   const auto at = state.first_of.find(graph);
   if (at == state.first_of.end()) return false;
   to.deliver(at->second, get(state, at->second));
   return true;
 }
 
-find_promise find(self_pointer self, const std::string& text) {
-  auto promise = self->make_response_promise<std::int64_t, lookup>();
-  auto graph = normalize_graph(text);
-  if (!graph) {
-    promise.deliver(to_caf(graph.error()));
-    return promise;
-  }
-  auto& state = self->state;
-  if (deliver_known(state, *graph, promise)) return promise;
-  if (!state.config.kept_in) {
-    promise.deliver(no_kernel, lookup{});
-    return promise;
-  }
-  const auto key = kept_key(state.config.kept_in, *graph);
-  auto take = [self, promise, graph = *graph](const lookup& found) mutable {
-    if (deliver_known(self->state, graph, promise)) return; // saved or found meanwhile
+void find_kept(self_pointer self, const std::string& graph, const found_answer& reply) {
+  const auto key = kept_key(self->state.config.kept_in, graph);
+  const auto take = [self, reply, graph](const lookup& found) {
+    if (deliver_known(self->state, graph, reply)) return; // saved or found meanwhile
     const auto id = found.hit() ? add(self->state, graph, found.value) : no_kernel;
-    promise.deliver(id, found);
+    reply.deliver(id, found);
   };
-  self->request(state.config.shards.owner_of(key), answer_timeout, verb::get_v, key)
-      .then([take](const lookup& found) mutable { take(found); },
-            [take](const caf::error&) mutable { take(lookup{}); });
-  return promise;
+  self->request(self->state.config.shards.owner_of(key), answer_timeout, verb::get_v, key)
+      .then([take](const lookup& found) { take(found); },
+            [take](const caf::error&) { take(lookup{}); });
+}
+
+found_answer::promise_type find(self_pointer self, const std::string& text) {
+  const found_answer reply(self->make_response_promise<std::int64_t, lookup>());
+  const auto graph = normalize_graph(text);
+  if (!graph)
+    reply.deliver(to_caf(graph.error()));
+  else if (deliver_known(self->state, *graph, reply))
+    return reply.promise();
+  else if (self->state.config.kept_in)
+    find_kept(self, *graph, reply);
+  else
+    reply.deliver(no_kernel, lookup{});
+  return reply.promise();
 }
 
 } // namespace

@@ -146,3 +146,17 @@ TEST_CASE_FIXTURE(fixture, "two who look for a kept kernel at once get one numbe
   CHECK(ids == std::vector<std::int64_t>{0, 0});
   CHECK(count() == 1);
 }
+
+TEST_CASE_FIXTURE(fixture, "who asks a kernel cache that ends meanwhile gets closed") {
+  kernels = spawn(kept());
+  auto found = self->request(kernels, caf::infinite, verb::find_v, add_graph);
+  auto saved = self->request(kernels, caf::infinite, verb::save_v, mul_graph, artifact::make("k"));
+  scheduler.try_run_once(); // both wait for the disk now
+  caf::anon_send_exit(kernels, caf::exit_reason::user_shutdown);
+  scheduler.run();
+  std::vector<errc> said;
+  const auto note = [&](const caf::error& why) { said.push_back(from_caf(why).code()); };
+  found.receive([](std::int64_t, const lookup&) {}, note);
+  saved.receive([](std::int64_t) {}, note);
+  CHECK(said == std::vector<errc>{errc::closed, errc::closed});
+}
