@@ -1,18 +1,14 @@
 #include "runtime/process/worker_path.hpp"
 
+#include "runtime/files/find_program.hpp"
+
 #include <cstdlib>
 #include <filesystem>
-#include <unistd.h>
 
 namespace hearth {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_program(const fs::path& file) {
-  std::error_code ignored;
-  return fs::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
-}
 
 expected<std::string> given(const std::string& path, const char* by) {
   if (!is_program(path))
@@ -35,7 +31,7 @@ expected<std::string> find_worker(const std::string& configured) {
                              HEARTH_INSTALLED_WORKER, HEARTH_BUILT_WORKER};
   std::string looked_at;
   for (const auto& place : places) {
-    if (is_program(place)) return place.string();
+    if (is_program(place.string())) return place.string();
     looked_at += (looked_at.empty() ? "" : ", ") + place.string();
   }
   return fail(errc::not_found, "no hearth-worker at " + looked_at + "; name it in HEARTH_WORKER");
