@@ -135,6 +135,43 @@ private:
   std::uint64_t before_;
 };
 
+// --- what a write changes in memory -------------------------------------------------------------
+
+void replace_in_memory(self_pointer self, const cache_key& key, const artifact& value) {
+  if (!uses_memory(key)) return;
+  note_cache(self->state, key);
+  self->state.config.view->index().put(in_memory(key), value);
+  note_change(self);
+}
+
+bool erase_in_memory(self_pointer self, const cache_key& key) {
+  const bool was_there = self->state.config.view->index().erase(in_memory(key));
+  note_change(self);
+  return was_there;
+}
+
+// A write of ours moved the epoch from `before` (0: somebody else did too) to `after`. When the
+// view has taken in anything else, somebody may have replaced the entry since.
+void take_in_write(self_pointer self, const cache_key& key, const artifact& value,
+                   std::uint64_t before, std::uint64_t after) {
+  const auto seen = self->state.config.view->seen(disk_shard_of(self->state, key));
+  if (before != 0 && (seen == before || seen == after))
+    replace_in_memory(self, key, value);
+  else
+    erase_in_memory(self, key);
+  tell_views(self->state, key, before, after);
+}
+
+// The same of an insert. The epoch moves in its group when a put is in it, or when its key may have
+// been dropped by the disk: then the memory of other processes may hold it still.
+void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
+                    insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
+  if (outcome == insert_outcome::inserted)
+    take_in_write(self, key, value, before, after);
+  else
+    tell_views(self->state, key, before, after);
+}
+
 // --- get: memory, disk, remote -----------------------------------------------------------------
 
 void deliver_load(state_type& state, const cache_key& key, const load_ptr& load,
@@ -155,9 +192,6 @@ std::uint64_t epoch_of(state_type& state, const cache_key& key) {
   state.config.view->refresh();
   return state.config.view->seen(disk_shard_of(state, key));
 }
-
-void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
-                    insert_outcome outcome, std::uint64_t before, std::uint64_t after);
 
 // Fills the tiers that a hit in the remote tier passed on its way, unless somebody wrote meanwhile.
 void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& value,
@@ -278,41 +312,6 @@ void get_some(self_pointer self, const get_batch_ptr& batch, std::size_t first, 
 template <class Verb, class... Parts>
 void tell_remote(self_pointer self, Verb what, const cache_key& key, const Parts&... parts) {
   if (uses_remote(self->state, key)) self->send(self->state.config.remote, what, key, parts...);
-}
-
-void replace_in_memory(self_pointer self, const cache_key& key, const artifact& value) {
-  if (!uses_memory(key)) return;
-  note_cache(self->state, key);
-  self->state.config.view->index().put(in_memory(key), value);
-  note_change(self);
-}
-
-bool erase_in_memory(self_pointer self, const cache_key& key) {
-  const bool was_there = self->state.config.view->index().erase(in_memory(key));
-  note_change(self);
-  return was_there;
-}
-
-// A write of ours moved the epoch from `before` (0: somebody else did too) to `after`. When the
-// view has taken in anything else, somebody may have replaced the entry since.
-void take_in_write(self_pointer self, const cache_key& key, const artifact& value,
-                   std::uint64_t before, std::uint64_t after) {
-  const auto seen = self->state.config.view->seen(disk_shard_of(self->state, key));
-  if (before != 0 && (seen == before || seen == after))
-    replace_in_memory(self, key, value);
-  else
-    erase_in_memory(self, key);
-  tell_views(self->state, key, before, after);
-}
-
-// The same of an insert. The epoch moves in its group when a put is in it, or when its key may have
-// been dropped by the disk: then the memory of other processes may hold it still.
-void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
-                    insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
-  if (outcome == insert_outcome::inserted)
-    take_in_write(self, key, value, before, after);
-  else
-    tell_views(self->state, key, before, after);
 }
 
 void insert(self_pointer self, const cache_key& key, const artifact& value,

@@ -50,7 +50,8 @@ expected<lookup> cache::get(const key& k) const {
   if (auto value = find_in_memory(*core_, wanted)) [[likely]]
     return lookup{tier::memory, std::move(value)};
   if (auto found = get_below(*core_, wanted)) return std::move(*found);
-  return ask<lookup>(*core_, {}, wanted.owned(), verb::get_v, wanted.owned()).get();
+  const auto key = wanted.owned();
+  return ask<lookup>(*core_, {}, key, verb::get_v, key).get();
 }
 
 expected<lookup> cache::get(const key& k, const call_options& options) const {
@@ -58,7 +59,8 @@ expected<lookup> cache::get(const key& k, const call_options& options) const {
   const wanted_key wanted(cache_, k.encoded());
   if (auto value = find_in_memory(*core_, wanted)) return lookup{tier::memory, std::move(value)};
   if (auto found = get_below(*core_, wanted)) return std::move(*found);
-  return wait(ask<lookup>(*core_, options, wanted.owned(), verb::get_v, wanted.owned()), options);
+  const auto key = wanted.owned();
+  return wait(ask<lookup>(*core_, options, key, verb::get_v, key), options);
 }
 
 future<lookup> cache::get_async(const key& k, const call_options& options) const {
@@ -68,7 +70,8 @@ future<lookup> cache::get_async(const key& k, const call_options& options) const
   if (auto value = find_in_memory(*core_, wanted)) [[likely]]
     return expected<lookup>(lookup{tier::memory, std::move(value)});
   if (auto found = get_below(*core_, wanted)) return std::move(*found);
-  return ask_async<lookup>(*core_, options, wanted.owned(), verb::get_v, wanted.owned());
+  const auto key = wanted.owned();
+  return ask_async<lookup>(*core_, options, key, verb::get_v, key);
 }
 
 lookup_list cache::get_many(std::span<const key> keys, const call_options& options) const {
