@@ -7,6 +7,7 @@
 
 #include "messages/error.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -16,6 +17,9 @@
 #include <utility>
 
 namespace hearth {
+
+template <class T>
+class completion;
 
 /// State shared by both ends. A result is delivered at most once, and never after `give_up`.
 template <class T>
@@ -111,6 +115,7 @@ public:
   }
 
 private:
+  friend class completion<T>;
   enum class phase : std::uint8_t { open, delivered, given_up };
 
   expected<T> take() {
@@ -127,12 +132,29 @@ private:
     if (next) next();
   }
 
+  // Completions keep the state alive, and it keeps what they are to hold.
+  void begin(std::shared_ptr<completion_state> self, std::shared_ptr<void> held) {
+    self_ = std::move(self);
+    held_ = std::move(held);
+    completions_.store(1, std::memory_order_relaxed);
+  }
+  void add_completion() noexcept { completions_.fetch_add(1, std::memory_order_relaxed); }
+  void drop_completion() {
+    if (completions_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    const auto self = std::exchange(self_, nullptr);
+    if (wanted()) deliver(fail(errc::closed, "the runtime shut down before it answered"));
+    held_.reset();
+  }
+
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   phase phase_ = phase::open;
   std::optional<expected<T>> result_;
   callback callback_;
   notice on_give_up_;
+  std::atomic<std::uint32_t> completions_{0};
+  std::shared_ptr<completion_state> self_; // while there are completions
+  std::shared_ptr<void> held_;             // the same
 };
 
 /// The end that a message carries. Copies share one delivery.
@@ -140,28 +162,34 @@ template <class T>
 class completion {
 public:
   completion() = default;
-  /// `ticket` lives until the last copy of this completion is gone.
+  /// The first completion of `state`; the others are copies of it. `held` lives until the last is
+  /// gone.
   explicit completion(std::shared_ptr<completion_state<T>> state,
-                      std::shared_ptr<void> ticket = nullptr)
-      : end_(std::make_shared<end>(std::move(state), std::move(ticket))) {}
+                      std::shared_ptr<void> held = nullptr)
+      : state_(state.get()) {
+    state_->begin(std::move(state), std::move(held));
+  }
+  completion(const completion& other) noexcept
+      : state_(other.state_) {
+    if (state_) state_->add_completion();
+  }
+  completion(completion&& other) noexcept
+      : state_(std::exchange(other.state_, nullptr)) {}
+  completion& operator=(completion other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~completion() {
+    if (state_) state_->drop_completion();
+  }
 
   /// False when nobody waits any more: what was delivered has to go to somebody else.
-  bool deliver(expected<T> result) const { return end_ && end_->state->deliver(std::move(result)); }
+  bool deliver(expected<T> result) const { return state_ && state_->deliver(std::move(result)); }
   /// Whether somebody waits for it.
-  bool wanted() const { return end_ && end_->state->wanted(); }
+  bool wanted() const { return state_ && state_->wanted(); }
 
 private:
-  struct end {
-    end(std::shared_ptr<completion_state<T>> s, std::shared_ptr<void> t)
-        : state(std::move(s))
-        , ticket(std::move(t)) {}
-    end(const end&) = delete;
-    end& operator=(const end&) = delete;
-    ~end() { state->deliver(fail(errc::closed, "the runtime shut down before it answered")); }
-    std::shared_ptr<completion_state<T>> state;
-    std::shared_ptr<void> ticket;
-  };
-  std::shared_ptr<end> end_;
+  completion_state<T>* state_ = nullptr;
 };
 
 } // namespace hearth

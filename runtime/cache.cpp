@@ -50,8 +50,7 @@ expected<lookup> cache::get(const key& k) const {
   if (auto value = find_in_memory(*core_, wanted)) [[likely]]
     return lookup{tier::memory, std::move(value)};
   if (auto found = get_below(*core_, wanted)) return std::move(*found);
-  const auto key = wanted.owned();
-  return ask<lookup>(*core_, {}, key, verb::get_v, key).get();
+  return ask<lookup>(*core_, {}, verb::get_v, wanted.owned()).get();
 }
 
 expected<lookup> cache::get(const key& k, const call_options& options) const {
@@ -59,8 +58,7 @@ expected<lookup> cache::get(const key& k, const call_options& options) const {
   const wanted_key wanted(cache_, k.encoded());
   if (auto value = find_in_memory(*core_, wanted)) return lookup{tier::memory, std::move(value)};
   if (auto found = get_below(*core_, wanted)) return std::move(*found);
-  const auto key = wanted.owned();
-  return wait(ask<lookup>(*core_, options, key, verb::get_v, key), options);
+  return wait(ask<lookup>(*core_, options, verb::get_v, wanted.owned()), options);
 }
 
 future<lookup> cache::get_async(const key& k, const call_options& options) const {
@@ -70,8 +68,7 @@ future<lookup> cache::get_async(const key& k, const call_options& options) const
   if (auto value = find_in_memory(*core_, wanted)) [[likely]]
     return expected<lookup>(lookup{tier::memory, std::move(value)});
   if (auto found = get_below(*core_, wanted)) return std::move(*found);
-  const auto key = wanted.owned();
-  return ask_async<lookup>(*core_, options, key, verb::get_v, key);
+  return ask_async<lookup>(*core_, options, verb::get_v, wanted.owned());
 }
 
 lookup_list cache::get_many(std::span<const key> keys, const call_options& options) const {
@@ -98,43 +95,45 @@ future<lookup_list> cache::get_many_async(std::span<const key> keys,
 
 expected<insert_outcome> cache::insert(const key& k, const artifact& value,
                                        const call_options& options) const {
-  const auto key = owned_key(cache_, k, value);
+  auto key = owned_key(cache_, k, value);
   if (!key) return fail(key.error());
-  return wait(ask<insert_outcome>(*core_, options, *key, verb::insert_v, *key, value), options);
+  return wait(ask<insert_outcome>(*core_, options, verb::insert_v, std::move(*key), value),
+              options);
 }
 
 future<insert_outcome> cache::insert_async(const key& k, const artifact& value,
                                            const call_options& options) const {
-  const auto key = owned_key(cache_, k, value);
+  auto key = owned_key(cache_, k, value);
   if (!key) return expected<insert_outcome>(fail(key.error()));
-  return ask_async<insert_outcome>(*core_, options, *key, verb::insert_v, *key, value);
+  return ask_async<insert_outcome>(*core_, options, verb::insert_v, std::move(*key), value);
 }
 
 expected<void> cache::put(const key& k, const artifact& value, const call_options& options) const {
-  const auto key = owned_key(cache_, k, value);
+  auto key = owned_key(cache_, k, value);
   if (!key) return fail(key.error());
-  const auto stored = wait(ask<done>(*core_, options, *key, verb::put_v, *key, value), options);
+  const auto stored =
+      wait(ask<done>(*core_, options, verb::put_v, std::move(*key), value), options);
   if (!stored) return fail(stored.error());
   return {};
 }
 
 future<done> cache::put_async(const key& k, const artifact& value,
                               const call_options& options) const {
-  const auto key = owned_key(cache_, k, value);
+  auto key = owned_key(cache_, k, value);
   if (!key) return expected<done>(fail(key.error()));
-  return ask_async<done>(*core_, options, *key, verb::put_v, *key, value);
+  return ask_async<done>(*core_, options, verb::put_v, std::move(*key), value);
 }
 
 expected<bool> cache::erase(const key& k, const call_options& options) const {
-  const auto key = owned_key(cache_, k);
+  auto key = owned_key(cache_, k);
   if (!key) return fail(key.error());
-  return wait(ask<bool>(*core_, options, *key, verb::erase_v, *key), options);
+  return wait(ask<bool>(*core_, options, verb::erase_v, std::move(*key)), options);
 }
 
 future<bool> cache::erase_async(const key& k, const call_options& options) const {
-  const auto key = owned_key(cache_, k);
+  auto key = owned_key(cache_, k);
   if (!key) return expected<bool>(fail(key.error()));
-  return ask_async<bool>(*core_, options, *key, verb::erase_v, *key);
+  return ask_async<bool>(*core_, options, verb::erase_v, std::move(*key));
 }
 
 // --- get or compile ----------------------------------------------------------------------------

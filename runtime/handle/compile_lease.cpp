@@ -59,7 +59,8 @@ public:
   expected<artifact> fulfil(const artifact& made) {
     if (core_.refusal()) return made;
     auto state = std::make_shared<completion_state<insert_outcome>>();
-    send_request(core_, key_, state, nullptr, verb::fulfil_v, std::exchange(id_, 0), made);
+    caf::anon_send(core_.shards().owner_of(key_), verb::fulfil_v, std::exchange(id_, 0), made,
+                   insert_completion(state));
     const auto told = future<insert_outcome>(std::move(state)).get();
     if (!told) {
       core_.log(log_level::warning, "a compiled artifact was not kept: " + told.error().text());
@@ -91,7 +92,7 @@ error cycle_on(const cache_key& key) {
 // Asks for the lease; whoever gives up is taken out of those who wait.
 future<lease_reply> ask_for_lease(runtime_core& core, const cache_key& key,
                                   const call_options& options) {
-  auto answer = ask<lease_reply>(core, options, key, verb::acquire_v, key);
+  auto answer = ask<lease_reply>(core, options, verb::acquire_v, key);
   if (const auto& state = answer.state())
     state->on_give_up([owner = core.shards().owner_of(key), key] {
       caf::anon_send(owner, verb::withdraw_v, key);

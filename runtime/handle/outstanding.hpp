@@ -5,6 +5,9 @@
 #include "messages/error.hpp"
 #include "runtime/config.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <memory>
@@ -16,37 +19,56 @@ class outstanding {
 public:
   outstanding(std::size_t most, overload_policy policy)
       : most_(most)
+      , resume_at_(most - std::max<std::size_t>(1, most / 4))
       , policy_(policy) {}
 
   /// A ticket, which counts until its last copy is gone. Waits for one, or fails with
   /// `overloaded`, by the policy. `counter` is the same object as `this`, held by the ticket.
   static expected<std::shared_ptr<void>> take(const std::shared_ptr<outstanding>& counter) {
-    {
-      std::unique_lock lock(counter->mutex_);
-      if (counter->now_ >= counter->most_ && counter->policy_ == overload_policy::refuse)
+    if (!counter->try_take()) {
+      if (counter->policy_ == overload_policy::refuse)
         return fail(errc::overloaded, std::to_string(counter->most_) +
                                           " requests are outstanding already; wait for some, or "
                                           "allow more (most_outstanding)");
-      counter->freed_.wait(lock, [&] { return counter->now_ < counter->most_; });
-      ++counter->now_;
+      counter->wait_for_place();
     }
     return std::shared_ptr<void>(counter.get(), [counter](void*) { counter->give_back(); });
   }
 
 private:
+  bool try_take() noexcept {
+    auto now = now_.load(std::memory_order_relaxed);
+    while (now < most_)
+      if (now_.compare_exchange_weak(now, now + 1)) return true;
+    return false;
+  }
+
+  // Whoever waits is woken when a quarter is free, not for each place: else a thread that asks
+  // faster than it is answered goes to sleep and is woken for every request. Some of what is
+  // outstanding may take long, so that a quarter is never free: such a waiter looks by itself.
+  void wait_for_place() {
+    constexpr std::chrono::milliseconds look_again{1};
+    std::unique_lock lock(mutex_);
+    waiting_.fetch_add(1);
+    while (!try_take())
+      freed_.wait_for(lock, look_again);
+    waiting_.fetch_sub(1);
+  }
+
   void give_back() {
-    {
-      const std::lock_guard lock(mutex_);
-      --now_;
-    }
-    freed_.notify_one();
+    const auto left = now_.fetch_sub(1) - 1;
+    if (left != resume_at_ || waiting_.load() == 0) return;
+    { const std::lock_guard lock(mutex_); }
+    freed_.notify_all();
   }
 
   const std::size_t most_;
+  const std::size_t resume_at_;
   const overload_policy policy_;
+  std::atomic<std::size_t> now_{0};
+  std::atomic<std::size_t> waiting_{0};
   std::mutex mutex_;
   std::condition_variable freed_;
-  std::size_t now_ = 0;
 };
 
 } // namespace hearth

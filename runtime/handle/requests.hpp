@@ -51,24 +51,19 @@ std::shared_ptr<void> cancellable(const std::stop_token& token,
 /// bound may wait for what it makes.
 expected<std::shared_ptr<void>> take_place(runtime_core& core);
 
-/// Sends `parts...` and a completion of `state` to the shard that owns the key.
-template <class T, class... Parts>
-void send_request(runtime_core& core, const cache_key& key,
-                  const std::shared_ptr<completion_state<T>>& state, std::shared_ptr<void> ticket,
-                  const Parts&... parts) {
-  caf::anon_send(core.shards().owner_of(key), parts..., completion<T>(state, std::move(ticket)));
-}
-
-/// The future of the answer. The deadline is the caller's to keep: `wait`, or `expire`.
-template <class T, class... Parts>
-future<T> ask(runtime_core& core, const call_options& options, const cache_key& key,
+/// Asks the shard that owns the key: `what`, the key, `parts...` and a completion. The deadline of
+/// the future is the caller's to keep: `wait`, or `expire`.
+template <class T, class Verb, class... Parts>
+future<T> ask(runtime_core& core, const call_options& options, Verb what, cache_key key,
               const Parts&... parts) {
   if (auto no = core.refusal()) return expected<T>(fail(*no));
   if (options.cancel.stop_requested()) return expected<T>(fail(called_off()));
   auto place = take_place(core);
   if (!place) return expected<T>(fail(place.error()));
   auto state = std::make_shared<completion_state<T>>();
-  send_request(core, key, state, cancellable(options.cancel, state, std::move(*place)), parts...);
+  const auto& owner = core.shards().owner_of(key);
+  caf::anon_send(owner, what, std::move(key), parts...,
+                 completion<T>(state, cancellable(options.cancel, state, std::move(*place))));
   return future<T>(std::move(state));
 }
 
@@ -91,10 +86,10 @@ void expire(runtime_core& core, const std::shared_ptr<completion_state<T>>& stat
 }
 
 /// The asynchronous form of `ask`: the deadline is kept here.
-template <class T, class... Parts>
-future<T> ask_async(runtime_core& core, const call_options& options, const cache_key& key,
+template <class T, class Verb, class... Parts>
+future<T> ask_async(runtime_core& core, const call_options& options, Verb what, cache_key key,
                     const Parts&... parts) {
-  auto answer = ask<T>(core, options, key, parts...);
+  auto answer = ask<T>(core, options, what, std::move(key), parts...);
   if (const auto& state = answer.state()) expire(core, state, options);
   return answer;
 }
