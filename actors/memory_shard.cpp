@@ -220,7 +220,7 @@ void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& va
 void load_from_remote(self_pointer self, const cache_key& key, const load_ptr& load) {
   auto& state = self->state;
   if (!uses_remote(state, key)) return deliver_load(state, key, load, lookup{});
-  self->request(state.config.remote, state.config.answer_timeout, verb::get_v, key)
+  self->request(state.config.remote, caf::infinite, verb::get_v, key)
       .then(
           [self, key, load](const lookup& found) {
             if (found.hit()) keep_remote_hit(self, key, found.value, load);
@@ -314,6 +314,32 @@ void tell_remote(self_pointer self, Verb what, const cache_key& key, const Parts
   if (uses_remote(self->state, key)) self->send(self->state.config.remote, what, key, parts...);
 }
 
+// An insert that the disk was asked for.
+struct insert_record {
+  cache_key key;
+  artifact value;
+  insert_callback next;
+  unmoved same;
+};
+
+void end_insert(self_pointer self, const insert_record& write, insert_outcome outcome,
+                std::uint64_t before, std::uint64_t after) {
+  if (before != after)
+    take_in_insert(self, write.key, write.value, outcome, before, after);
+  else if (outcome == insert_outcome::inserted && write.same)
+    keep_in_memory(self, write.key, write.value);
+  if (outcome == insert_outcome::inserted)
+    tell_remote(self, verb::insert_v, write.key, write.value);
+  write.next(outcome);
+}
+
+// Memory serves although the disk is ill.
+void end_failed_insert(self_pointer self, const insert_record& write, const caf::error& why) {
+  keep_in_memory(self, write.key, write.value);
+  tell_remote(self, verb::insert_v, write.key, write.value);
+  write.next(fail(from_caf(why)));
+}
+
 void insert(self_pointer self, const cache_key& key, const artifact& value,
             const insert_callback& next) {
   auto& state = self->state;
@@ -323,23 +349,14 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
     tell_remote(self, verb::insert_v, key, value);
     return next(insert_outcome::inserted);
   }
-  const unmoved same(state, key);
+  const auto write =
+      std::make_shared<const insert_record>(insert_record{key, value, next, unmoved(state, key)});
   self->request(disk_of(state, key), caf::infinite, verb::insert_v, key, value)
       .then(
-          [self, key, value, next, same](insert_outcome outcome, std::uint64_t before,
-                                         std::uint64_t after) {
-            if (before != after)
-              take_in_insert(self, key, value, outcome, before, after);
-            else if (outcome == insert_outcome::inserted && same)
-              keep_in_memory(self, key, value);
-            if (outcome == insert_outcome::inserted) tell_remote(self, verb::insert_v, key, value);
-            next(outcome);
+          [self, write](insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
+            end_insert(self, *write, outcome, before, after);
           },
-          [self, key, value, next](const caf::error& why) {
-            keep_in_memory(self, key, value); // memory serves although the disk is ill
-            tell_remote(self, verb::insert_v, key, value);
-            next(fail(from_caf(why)));
-          });
+          [self, write](const caf::error& why) { end_failed_insert(self, *write, why); });
 }
 
 void put(self_pointer self, const cache_key& key, const artifact& value, answer<done> reply) {
@@ -507,7 +524,7 @@ void try_fleet_lease(self_pointer self, const cache_key& key) {
   if (!uses_remote(state, key))
     return record.process_lease ? use_lease(self, key) : grant(self, key);
   record.now = phase::asking;
-  self->request(state.config.remote, state.config.answer_timeout, verb::lock_v, key)
+  self->request(state.config.remote, caf::infinite, verb::lock_v, key)
       .then(
           [self, key](fleet_lease outcome) {
             if (outcome == fleet_lease::elsewhere) return wait_for_fleet(self, key);

@@ -38,7 +38,6 @@ struct memory_shard_config {
   std::chrono::milliseconds shortest_fleet_poll{5}; ///< for a lease that another host holds
   std::chrono::milliseconds longest_fleet_poll{200};
   std::chrono::milliseconds first_tick{50}; ///< when what readers held is looked at again; doubles
-  std::chrono::milliseconds answer_timeout{60'000}; ///< of the remote tier
   log_sink log;
 };
 

@@ -1,0 +1,97 @@
+// Where settings come from, and the store's place among them (semantics A7).
+#include "runtime/cli/settings.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+using namespace hearth;
+using namespace hearth::cli;
+
+namespace {
+
+// What was given, in the environment and in a file; the rest of this process's has no part in it.
+struct places {
+  test::temporary_directory directory;
+  given_options given;
+  std::map<std::string, std::string, std::less<>> variables{{"HOME", "/home/u"}};
+
+  void file(const std::string& text) {
+    std::ofstream(directory / "hearth.toml") << text;
+    given.config_file = (directory / "hearth.toml").string();
+  }
+  expected<config> resolved() const {
+    return resolve(given, [this](std::string_view name) {
+      const auto at = variables.find(name);
+      return at == variables.end() ? std::nullopt : std::optional(at->second);
+    });
+  }
+  std::string store() const { return resolved().value().store.string(); }
+};
+
+} // namespace
+
+TEST_CASE("A7: the store's place is the option's, the variable's, the file's, XDG's or HOME's") {
+  places at;
+  CHECK(at.store() == "/home/u/.cache/hearth");
+  at.variables["XDG_CACHE_HOME"] = "/xdg";
+  CHECK(at.store() == "/xdg/hearth");
+  at.file("store = \"/file\"\n");
+  CHECK(at.store() == "/file");
+  at.variables["HEARTH_STORE"] = "/variable";
+  CHECK(at.store() == "/variable");
+  at.given.store = "/option";
+  CHECK(at.store() == "/option");
+}
+
+TEST_CASE("A7: a variable that is empty or no absolute path says nothing") {
+  places at;
+  at.variables["XDG_CACHE_HOME"] = "relative";
+  at.variables["HEARTH_STORE"] = "";
+  CHECK(at.store() == "/home/u/.cache/hearth");
+  at.variables["XDG_CACHE_HOME"] = "";
+  CHECK(at.store() == "/home/u/.cache/hearth");
+}
+
+TEST_CASE("A7: without any place the error says how to give one") {
+  places at;
+  at.variables.clear();
+  const auto none = at.resolved();
+  REQUIRE_FALSE(none);
+  CHECK(none.error().text().find("--store") != std::string::npos);
+  CHECK(none.error().text().find("HEARTH_STORE") != std::string::npos);
+}
+
+TEST_CASE("an option beats a variable, a variable the file; errors name the place") {
+  places at;
+  at.file("# settings\njobs = 3\ndisk_budget = \"2GiB\"\n");
+  CHECK(at.resolved()->jobs == 3);
+  CHECK(at.resolved()->disk_budget_bytes == 2u << 30);
+  at.variables["HEARTH_JOBS"] = "5";
+  CHECK(at.resolved()->jobs == 5);
+  at.given.jobs = "7";
+  CHECK(at.resolved()->jobs == 7);
+
+  at.given.jobs = "0";
+  CHECK(at.resolved().error().text().starts_with("--jobs: "));
+  at.given.jobs.reset();
+  at.variables["HEARTH_JOBS"] = "many";
+  CHECK(at.resolved().error().text().starts_with("$HEARTH_JOBS: "));
+  at.variables.erase("HEARTH_JOBS");
+  at.file("jobs = 3\nshelves = 4\n");
+  CHECK(at.resolved().error().code() == errc::malformed);
+  CHECK(at.resolved().error().text().find("hearth.toml:2: shelves: unknown key") !=
+        std::string::npos);
+}
+
+TEST_CASE("sizes are read exactly or refused") {
+  CHECK(parse_size("512").value() == 512);
+  CHECK(parse_size("64KiB").value() == 64u << 10);
+  CHECK(parse_size("1.5 GiB").value() == 3ull << 29);
+  CHECK(parse_size("2MB").value() == 2'000'000);
+  for (const auto* bad : {"", "GiB", "1.5", "1.5B", "1..5GiB", "-1", "1e3", "1 parsec", "0x10"})
+    CHECK(parse_size(bad).error().code() == errc::malformed);
+  CHECK(parse_size("99999999999999999999").error().code() == errc::overflow);
+  CHECK(parse_size("18446744073709551615TiB").error().code() == errc::overflow);
+}
