@@ -43,6 +43,12 @@ std::string history::judge_miss(moment begun, moment ended) const {
   return {};
 }
 
+bool history::has_settled(moment before) const {
+  return std::any_of(writes_.begin(), writes_.end(), [before](const write& one) {
+    return !one.is_void && !one.is_erase && one.end < before;
+  });
+}
+
 void history::lose_after(moment durable) {
   for (auto& one : writes_)
     if (one.end >= durable) one.end = never;

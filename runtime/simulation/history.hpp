@@ -38,6 +38,9 @@ public:
   /// The same of one that found nothing.
   std::string judge_miss(moment begun, moment ended) const;
 
+  /// Whether a write of a value was acknowledged before `moment`.
+  bool has_settled(moment before) const;
+
   /// What ended before `moment` is durable; the rest is uncertain from now on.
   void lose_after(moment durable);
   /// Every write is uncertain from now on: the entry may have been evicted.

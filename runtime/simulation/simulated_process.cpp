@@ -379,6 +379,15 @@ std::optional<std::uint64_t> simulated_process::figure(actor_kind kind,
   return sum;
 }
 
+std::vector<cache_key> simulated_process::fleet_leases() const {
+  std::vector<cache_key> held;
+  for (const auto& actor : actors_of(actor_kind::remote))
+    if (const auto* state = state_of<remote_tier_actor, actors::remote_tier_state>(actor))
+      for (const auto& [key, token] : state->leases)
+        held.push_back(key);
+  return held;
+}
+
 std::optional<std::uint64_t> simulated_process::store_figure(std::string_view figure) const {
   if (!store_) return std::nullopt;
   const auto s = store_->stats();

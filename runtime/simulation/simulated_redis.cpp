@@ -260,12 +260,20 @@ remote_reply simulated_redis::carry_out(const remote_server::command& arguments)
   return server_says("ERR unknown command '" + word + "'");
 }
 
+std::vector<std::string> simulated_redis::names() {
+  std::erase_if(values_, [now = system_.now()](const auto& entry) {
+    return entry.second.ends && *entry.second.ends <= now;
+  });
+  std::vector<std::string> all;
+  for (const auto& [name, one] : values_)
+    all.push_back(name);
+  return all;
+}
+
 std::optional<std::uint64_t> simulated_redis::figure(std::string_view name) {
   std::uint64_t entries = 0, leases = 0, commands = 0;
-  for (const auto& [key, one] : std::map(values_)) {
-    if (!find(key)) continue;
+  for (const auto& key : names())
     ++(key.ends_with(":lease") ? leases : entries);
-  }
   for (const auto& [word, count] : counts_)
     commands += count;
   if (name == "entries") return entries;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hearth::simulation {
 
@@ -75,6 +76,8 @@ public:
   void store(const std::string& name, std::string bytes) { values_[name] = {std::move(bytes), {}}; }
   /// The bytes under a name, or null; those that it changes are the server's.
   std::string* find(const std::string& name);
+  /// Of everything in it, leases too, in order.
+  std::vector<std::string> names();
   void forget(const std::string& name) { values_.erase(name); }
   void forget_all() { values_.clear(); }
   /// From now on there is a list under that name.

@@ -1,0 +1,140 @@
+#include "runtime/simulation/simulator/run.hpp"
+
+#include "runtime/simulation/text.hpp"
+#include "storage/memory/graveyard.hpp"
+
+#include <algorithm>
+
+namespace hearth::simulation {
+namespace {
+
+constexpr std::uint64_t steps_between_checks = 32;
+constexpr std::chrono::seconds patience{120}; // after the faults ended, for every answer
+constexpr std::size_t most_waiting_a_client = 64;
+
+} // namespace
+
+void random_run::check_bounds() {
+  next_check_ = now() + steps_between_checks;
+  for (const auto& [name, process] : world_.processes()) {
+    std::uint64_t used = 0; // nothing of a process that does not run
+    for (const auto& view : process->views())
+      used += view->index().stats().bytes_used;
+    if (used > process->options().memory_bytes)
+      violate(name + " uses " + std::to_string(used) + " bytes of memory, above its budget");
+  }
+  for (const auto& [name, host] : hosts_) {
+    const auto& options = world_.process(host.processes.front())->options();
+    // What was evicted may be back after a power loss, until a writer begins a segment.
+    const auto segments = host.has_lost_power ? 2 : 1;
+    const auto slack = segments * options.segment_bytes * options.disk_shards;
+    const auto used = world_.disk_of(name).used_bytes();
+    if (used > options.disk_bytes + slack)
+      violate(name + " uses " + std::to_string(used) + " bytes of disk, above its budget");
+  }
+  if (world_.system().waiting_messages() > most_waiting_a_client * workers_.size())
+    violate("the mailboxes grow without bound");
+  if (has_remote_) check_remote();
+  if (world_.system().answered_twice() != 0) violate("a question was answered twice");
+}
+
+void random_run::end_faults() {
+  world_.system().note("faults end");
+  next_fault_ = virtual_time::max();
+  if (has_remote_) end_trouble();
+  for (auto& [name, host] : hosts_)
+    for (const auto& process : host.processes) {
+      auto& one = *world_.process(process);
+      if (!one.is_running()) revive(host, one);
+      heal(host, one);
+    }
+}
+
+// Everything that was asked is answered, and leases end.
+void random_run::answer_all() {
+  auto& system = world_.system();
+  const auto end = system.now() + patience;
+  const auto is_busy = [](const worker_state& w) { return w.waits || w.lease != 0; };
+  while (result_.violation.empty() && std::any_of(workers_.begin(), workers_.end(), is_busy)) {
+    for (auto& worker : workers_)
+      if (!worker.waits && worker.lease != 0) end_lease(worker);
+    if (system.deliver_one()) continue;
+    const auto next = system.next_event();
+    if (!next || *next > end) break;
+    system.advance_to(*next);
+  }
+  for (const auto& worker : workers_)
+    if (result_.violation.empty() && worker.waits) violate(worker.name + " was never answered");
+}
+
+// Everybody reads everything once more.
+void random_run::check_at_rest() {
+  for (auto& worker : workers_)
+    for (std::size_t k = 0; k < keys_.size() && result_.violation.empty(); ++k) {
+      get(worker, k);
+      answer_all();
+    }
+  auto& last = workers_.back();
+  for (std::size_t k = 0; k < guarded_keys_.size() && result_.violation.empty(); ++k) {
+    best_tuning(last, k);
+    answer_all();
+    for (std::int64_t m = 1; m <= most_m && result_.violation.empty(); ++m) {
+      find_variant(last, k, m);
+      answer_all();
+    }
+  }
+  while (result_.violation.empty() && now() < max_steps && world_.system().deliver_one()) {
+  }
+  if (has_remote_) let_remote_recover();
+  check_bounds();
+}
+
+void random_run::check_end() {
+  for (auto& [name, host] : hosts_) {
+    for (const auto& process : host.processes) {
+      auto& one = *world_.process(process);
+      check_idle(one);
+      check_store(host, one);
+      if (!world_.stop(one)) violate(process + " did not shut down in time");
+    }
+    for (auto& worker : workers_)
+      world_.kill(*worker.self);
+    if (world_.disk_of(name).open_descriptions() != 0)
+      violate(name + " has files that were never closed");
+  }
+  if (world_.system().living_actors() !=
+      (has_remote_ ? 1 : 0)) // the server is one violate("actors are left");
+    if (storage::buried_nodes() != 0) violate("entries are left that nobody holds");
+}
+
+// Nothing that was begun is left.
+void random_run::check_idle(const simulated_process& process) {
+  const auto expect_none = [&](actor_kind kind, std::string_view figure) {
+    const auto left = process.figure(kind, std::nullopt, figure).value_or(0);
+    if (left != 0)
+      violate(process.name() + " still has " + std::to_string(left) + " of " +
+              std::string(to_string(kind)) + " " + std::string(figure));
+  };
+  for (const auto* figure : {"leases", "leases_held", "loading", "mailbox"})
+    expect_none(actor_kind::memory, figure);
+  for (const auto* figure : {"pending", "mailbox"})
+    expect_none(actor_kind::disk, figure);
+  expect_none(actor_kind::broker, "queued");
+  for (const auto* figure : {"active", "waiting"})
+    expect_none(actor_kind::tuner, figure);
+  for (const auto* figure : {"waiting", "in_flight", "outstanding", "leases_held"})
+    expect_none(actor_kind::remote, figure);
+}
+
+// What a failing disk or a power loss tore stays where it is, unread, until it is evicted or
+// repaired.
+void random_run::check_store(host_state& host, const simulated_process& process) {
+  if (std::exchange(host.was_torn, false)) (void)process.store()->verify(true);
+  const auto checked = process.store()->verify(false);
+  if (!checked)
+    violate(process.name() + " cannot check its store: " + checked.error().to_string());
+  else if (!checked->intact())
+    violate(process.name() + " has a store that is not intact: " + checked->findings.at(0));
+}
+
+} // namespace hearth::simulation

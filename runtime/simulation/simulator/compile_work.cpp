@@ -1,0 +1,194 @@
+#include "runtime/simulation/simulator/run.hpp"
+
+#include "messages/guard.hpp"
+#include "runtime/simulation/text.hpp"
+
+#include <array>
+
+namespace hearth::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Labels of compiler runs, and how they end.
+constexpr std::array<std::string_view, 5> labels{"good", "slow", "bad", "crashing", "hanging"};
+constexpr std::array<std::string_view, 4> guards{"m > 4", "m % 2 == 0", "m <= 4", "True"};
+constexpr milliseconds compile_deadline{700};
+
+} // namespace
+
+void random_run::compile_something(worker_state& worker) {
+  const auto k = random_.below(guarded_keys_.size());
+  switch (random_.below(8)) {
+  case 0: return add_variant(worker, k);
+  case 1: return find_variant(worker, k, static_cast<std::int64_t>(random_.between(1, most_m)));
+  case 2: return save_tuning(worker, k);
+  case 3: return best_tuning(worker, k);
+  case 4: return tune(worker, k);
+  case 5: return try_out(worker);
+  default: return run_compiler(worker);
+  }
+}
+
+bool random_run::holds(const std::string& guard, std::int64_t m) {
+  const auto parsed = guard_expression::parse(guard);
+  return parsed && parsed->evaluate(hints{{"m", m}}).value_or(false);
+}
+
+void random_run::add_variant(worker_state& worker, std::size_t k) {
+  const std::string guard(guards[random_.below(guards.size())]);
+  const auto bytes = new_value(k);
+  const auto begun = now();
+  const auto number = hosts_.at(worker.host).guarded[k].begin(begun, guard, bytes);
+  request<insert_outcome>(
+      worker, actor_of<guarded_cache_actor>(worker, actor_kind::guarded),
+      [=, this, &worker](const expected<insert_outcome>& outcome) {
+        auto& host = hosts_.at(worker.host);
+        if (!outcome) return check_error(host, begun, outcome.error());
+        host.guarded[k].succeed(number, now());
+      },
+      verb::insert_v, guarded_keys_[k], guard, artifact::make(bytes));
+}
+
+void random_run::find_variant(worker_state& worker, std::size_t k, std::int64_t m) {
+  const auto begun = now();
+  request<guarded_reply>(
+      worker, actor_of<guarded_cache_actor>(worker, actor_kind::guarded),
+      [=, this, &worker](const expected<guarded_reply>& reply) {
+        auto& host = hosts_.at(worker.host);
+        if (!reply) return check_error(host, begun, reply.error());
+        auto wrong = judge_variant(worker, k, m, begun, *reply);
+        if (!wrong.empty())
+          violate(worker.name + " got of " + text_of(guarded_keys_[k]) + " m=" + std::to_string(m) +
+                  " " + wrong);
+      },
+      verb::get_v, guarded_keys_[k], hints{{"m", m}});
+}
+
+std::string random_run::judge_variant(const worker_state& worker, std::size_t k, std::int64_t m,
+                                      moment begun, const guarded_reply& reply) {
+  auto& host = hosts_.at(worker.host);
+  const auto& past = host.guarded[k];
+  if (reply.status == guarded_status::hit) {
+    if (!holds(reply.guard, m)) return "a variant whose guard " + reply.guard + " does not hold";
+    return past.judge_hit(reply.guard, reply.found.value.payload(), now());
+  }
+  // A list of variants that a disk which fails could neither show nor store stays in memory.
+  if (may_miss_since(host, begun) || host.were_ill.contains(worker.process)) return {};
+  return past.judge_miss(begun, [m](const std::string& guard) { return holds(guard, m); });
+}
+
+void random_run::save_tuning(worker_state& worker, std::size_t k) {
+  const auto time_ns = static_cast<std::int64_t>(++writes_);
+  const auto begun = now();
+  const auto write = hosts_.at(worker.host).tunings[k].begin(begun, std::to_string(time_ns), false);
+  request<done>(
+      worker, actor_of<autotune_cache_actor>(worker, actor_kind::autotune),
+      [=, this, &worker](const expected<done>& saved) {
+        auto& host = hosts_.at(worker.host);
+        if (!saved) return check_error(host, begun, saved.error());
+        host.tunings[k].succeed(write, now());
+      },
+      verb::save_v, autotune_keys_[k],
+      autotune_record{{{"TILE", time_ns}}, "candidates", time_ns, false});
+}
+
+void random_run::best_tuning(worker_state& worker, std::size_t k) {
+  const auto begun = now();
+  request<autotune_record>(
+      worker, actor_of<autotune_cache_actor>(worker, actor_kind::autotune),
+      [=, this, &worker](const expected<autotune_record>& best) {
+        auto& host = hosts_.at(worker.host);
+        std::string wrong;
+        if (best)
+          wrong = host.tunings[k].judge_hit(std::to_string(best->time_ns), begun, now());
+        else if (best.error().code() != errc::not_found)
+          return check_error(host, begun, best.error());
+        else if (!may_miss_since(host, begun))
+          wrong = host.tunings[k].judge_miss(begun, now());
+        if (!wrong.empty())
+          violate(worker.name + " got of " + text_of(autotune_keys_[k]) + " " + wrong);
+      },
+      verb::best_v, autotune_keys_[k], std::string("candidates"));
+}
+
+action_request random_run::action_of(const std::string& label) {
+  auto action = simulated_compiler::action(label);
+  action.process.deadline = compile_deadline;
+  return action;
+}
+
+void random_run::run_compiler(worker_state& worker) {
+  const auto how = random_.below(labels.size());
+  const auto label = std::string(labels[how]) + std::to_string(random_.below(100));
+  request<action_result>(
+      worker, actor_of<compile_broker_actor>(worker, actor_kind::broker),
+      [=, this, &worker](const expected<action_result>& result) {
+        if (!result) return check_error(hosts_.at(worker.host), now(), result.error());
+        const auto& process = result->process;
+        const std::array<bool, labels.size()> as_it_should{process.succeeded(), process.succeeded(),
+                                                           process.exit_status == 1,
+                                                           process.signal != 0, process.timed_out};
+        const bool made =
+            !result->outputs.empty() && result->outputs.front().payload() == "object of " + label;
+        if (!as_it_should[how] || made != process.succeeded())
+          violate(worker.name + " got of " + label + " " + text_of(*result));
+      },
+      verb::run_v, action_of(label), static_cast<int>(random_.below(3)));
+}
+
+void random_run::try_out(worker_state& worker) {
+  const bool crashes = random_.one_in(2);
+  trial_request trial;
+  trial.entry = "entry";
+  request<trial_result>(
+      worker, actor_of<compile_broker_actor>(worker, actor_kind::broker),
+      [=, this, &worker](const expected<trial_result>& result) {
+        if (!result) return check_error(hosts_.at(worker.host), now(), result.error());
+        if ((result->status == trial_status::crashed) != crashes)
+          violate(worker.name + " got of a trial " + text_of(*result));
+      },
+      verb::trial_v, trial, artifact::make(crashes ? "object of x3" : "object of x4"),
+      compile_deadline);
+}
+
+// Of an entry's candidates some cannot be compiled, one is slow, one crashes when it is tried;
+// the first is the fastest that is good.
+tune_request_ptr random_run::tuning_of(std::size_t k) {
+  auto request = std::make_shared<tune_request>();
+  request->name = "entry" + std::to_string(k);
+  request->key = tune_keys_[k];
+  request->guard = "True";
+  request->sizes = {{"m", 1}};
+  request->trial.entry = "entry";
+  request->trial_deadline = compile_deadline;
+  request->autotune_key = cache_key(tune_keys_[k].cache, key("best").encoded());
+  for (const auto* label : {"good", "slow", "bad", "crashing", "object3"}) {
+    const auto name = label + std::to_string(k) + (label == std::string("object3") ? "3" : "");
+    tune_candidate candidate;
+    candidate.config = {{"LABEL", std::string(label)}};
+    candidate.config_text = label;
+    candidate.action_key = cache_key(*world_.cache("actions", "0"), key(name).encoded());
+    candidate.action = action_of(name);
+    request->candidates.push_back(std::move(candidate));
+  }
+  return request;
+}
+
+void random_run::tune(worker_state& worker, std::size_t k) {
+  const auto begun = now();
+  request<tune_reply>(
+      worker, actor_of<kernel_tuner_actor>(worker, actor_kind::tuner),
+      [=, this, &worker](const expected<tune_reply>& reply) {
+        auto& host = hosts_.at(worker.host);
+        if (!reply) return check_error(host, begun, reply.error());
+        const bool is_best = reply->config_text == "good" &&
+                             reply->library.payload() == "object of good" + std::to_string(k);
+        // A disk that fails may leave a candidate out.
+        if (!is_best && !may_miss_since(host, begun))
+          violate(worker.name + " got of " + text_of(tune_keys_[k]) + " " + text_of(*reply));
+      },
+      verb::tune_v, tuning_of(k));
+}
+
+} // namespace hearth::simulation

@@ -1,0 +1,193 @@
+#include "runtime/simulation/simulator/run.hpp"
+
+#include "runtime/simulation/text.hpp"
+
+#include <algorithm>
+
+namespace hearth::simulation {
+
+// --- what clients do -------------------------------------------------------------------------
+
+const memory_shard_actor& random_run::owner_of(const worker_state& worker, std::size_t k) {
+  return world_.process(worker.process)->router().owner_of(keys_[k].key);
+}
+
+history& random_run::history_of(const worker_state& worker, std::size_t k) {
+  return hosts_.at(worker.host).histories[k];
+}
+
+void random_run::act(worker_state& worker) {
+  if (worker.lease != 0) return end_lease(worker);
+  if (random_.one_in(12)) return compile_something(worker);
+  const auto k = random_.below(keys_.size());
+  const auto choice = random_.below(10);
+  if (choice < 4) return get(worker, k);
+  if (choice < 6) return insert(worker, k);
+  if (choice < 8) return acquire(worker, k);
+  if (!keys_[k].is_mutable) return get(worker, k);
+  return choice == 8 ? put(worker, k) : erase(worker, k);
+}
+
+// Bytes that say who wrote them, and that no other write has.
+std::string random_run::new_value(std::size_t k) {
+  auto bytes = "k" + std::to_string(k) + "w" + std::to_string(++writes_) + ".";
+  constexpr std::size_t letters = 26;
+  std::string alphabet(letters, 'a');
+  for (std::size_t i = 0; i < letters; ++i)
+    alphabet[i] = static_cast<char>('a' + i * writes_ % letters);
+  const auto size = std::max(bytes.size(), random_.below(max_value_bytes_));
+  bytes.reserve(size + letters);
+  while (bytes.size() < size)
+    bytes += alphabet;
+  bytes.resize(size);
+  if (has_remote_) written_[k].insert(bytes);
+  return bytes;
+}
+
+void random_run::get(worker_state& worker, std::size_t k) {
+  const auto begun = now();
+  ask<lookup>(
+      worker, owner_of(worker, k),
+      [=, this, &worker](const expected<lookup>& found) { judge(worker, k, begun, found); },
+      verb::get_v, keys_[k].key);
+}
+
+void random_run::judge(const worker_state& worker, std::size_t k, moment begun,
+                       const expected<lookup>& found, bool waited) {
+  const auto& host = hosts_.at(worker.host);
+  if (!found) return check_error(host, begun, found.error());
+  const auto& past = history_of(worker, k);
+  const bool may_miss = may_miss_since(host, begun);
+  std::string wrong;
+  if (found->hit())
+    wrong = past.judge_hit(found->value.payload(), begun, now(), waited);
+  else if (!may_miss)
+    wrong = past.judge_miss(begun, now());
+  if (found->hit() && may_be_foreign(worker, k, begun, found->value.payload())) return;
+  if (!wrong.empty()) violate(worker.name + " got of " + text_of(keys_[k].key) + " " + wrong);
+}
+
+bool random_run::may_miss_since(const host_state& host, moment begun) const {
+  return is_tight_ || host.last_faulty_step >= begun || !host.faulty.empty();
+}
+
+// Errors have to have a reason.
+void random_run::check_error(const host_state& host, moment begun, const error& why) {
+  const bool disk_fails = !host.faulty.empty() || host.last_faulty_step >= begun;
+  if (why.category() == error_category::storage && disk_fails) return;
+  if (why.code() == errc::closed || why.code() == errc::timeout) return;
+  violate("an error without a reason: " + why.to_string());
+}
+
+void random_run::insert(worker_state& worker, std::size_t k) {
+  const auto bytes = new_value(k);
+  const auto write = history_of(worker, k).begin(now(), bytes, false);
+  const auto begun = now();
+  ask<insert_outcome>(
+      worker, owner_of(worker, k),
+      [=, this, &worker](const expected<insert_outcome>& outcome) {
+        end_insert(worker, k, write, begun, outcome);
+      },
+      verb::insert_v, keys_[k].key, artifact::make(bytes));
+}
+
+void random_run::end_insert(const worker_state& worker, std::size_t k, std::size_t write,
+                            moment begun, const expected<insert_outcome>& outcome) {
+  auto& host = hosts_.at(worker.host);
+  if (!outcome) return check_error(host, begun, outcome.error());
+  if (*outcome == insert_outcome::exists) return history_of(worker, k).lend(write, now());
+  history_of(worker, k).succeed(write, now());
+  if (keys_[k].is_mutable || is_tight_) return;
+  if (++host.inserted[k] > 1)
+    violate(text_of(keys_[k].key) + " was inserted twice on " + host.name);
+}
+
+void random_run::put(worker_state& worker, std::size_t k) {
+  const auto bytes = new_value(k);
+  const auto write = history_of(worker, k).begin(now(), bytes, false);
+  const auto begun = now();
+  ask<done>(
+      worker, owner_of(worker, k),
+      [=, this, &worker](const expected<done>& result) {
+        if (!result) return check_error(hosts_.at(worker.host), begun, result.error());
+        history_of(worker, k).succeed(write, now());
+      },
+      verb::put_v, keys_[k].key, artifact::make(bytes));
+}
+
+void random_run::erase(worker_state& worker, std::size_t k) {
+  const auto write = history_of(worker, k).begin(now(), {}, true);
+  const auto begun = now();
+  ask<bool>(
+      worker, owner_of(worker, k),
+      [=, this, &worker](const expected<bool>& result) {
+        if (!result) return check_error(hosts_.at(worker.host), begun, result.error());
+        history_of(worker, k).succeed(write, now());
+      },
+      verb::erase_v, keys_[k].key);
+}
+
+// --- leases ----------------------------------------------------------------------------------
+
+void random_run::acquire(worker_state& worker, std::size_t k) {
+  const auto begun = now();
+  ask<lease_reply>(
+      worker, owner_of(worker, k),
+      [=, this, &worker](const expected<lease_reply>& reply) {
+        if (!reply) {
+          // What the holder said, or what went wrong.
+          if (reply.error().code() != errc::compile_failed)
+            check_error(hosts_.at(worker.host), begun, reply.error());
+          return;
+        }
+        if (reply->found.hit()) return judge(worker, k, begun, reply->found, reply->waited);
+        take_lease(worker, k, reply->lease);
+      },
+      verb::acquire_v, keys_[k].key);
+}
+
+void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
+  auto& holders = hosts_.at(worker.host).lease_holders;
+  const auto [at, is_free] = holders.try_emplace(k, worker.name);
+  if (!is_free)
+    violate(worker.name + " got the lease of " + text_of(keys_[k].key) + ", which " + at->second +
+            " holds");
+  worker.lease = id;
+  worker.leased_key = k;
+}
+
+void random_run::drop_lease(worker_state& worker) {
+  if (worker.lease != 0) hosts_.at(worker.host).lease_holders.erase(worker.leased_key);
+  worker.lease = 0;
+}
+
+void random_run::end_lease(worker_state& worker) {
+  const auto k = worker.leased_key;
+  const auto id = worker.lease;
+  const auto owner = owner_of(worker, k);
+  auto choice = random_.below(8);
+  if (choice == 7 && worker.is_thread) choice = 5;
+  drop_lease(worker);
+  if (choice < 5) {
+    const auto bytes = new_value(k);
+    const auto write = history_of(worker, k).begin(now(), bytes, false);
+    const auto begun = now();
+    ask<insert_outcome>(
+        worker, owner,
+        [=, this, &worker](const expected<insert_outcome>& outcome) {
+          end_insert(worker, k, write, begun, outcome);
+        },
+        verb::fulfil_v, id, artifact::make(bytes));
+    return;
+  }
+  auto& sender = worker.self->sender();
+  if (choice == 5)
+    sender.send(owner, verb::release_v, id);
+  else if (choice == 6)
+    sender.send(owner, verb::abandon_v, id, error{errc::compile_failed, "x.cpp:1: error"});
+  else
+    return die(worker);
+  rest(worker);
+}
+
+} // namespace hearth::simulation

@@ -1,0 +1,135 @@
+#include "runtime/simulation/simulator/run.hpp"
+
+#include "runtime/simulation/text.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace hearth::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr const char* server = "redis";
+constexpr milliseconds lease_time{10'000};
+constexpr std::chrono::seconds patience{120}; // for a breaker to close again
+
+redis_behavior any_behavior(dice& random) {
+  using kind = redis_behavior::kind;
+  using scope = redis_behavior::scope;
+  constexpr std::array<kind, 7> kinds{kind::refuses, kind::untrusted, kind::stalls, kind::slow,
+                                      kind::cuts,    kind::garbles,   kind::errors};
+  constexpr std::array<scope, 4> scopes{scope::all, scope::reads, scope::writes, scope::scripts};
+  constexpr std::array<const char*, 4> errors{
+      "OOM command not allowed when used memory > 'maxmemory'.",
+      "READONLY You can't write against a read only replica.",
+      "LOADING Redis is loading the dataset in memory", "ERR unknown command 'EVAL'"};
+  redis_behavior chosen;
+  chosen.what = kinds[random.below(kinds.size())];
+  chosen.of = scopes[random.below(scopes.size())];
+  chosen.delay = milliseconds(random.between(1, 300));
+  chosen.text = errors[random.below(errors.size())];
+  return chosen;
+}
+
+} // namespace
+
+// Two hosts at least, which share a server. What is made of several entries stays on its host: what
+// another host's list of variants says of ours is not modelled.
+void random_run::set_up_remote(process_options& process) {
+  has_remote_ = true;
+  options_.hosts = std::max(options_.hosts, 2u);
+  world_.add_remote(server);
+  process.remote.server = server;
+  process.remote.lease_time = lease_time;
+  process.remote.queue_entries = 16;
+  process.remote.most_value_bytes = 30'000;
+  for (const auto* name : {"guarded", "autotune", "plan", "actions"})
+    world_.set_cache(name, "0", {.remote = false});
+}
+
+// Whether another host's value may be found. Never bytes that nobody wrote to that key; and a key
+// that is never erased keeps the value that was acknowledged here. What the server says of other
+// keys may be old: it may not have been told of a put or an erase.
+bool random_run::may_be_foreign(const worker_state& worker, std::size_t k, moment begun,
+                                std::string_view bytes) {
+  if (!has_remote_ || !written_[k].contains(bytes)) return false;
+  if (keys_[k].is_mutable || may_miss_since(hosts_.at(worker.host), begun)) return true;
+  return !history_of(worker, k).has_settled(begun);
+}
+
+// --- what goes wrong ---------------------------------------------------------------------------
+
+void random_run::trouble_remote() {
+  if (remote_has_trouble_) return end_trouble();
+  if (random_.one_in(3)) return spoil_remote();
+  remote_has_trouble_ = true;
+  world_.system().note("the server is in trouble");
+  world_.remote(server).behave(any_behavior(random_));
+}
+
+// A flipped byte, or all is gone, leases as well.
+void random_run::spoil_remote() {
+  auto& redis = world_.remote(server);
+  const auto names = redis.names();
+  if (names.empty() || random_.one_in(4)) {
+    world_.system().note("the server starts empty");
+    redis.forget_all();
+    leases_are_certain_ = world_.system().now() + 2 * lease_time;
+    return;
+  }
+  const auto& name = names[random_.below(names.size())];
+  auto& bytes = *redis.find(name);
+  if (bytes.empty() || name.ends_with(":lease")) return;
+  world_.system().note("an entry of the server's is damaged");
+  bytes[random_.below(bytes.size())] ^= static_cast<char>(1 << random_.below(8));
+}
+
+void random_run::end_trouble() {
+  if (!std::exchange(remote_has_trouble_, false)) return;
+  world_.system().note("the server is well");
+  world_.remote(server).behave({});
+  leases_are_certain_ = world_.system().now() + 2 * lease_time;
+}
+
+// --- what must hold ----------------------------------------------------------------------------
+
+// The server gives a lease to one process at a time. While it is in trouble leases end without
+// their holders' knowing.
+void random_run::check_remote() {
+  std::map<std::string, std::string> holders;
+  for (const auto& [name, process] : world_.processes()) {
+    const auto waiting = process->figure(actor_kind::remote, std::nullopt, "waiting").value_or(0);
+    if (waiting > process->options().remote.queue_entries)
+      violate(name + " has " + std::to_string(waiting) + " writes waiting, above its bound");
+    if (remote_has_trouble_ || world_.system().now() < leases_are_certain_) continue;
+    for (const auto& key : process->fleet_leases()) {
+      const auto [at, is_first] = holders.try_emplace(text_of(key), name);
+      if (!is_first)
+        violate(name + " and " + at->second + " both have the fleet's lease of " + at->first);
+    }
+  }
+}
+
+// When the server is well again every breaker closes, and what waited is written.
+void random_run::let_remote_recover() {
+  auto& system = world_.system();
+  const auto end = system.now() + patience;
+  const auto has_recovered = [this] {
+    return std::all_of(world_.processes().begin(), world_.processes().end(), [](const auto& one) {
+      const auto figure = [&](const char* of) {
+        return one.second->figure(actor_kind::remote, std::nullopt, of).value_or(0);
+      };
+      return figure("closed") == 1 && figure("waiting") + figure("in_flight") == 0 &&
+             figure("outstanding") == 0;
+    });
+  };
+  while (!has_recovered() && now() < max_steps) {
+    if (system.deliver_one()) continue;
+    const auto next = system.next_event();
+    if (!next || *next > end) return violate("a breaker did not close, or writes are left");
+    system.advance_to(*next);
+  }
+}
+
+} // namespace hearth::simulation

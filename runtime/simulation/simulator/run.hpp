@@ -1,0 +1,229 @@
+// One simulated run: the world of a seed, its clients' random work, its faults, and what must hold.
+//
+// One thread. run.cpp sets the world up and lets its time pass; plain_work.cpp and compile_work.cpp
+// are what clients do; faults.cpp is what goes wrong, remote.cpp what concerns the server that
+// hosts share; checks.cpp is what must hold at any time and at the end.
+#pragma once
+
+#include "runtime/simulation/guarded_history.hpp"
+#include "runtime/simulation/history.hpp"
+#include "runtime/simulation/simulator.hpp"
+#include "runtime/simulation/world.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hearth::simulation {
+
+inline constexpr std::uint64_t max_steps = 2'000'000;
+inline constexpr std::int64_t most_m = 8; ///< of the symbol in guards
+
+/// How a seed uses the keys. In a tight world entries are evicted, so that a miss is no violation.
+struct key_state {
+  cache_key key;
+  bool is_mutable = false; ///< put and erased; others are only inserted
+};
+
+/// What one client is doing.
+struct worker_state {
+  std::string name, process, host;
+  client* self = nullptr;
+  std::uint64_t life = 0; ///< moves when it dies: answers to a former life are nobody's
+  bool waits = false;     ///< for an answer
+  bool is_thread = false; ///< asked so last: threads die with their process alone
+  virtual_time wake{};
+  lease_id lease = 0;
+  std::size_t leased_key = 0;
+};
+
+struct host_state {
+  std::string name;
+  std::vector<std::string> processes;
+  std::map<std::size_t, history> histories;         // by key
+  std::map<std::size_t, guarded_history> guarded;   // by guarded key
+  std::map<std::size_t, history> tunings;           // by autotune key; bytes are the record's time
+  std::map<std::size_t, unsigned> inserted;         // acknowledgements, of keys never erased
+  std::map<std::size_t, std::string> lease_holders; // by key: the client
+  std::uint64_t last_faulty_step = 0;               // the disk failed, or may have, until then
+  std::set<std::string> faulty;                     // processes whose disk fails
+  std::set<std::string> were_ill;                   // processes whose disk failed since they began
+  bool has_lost_power = false;
+  bool was_torn = false; // a disk failed in the middle of something, or power was lost
+};
+
+class random_run {
+public:
+  random_run(std::uint64_t seed, const simulation_options& options);
+  random_run(const random_run&) = delete;
+  random_run& operator=(const random_run&) = delete;
+  ~random_run();
+
+  simulation_result run();
+
+private:
+  using moment = history::moment;
+  moment now() { return world_.system().steps(); }
+  void violate(std::string text);
+
+  // --- the world
+  void set_up();
+  void make_keys();
+  void set_up_host(const std::string& name, const process_options& process);
+  static void set_up_compiler(simulated_compiler& compiler);
+
+  // --- time and steps
+  void work_until(virtual_time end);
+  void pass_time(virtual_time end);
+  bool wake_somebody();
+  void rest(worker_state& worker);
+
+  // --- questions and plain work
+  // What hands the answer of a question to `next`, if the client still lives by then.
+  template <class T>
+  std::function<void(expected<T>)> taker(worker_state& worker,
+                                         std::function<void(expected<T>)> next);
+  // Sends a question as an actor does.
+  template <class T, class Handle, class... Parts>
+  void request(worker_state& worker, const Handle& to, std::function<void(expected<T>)> next,
+               const Parts&... parts);
+  // Sends it in one of its two forms.
+  template <class T, class Handle, class... Parts>
+  void ask(worker_state& worker, const Handle& to, std::function<void(expected<T>)> next,
+           const Parts&... parts);
+  const memory_shard_actor& owner_of(const worker_state& worker, std::size_t k);
+  history& history_of(const worker_state& worker, std::size_t k);
+  void act(worker_state& worker);
+  std::string new_value(std::size_t k);
+  void get(worker_state& worker, std::size_t k);
+  void judge(const worker_state& worker, std::size_t k, moment begun, const expected<lookup>& found,
+             bool waited = false);
+  bool may_miss_since(const host_state& host, moment begun) const;
+  void check_error(const host_state& host, moment begun, const error& why);
+  void insert(worker_state& worker, std::size_t k);
+  void end_insert(const worker_state& worker, std::size_t k, std::size_t write, moment begun,
+                  const expected<insert_outcome>& outcome);
+  void put(worker_state& worker, std::size_t k);
+  void erase(worker_state& worker, std::size_t k);
+
+  // --- leases
+  void acquire(worker_state& worker, std::size_t k);
+  void take_lease(worker_state& worker, std::size_t k, lease_id id);
+  void drop_lease(worker_state& worker);
+  void end_lease(worker_state& worker);
+
+  // --- guarded entries, tunings, compiles
+  template <class Handle>
+  Handle actor_of(const worker_state& worker, actor_kind kind);
+  void compile_something(worker_state& worker);
+  static bool holds(const std::string& guard, std::int64_t m);
+  void add_variant(worker_state& worker, std::size_t k);
+  void find_variant(worker_state& worker, std::size_t k, std::int64_t m);
+  std::string judge_variant(const worker_state& worker, std::size_t k, std::int64_t m, moment begun,
+                            const guarded_reply& reply);
+  void save_tuning(worker_state& worker, std::size_t k);
+  void best_tuning(worker_state& worker, std::size_t k);
+  static action_request action_of(const std::string& label);
+  void run_compiler(worker_state& worker);
+  void try_out(worker_state& worker);
+  tune_request_ptr tuning_of(std::size_t k);
+  void tune(worker_state& worker, std::size_t k);
+
+  // --- faults
+  void plan_fault();
+  void die(worker_state& worker);
+  void workers_die(const std::string& process);
+  host_state& any_host();
+  void inject_fault();
+  void revive(host_state& host, simulated_process& process);
+  void kill(host_state& host, simulated_process& process);
+  void restart(host_state& host, simulated_process& process);
+  void stall(const simulated_process& process);
+  void spoil_disk(host_state& host, simulated_process& process);
+  void heal(host_state& host, simulated_process& process);
+  void flush(host_state& host, simulated_process& process);
+  void lose_power(host_state& host);
+
+  // --- the remote server
+  void set_up_remote(process_options& process);
+  bool may_be_foreign(const worker_state& worker, std::size_t k, moment begun,
+                      std::string_view bytes);
+  void trouble_remote();
+  void spoil_remote();
+  void end_trouble();
+  void check_remote();
+  void let_remote_recover();
+
+  // --- what must hold
+  void check_bounds();
+  void end_faults();
+  void answer_all();
+  void check_at_rest();
+  void check_end();
+  void check_idle(const simulated_process& process);
+  void check_store(host_state& host, const simulated_process& process);
+
+  simulation_options options_;
+  dice random_;
+  simulation_result result_;
+  bool is_tight_ = false;
+  bool has_remote_ = false;
+  std::uint64_t max_value_bytes_ = 200;
+  std::vector<key_state> keys_;
+  std::vector<cache_key> guarded_keys_, autotune_keys_, tune_keys_;
+  moment next_check_ = 0;
+  std::map<std::string, host_state> hosts_;
+  std::vector<worker_state> workers_;
+  std::map<std::string, moment> flushed_;
+  virtual_time next_fault_{};
+  std::uint64_t writes_ = 0;
+  std::map<std::size_t, std::set<std::string, std::less<>>> written_; // by key: what anybody wrote
+  bool remote_has_trouble_ = false;
+  virtual_time leases_are_certain_{}; // from then on two hosts may not hold one
+  world world_; // the first to go: until its end it writes the trace and answers
+};
+
+template <class T>
+std::function<void(expected<T>)> random_run::taker(worker_state& worker,
+                                                   std::function<void(expected<T>)> next) {
+  ++result_.questions;
+  worker.waits = true;
+  return [this, &worker, life = worker.life, next](expected<T> result) {
+    if (worker.life != life) return;
+    rest(worker);
+    next(std::move(result));
+  };
+}
+
+template <class T, class Handle, class... Parts>
+void random_run::request(worker_state& worker, const Handle& to,
+                         std::function<void(expected<T>)> next, const Parts&... parts) {
+  worker.is_thread = false;
+  const auto taken = taker<T>(worker, std::move(next));
+  worker.self->sender()
+      .request(to, caf::infinite, parts...)
+      .then([taken](const T& result) { taken(result); },
+            [taken](const caf::error& why) { taken(fail(from_caf(why))); });
+}
+
+template <class T, class Handle, class... Parts>
+void random_run::ask(worker_state& worker, const Handle& to, std::function<void(expected<T>)> next,
+                     const Parts&... parts) {
+  if (random_.one_in(2)) return request<T>(worker, to, std::move(next), parts...);
+  worker.is_thread = true;
+  auto state = std::make_shared<completion_state<T>>();
+  state->then(taker<T>(worker, std::move(next)));
+  worker.self->sender().send(to, parts..., completion<T>(std::move(state)));
+}
+
+template <class Handle>
+Handle random_run::actor_of(const worker_state& worker, actor_kind kind) {
+  return caf::actor_cast<Handle>(world_.process(worker.process)->actors_of(kind).front());
+}
+
+} // namespace hearth::simulation
