@@ -174,12 +174,18 @@ void take_in_insert(self_pointer self, const cache_key& key, const artifact& val
 
 // --- get: memory, disk, remote -----------------------------------------------------------------
 
-void deliver_load(state_type& state, const cache_key& key, const load_ptr& load,
-                  const expected<lookup>& result) {
+using waiter_list = std::vector<answer<lookup>>;
+
+void deliver_all(waiter_list waiters, const expected<lookup>& result) {
+  for (auto& waiting : waiters)
+    waiting.deliver(result);
+}
+
+// Ends a load: who asks from now on begins another. Those who waited are the caller's to answer.
+waiter_list end_load(state_type& state, const cache_key& key, const load_ptr& load) {
   const auto at = state.loads.find(key);
   if (at != state.loads.end() && at->second == load) state.loads.erase(at);
-  for (auto& waiting : std::exchange(load->waiters, {}))
-    waiting.deliver(result);
+  return std::exchange(load->waiters, {});
 }
 
 // A put or erase begins: who asks from now on is not told of what was there before.
@@ -217,18 +223,6 @@ void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& va
           });
 }
 
-void load_from_remote(self_pointer self, const cache_key& key, const load_ptr& load) {
-  auto& state = self->state;
-  if (!uses_remote(state, key)) return deliver_load(state, key, load, lookup{});
-  self->request(state.config.remote, caf::infinite, verb::get_v, key)
-      .then(
-          [self, key, load](const lookup& found) {
-            if (found.hit()) keep_remote_hit(self, key, found.value, load);
-            deliver_load(self->state, key, load, found);
-          },
-          [self, key, load](const caf::error&) { deliver_load(self->state, key, load, lookup{}); });
-}
-
 // What the disk has, kept in memory as well.
 void ask_disk(self_pointer self, const cache_key& key, const lookup_callback& next) {
   auto& state = self->state;
@@ -243,13 +237,42 @@ void ask_disk(self_pointer self, const cache_key& key, const lookup_callback& ne
           [next](const caf::error& why) { next(fail(from_caf(why))); });
 }
 
+// Whoever asked after the disk had been looked at is told what it has now, and what the remote tier
+// said when it has nothing.
+void end_remote_load(self_pointer self, const cache_key& key, const load_ptr& load,
+                     const lookup& found) {
+  auto early = end_load(self->state, key, load);
+  waiter_list late(
+      std::make_move_iterator(early.begin() + static_cast<std::ptrdiff_t>(load->before_disk)),
+      std::make_move_iterator(early.end()));
+  early.erase(early.begin() + static_cast<std::ptrdiff_t>(load->before_disk), early.end());
+  deliver_all(std::move(early), found);
+  if (late.empty()) return;
+  ask_disk(self, key, [late = std::move(late), found](const expected<lookup>& stored) {
+    deliver_all(late, stored && !stored->hit() ? found : stored);
+  });
+}
+
+void load_from_remote(self_pointer self, const cache_key& key, const load_ptr& load) {
+  auto& state = self->state;
+  load->before_disk = load->waiters.size();
+  if (!uses_remote(state, key)) return end_remote_load(self, key, load, {});
+  self->request(state.config.remote, caf::infinite, verb::get_v, key)
+      .then(
+          [self, key, load](const lookup& found) {
+            if (found.hit()) keep_remote_hit(self, key, found.value, load);
+            end_remote_load(self, key, load, found);
+          },
+          [self, key, load](const caf::error&) { end_remote_load(self, key, load, {}); });
+}
+
 void load_from_disk(self_pointer self, const cache_key& key, const load_ptr& load) {
   if (uses_disk(self->state, key)) load->epoch = epoch_of(self->state, key);
   ask_disk(self, key, [self, key, load](const expected<lookup>& found) {
     if (found && !found->hit())
       load_from_remote(self, key, load);
     else
-      deliver_load(self->state, key, load, found);
+      deliver_all(end_load(self->state, key, load), found);
   });
 }
 

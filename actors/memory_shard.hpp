@@ -78,6 +78,9 @@ struct memory_shard_state {
   struct load_record {
     std::vector<answer<lookup>> waiters;
     std::uint64_t epoch = 0; ///< of the disk shard, when it began
+    /// So many of them asked before the disk had been looked at. The others asked while the remote
+    /// tier was looking: another process may have stored the entry before they did.
+    std::size_t before_disk = 0;
     /// The entry was put or erased since: what the remote tier says may be what was there before.
     bool overtaken = false;
   };

@@ -65,8 +65,10 @@ remote_write write_behind::finish(number which) { return take(in_flight_, in_fli
 std::optional<remote_write> write_behind::retry(number which) {
   const auto at = in_flight_.find(which);
   const auto& failed = at->second;
+  const auto newest = newest_.find(failed.write.key);
+  // No newest: a later one was acknowledged meanwhile, or dropped.
   const bool is_last_word =
-      !is_of_entry(failed.write) || newest_.find(failed.write.key)->second == which;
+      !is_of_entry(failed.write) || (newest != newest_.end() && newest->second == which);
   if (failed.tries >= limits_.tries || !is_last_word) return take(in_flight_, at);
   waiting_.insert(in_flight_.extract(at));
   return std::nullopt;

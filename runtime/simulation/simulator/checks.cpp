@@ -90,10 +90,11 @@ void random_run::check_at_rest() {
 }
 
 void random_run::check_end() {
+  for (const auto& [name, process] : world_.processes())
+    check_idle(*process);
   for (auto& [name, host] : hosts_) {
     for (const auto& process : host.processes) {
       auto& one = *world_.process(process);
-      check_idle(one);
       check_store(host, one);
       if (!world_.stop(one)) violate(process + " did not shut down in time");
     }

@@ -116,6 +116,22 @@ TEST_CASE("a write that failed is not sent after a later one of its key") {
   CHECK(all.send_payload() == "-");
 }
 
+TEST_CASE("a write that failed is not sent after a later one of its key that is over") {
+  queue all({.entries = 2});
+  all.push(write(kind::put, "k", "1"));
+  CHECK(all.send() == 1);
+  all.push(write(kind::put, "k", "2"));
+  SUBCASE("acknowledged") {
+    CHECK(all.send() == 2);
+    all.finish(2);
+  }
+  SUBCASE("dropped") { CHECK(all.push(write(kind::put, "other", "3")).size() == 1); }
+  const auto given_up = all.retry(1);
+  REQUIRE(given_up);
+  CHECK(given_up->value.payload() == "1");
+  CHECK(all.newest_of(named("k")) == nullptr);
+}
+
 TEST_CASE("the newest write of a key is what the remote tier is going to hold") {
   queue all;
   CHECK(all.newest_of(named("a")) == nullptr);
