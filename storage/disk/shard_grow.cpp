@@ -39,7 +39,7 @@ expected<void> shard::drop_oldest_of(std::uint64_t hash) {
 namespace {
 
 std::uint64_t grown(std::uint64_t buckets) noexcept {
-  constexpr std::uint64_t doubling_up_to = 4096;
+  constexpr std::uint64_t doubling_up_to = 8192;
   return buckets < doubling_up_to ? buckets * 2 : buckets * 3 / 2;
 }
 

@@ -164,7 +164,7 @@ std::size_t shard::append_all(std::span<write_request> group, std::span<prepared
     stop reason = stop::decided;
     const auto* index = current_index();
     while (number < group.size() && reason == stop::decided) {
-      constexpr std::size_t ahead = 4; // requests: their buckets lie anywhere in the index
+      constexpr std::size_t ahead = 8; // requests: their buckets lie anywhere in the index
       if (index && number + ahead < group.size()) index->prefetch(group[number + ahead].key.hash);
       reason = plan(work, group[number], ready[number], number);
       if (reason == stop::decided) ++number, clearings = 0;
