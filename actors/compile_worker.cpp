@@ -1,31 +1,115 @@
 #include "actors/compile_worker.hpp"
 
+#include <functional>
 #include <utility>
 
 namespace hearth::actors {
 namespace {
 
+// Stopped when either of two is.
+class either_stop {
+public:
+  either_stop(const std::stop_token& one, const std::stop_token& other)
+      : on_one_(one, [this] { both_.request_stop(); })
+      , on_other_(other, [this] { both_.request_stop(); }) {}
+  std::stop_token token() const { return both_.get_token(); }
+
+private:
+  std::stop_source both_;
+  std::stop_callback<std::function<void()>> on_one_;
+  std::stop_callback<std::function<void()>> on_other_;
+};
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+}
+
+// "{in:NAME}" and "{out:NAME}" become a path in `folder`.
+void expand(std::string& argument, std::string_view prefix, const std::string& folder) {
+  for (auto at = argument.find(prefix); at != std::string::npos; at = argument.find(prefix, at)) {
+    const auto name_at = at + prefix.size();
+    const auto end = argument.find('}', name_at);
+    if (end == std::string::npos) return;
+    const auto path = folder + "/" + argument.substr(name_at, end - name_at);
+    argument.replace(at, end + 1 - at, path);
+    at += path.size();
+  }
+}
+
+void expand(std::vector<std::string>& arguments, const std::string& folder) {
+  for (auto& argument : arguments) {
+    replace_all(argument, "{directory}", folder);
+    expand(argument, "{in:", folder);
+    expand(argument, "{out:", folder);
+  }
+}
+
+// Fills the scratch directory; the process as it is started there.
+expected<process_request> prepare(scratch_directory& directory, const action_request& request) {
+  auto process = request.process;
+  if (!request.view.folder.empty()) {
+    auto folder = directory.show(request.view);
+    if (!folder) return fail(folder.error());
+    process.directory = directory.path(*folder);
+    if (request.placeholders) expand(process.argv, process.directory);
+  }
+  for (const auto& file : request.files)
+    if (auto written = directory.write(file.name, file.bytes.payload()); !written)
+      return fail(written.error());
+  for (const auto& output : request.outputs)
+    if (output.argument != action_request::no_argument)
+      process.argv.at(output.argument) = directory.path(output.name);
+  process.environment.push_back("TMPDIR=" + directory.path(""));
+  return process;
+}
+
+expected<void> collect_outputs(const scratch_directory& directory, const action_request& request,
+                               action_result& into) {
+  for (const auto& output : request.outputs) {
+    auto bytes = directory.read(output.name);
+    if (!bytes)
+      return fail(errc::process_failed,
+                  request.label + ": " + request.process.argv.front() +
+                      " succeeded without writing its output: " + bytes.error().text());
+    into.outputs.push_back(std::move(*bytes));
+    into.executable.push_back(directory.is_executable(output.name));
+  }
+  return {};
+}
+
+// What the program read beside its declared inputs; without that its result cannot be kept.
+void observe(const scratch_directory& directory, const action_request& request,
+             action_result& into) {
+  if (!request.observe) return;
+  std::string dependencies;
+  if (!request.dependency_file.empty()) {
+    const auto file = directory.read(request.dependency_file);
+    if (!file) return static_cast<void>(into.unkept = file.error().text());
+    dependencies = file->payload();
+    replace_all(dependencies, directory.path("root"), "");
+  }
+  auto seen = request.observe(dependencies);
+  if (seen)
+    into.observed = std::move(*seen);
+  else
+    into.unkept = seen.error().text();
+}
+
 expected<action_result> run_action(const worker_ports& ports, const action_request& request) {
   auto directory = ports.scratch->make();
   if (!directory) return fail(directory.error());
-  auto process = request.process;
-  for (const auto& output : request.outputs)
-    process.argv.at(output.argument) = (*directory)->path(output.name);
-  process.environment.push_back("TMPDIR=" + (*directory)->path(""));
-  auto run = ports.processes->run(process, ports.stop);
+  const auto process = prepare(**directory, request);
+  if (!process) return fail(process.error().within(request.label));
+  const either_stop stop(ports.stop, request.stop);
+  auto run = ports.processes->run(*process, stop.token());
   if (!run) return fail(run.error().within(request.label));
   action_result result{std::move(*run), {}};
   if (!result.process.succeeded()) return result;
   if (request.inputs_hold && !request.inputs_hold())
     return fail(errc::busy, request.label + ": a source changed while it was compiled; run again");
-  for (const auto& output : request.outputs) {
-    auto bytes = (*directory)->read(output.name);
-    if (!bytes)
-      return fail(errc::process_failed,
-                  request.label + ": " + process.argv.front() +
-                      " succeeded without writing its output: " + bytes.error().text());
-    result.outputs.push_back(std::move(*bytes));
-  }
+  if (auto all = collect_outputs(**directory, request, result); !all) return fail(all.error());
+  observe(**directory, request, result);
   return result;
 }
 

@@ -2,6 +2,7 @@
 // simulator their own.
 #pragma once
 
+#include "messages/action.hpp"
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
 #include "messages/log_level.hpp"
@@ -39,9 +40,13 @@ public:
   virtual ~scratch_directory() = default;
   /// The path of `name` in it; of the directory itself when `name` is empty.
   virtual std::string path(const std::string& name) const = 0;
+  /// A new file, and the folders above it.
   virtual expected<void> write(const std::string& name, std::string_view bytes) = 0;
   /// The whole file. Errors: `not_found`, `io`, `too_large`.
   virtual expected<artifact> read(const std::string& name) const = 0;
+  virtual bool is_executable(const std::string& /*name*/) const { return false; }
+  /// Shows the host's files below `root`; the name of what stands for the view's folder.
+  virtual expected<std::string> show(const scratch_view& view) { return "root" + view.folder; }
 };
 
 /// Makes scratch directories. Any thread.

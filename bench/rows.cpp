@@ -10,6 +10,7 @@ registry all_rows() {
   add_disk_rows(all);
   add_open_rows(all);
   add_process_rows(all);
+  add_stampede_rows(all);
   add_guard_rows(all);
   add_key_rows(all);
   add_remote_rows(all);

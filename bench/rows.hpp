@@ -11,6 +11,7 @@ void add_store_rows(registry& all);         ///< store.*: the storage part alone
 void add_disk_rows(registry& all);          ///< disk.insert.*, disk.get.*: through the handle
 void add_open_rows(registry& all);          ///< disk.open.1M
 void add_process_rows(registry& all);       ///< disk.procs
+void add_stampede_rows(registry& all);      ///< stampede: actions
 void add_guard_rows(registry& all);         ///< guard
 void add_key_rows(registry& all);           ///< key.*: structural keys and toolchains
 void add_remote_rows(registry& all);        ///< remote.connection

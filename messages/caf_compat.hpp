@@ -17,7 +17,7 @@ CAF_ERROR_CODE_ENUM(hearth::errc, "hearth")
 
 namespace hearth {
 
-namespace detail {
+namespace signature {
 template <class Signature>
 struct handler_of;
 template <class... Out, class... In>
@@ -28,11 +28,11 @@ template <class... In>
 struct handler_of<void(In...)> {
   using type = caf::reacts_to<In...>;
 };
-} // namespace detail
+} // namespace signature
 
 /// A typed actor of signatures `caf::result<Out>(In...)`, or `void(In...)` without an answer.
 template <class... Signatures>
-using actor_of = caf::typed_actor<typename detail::handler_of<Signatures>::type...>;
+using actor_of = caf::typed_actor<typename signature::handler_of<Signatures>::type...>;
 
 /// Our error as CAF's: code, and the text as its context.
 inline caf::error to_caf(const error& e) {

@@ -10,6 +10,16 @@
 
 namespace hearth {
 
+/// What a program and each that it starts may take; 0: as much as the host may.
+struct resource_limits {
+  std::uint64_t memory_bytes = 0; ///< of address space
+  std::uint64_t cpu_seconds = 0;
+  std::uint64_t file_bytes = 0; ///< of one file that it writes
+  std::uint64_t open_files = 0;
+
+  friend bool operator==(const resource_limits&, const resource_limits&) = default;
+};
+
 /// One run of a program.
 struct process_request {
   std::vector<std::string> argv;        ///< argv[0] is a path, or is looked for in PATH
@@ -18,6 +28,8 @@ struct process_request {
   std::string input;                    ///< given to its stdin, which then ends
   std::chrono::milliseconds deadline{120'000};
   std::size_t output_limit = 1 << 20; ///< bytes kept of stdout and stderr together
+  bool streams_apart = false;         ///< stderr goes to `errors`, with a limit of its own
+  resource_limits limits{};
 };
 
 /// How it ended.
@@ -27,6 +39,7 @@ struct process_result {
   int exit_status = 0;    ///< meaningful when `signal` is 0
   int signal = 0;         ///< the signal that ended it, or 0
   std::string output;     ///< stdout and stderr as they came, cut in the middle at the limit
+  std::string errors;     ///< stderr, when the streams are kept apart
   std::string report;     ///< what it wrote to descriptor 3 (hearth's own worker does)
   std::int64_t wall_ns = 0;
 

@@ -111,6 +111,15 @@ using compile_worker_actor =
              caf::result<trial_result>(verb::trial, trial_request, artifact,
                                        std::chrono::milliseconds)>;
 
+/// Results of actions: found, or run once however many ask, here and in other processes.
+using action_cache_actor = actor_of<
+    // Runs the action of this key, unless its result is there; the number is its priority. A result
+    // that failed reaches all who asked meanwhile, and is not kept unless the request says so.
+    caf::result<action_reply>(verb::run, cache_key, action_request, int),
+    void(verb::run, cache_key, action_request, int, action_completion),
+    // Somebody who waited for this action has given up: when nobody is left, it is killed.
+    void(verb::withdraw, cache_key)>;
+
 /// Entries with guards: several variants a key, the first whose guard holds is the hit.
 using guarded_cache_actor =
     actor_of<caf::result<guarded_reply>(verb::get, cache_key, hints),

@@ -1,12 +1,11 @@
 // What the cache's actors answer. Plain values, any thread.
 #pragma once
 
+#include "messages/action.hpp"
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
-#include "messages/process.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -102,25 +101,6 @@ struct broker_stats {
   std::uint64_t failures = 0; ///< runs that did not succeed
   std::uint64_t most_at_once = 0;
   std::uint64_t queued = 0;
-};
-
-/// A program to run in a scratch directory of its own, and the files it has to make there.
-struct action_request {
-  struct output {
-    std::size_t argument; ///< argv[argument] becomes the file's path
-    std::string name;     ///< in the scratch directory
-  };
-  std::string label; ///< for traces: "matmul TILE=16"
-  process_request process;
-  std::vector<output> outputs;
-  /// Asked when the program has ended: whether its inputs are still those of its key. Any thread.
-  std::function<bool()> inputs_hold;
-};
-
-/// How an action ended. `outputs` are the files' bytes, in order, when it succeeded.
-struct action_result {
-  process_result process;
-  std::vector<artifact> outputs;
 };
 
 /// A span of work, for traces. Times are from the steady clock, in nanoseconds.

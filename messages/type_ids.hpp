@@ -21,6 +21,7 @@ using insert_completion = completion<insert_outcome>;
 using done_completion = completion<done>;
 using flag_completion = completion<bool>;
 using lease_completion = completion<lease_reply>;
+using action_completion = completion<action_reply>;
 } // namespace hearth
 
 // Verbs: at most 10 characters each.
@@ -82,6 +83,8 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::fleet_lease)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::remote_tier_stats)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::action_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::action_result)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::action_reply)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::action_completion)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::trial_request)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::trial_result)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::span_list)

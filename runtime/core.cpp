@@ -1,5 +1,6 @@
 #include "runtime/core.hpp"
 
+#include "actors/action_cache.hpp"
 #include "actors/autotune_cache.hpp"
 #include "actors/compile_broker.hpp"
 #include "actors/compile_worker.hpp"
@@ -161,6 +162,7 @@ void runtime_core::spawn_compilers() {
   broker_ = system_->spawn(actors::compile_broker, workers_);
   guarded_ = system_->spawn(actors::guarded_cache, shards_);
   autotune_ = system_->spawn(actors::autotune_cache, shards_);
+  actions_ = system_->spawn(actors::action_cache, actors::action_cache_config{shards_, broker_});
   actors::kernel_tuner_config tuner;
   tuner.shards = shards_;
   tuner.broker = broker_;
@@ -334,6 +336,7 @@ void runtime_core::end_actors() {
   }
   const auto add = [&](const auto& actor) { all.push_back(caf::actor_cast<caf::actor>(actor)); };
   add(tuner_);
+  add(actions_);
   add(autotune_);
   add(guarded_);
   add(broker_);
@@ -360,6 +363,7 @@ void runtime_core::shutdown() {
   end_actors();
   callbacks_.stop();
   tuner_ = nullptr;
+  actions_ = nullptr;
   autotune_ = nullptr;
   guarded_ = nullptr;
   broker_ = nullptr;

@@ -48,6 +48,7 @@ public:
   const kernel_tuner_actor& tuner() const noexcept { return tuner_; }
   const guarded_cache_actor& guarded() const noexcept { return guarded_; }
   const autotune_cache_actor& autotune() const noexcept { return autotune_; }
+  const action_cache_actor& actions() const noexcept { return actions_; }
   /// Runs programs, for what is no action.
   actors::process_runner& processes() noexcept { return *processes_; }
   /// Null without a disk tier; `disk_problem` says why.
@@ -122,6 +123,7 @@ private:
   compile_broker_actor broker_;
   guarded_cache_actor guarded_;
   autotune_cache_actor autotune_;
+  action_cache_actor actions_;
   kernel_tuner_actor tuner_;
   std::stop_source stop_;
   std::shared_ptr<outstanding> outstanding_;

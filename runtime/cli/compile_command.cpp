@@ -1,5 +1,6 @@
 #include "runtime/cli/compile_command.hpp"
 
+#include "runtime/cli/chrome_trace.hpp"
 #include "runtime/cli/files.hpp"
 #include "runtime/cli/json.hpp"
 #include "runtime/cli/remote_report.hpp"
@@ -166,24 +167,10 @@ json json_of(const plan_report& report, const std::optional<remote_tier_stats>& 
   };
 }
 
-// The Trace Event Format that chrome://tracing and Perfetto read; times in microseconds.
-json trace_of(const plan_report& report) {
-  auto events = json::array();
-  for (const auto& span : report.spans)
-    events.push_back({{"name", span.name},
-                      {"cat", span.category},
-                      {"ph", "X"},
-                      {"ts", static_cast<double>(span.start_ns) / 1e3},
-                      {"dur", static_cast<double>(span.duration_ns) / 1e3},
-                      {"pid", getpid()},
-                      {"tid", span.lane}});
-  return {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}};
-}
-
 status show(const plan_report& report, const std::optional<remote_tier_stats>& remote,
             const compile_arguments& arguments) {
   if (arguments.trace)
-    if (auto written = write_file(*arguments.trace, dump(trace_of(report))); !written)
+    if (auto written = write_file(*arguments.trace, chrome_trace(report.spans)); !written)
       return hearth::cli::report(written.error());
   const auto text = arguments.json ? dump(json_of(report, remote)) : table_of(report, remote);
   if (!write_stdout(text)) return hearth::cli::report({errc::io, "cannot write to stdout"});

@@ -5,6 +5,7 @@
 #include "runtime/cli/key_commands.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/remote_settings.hpp"
+#include "runtime/cli/run_command.hpp"
 #include "runtime/cli/script_commands.hpp"
 #include "runtime/cli/settings.hpp"
 #include "runtime/cli/store_commands.hpp"
@@ -28,7 +29,7 @@ namespace {
 using namespace hearth;
 using namespace hearth::cli;
 
-using command = std::function<status(const config&)>;
+using command = std::function<int(const config&)>;
 
 // In front of an argument that is taken as it is, whatever it starts with.
 constexpr std::string_view verbatim_mark = "=";
@@ -38,6 +39,7 @@ struct command_line {
   given_options given;
   entry_arguments entry;
   compile_arguments compile;
+  run_arguments run_action;
   store_arguments store;
   bench_arguments bench;
   guard_arguments guard;
@@ -102,6 +104,33 @@ void add_compile_command(CLI::App& app, command_line& line) {
   sub->add_option("PLAN", line.compile.plan, "the plan, a TOML file")->required();
   sub->add_option("--jobs", line.given.jobs, "compilers at once; one a core");
   sub->add_option("--trace", line.compile.trace, "write a Chrome trace to FILE");
+}
+
+void add_run_command(CLI::App& app, command_line& line) {
+  auto& given = line.run_action;
+  auto* sub = app.add_subcommand("run", "run any command as a cached action: run ... -- COMMAND");
+  sub->add_option("--in", given.inputs, "files and folders that it reads")->type_name("FILE ...");
+  sub->add_option("--out", given.outputs, "files that it makes")->type_name("FILE ...");
+  sub->add_option("--env", given.variables, "variables that it gets, and that are in its key")
+      ->type_name("NAME ...");
+  sub->add_option("--toolchain", given.toolchains, "compilers that it starts by itself")
+      ->type_name("NAME ...");
+  sub->add_option("--depfile", given.dependency_file, "it writes there what it read, as for make");
+  sub->add_option("--timeout", given.timeout, "kill it then: 500ms, 90s, 5min; status 124")
+      ->type_name("TIME");
+  sub->add_option("--memory", given.memory, "address space of each of its processes")
+      ->type_name("SIZE");
+  sub->add_option("--cpu", given.cpu, "processor time of each of its processes")->type_name("TIME");
+  sub->add_option("--trace", given.trace, "write a Chrome trace to FILE");
+  sub->add_flag("--keep-failures", given.keep_failures, "keep what it came to when it fails, too");
+  sub->add_flag("--no-cache", given.no_cache, "run it whatever is there, and keep nothing");
+  sub->add_flag("--strict", given.strict, "let it see declared inputs alone of this folder");
+  sub->add_flag("--placeholders", given.placeholders, "expand {directory}, {in:F} and {out:F}");
+  sub->callback([&line] {
+    line.run = [&line](const config& settings) {
+      return hearth::cli::run_action(settings, line.run_action);
+    };
+  });
 }
 
 void add_bench_command(CLI::App& app, command_line& line) {
@@ -197,6 +226,7 @@ void describe(CLI::App& app, command_line& line) {
   app.add_flag("--json", line.given.json, "print JSON");
   app.add_flag("--verbose", line.given.verbose, "log more, to stderr");
   add_compile_command(app, line);
+  add_run_command(app, line);
   add_entry_command(app, line, "get", "print an entry", false, get_entry);
   add_entry_command(app, line, "insert", "store an entry that is not there yet", true,
                     insert_entry);
@@ -214,21 +244,39 @@ void describe(CLI::App& app, command_line& line) {
   add_key_commands(app, line);
 }
 
-// The arguments, last first as the parser wants them. What follows the command `guard` is marked.
-std::vector<std::string> arguments_for(const CLI::App& app, int count, char** arguments) {
-  std::vector<std::string> all(arguments + 1, arguments + count);
+// Where the command stands among the arguments; their count when there is none.
+std::size_t command_place(const CLI::App& app, const std::vector<std::string>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].starts_with('-')) { // an option of the program's: its value is no command
-      const auto* option = app.get_option_no_throw(all[i]);
-      if (option && option->get_items_expected_max() > 0) ++i;
-      continue;
-    }
-    if (all[i] == "guard" && i + 1 < all.size() && all[i + 1] != "--help" && all[i + 1] != "-h")
-      all[i + 1].insert(0, verbatim_mark);
-    break;
+    if (!all[i].starts_with('-')) return i;
+    const auto* option = app.get_option_no_throw(all[i]); // its value is no command
+    if (option && option->get_items_expected_max() > 0) ++i;
+  }
+  return all.size();
+}
+
+// The arguments, last first as the parser wants them. What follows the command `guard` is marked;
+// what follows `--` behind the command `run` is not the parser's business.
+std::vector<std::string> arguments_for(const CLI::App& app, std::vector<std::string> all,
+                                       command_line& line) {
+  const auto place = command_place(app, all);
+  const std::string_view command = place < all.size() ? all[place] : "";
+  const auto next = place + 1;
+  if (command == "guard" && next < all.size() && all[next] != "--help" && all[next] != "-h")
+    all[next].insert(0, verbatim_mark);
+  if (command == "run") {
+    const auto mark = std::find(all.begin() + static_cast<std::ptrdiff_t>(next), all.end(), "--");
+    if (mark != all.end()) line.run_action.command.assign(mark + 1, all.end());
+    all.erase(mark, all.end());
   }
   std::reverse(all.begin(), all.end());
   return all;
+}
+
+// What is wrong before a command begins is 125 for `run`, whose other statuses are those of what it
+// runs.
+int refuse(const error& why, bool is_run) {
+  const int ending = report(why);
+  return is_run ? static_cast<int>(run_failed) : ending;
 }
 
 // A word that is no command is the problem, rather than the command that is then missing.
@@ -242,18 +290,23 @@ int run(int count, char** arguments) {
   command_line line;
   CLI::App app("Hearth: a compile cache of actors", "hearth");
   describe(app, line);
-  auto words = arguments_for(app, count, arguments);
+  const std::vector<std::string> given(arguments + 1, arguments + count);
+  const auto place = command_place(app, given);
+  const bool is_run = place < given.size() && given[place] == "run";
+  auto words = arguments_for(app, given, line);
   hide_passwords(count, arguments);
   try {
     app.parse(std::move(words));
   } catch (const CLI::Success& wanted) { // --help, --version
     return app.exit(wanted);
   } catch (const CLI::ParseError& problem) {
-    return report({errc::invalid_argument, usage_problem(app, problem) + "; see 'hearth --help'"});
+    return refuse({errc::invalid_argument, usage_problem(app, problem) + "; see 'hearth --help'"},
+                  is_run);
   }
   auto settings = resolve(line.given, process_environment);
-  if (!settings) return report(settings.error());
-  settings->log = stderr_log(line.given.verbose);
+  if (!settings) return refuse(settings.error(), is_run);
+  // A cached action prints nothing of its own.
+  if (!is_run || line.given.verbose) settings->log = stderr_log(line.given.verbose);
   settings->guard_sigbus = true;
   return line.run(*settings);
 }

@@ -55,16 +55,18 @@ public:
       , started_(clock::now())
       , deadline_(started_ + std::clamp(request.deadline, milliseconds{0}, longest_deadline))
       , stop_event_(stop_event.get())
-      , output_(request.output_limit) {}
+      , output_(request.output_limit)
+      , errors_(request.output_limit) {}
 
   expected<process_result> follow();
 
 private:
   // The places of what is waited for.
-  enum : std::size_t { output, report, control, stop };
+  enum : std::size_t { output, errors, report, control, stop };
 
   milliseconds time_left() const;
   void stop_for(stop_reason why);
+  void read_stream(std::size_t place, bounded_output& into);
   void read_output();
   void read_report();
   expected<process_result> finish(const supervisor_message& last);
@@ -78,8 +80,10 @@ private:
   int stop_event_;
   stop_reason stopped_ = stop_reason::none;
   bounded_output output_;
+  bounded_output errors_;
   std::string report_;
-  pollfd ready_[4] = {{process_.output(), POLLIN, 0},
+  pollfd ready_[5] = {{process_.output(), POLLIN, 0},
+                      {process_.errors(), POLLIN, 0},
                       {process_.report(), POLLIN, 0},
                       {process_.control(), POLLIN, 0},
                       {stop_event_, POLLIN, 0}};
@@ -113,9 +117,15 @@ bool drain(int from, Take take) {
   return true;
 }
 
+void watch::read_stream(std::size_t place, bounded_output& into) {
+  const int from = ready_[place].fd;
+  if (from >= 0 && !drain(from, [&](std::string_view bytes) { into.append(bytes); }))
+    ready_[place].fd = -1;
+}
+
 void watch::read_output() {
-  if (!drain(process_.output(), [&](std::string_view bytes) { output_.append(bytes); }))
-    ready_[output].fd = -1;
+  read_stream(output, output_);
+  read_stream(errors, errors_);
 }
 
 void watch::read_report() {
@@ -131,7 +141,7 @@ expected<process_result> watch::follow() {
       if (errno == EINTR) continue;
       return fail(error_of_errno(errno, "cannot wait for " + request_.argv.front()));
     }
-    if (ready_[output].revents != 0) read_output();
+    if ((ready_[output].revents | ready_[errors].revents) != 0) read_output();
     if (ready_[report].revents != 0) read_report();
     if (ready_[control].revents != 0) {
       const auto message = process_.receive();
@@ -159,6 +169,7 @@ expected<process_result> watch::finish(const supervisor_message& last) {
   result.signal = WIFSIGNALED(last.number) ? WTERMSIG(last.number) : 0;
   result.exit_status = WIFEXITED(last.number) ? WEXITSTATUS(last.number) : 0;
   result.output = output_.text();
+  result.errors = errors_.text();
   result.report = std::move(report_);
   result.wall_ns = std::chrono::nanoseconds(clock::now() - started_).count();
   return result;
@@ -176,7 +187,9 @@ error watch::refusal(const supervisor_message& why) const {
 error watch::loss() {
   read_output();
   auto text = "the supervisor of " + request_.argv.front() + " " + process_.ending();
-  if (const auto said = last_line(output_.text()); !said.empty()) text += ": " + said;
+  // Apart, the supervisor's own words come with the program's on stderr.
+  const auto all = request_.streams_apart ? errors_.text() : output_.text();
+  if (const auto said = last_line(all); !said.empty()) text += ": " + said;
   return {errc::process_failed, text};
 }
 
@@ -199,8 +212,9 @@ expected<process_result> subprocess_runner::run(const process_request& request,
   }
   const std::stop_callback signal_stop{stop, [&] { ::eventfd_write(stop_event.get(), 1); }};
   auto process = supervised_process::start(
-      worker_, {::getpid(), *program, request.directory, request.argv, request.environment},
-      request.input);
+      worker_,
+      {::getpid(), *program, request.directory, request.argv, request.environment, request.limits},
+      request.input, request.streams_apart);
   if (!process) return fail(process.error());
   return watch{request, std::move(*process), stop_event}.follow();
 }

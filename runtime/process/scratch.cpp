@@ -1,6 +1,7 @@
 #include "runtime/process/scratch.hpp"
 
 #include "runtime/process/descriptor.hpp"
+#include "runtime/process/scratch_view.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -48,6 +49,8 @@ public:
 
   expected<void> write(const std::string& name, std::string_view bytes) override {
     const auto full = path(name);
+    std::error_code failure;
+    std::filesystem::create_directories(std::filesystem::path(full).parent_path(), failure);
     const auto file = open_file(full, O_WRONLY | O_CREAT | O_EXCL);
     if (!file) return fail(error_of_errno(errno, "cannot make " + full));
     auto written = write_all(file.get(), bytes);
@@ -62,6 +65,8 @@ public:
     if (!file || fstat(file.get(), &status) != 0)
       return fail(error_of_errno(errno, "cannot open " + full));
     const auto size = static_cast<std::uint64_t>(status.st_size);
+    if (!S_ISREG(status.st_mode))
+      return fail(errc::invalid_argument, full + " is no regular file");
     if (size > max_output_bytes) return fail(errc::too_large, full + " has more than 1 GiB");
     auto* body = artifact_body::allocate(0, size);
     if (!body) return fail(errc::too_large, "no memory for " + full);
@@ -70,6 +75,12 @@ public:
       return fail(all.error());
     return result;
   }
+
+  bool is_executable(const std::string& name) const override {
+    return ::access(path(name).c_str(), X_OK) == 0;
+  }
+
+  expected<std::string> show(const scratch_view& view) override { return build_view(path_, view); }
 
 private:
   std::filesystem::path path_;

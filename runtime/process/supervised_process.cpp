@@ -64,7 +64,8 @@ private:
 
 expected<supervised_process> supervised_process::start(const std::string& program,
                                                        const worker::job& asked,
-                                                       std::string_view input) {
+                                                       std::string_view input,
+                                                       bool streams_apart) {
   auto encoded = worker::encode_job(asked);
   if (encoded.size() > worker::max_job_bytes)
     return fail(errc::too_large, "more than 8 MiB of arguments and environment");
@@ -74,6 +75,8 @@ expected<supervised_process> supervised_process::start(const std::string& progra
   if (!job_file) return fail(job_file.error());
   auto output = make_pipe();
   if (!output) return fail(output.error());
+  auto errors = streams_apart ? make_pipe() : descriptor_pair{};
+  if (!errors) return fail(errors.error());
   auto report = make_pipe();
   if (!report) return fail(report.error());
   auto control = make_message_sockets();
@@ -82,7 +85,7 @@ expected<supervised_process> supervised_process::start(const std::string& progra
   spawn_plan plan;
   plan.pass(*standard_input, STDIN_FILENO);
   plan.pass(output->theirs, STDOUT_FILENO);
-  plan.pass(output->theirs, STDERR_FILENO);
+  plan.pass(streams_apart ? errors->theirs : output->theirs, STDERR_FILENO);
   plan.pass(report->theirs, worker::report_descriptor);
   plan.pass(*job_file, worker::job_descriptor);
   plan.pass(control->theirs, worker::control_descriptor);
@@ -93,6 +96,7 @@ expected<supervised_process> supervised_process::start(const std::string& progra
   started.process_ = *process;
   started.handle_ = make_process_handle(*process);
   started.output_ = std::move(output->ours);
+  started.errors_ = std::move(errors->ours);
   started.report_ = std::move(report->ours);
   started.control_ = std::move(control->ours);
   return started;
@@ -103,6 +107,7 @@ supervised_process::supervised_process(supervised_process&& other) noexcept
     , status_(other.status_)
     , handle_(std::move(other.handle_))
     , output_(std::move(other.output_))
+    , errors_(std::move(other.errors_))
     , report_(std::move(other.report_))
     , control_(std::move(other.control_)) {}
 

@@ -18,13 +18,14 @@ public:
   /// Starts `program` (the path of hearth-worker) with a job and what its program reads. Errors:
   /// `process_failed`, and those of making descriptors.
   static expected<supervised_process> start(const std::string& program, const worker::job& asked,
-                                            std::string_view input);
+                                            std::string_view input, bool streams_apart);
   supervised_process(supervised_process&& other) noexcept;
   supervised_process& operator=(supervised_process&&) = delete;
   /// Sees to it that the supervisor is gone: waits for it a while, then kills it.
   ~supervised_process();
 
   int output() const { return output_.get(); }
+  int errors() const { return errors_.get(); } ///< -1 when they are part of `output`
   int report() const { return report_.get(); }
   int control() const { return control_.get(); }
 
@@ -43,6 +44,7 @@ private:
   int status_ = 0;
   descriptor handle_;
   descriptor output_;
+  descriptor errors_;
   descriptor report_;
   descriptor control_;
 };

@@ -11,9 +11,9 @@
 namespace hearth::simulation {
 namespace {
 
-constexpr std::array<std::string_view, 12> kind_names{"memory", "disk",    "remote",   "broker",
-                                                      "worker", "guarded", "autotune", "bundler",
-                                                      "tuner",  "kernels", "recorder", "metrics"};
+constexpr std::array<std::string_view, 13> kind_names{
+    "memory",  "disk",  "remote",  "broker",  "worker",   "guarded", "autotune",
+    "bundler", "tuner", "kernels", "actions", "recorder", "metrics"};
 
 constexpr std::array<std::string_view, 13> syntaxes{
     "CACHE/KEY",
@@ -201,6 +201,7 @@ std::vector<message_row> make_table() {
   add_actor<autotune_bundler_actor>(table, actor_kind::bundler);
   add_actor<kernel_tuner_actor>(table, actor_kind::tuner);
   add_actor<kernel_cache_actor>(table, actor_kind::kernels);
+  add_actor<action_cache_actor>(table, actor_kind::actions);
   add_actor<artifact_recorder_actor>(table, actor_kind::recorder);
   add_actor<metrics_actor>(table, actor_kind::metrics);
   return table;
@@ -228,6 +229,7 @@ bool is_implemented(actor_kind kind) noexcept {
   case actor_kind::guarded:
   case actor_kind::autotune:
   case actor_kind::kernels:
+  case actor_kind::actions:
   case actor_kind::tuner: return true;
   case actor_kind::bundler:
   case actor_kind::recorder:

@@ -31,6 +31,7 @@ enum class actor_kind : std::uint8_t {
   bundler,
   tuner,
   kernels,
+  actions,
   recorder,
   metrics,
 };

@@ -95,13 +95,13 @@ printer choose_printer(const caf::type_erased_tuple& content, std::size_t at) {
     return [](const auto&, std::size_t, std::string& out) { out += "exit"; };
   if (content.match_element<caf::down_msg>(at))
     return [](const auto&, std::size_t, std::string& out) { out += "down"; };
-  if (is_completion_of<lookup, insert_outcome, done, bool, lease_reply>(content, at))
+  if (is_completion_of<lookup, insert_outcome, done, bool, lease_reply, action_reply>(content, at))
     return [](const auto&, std::size_t, std::string& out) { out += "(call)"; };
   if (const auto found =
           printer_among<cache_key, artifact, lookup, insert_outcome, done, lease_reply,
                         std::uint64_t, bool, error, memory_shard_stats, broker_stats, fleet_lease,
-                        remote_tier_stats, action_request, action_result, trial_request,
-                        trial_result, span_list, hints, guarded_reply, autotune_record,
+                        remote_tier_stats, action_request, action_result, action_reply,
+                        trial_request, trial_result, span_list, hints, guarded_reply, autotune_record,
                         tune_request_ptr, tune_reply, int, std::int64_t, std::string,
                         std::chrono::milliseconds>(content, at))
     return found;
@@ -206,6 +206,12 @@ std::string text_of(const action_result& result) {
   for (const auto& output : result.outputs)
     text += " made " + text_of(output);
   return text;
+}
+
+std::string text_of(const action_reply& reply) {
+  if (reply.again) return "again";
+  auto text = (reply.ran ? "ran " : "found ") + text_of(reply.result);
+  return reply.problem.empty() ? text : text + " problem " + quoted(reply.problem);
 }
 
 std::string text_of(const trial_request& request) { return request.entry; }

@@ -37,6 +37,7 @@ std::string text_of(fleet_lease outcome);
 std::string text_of(const remote_tier_stats& stats); ///< `closed`, and its counters
 std::string text_of(const action_request& request);
 std::string text_of(const action_result& result);
+std::string text_of(const action_reply& reply);
 std::string text_of(const trial_request& request);
 std::string text_of(const trial_result& result);
 std::string text_of(const span_list& spans);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/process.hpp"
 
 #include <cstdint>
 #include <string>
@@ -12,7 +13,7 @@
 namespace hearth::worker {
 
 /// Changes whenever anything in this header does: host and worker have to be of one version.
-inline constexpr std::string_view protocol_version = "1";
+inline constexpr std::string_view protocol_version = "2";
 
 // The descriptors that a supervisor is started with, after the standard three.
 inline constexpr int report_descriptor = 3;  ///< passed on to the program
@@ -29,6 +30,7 @@ struct job {
   std::string directory; ///< to change to first; empty: stay
   std::vector<std::string> argv;
   std::vector<std::string> environment;
+  resource_limits limits{};
 };
 
 std::string encode_job(const job& asked);

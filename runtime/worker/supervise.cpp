@@ -5,6 +5,7 @@
 #include "runtime/worker/job.hpp"
 #include "runtime/worker/signals.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -48,6 +49,21 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
+void limit(decltype(RLIMIT_AS) what, std::uint64_t most) {
+  if (most == 0) return;
+  rlimit both{};
+  ::getrlimit(what, &both);
+  both.rlim_cur = both.rlim_max = std::min<rlim_t>(most, both.rlim_max);
+  ::setrlimit(what, &both);
+}
+
+void apply(const resource_limits& limits) {
+  limit(RLIMIT_CPU, limits.cpu_seconds);
+  limit(RLIMIT_FSIZE, limits.file_bytes);
+  limit(RLIMIT_NOFILE, limits.open_files);
+  limit(RLIMIT_AS, limits.memory_bytes); // last: from here on this process itself has no more
+}
+
 // In the child: becomes the program, or tells why not.
 [[noreturn]] void become(const job& asked, char** argv, char** environment, pid_t supervisor) {
   ::setpgid(0, 0);
@@ -58,6 +74,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   if (!asked.directory.empty() && ::chdir(asked.directory.c_str()) != 0) {
     tell(supervisor_message::refused_directory, errno);
   } else {
+    apply(asked.limits);
     ::execve(asked.program.c_str(), argv, environment);
     tell(supervisor_message::refused_program, errno);
   }

@@ -23,7 +23,7 @@ std::filesystem::path unique_file(const std::filesystem::path& in, const char* e
 }
 
 pid_t start(const std::vector<std::string>& arguments, const std::filesystem::path& out,
-            const std::filesystem::path& err) {
+            const std::filesystem::path& err, const std::filesystem::path& directory) {
   std::vector<char*> argv;
   for (const auto& argument : arguments)
     argv.push_back(const_cast<char*>(argument.c_str())); // NOLINT: posix_spawn changes nothing
@@ -33,6 +33,7 @@ pid_t start(const std::vector<std::string>& arguments, const std::filesystem::pa
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&files, directory.c_str());
   pid_t pid = -1;
   const int problem = posix_spawn(&pid, argv[0], &files, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&files);
@@ -48,12 +49,13 @@ nlohmann::json program_result::json() const {
   return parsed;
 }
 
-program_run::program_run(std::vector<std::string> arguments, const std::filesystem::path& scratch)
+program_run::program_run(std::vector<std::string> arguments, const std::filesystem::path& scratch,
+                         const std::filesystem::path& directory)
     : pid_(-1)
     , out_(unique_file(scratch, ".out"))
     , err_(unique_file(scratch, ".err")) {
   arguments.insert(arguments.begin(), HEARTH_PROGRAM);
-  pid_ = start(arguments, out_, err_);
+  pid_ = start(arguments, out_, err_, directory);
 }
 
 program_run::program_run(program_run&& other) noexcept
@@ -68,6 +70,8 @@ program_run::~program_run() {
 }
 
 void program_run::kill() { ::kill(pid_, SIGKILL); }
+
+void program_run::signal(int number) const { ::kill(pid_, number); }
 
 program_result program_run::wait() {
   int status = 0;

@@ -22,13 +22,16 @@ struct program_result {
 /// A run of hearth that was started: killed when it goes, if it still runs.
 class program_run {
 public:
-  /// Starts `build/.../hearth arguments...`, output into files in `scratch`.
-  program_run(std::vector<std::string> arguments, const std::filesystem::path& scratch);
+  /// Starts `build/.../hearth arguments...`, output into files in `scratch`, in `directory`; empty:
+  /// in that of the test.
+  program_run(std::vector<std::string> arguments, const std::filesystem::path& scratch,
+              const std::filesystem::path& directory = {});
   program_run(program_run&& other) noexcept;
   program_run(const program_run&) = delete;
   ~program_run();
 
   void kill();
+  void signal(int number) const;
   program_result wait();
 
 private:

@@ -1,0 +1,242 @@
+#include "actors/action_cache.hpp"
+
+#include "messages/digest.hpp"
+#include "messages/key.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace hearth::actors {
+namespace {
+
+using self_pointer = action_cache_actor::stateful_pointer<action_cache_state>;
+using job_ptr = action_cache_state::job_ptr;
+
+constexpr auto answer_timeout = std::chrono::minutes{2};
+// Leases and programs end by deadlines of their own.
+constexpr auto until_it_ends = caf::infinite;
+
+std::string name_of(const cache_key& key, const action_request& request) {
+  return std::to_string(key.cache->number) + "/" + request.view.folder + "/" + key.bytes;
+}
+
+bool discovers(const action_request& request) { return !request.dependency_file.empty(); }
+
+// What the lease is for: the result itself, or mutual exclusion while a result is looked for.
+cache_key leased_key(const action_cache_state::job& job) {
+  return discovers(job.request) ? derived_key(job.key, key("run")) : job.key;
+}
+
+const memory_shard_actor& owner_of(self_pointer self, const cache_key& key) {
+  return self->state.config.shards.owner_of(key);
+}
+
+// --- the end of a job --------------------------------------------------------------------------
+
+// Nobody joins it any more.
+void forget(self_pointer self, const job_ptr& job) {
+  const auto at = self->state.jobs.find(name_of(job->key, job->request));
+  if (at != self->state.jobs.end() && at->second == job) self->state.jobs.erase(at);
+}
+
+void release(self_pointer self, const job_ptr& job) {
+  const auto lease = std::exchange(job->lease, 0);
+  if (lease != 0) self->send(owner_of(self, leased_key(*job)), verb::release_v, lease);
+}
+
+void finish(self_pointer self, const job_ptr& job, const expected<action_reply>& reply) {
+  release(self, job);
+  forget(self, job);
+  for (auto& waiting : std::exchange(job->waiters, {}))
+    waiting.deliver(reply);
+}
+
+// --- keeping a result --------------------------------------------------------------------------
+
+bool is_kept(const action_request& request, const action_result& result) {
+  const auto& run = result.process;
+  const bool exited = !run.timed_out && !run.cancelled && run.signal == 0;
+  // What a program read before it failed is not known.
+  const bool keeps_failure = request.keep_failures && !discovers(request);
+  return result.unkept.empty() && (run.succeeded() || (exited && keeps_failure));
+}
+
+action_reply reply_of(const action_result& result, std::string problem = {}) {
+  return {result, true, false, std::move(problem)};
+}
+
+void keep(self_pointer self, const job_ptr& job, const action_result& result) {
+  const auto lease = std::exchange(job->lease, 0);
+  self->request(owner_of(self, job->key), answer_timeout, verb::fulfil_v, lease,
+                encode_result(result))
+      .then([=](insert_outcome) { finish(self, job, reply_of(result)); },
+            [=](const caf::error& why) {
+              finish(self, job, reply_of(result, from_caf(why).text()));
+            });
+}
+
+// The observations that were there, behind the new one.
+artifact extended(const artifact& known, const std::string& observation) {
+  observation_list all{observation};
+  const auto others = known ? decode_observations(known) : observation_list{};
+  if (others)
+    std::copy_if(others->begin(), others->end(), std::back_inserter(all),
+                 [&](const auto& other) { return other != observation; });
+  if (all.size() > max_observations) all.resize(max_observations);
+  return encode_observations(all);
+}
+
+void keep_observation(self_pointer self, const job_ptr& job, const action_result& result) {
+  const auto where = observations_key(job->key);
+  const auto all = extended(job->observations, result.observed);
+  const auto done_so = [=] { finish(self, job, reply_of(result)); };
+  const auto not_kept = [=](const caf::error& why) {
+    finish(self, job, reply_of(result, from_caf(why).text()));
+  };
+  // A put makes other processes drop what they hold in memory: only where there is something.
+  if (job->observations)
+    self->request(owner_of(self, where), answer_timeout, verb::put_v, where, all)
+        .then([=](const done&) { done_so(); }, not_kept);
+  else
+    self->request(owner_of(self, where), answer_timeout, verb::insert_v, where, all)
+        .then([=](insert_outcome) { done_so(); }, not_kept);
+}
+
+// The result before what leads to it.
+void keep_observed(self_pointer self, const job_ptr& job, const action_result& result) {
+  const auto where = observed_key(job->key, result.observed);
+  self->request(owner_of(self, where), answer_timeout, verb::insert_v, where,
+                encode_result(result))
+      .then([=](insert_outcome) { keep_observation(self, job, result); },
+            [=](const caf::error& why) {
+              finish(self, job, reply_of(result, from_caf(why).text()));
+            });
+}
+
+void conclude(self_pointer self, const job_ptr& job, const action_result& result) {
+  if (!is_kept(job->request, result))
+    finish(self, job, reply_of(result, result.unkept));
+  else if (discovers(job->request))
+    keep_observed(self, job, result);
+  else
+    keep(self, job, result);
+}
+
+// --- running -----------------------------------------------------------------------------------
+
+bool is_wanted(const action_cache_state::job& job) {
+  return std::any_of(job.waiters.begin(), job.waiters.end(),
+                     [](const auto& waiting) { return waiting.wanted(); });
+}
+
+void run(self_pointer self, const job_ptr& job) {
+  auto request = job->request;
+  request.stop = job->stop.get_token();
+  self->request(self->state.config.broker, until_it_ends, verb::run_v, std::move(request),
+                job->priority)
+      .then([=](const action_result& result) { conclude(self, job, result); },
+            [=](const caf::error& why) { finish(self, job, fail(from_caf(why))); });
+}
+
+template <class Verb>
+void ask_for_lease(self_pointer self, const job_ptr& job, Verb verb);
+
+// An entry that cannot be read goes, and the action is run.
+void answer_found(self_pointer self, const job_ptr& job, const artifact& entry) {
+  auto found = decode_result(entry);
+  if (found) return finish(self, job, action_reply{std::move(*found), false, false, {}});
+  self->request(owner_of(self, job->key), answer_timeout, verb::erase_v, job->key)
+      .then([=](bool) { ask_for_lease(self, job, verb::acquire_v); },
+            [=](const caf::error& why) { finish(self, job, fail(from_caf(why))); });
+}
+
+// With the lease: somebody may have observed other inputs in between, which the asker has to check.
+void look_again(self_pointer self, const job_ptr& job) {
+  const auto where = observations_key(job->key);
+  self->request(owner_of(self, where), answer_timeout, verb::get_v, where)
+      .then(
+          [=](const lookup& found) {
+            job->observations = found.value;
+            if (digest_of(found.value) == job->request.seen)
+              run(self, job);
+            else
+              finish(self, job, action_reply{{}, false, true, {}});
+          },
+          [=](const caf::error&) { run(self, job); });
+}
+
+void go_on(self_pointer self, const job_ptr& job, const lease_reply& reply) {
+  job->lease = reply.lease;
+  if (reply.found.hit())
+    answer_found(self, job, reply.found.value);
+  else if (!is_wanted(*job))
+    finish(self, job, fail(errc::cancelled, "everybody who asked has given up"));
+  else if (discovers(job->request))
+    look_again(self, job);
+  else
+    run(self, job);
+}
+
+template <class Verb>
+void ask_for_lease(self_pointer self, const job_ptr& job, Verb verb) {
+  const auto key = leased_key(*job);
+  self->request(owner_of(self, key), until_it_ends, verb, key)
+      .then([=](const lease_reply& reply) { go_on(self, job, reply); },
+            [=](const caf::error& why) { finish(self, job, fail(from_caf(why))); });
+}
+
+void start(self_pointer self, const cache_key& key, const action_request& request, int priority,
+           answer<action_reply> waiting) {
+  auto& job = self->state.jobs[name_of(key, request)];
+  const bool is_new = !job;
+  if (is_new)
+    job = std::make_shared<action_cache_state::job>(
+        action_cache_state::job{key, request, priority});
+  job->waiters.push_back(std::move(waiting));
+  if (!is_new) return;
+  if (discovers(request))
+    ask_for_lease(self, job, verb::lock_v);
+  else
+    ask_for_lease(self, job, verb::acquire_v);
+}
+
+// Ends what nobody waits for. Whoever asks from now on waits until it is gone, then has it run.
+void withdraw(self_pointer self, const cache_key& key) {
+  auto& jobs = self->state.jobs;
+  for (auto at = jobs.begin(); at != jobs.end();) {
+    const auto job = at->second;
+    const bool gone = job->key == key && !is_wanted(*job);
+    at = gone ? jobs.erase(at) : std::next(at);
+    if (gone) job->stop.request_stop();
+  }
+}
+
+} // namespace
+
+cache_key observations_key(const cache_key& action) {
+  return derived_key(action, key("observations"));
+}
+
+cache_key observed_key(const cache_key& action, const std::string& observation) {
+  const auto name = sha256(observation);
+  return derived_key(action, key::bytes({reinterpret_cast<const char*>(name.bytes.data()),
+                                         name.bytes.size()}));
+}
+
+action_cache_actor::behavior_type action_cache(self_pointer self, action_cache_config config) {
+  self->state.config = std::move(config);
+  return {
+      [self](verb::run, const cache_key& key, const action_request& request, int priority) {
+        answer<action_reply> waiting(self->make_response_promise<action_reply>());
+        const auto promise = waiting.promise();
+        start(self, key, request, priority, std::move(waiting));
+        return promise;
+      },
+      [self](verb::run, const cache_key& key, const action_request& request, int priority,
+             const action_completion& waiting) { start(self, key, request, priority, waiting); },
+      [self](verb::withdraw, const cache_key& key) { withdraw(self, key); },
+  };
+}
+
+} // namespace hearth::actors

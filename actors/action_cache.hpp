@@ -1,0 +1,58 @@
+// action_cache: results of actions. Whoever asks for an action gets its result from the tiers, or
+// has it run by the broker: once, however many ask meanwhile, under a lease that other processes
+// and hosts respect.
+//
+// Owns the actions that are under way. An action that discovers inputs has an entry of observations
+// under its key, and a result under (key, digest of one observation); others have their result
+// under the key itself.
+#pragma once
+
+#include "actors/answer.hpp"
+#include "actors/shard_router.hpp"
+#include "messages/protocol.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace hearth::actors {
+
+struct action_cache_config {
+  shard_router shards;
+  compile_broker_actor broker;
+};
+
+struct action_cache_state {
+  static inline const char* name = "action_cache";
+
+  /// An action that somebody waits for.
+  struct job {
+    cache_key key;
+    action_request request;
+    int priority = 0;
+    std::vector<answer<action_reply>> waiters{};
+    std::stop_source stop{};
+    lease_id lease = 0;
+    artifact observations{}; ///< as they were when the lease was had
+  };
+  using job_ptr = std::shared_ptr<job>;
+
+  action_cache_config config;
+  /// By key and working folder: what an action discovers may differ from folder to folder.
+  std::unordered_map<std::string, job_ptr> jobs;
+};
+
+action_cache_actor::behavior_type
+action_cache(action_cache_actor::stateful_pointer<action_cache_state> self,
+             action_cache_config config);
+
+/// Where the observations of an action are kept, and its result when one of them holds.
+cache_key observations_key(const cache_key& action);
+cache_key observed_key(const cache_key& action, const std::string& observation);
+
+} // namespace hearth::actors

@@ -1,0 +1,126 @@
+#include "messages/action.hpp"
+
+#include "messages/value.hpp"
+
+namespace hearth {
+namespace {
+
+constexpr std::int64_t result_format = 1;
+
+template <class T>
+const T* member(const value::map& of, const std::string& name) {
+  const auto at = of.find(name);
+  return at == of.end() ? nullptr : at->second.as<T>();
+}
+
+tl::unexpected<error> no_result(const char* what) {
+  return fail(errc::malformed, std::string("a kept action without ") + what);
+}
+
+// Takes a part of so many bytes off the front.
+class part_reader {
+public:
+  explicit part_reader(std::string_view payload)
+      : left_(payload) {}
+
+  bool take(std::int64_t bytes, std::string_view& part) {
+    if (bytes < 0 || static_cast<std::uint64_t>(bytes) > left_.size()) return false;
+    part = left_.substr(0, static_cast<std::size_t>(bytes));
+    left_.remove_prefix(part.size());
+    return true;
+  }
+  bool is_at_end() const { return left_.empty(); }
+
+private:
+  std::string_view left_;
+};
+
+bool read_outputs(const value::array& sizes, const value::array& modes, part_reader& parts,
+                  action_result& into) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto* size = sizes[i].as<std::int64_t>();
+    const auto* executable = modes[i].as<bool>();
+    std::string_view bytes;
+    if (!size || !executable || !parts.take(*size, bytes)) return false;
+    into.outputs.push_back(artifact::make(bytes));
+    into.executable.push_back(*executable);
+  }
+  return true;
+}
+
+value::map metadata_of(const action_result& result) {
+  value::array sizes, modes;
+  for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+    sizes.emplace_back(static_cast<std::int64_t>(result.outputs[i].payload().size()));
+    modes.emplace_back(i < result.executable.size() && result.executable[i]);
+  }
+  return {{"action", result_format},
+          {"executable", std::move(modes)},
+          {"outputs", std::move(sizes)},
+          {"status", result.process.exit_status},
+          {"stderr", static_cast<std::int64_t>(result.process.errors.size())},
+          {"stdout", static_cast<std::int64_t>(result.process.output.size())},
+          {"time_taken_ns", result.process.wall_ns}};
+}
+
+} // namespace
+
+artifact encode_result(const action_result& result) {
+  std::string payload = result.process.output + result.process.errors;
+  for (const auto& output : result.outputs)
+    payload += output.payload();
+  return artifact::make(payload, metadata_of(result));
+}
+
+expected<action_result> decode_result(const artifact& entry) {
+  const auto metadata = entry.metadata();
+  if (!metadata) return fail(metadata.error());
+  const auto* format = member<std::int64_t>(*metadata, "action");
+  if (!format || *format != result_format) return no_result("a format that is known");
+  const auto* status = member<std::int64_t>(*metadata, "status");
+  const auto* out = member<std::int64_t>(*metadata, "stdout");
+  const auto* err = member<std::int64_t>(*metadata, "stderr");
+  const auto* time = member<std::int64_t>(*metadata, "time_taken_ns");
+  const auto* sizes = member<value::array>(*metadata, "outputs");
+  const auto* modes = member<value::array>(*metadata, "executable");
+  if (!status || !out || !err || !time || !sizes || !modes || sizes->size() != modes->size())
+    return no_result("all of its members");
+  action_result result;
+  part_reader parts(entry.payload());
+  std::string_view output, errors;
+  if (!parts.take(*out, output) || !parts.take(*err, errors) ||
+      !read_outputs(*sizes, *modes, parts, result) || !parts.is_at_end())
+    return no_result("the bytes that it speaks of");
+  result.process.exit_status = static_cast<int>(*status);
+  result.process.wall_ns = *time;
+  result.process.output = output;
+  result.process.errors = errors;
+  return result;
+}
+
+artifact encode_observations(const observation_list& all) {
+  value::array items;
+  for (const auto& one : all)
+    items.emplace_back(binary{one});
+  return artifact::make(encode(value(std::move(items))));
+}
+
+expected<observation_list> decode_observations(const artifact& entry) {
+  const auto decoded = decode_value(entry.payload());
+  if (!decoded) return fail(decoded.error());
+  const auto* items = decoded->as<value::array>();
+  if (!items || items->size() > max_observations) return no_result("a list of observations");
+  observation_list all;
+  for (const auto& item : *items) {
+    const auto* bytes = item.as<binary>();
+    if (!bytes) return no_result("observations that are bytes");
+    all.push_back(bytes->bytes);
+  }
+  return all;
+}
+
+std::string digest_of(const artifact& observations) {
+  return observations ? sha256(observations.payload()).hex() : std::string();
+}
+
+} // namespace hearth

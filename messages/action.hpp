@@ -1,0 +1,97 @@
+// An action: a program to run where nobody else works, and the files it has to make there; and what
+// came of it, which is what a cache keeps of it. Plain values; pure functions, any thread.
+#pragma once
+
+#include "messages/artifact.hpp"
+#include "messages/digest.hpp"
+#include "messages/error.hpp"
+#include "messages/process.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth {
+
+/// What a scratch directory shows of the host's files. In it, `root` stands for `/`: the file
+/// /home/me/a is root/home/me/a there.
+struct scratch_view {
+  std::string folder; ///< absolute; what stands for it is the working directory
+  bool shows_all = false; ///< the whole of `folder` and all around it; else `shown` alone
+  std::vector<std::string> shown;  ///< absolute paths of files and folders
+  std::vector<std::string> places; ///< absolute paths of files to be made: their folders are there
+};
+
+/// A program to run in a scratch directory of its own, and the files it has to make there.
+struct action_request {
+  static constexpr auto no_argument = std::numeric_limits<std::size_t>::max();
+  struct output {
+    std::size_t argument = no_argument; ///< argv[argument] becomes the file's path
+    std::string name{};                 ///< in the scratch directory
+  };
+  struct file {
+    std::string name; ///< in the scratch directory
+    artifact bytes;
+  };
+
+  std::string label; ///< for traces: "matmul TILE=16"
+  process_request process;
+  std::vector<output> outputs;
+  /// Asked when the program has ended: whether its inputs are still those of its key. Any thread.
+  std::function<bool()> inputs_hold{};
+
+  /// In the arguments "{directory}", "{in:NAME}" and "{out:NAME}" stand for absolute paths: of the
+  /// working directory, and of NAME in it.
+  bool placeholders = false;
+  scratch_view view{};           ///< without a folder the program starts in `process.directory`
+  std::vector<file> files{};     ///< written there before it starts
+  std::string dependency_file{}; ///< it writes there, in make's syntax, what it read
+  /// Given the dependency file's text when the program has succeeded (empty without one): what is
+  /// known of the inputs that nobody declared, as bytes that `observed` holds. An error says why
+  /// the result must not be kept. Any thread.
+  std::function<expected<std::string>(std::string_view dependencies)> observe{};
+  /// Digest of the observations that whoever asks has seen and that did not hold; empty: there were
+  /// none. Somebody may have added others: then nothing is run.
+  std::string seen{};
+  bool keep_failures = false; ///< exit statuses other than 0 are kept too
+  std::stop_token stop{};     ///< requested: what runs of it is killed
+};
+
+/// How an action ended. `outputs` are the files' bytes, in order, when it succeeded.
+struct action_result {
+  process_result process;
+  std::vector<artifact> outputs;
+  std::vector<bool> executable{}; ///< of each output
+  std::string observed{};         ///< what `observe` said
+  std::string unkept{};           ///< why it must not be kept, or nothing
+};
+
+/// What the action cache answers.
+struct action_reply {
+  action_result result;
+  bool ran = false;    ///< for this asker or for another who asked meanwhile; else it was found
+  bool again = false;  ///< there are observations that the asker has not seen: look again
+  std::string problem; ///< why it was not kept, or nothing
+};
+
+/// The result as one entry: all of its outputs or none. Times of the machine stay out.
+artifact encode_result(const action_result& result);
+/// Errors: `malformed`.
+expected<action_result> decode_result(const artifact& entry);
+
+/// What an action's entry knows of inputs that it discovered: sets of observations, the latest
+/// first, no more than `max_observations`; each as `observe` said it.
+using observation_list = std::vector<std::string>;
+inline constexpr std::size_t max_observations = 32;
+
+artifact encode_observations(const observation_list& all);
+/// Errors: `malformed`.
+expected<observation_list> decode_observations(const artifact& entry);
+/// What `action_request::seen` holds of such an entry.
+std::string digest_of(const artifact& observations);
+
+} // namespace hearth

@@ -1,0 +1,198 @@
+#include "runtime/action_cache.hpp"
+
+#include "runtime/actions/action_key.hpp"
+#include "runtime/actions/observation.hpp"
+#include "runtime/core.hpp"
+#include "runtime/handle/requests.hpp"
+#include "runtime/orchestrator/cache_memo.hpp"
+
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth {
+
+struct action_cache::shared {
+  std::shared_ptr<runtime_core> core;
+  cache results;
+  orchestrator::cache_memo facts;
+};
+
+namespace {
+
+// How often somebody else may add observations before we stop looking at them.
+constexpr int most_looks = 64;
+
+key key_of_entry(const structural_key& of) { return key(of.text()); }
+
+// What a cache that is ill says is a miss.
+artifact get(const cache& from, const key& k, const call_options& options) {
+  auto found = from.get(k, options);
+  return found && found->hit() ? std::move(found->value) : artifact{};
+}
+
+action_outcome outcome_of(const action& asked, action_reply reply) {
+  auto& process = reply.result.process;
+  action_outcome outcome;
+  outcome.status = process.exit_status;
+  outcome.signal = process.signal;
+  outcome.timed_out = process.timed_out;
+  outcome.out = std::move(process.output);
+  outcome.err = std::move(process.errors);
+  outcome.found = !reply.ran;
+  outcome.time_taken_ns = process.wall_ns;
+  outcome.problem = std::move(reply.problem);
+  for (std::size_t i = 0; i < reply.result.outputs.size(); ++i)
+    outcome.outputs.push_back({asked.outputs[i], reply.result.outputs[i],
+                               i < reply.result.executable.size() && reply.result.executable[i]});
+  return outcome;
+}
+
+// False for the result of another action (a forged entry).
+bool fits(const action& asked, const action_result& result) {
+  return result.outputs.size() == (result.process.succeeded() ? asked.outputs.size() : 0);
+}
+
+std::optional<action_outcome> outcome_of(const action& asked, const artifact& entry) {
+  if (!entry) return std::nullopt;
+  auto result = decode_result(entry);
+  if (!result || !fits(asked, *result)) return std::nullopt;
+  return outcome_of(asked, action_reply{std::move(*result), false, false, {}});
+}
+
+// The latest observation that holds leads to the result; `seen` learns which there were.
+std::optional<action_outcome> find_observed(const cache& results, const action& asked,
+                                            const structural_key& of, const call_options& options,
+                                            std::string& seen) {
+  const auto base = key_of_entry(of);
+  const auto entry = get(results, key::tuple({base, key("observations")}), options);
+  seen = digest_of(entry);
+  const auto all = entry ? decode_observations(entry) : observation_list{};
+  if (!all) return std::nullopt;
+  for (const auto& observation : *all) {
+    if (!holds(observation, asked)) continue;
+    const auto name = sha256(observation);
+    const std::string_view bytes(reinterpret_cast<const char*>(name.bytes.data()),
+                                 name.bytes.size());
+    auto found =
+        outcome_of(asked, get(results, key::tuple({base, key::bytes(bytes)}), options));
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<action_outcome> find(const cache& results, const action& asked,
+                                   const structural_key& of, const call_options& options,
+                                   std::string& seen) {
+  if (!asked.dependency_file.empty()) return find_observed(results, asked, of, options, seen);
+  return outcome_of(asked, get(results, key_of_entry(of), options));
+}
+
+// Has the action cache's actor run it; killed when nobody waits for it any more.
+expected<action_reply> ask_to_run(runtime_core& core, const cache_key& key,
+                                  const action_request& request, int priority,
+                                  const call_options& options) {
+  if (auto no = core.refusal()) return fail(*no);
+  if (options.cancel.stop_requested()) return fail(called_off());
+  auto state = std::make_shared<completion_state<action_reply>>();
+  state->on_give_up([actor = core.actions(), key] { caf::anon_send(actor, verb::withdraw_v, key); });
+  caf::anon_send(core.actions(), verb::run_v, key, request, priority,
+                 action_completion(state, cancellable(options.cancel, state, nullptr)));
+  return wait(future<action_reply>(std::move(state)), options);
+}
+
+// Runs it and keeps nothing, whatever is there.
+expected<action_reply> run_alone(runtime_core& core, const action_request& request, int priority,
+                                 const call_options& options) {
+  if (auto no = core.refusal()) return fail(*no);
+  auto uncached = request;
+  std::stop_source stop;
+  const std::stop_callback on_cancel(options.cancel, [&] { stop.request_stop(); });
+  uncached.stop = stop.get_token();
+  uncached.observe = nullptr;
+  expected<action_reply> reply = fail(errc::closed, "the runtime is shut down");
+  caf::scoped_actor self{core.system()};
+  const blocking_region waiting;
+  self->request(core.broker(), caf::infinite, verb::run_v, std::move(uncached), priority)
+      .receive([&](action_result& result) { reply = action_reply{std::move(result), true, false, {}}; },
+               [&](const caf::error& why) { reply = fail(from_caf(why)); });
+  return reply;
+}
+
+expected<action_outcome> finished(const action& asked, expected<action_reply> reply) {
+  if (!reply) return fail(reply.error());
+  if (reply->result.process.cancelled) return fail(called_off());
+  return outcome_of(asked, std::move(*reply));
+}
+
+expected<action_outcome> run_prepared(runtime_core& core, const cache& results,
+                                      const action& asked, prepared_action ready,
+                                      const call_options& options) {
+  auto& request = ready.request;
+  if (!asked.is_cached)
+    return finished(asked, run_alone(core, request, asked.priority, options));
+  const cache_key key(results.named(), key_of_entry(ready.key).encoded());
+  for (int look = 0; look < most_looks; ++look) {
+    if (auto found = find(results, asked, ready.key, options, request.seen)) return *found;
+    auto reply = ask_to_run(core, key, request, asked.priority, options);
+    if (reply && (reply->again || !fits(asked, reply->result))) continue;
+    return finished(asked, std::move(reply));
+  }
+  return finished(asked, run_alone(core, request, asked.priority, options));
+}
+
+} // namespace
+
+expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
+  auto results = in.open(name);
+  if (!results) return fail(results.error());
+  cache_options of_this_host;
+  of_this_host.remote = false; // what compilers and files here are is nobody else's business
+  auto facts = in.open("facts", of_this_host);
+  if (!facts) return fail(facts.error());
+  return action_cache(std::make_shared<shared>(shared{in.core().shared_from_this(),
+                                                      std::move(*results),
+                                                      orchestrator::cache_memo(std::move(*facts))}));
+}
+
+expected<action_outcome> action_cache::run(const action& asked,
+                                           const call_options& options) const {
+  auto& core = *shared_->core;
+  auto ready = prepare(asked, {core.processes(), shared_->facts, options.cancel});
+  if (!ready) return fail(ready.error());
+  return run_prepared(core, shared_->results, asked, std::move(*ready), options);
+}
+
+future<action_outcome> action_cache::run_async(const action& asked,
+                                               const call_options& options) const {
+  auto& core = *shared_->core;
+  if (auto no = core.refusal()) return expected<action_outcome>(fail(*no));
+  auto state = std::make_shared<completion_state<action_outcome>>();
+  auto stop = std::make_shared<std::stop_source>();
+  state->on_give_up([stop] { stop->request_stop(); });
+  const completion<action_outcome> answer(state, cancellable(options.cancel, state, nullptr));
+  expire(core, state, options);
+  core.callbacks().run([self = *this, asked, answer, stop] {
+    answer.deliver(self.run(asked, {.cancel = stop->get_token()}));
+  });
+  return future<action_outcome>(std::move(state));
+}
+
+expected<structural_key> action_cache::key_of(const action& asked) const {
+  auto ready = prepare(asked, {shared_->core->processes(), shared_->facts, {}});
+  if (!ready) return fail(ready.error());
+  return std::move(ready->key);
+}
+
+span_list action_cache::trace() const {
+  span_list spans;
+  if (shared_->core->refusal()) return spans;
+  caf::scoped_actor self{shared_->core->system()};
+  self->request(shared_->core->broker(), caf::infinite, verb::trace_v)
+      .receive([&](span_list& all) { spans = std::move(all); }, [](const caf::error&) {});
+  return spans;
+}
+
+} // namespace hearth

@@ -1,0 +1,35 @@
+// Signals that ask a command to end, turned into a stop. One a process, made before any thread, by
+// main; while it is there these signals do nothing else.
+#pragma once
+
+#include "runtime/process/descriptor.hpp"
+
+#include <atomic>
+#include <stop_token>
+#include <thread>
+
+namespace hearth::cli {
+
+class signal_watch {
+public:
+  /// SIGHUP, SIGINT, SIGQUIT and SIGTERM, but for those that were ignored before.
+  signal_watch();
+  signal_watch(const signal_watch&) = delete;
+  signal_watch& operator=(const signal_watch&) = delete;
+  ~signal_watch();
+
+  std::stop_token token() const { return stop_.get_token(); }
+  /// The first that came, or 0.
+  int signal() const { return signal_.load(); }
+
+private:
+  void watch();
+
+  std::stop_source stop_;
+  std::atomic<int> signal_{0};
+  descriptor signals_;
+  descriptor end_;
+  std::thread thread_;
+};
+
+} // namespace hearth::cli

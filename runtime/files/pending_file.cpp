@@ -1,0 +1,81 @@
+#include "runtime/files/pending_file.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <fcntl.h>
+#include <random>
+#include <utility>
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+error cannot(const char* what, const fs::path& path) {
+  return error_of_errno(errno, std::string("cannot ") + what + " " + path.string());
+}
+
+// A name that no other thread, and no other process that lives, takes.
+std::string temporary_beside(const fs::path& path) {
+  static std::atomic<std::uint64_t> last{0};
+  return path.string() + ".hearth-" + std::to_string(::getpid()) + "-" +
+         std::to_string(std::random_device{}()) + "-" + std::to_string(++last);
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+} // namespace
+
+expected<pending_file> pending_file::begin(const fs::path& target, mode_t mode) {
+  auto temporary = temporary_beside(target);
+  descriptor nameless{::open(folder_of(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode)};
+  if (nameless) return pending_file(target, std::move(temporary), std::move(nameless), false);
+  descriptor named{
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)};
+  if (!named) return fail(cannot("write", target));
+  return pending_file(target, std::move(temporary), std::move(named), true);
+}
+
+pending_file::pending_file(fs::path target, std::string temporary, descriptor file, bool named)
+    : target_(std::move(target))
+    , temporary_(std::move(temporary))
+    , file_(std::move(file))
+    , is_named_(named) {}
+
+pending_file::pending_file(pending_file&& other) noexcept
+    : target_(std::move(other.target_))
+    , temporary_(std::move(other.temporary_))
+    , file_(std::move(other.file_))
+    , is_named_(std::exchange(other.is_named_, false)) {}
+
+pending_file::~pending_file() {
+  if (is_named_) ::unlink(temporary_.c_str());
+}
+
+expected<void> pending_file::write(std::string_view bytes) {
+  auto written = write_all(file_.get(), bytes);
+  if (!written) return fail(written.error().within(target_.string()));
+  return written;
+}
+
+expected<void> pending_file::name_it() {
+  if (is_named_) return {};
+  const auto here = "/proc/self/fd/" + std::to_string(file_.get());
+  if (::linkat(AT_FDCWD, here.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    return fail(cannot("write", target_));
+  is_named_ = true;
+  return {};
+}
+
+expected<void> pending_file::commit() {
+  if (auto named = name_it(); !named) return named;
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return fail(cannot("write", target_));
+  is_named_ = false;
+  return {};
+}
+
+} // namespace hearth

@@ -1,0 +1,40 @@
+// A file that is not there yet: written where nobody sees it, and put in place at once. Owned by one
+// thread.
+#pragma once
+
+#include "messages/error.hpp"
+#include "runtime/process/descriptor.hpp"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+
+namespace hearth {
+
+/// Where the file system can, it has no name until `name_it`: what is killed before leaves nothing.
+class pending_file {
+public:
+  /// Begins a file that will stand at `target`, whose folder is there. `mode` as for open(2).
+  static expected<pending_file> begin(const std::filesystem::path& target, mode_t mode);
+  pending_file(pending_file&& other) noexcept;
+  pending_file& operator=(pending_file&&) = delete;
+  /// Discards what was not committed.
+  ~pending_file();
+
+  expected<void> write(std::string_view bytes);
+  /// Gives it a name beside its target, so that nothing but the renaming is left to do.
+  expected<void> name_it();
+  /// Renames it to its target, in place of what is there.
+  expected<void> commit();
+
+private:
+  pending_file(std::filesystem::path target, std::string temporary, descriptor file, bool named);
+
+  std::filesystem::path target_;
+  std::string temporary_;
+  descriptor file_;
+  bool is_named_;
+};
+
+} // namespace hearth

@@ -1,0 +1,56 @@
+#include "runtime/module_cache.hpp"
+
+#include "runtime/core.hpp"
+#include "runtime/modules/module_files.hpp"
+#include "runtime/modules/module_handle.hpp"
+#include "runtime/runtime.hpp"
+
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace hearth {
+
+struct module_cache::shared {
+  std::filesystem::path folder;
+  std::mutex mutex{};
+  std::set<std::shared_ptr<const loaded_module::handle>> kept{};
+};
+
+namespace {
+
+std::filesystem::path folder_of(runtime& in) {
+  const auto& settings = in.core().settings();
+  if (!in.has_disk() || settings.store_read_only) return {};
+  return module_folder(settings.store);
+}
+
+} // namespace
+
+module_cache::module_cache(runtime& in)
+    : module_cache(folder_of(in)) {}
+
+module_cache::module_cache(std::filesystem::path folder)
+    : shared_(std::make_shared<shared>(shared{std::move(folder)})) {}
+
+expected<loaded_module> module_cache::load(const artifact& object) const {
+  auto loaded = load_once(object, shared_->folder);
+  if (!loaded) return fail(loaded.error());
+  const std::lock_guard lock(shared_->mutex);
+  shared_->kept.insert(*loaded);
+  return loaded_module(std::move(*loaded));
+}
+
+void module_cache::clear() const {
+  // Unloaded outside of the lock: destructors of modules may take their time.
+  std::set<std::shared_ptr<const loaded_module::handle>> gone;
+  const std::lock_guard lock(shared_->mutex);
+  gone.swap(shared_->kept);
+}
+
+std::size_t module_cache::size() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->kept.size();
+}
+
+} // namespace hearth

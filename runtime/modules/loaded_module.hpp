@@ -1,0 +1,43 @@
+// A shared object in this process, and what is found in it. Any thread.
+#pragma once
+
+#include "messages/error.hpp"
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+namespace hearth {
+
+/// A shared object that was loaded. Copies share it; when the last is gone, and its cache has let
+/// go of it, it is unloaded: what was looked up in it is not to be used from then on.
+class loaded_module {
+public:
+  class handle; ///< of the dynamic loader
+  explicit loaded_module(std::shared_ptr<const handle> of)
+      : handle_(std::move(of)) {}
+
+  /// The function or variable of that name: `symbol<int(int)>("f")`, `symbol<const int>("x")`. Its
+  /// type is the caller's word. Errors: `not_found`.
+  template <class T>
+  expected<T*> symbol(const std::string& name) const {
+    auto address = find(name);
+    if (!address) return fail(address.error());
+    if constexpr (std::is_function_v<T>)
+      return reinterpret_cast<T*>(*address);
+    else
+      return static_cast<T*>(*address);
+  }
+
+  /// Whether both are one object in this process.
+  friend bool operator==(const loaded_module& a, const loaded_module& b) noexcept {
+    return a.handle_ == b.handle_;
+  }
+
+private:
+  expected<void*> find(const std::string& name) const;
+
+  std::shared_ptr<const handle> handle_;
+};
+
+} // namespace hearth

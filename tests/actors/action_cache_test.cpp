@@ -1,0 +1,228 @@
+#include "actors/action_cache.hpp"
+
+#include "actors/compile_broker.hpp"
+#include "tests/support/fake_ports.hpp"
+#include "tests/support/tiers.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hearth;
+using namespace hearth::test;
+
+namespace {
+
+using waiting = std::shared_ptr<completion_state<action_reply>>;
+
+action_request action(const std::string& label) {
+  action_request request;
+  request.label = label;
+  request.process.argv = {"cc", "-o", ""};
+  request.outputs = {{2, "out"}};
+  return request;
+}
+
+// Discovers what `read` says that it read.
+action_request discovering(const std::string& label, const std::string& read) {
+  auto request = action(label);
+  request.dependency_file = "d";
+  request.observe = [read](std::string_view) { return read; };
+  return request;
+}
+
+struct fixture : deterministic {
+  fixture() {
+    fakes.processes->answer = [this](const process_request&) {
+      (*fakes.scratch->content)["out"] = "object";
+      (*fakes.scratch->content)["d"] = "out: read";
+      process_result result;
+      result.exit_status = status;
+      result.errors = "said";
+      return result;
+    };
+    broker = keep(system.spawn(
+        actors::compile_broker,
+        std::vector{keep(system.spawn(actors::compile_worker, fakes.ports()))}));
+    actions = spawn_over(one);
+  }
+  action_cache_actor spawn_over(tiers& over) {
+    return keep(
+        system.spawn(actors::action_cache, actors::action_cache_config{over.router, broker}));
+  }
+  expected<action_reply> run(const action_request& request) {
+    return ask<action_reply>(actions, verb::run_v, k, request, 0);
+  }
+  // Asks as a plain thread does.
+  waiting call(const action_request& request, int priority = 0) {
+    auto state = std::make_shared<completion_state<action_reply>>();
+    caf::anon_send(actions, verb::run_v, k, request, priority, action_completion(state));
+    return state;
+  }
+  std::size_t runs() const { return fakes.processes->requests.size(); }
+
+  temporary_directory directory;
+  tiers one{*this, directory / "store"};
+  fake_ports fakes;
+  int status = 0;
+  compile_broker_actor broker;
+  action_cache_actor actions;
+  const cache_key k = key_in("results", "key");
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(fixture, "a result is found the second time") {
+  const auto first = run(action("a"));
+  REQUIRE(first);
+  CHECK(first->ran);
+  CHECK(first->result.outputs.at(0).payload() == "object");
+  const auto second = run(action("a"));
+  CHECK_FALSE(second->ran);
+  CHECK(second->result.outputs.at(0).payload() == "object");
+  CHECK(second->result.process.errors == "said");
+  CHECK(runs() == 1);
+}
+
+TEST_CASE_FIXTURE(fixture, "one in flight a key: a failure reaches every waiter once") {
+  status = 9;
+  std::vector<waiting> all;
+  for (int i = 0; i < 5; ++i)
+    all.push_back(call(action("a")));
+  scheduler.run();
+  for (const auto& one_of : all) {
+    REQUIRE(one_of->ready());
+    const auto reply = one_of->wait();
+    CHECK(reply->result.process.exit_status == 9);
+    CHECK(reply->result.process.errors == "said");
+  }
+  CHECK(runs() == 1);
+  CHECK(run(action("a"))->ran); // it was not kept
+  CHECK(runs() == 2);
+}
+
+TEST_CASE_FIXTURE(fixture, "a failure is kept when the request says so, but no signal or timeout") {
+  auto request = action("a");
+  request.keep_failures = true;
+  fakes.processes->answer = [](const process_request&) {
+    process_result result;
+    result.signal = 11;
+    return result;
+  };
+  CHECK(run(request)->ran);
+  fakes.processes->answer = [](const process_request&) {
+    process_result result;
+    result.timed_out = true;
+    return result;
+  };
+  CHECK(run(request)->ran);
+  fakes.processes->answer = [](const process_request&) {
+    process_result result;
+    result.exit_status = 3;
+    return result;
+  };
+  CHECK(run(request)->ran);
+  const auto found = run(request);
+  CHECK_FALSE(found->ran);
+  CHECK(found->result.process.exit_status == 3);
+}
+
+TEST_CASE_FIXTURE(fixture, "an action that nobody waits for any more is stopped") {
+  struct watching : actors::process_runner {
+    expected<process_result> run(const process_request&, std::stop_token stop) override {
+      stopped_at_start = stop.stop_requested();
+      return process_result{};
+    }
+    bool stopped_at_start = false;
+  };
+  const auto runner = std::make_shared<watching>();
+  auto ports = fakes.ports();
+  ports.processes = runner;
+  broker = keep(system.spawn(actors::compile_broker,
+                             std::vector{keep(system.spawn(actors::compile_worker, ports))}));
+  actions = spawn_over(one);
+  auto state = call(action("a"));
+  // The action is with the broker by now, or will be: giving up stops it either way.
+  state->give_up();
+  caf::anon_send(actions, verb::withdraw_v, k);
+  scheduler.run();
+  CHECK((runner->stopped_at_start || runs() == 0));
+}
+
+TEST_CASE_FIXTURE(fixture, "giving up leaves others who wait for the same") {
+  auto gone = call(action("a"));
+  auto stays = call(action("a"));
+  gone->give_up();
+  caf::anon_send(actions, verb::withdraw_v, k);
+  scheduler.run();
+  REQUIRE(stays->ready());
+  CHECK(stays->wait()->result.outputs.size() == 1);
+}
+
+TEST_CASE_FIXTURE(fixture, "two processes that ask at once have it run once") {
+  tiers other{*this, directory / "store"};
+  const auto there = spawn_over(other);
+  auto here = call(action("a"));
+  auto state = std::make_shared<completion_state<action_reply>>();
+  caf::anon_send(there, verb::run_v, k, action("a"), 0, action_completion(state));
+  settle();
+  REQUIRE(here->ready());
+  REQUIRE(state->ready());
+  CHECK(here->wait()->result.outputs.at(0).payload() == "object");
+  CHECK(state->wait()->result.outputs.at(0).payload() == "object");
+  CHECK(runs() == 1);
+}
+
+TEST_CASE_FIXTURE(fixture, "an observation leads to the result, and the latest comes first") {
+  CHECK(run(discovering("a", "read 1"))->ran);
+  const auto entry = ask<lookup>(one.shard, verb::get_v, actors::observations_key(k));
+  REQUIRE(entry->hit());
+  CHECK(*decode_observations(entry->value) == observation_list{"read 1"});
+  CHECK(ask<lookup>(one.shard, verb::get_v, actors::observed_key(k, "read 1"))->hit());
+  auto next = discovering("a", "read 2");
+  next.seen = digest_of(entry->value);
+  CHECK(run(next)->ran);
+  const auto both = ask<lookup>(one.shard, verb::get_v, actors::observations_key(k));
+  CHECK(*decode_observations(both->value) == observation_list{"read 2", "read 1"});
+}
+
+TEST_CASE_FIXTURE(fixture, "who has not seen all observations is told to look again") {
+  CHECK(run(discovering("a", "read 1"))->ran);
+  const auto again = run(discovering("a", "read 1"));
+  CHECK(again->again);
+  CHECK(runs() == 1);
+}
+
+TEST_CASE_FIXTURE(fixture, "observations are bounded") {
+  for (std::size_t i = 0; i < max_observations + 3; ++i) {
+    auto request = discovering("a", "read " + std::to_string(i));
+    request.seen = digest_of(
+        ask<lookup>(one.shard, verb::get_v, actors::observations_key(k))->value);
+    CHECK(run(request)->ran);
+  }
+  const auto all = ask<lookup>(one.shard, verb::get_v, actors::observations_key(k));
+  CHECK(decode_observations(all->value)->size() == max_observations);
+}
+
+TEST_CASE_FIXTURE(fixture, "what must not be kept is answered with why") {
+  auto request = discovering("a", "");
+  request.observe = [](std::string_view) -> expected<std::string> {
+    return fail(errc::busy, "a header changed");
+  };
+  const auto reply = run(request);
+  CHECK(reply->result.outputs.size() == 1);
+  CHECK(reply->problem == "a header changed");
+  CHECK(run(request)->ran);
+}
+
+TEST_CASE_FIXTURE(fixture, "an entry that cannot be read goes and the action is run") {
+  REQUIRE(ask<insert_outcome>(one.shard, verb::insert_v, k, artifact::make("no result")));
+  CHECK(run(action("a"))->ran);
+  CHECK_FALSE(run(action("a"))->ran);
+}
+
+TEST_CASE_FIXTURE(fixture, "a program that cannot be started is the error of all, and its lease is free") {
+  fakes.processes->answer = [](const process_request&) -> expected<process_result> {
+    return fail(errc::process_failed, "no such program");
+  };
+  CHECK(run(action("a")).error().code() == errc::process_failed);
+  CHECK(ask<memory_shard_stats>(one.shard, verb::stats_v)->leases_held == 0);
+}

@@ -1,0 +1,79 @@
+#include "messages/action.hpp"
+
+#include "messages/value.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hearth;
+
+namespace {
+
+action_result example() {
+  action_result result;
+  result.process.output = "said";
+  result.process.errors = "complained";
+  result.process.wall_ns = 5'000'000;
+  result.outputs = {artifact::make("first"), artifact::make(""),
+                    artifact::make(std::string("\0x", 2))};
+  result.executable = {true, false, false};
+  return result;
+}
+
+artifact with(const artifact& of, const std::string& member, value replaced) {
+  auto metadata = *of.metadata();
+  metadata[member] = std::move(replaced);
+  return artifact::make(of.payload(), metadata);
+}
+
+} // namespace
+
+TEST_CASE("a result comes back from its entry with all that it was") {
+  const auto entry = encode_result(example());
+  const auto back = decode_result(entry);
+  REQUIRE(back);
+  CHECK(back->process.output == "said");
+  CHECK(back->process.errors == "complained");
+  CHECK(back->process.wall_ns == 5'000'000);
+  REQUIRE(back->outputs.size() == 3);
+  CHECK(back->outputs[0].payload() == "first");
+  CHECK(back->outputs[1].payload().empty());
+  CHECK(back->outputs[2].payload() == std::string("\0x", 2));
+  CHECK(back->executable == std::vector<bool>{true, false, false});
+  CHECK(entry.metadata()->at("time_taken_ns") == value(5'000'000));
+}
+
+TEST_CASE("a failure comes back with its status") {
+  action_result failed;
+  failed.process.exit_status = 42;
+  CHECK(decode_result(encode_result(failed))->process.exit_status == 42);
+}
+
+TEST_CASE("an entry that is no result is malformed and never read beyond its end") {
+  const auto entry = encode_result(example());
+  const auto is_malformed = [](const artifact& bad) {
+    const auto result = decode_result(bad);
+    return !result && result.error().code() == errc::malformed;
+  };
+  CHECK(is_malformed(artifact::make("anything")));
+  CHECK(is_malformed(with(entry, "action", 2)));
+  CHECK(is_malformed(with(entry, "stdout", -1)));
+  CHECK(is_malformed(with(entry, "stderr", std::int64_t{1} << 62)));
+  CHECK(is_malformed(with(entry, "stdout", 3)));
+  CHECK(is_malformed(with(entry, "executable", value::array{})));
+  CHECK(is_malformed(with(entry, "outputs", value::array{"x", 0, 2})));
+  for (const auto* name : {"action", "status", "stdout", "stderr", "time_taken_ns", "outputs"})
+    CHECK_MESSAGE(is_malformed(with(entry, name, value())), name);
+  const auto payload = entry.payload();
+  CHECK(is_malformed(
+      artifact::make(payload.substr(0, payload.size() - 1), *entry.metadata())));
+}
+
+TEST_CASE("observations come back in their order") {
+  const observation_list all{"one", std::string("t\0wo", 4)};
+  const auto entry = encode_observations(all);
+  CHECK(*decode_observations(entry) == all);
+  CHECK(digest_of(artifact{}).empty());
+  CHECK(digest_of(entry) == digest_of(encode_observations(all)));
+  CHECK(digest_of(entry) != digest_of(encode_observations({"one"})));
+  CHECK(decode_observations(artifact::make("x")).error().code() == errc::malformed);
+}
