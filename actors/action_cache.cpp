@@ -106,8 +106,7 @@ void keep_observation(self_pointer self, const job_ptr& job, const action_result
 // The result before what leads to it.
 void keep_observed(self_pointer self, const job_ptr& job, const action_result& result) {
   const auto where = observed_key(job->key, result.observed);
-  self->request(owner_of(self, where), answer_timeout, verb::insert_v, where,
-                encode_result(result))
+  self->request(owner_of(self, where), answer_timeout, verb::insert_v, where, encode_result(result))
       .then([=](insert_outcome) { keep_observation(self, job, result); },
             [=](const caf::error& why) {
               finish(self, job, reply_of(result, from_caf(why).text()));
@@ -191,8 +190,8 @@ void start(self_pointer self, const cache_key& key, const action_request& reques
   auto& job = self->state.jobs[name_of(key, request)];
   const bool is_new = !job;
   if (is_new)
-    job = std::make_shared<action_cache_state::job>(
-        action_cache_state::job{key, request, priority});
+    job =
+        std::make_shared<action_cache_state::job>(action_cache_state::job{key, request, priority});
   job->waiters.push_back(std::move(waiting));
   if (!is_new) return;
   if (discovers(request))
@@ -220,8 +219,8 @@ cache_key observations_key(const cache_key& action) {
 
 cache_key observed_key(const cache_key& action, const std::string& observation) {
   const auto name = sha256(observation);
-  return derived_key(action, key::bytes({reinterpret_cast<const char*>(name.bytes.data()),
-                                         name.bytes.size()}));
+  return derived_key(
+      action, key::bytes({reinterpret_cast<const char*>(name.bytes.data()), name.bytes.size()}));
 }
 
 action_cache_actor::behavior_type action_cache(self_pointer self, action_cache_config config) {

@@ -22,7 +22,8 @@ constexpr const char* asker_role = "stampede.asker";
 
 // A compile that takes a while: so many functions over the standard library's headers.
 action compile_of(std::size_t functions) {
-  std::string source = "#include <algorithm>\n#include <map>\n#include <string>\n#include <vector>\n";
+  std::string source =
+      "#include <algorithm>\n#include <map>\n#include <string>\n#include <vector>\n";
   for (std::size_t i = 0; i < functions; ++i)
     source += fmt::format("int f{0}(std::vector<int>& v, std::map<int, std::string>& m) {{ "
                           "std::sort(v.begin(), v.end(), [](int a, int b) {{ return a % {1} < b % "

@@ -20,8 +20,8 @@ namespace hearth {
 /// What a scratch directory shows of the host's files. In it, `root` stands for `/`: the file
 /// /home/me/a is root/home/me/a there.
 struct scratch_view {
-  std::string folder; ///< absolute; what stands for it is the working directory
-  bool shows_all = false; ///< the whole of `folder` and all around it; else `shown` alone
+  std::string folder;              ///< absolute; what stands for it is the working directory
+  bool shows_all = false;          ///< the whole of `folder` and all around it; else `shown` alone
   std::vector<std::string> shown;  ///< absolute paths of files and folders
   std::vector<std::string> places; ///< absolute paths of files to be made: their folders are there
 };

@@ -76,8 +76,7 @@ std::optional<action_outcome> find_observed(const cache& results, const action& 
     const auto name = sha256(observation);
     const std::string_view bytes(reinterpret_cast<const char*>(name.bytes.data()),
                                  name.bytes.size());
-    auto found =
-        outcome_of(asked, get(results, key::tuple({base, key::bytes(bytes)}), options));
+    auto found = outcome_of(asked, get(results, key::tuple({base, key::bytes(bytes)}), options));
     if (found) return found;
   }
   return std::nullopt;
@@ -97,7 +96,8 @@ expected<action_reply> ask_to_run(runtime_core& core, const cache_key& key,
   if (auto no = core.refusal()) return fail(*no);
   if (options.cancel.stop_requested()) return fail(called_off());
   auto state = std::make_shared<completion_state<action_reply>>();
-  state->on_give_up([actor = core.actions(), key] { caf::anon_send(actor, verb::withdraw_v, key); });
+  state->on_give_up(
+      [actor = core.actions(), key] { caf::anon_send(actor, verb::withdraw_v, key); });
   caf::anon_send(core.actions(), verb::run_v, key, request, priority,
                  action_completion(state, cancellable(options.cancel, state, nullptr)));
   return wait(future<action_reply>(std::move(state)), options);
@@ -116,8 +116,11 @@ expected<action_reply> run_alone(runtime_core& core, const action_request& reque
   caf::scoped_actor self{core.system()};
   const blocking_region waiting;
   self->request(core.broker(), caf::infinite, verb::run_v, std::move(uncached), priority)
-      .receive([&](action_result& result) { reply = action_reply{std::move(result), true, false, {}}; },
-               [&](const caf::error& why) { reply = fail(from_caf(why)); });
+      .receive(
+          [&](action_result& result) {
+            reply = action_reply{std::move(result), true, false, {}};
+          },
+          [&](const caf::error& why) { reply = fail(from_caf(why)); });
   return reply;
 }
 
@@ -127,12 +130,10 @@ expected<action_outcome> finished(const action& asked, expected<action_reply> re
   return outcome_of(asked, std::move(*reply));
 }
 
-expected<action_outcome> run_prepared(runtime_core& core, const cache& results,
-                                      const action& asked, prepared_action ready,
-                                      const call_options& options) {
+expected<action_outcome> run_prepared(runtime_core& core, const cache& results, const action& asked,
+                                      prepared_action ready, const call_options& options) {
   auto& request = ready.request;
-  if (!asked.is_cached)
-    return finished(asked, run_alone(core, request, asked.priority, options));
+  if (!asked.is_cached) return finished(asked, run_alone(core, request, asked.priority, options));
   const cache_key key(results.named(), key_of_entry(ready.key).encoded());
   for (int look = 0; look < most_looks; ++look) {
     if (auto found = find(results, asked, ready.key, options, request.seen)) return *found;
@@ -152,13 +153,12 @@ expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
   of_this_host.remote = false; // what compilers and files here are is nobody else's business
   auto facts = in.open("facts", of_this_host);
   if (!facts) return fail(facts.error());
-  return action_cache(std::make_shared<shared>(shared{in.core().shared_from_this(),
-                                                      std::move(*results),
-                                                      orchestrator::cache_memo(std::move(*facts))}));
+  return action_cache(
+      std::make_shared<shared>(shared{in.core().shared_from_this(), std::move(*results),
+                                      orchestrator::cache_memo(std::move(*facts))}));
 }
 
-expected<action_outcome> action_cache::run(const action& asked,
-                                           const call_options& options) const {
+expected<action_outcome> action_cache::run(const action& asked, const call_options& options) const {
   auto& core = *shared_->core;
   auto ready = prepare(asked, {core.processes(), shared_->facts, options.cancel});
   if (!ready) return fail(ready.error());

@@ -88,8 +88,8 @@ struct code_cache::shared {
 expected<code_cache> code_cache::open(runtime& in, code_options options) {
   auto actions = action_cache::open(in);
   if (!actions) return fail(actions.error());
-  return code_cache(std::make_shared<shared>(
-      shared{std::move(options), std::move(*actions), module_cache(in)}));
+  return code_cache(
+      std::make_shared<shared>(shared{std::move(options), std::move(*actions), module_cache(in)}));
 }
 
 expected<artifact> code_cache::compile(const std::string& source,

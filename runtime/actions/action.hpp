@@ -27,19 +27,19 @@ struct action {
   /// it is seen there, at the same relative names. Empty: declared inputs alone are there.
   std::filesystem::path directory{};
   bool sees_undeclared = true; ///< false: of `directory`, declared inputs alone are seen
-  std::vector<std::filesystem::path> inputs{};  ///< files, and folders with all that is in them
-  std::map<std::string, std::string> texts{};   ///< inputs given by content: name -> bytes
-  std::vector<std::string> toolchains{};        ///< compilers that the command starts by itself
-  std::vector<std::filesystem::path> outputs{}; ///< files that it makes: all, or it failed
+  std::vector<std::filesystem::path> inputs{};      ///< files, and folders with all that is in them
+  std::map<std::string, std::string> texts{};       ///< inputs given by content: name -> bytes
+  std::vector<std::string> toolchains{};            ///< compilers that the command starts by itself
+  std::vector<std::filesystem::path> outputs{};     ///< files that it makes: all, or it failed
   std::map<std::string, std::string> environment{}; ///< beside PATH, nothing else
   /// A file in make's syntax that it writes: the inputs that it discovered. It may be an output.
   std::filesystem::path dependency_file{};
-  std::chrono::milliseconds timeout{0};       ///< of one run; zero: none
-  resource_limits limits{};                   ///< of its processes
-  int priority = 0;                           ///< higher first, when more wait than may run
-  bool keep_failures = false;                 ///< exit statuses other than 0 are kept, too
-  bool is_cached = true;                      ///< false: run, whatever is there; keep nothing
-  std::size_t output_limit = 64 << 20;        ///< bytes kept of stdout, and of stderr
+  std::chrono::milliseconds timeout{0}; ///< of one run; zero: none
+  resource_limits limits{};             ///< of its processes
+  int priority = 0;                     ///< higher first, when more wait than may run
+  bool keep_failures = false;           ///< exit statuses other than 0 are kept, too
+  bool is_cached = true;                ///< false: run, whatever is there; keep nothing
+  std::size_t output_limit = 64 << 20;  ///< bytes kept of stdout, and of stderr
 };
 
 /// One file that an action made.

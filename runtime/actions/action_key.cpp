@@ -33,8 +33,8 @@ expected<void> check_names(const action& asked) {
   std::set<fs::path> places;
   for (const auto& output : asked.outputs)
     if (output.empty() || !output.has_filename() || !places.insert(place_of(asked, output)).second)
-      return fail(errc::invalid_argument, "output '" + output.string() +
-                                              "' is named twice or is no file: name each once");
+      return fail(errc::invalid_argument,
+                  "output '" + output.string() + "' is named twice or is no file: name each once");
   for (const auto& [name, text] : asked.texts)
     if (!places.insert(place_of(asked, name)).second)
       return fail(errc::invalid_argument, "'" + name + "' is both given and made: rename one");
@@ -88,9 +88,9 @@ detail environment_of(const action& asked) {
 // What a compiler is told to make a program for, when it is told so.
 detail platform_of(const action& asked) {
   const auto& machine = orchestrator::this_machine();
-  const bool is_native = std::any_of(
-      asked.command.begin(), asked.command.end(),
-      [](const auto& word) { return word.find("=native") != std::string::npos; });
+  const bool is_native =
+      std::any_of(asked.command.begin(), asked.command.end(),
+                  [](const auto& word) { return word.find("=native") != std::string::npos; });
   if (is_native) return detail(machine.identity().hex());
   return detail::list{machine.architecture, machine.system};
 }
@@ -151,8 +151,7 @@ process_request process_of(const action& asked, const tool_identity& tool) {
   for (const auto& [name, text] : asked.environment)
     process.environment.push_back(name + "=" + text);
   if (!asked.environment.contains("PATH")) process.environment.push_back("PATH=" + tool.path);
-  process.deadline =
-      asked.timeout.count() > 0 ? asked.timeout : std::chrono::hours(24 * 365);
+  process.deadline = asked.timeout.count() > 0 ? asked.timeout : std::chrono::hours(24 * 365);
   process.output_limit = asked.output_limit;
   process.streams_apart = true;
   process.limits = asked.limits;

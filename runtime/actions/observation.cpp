@@ -52,8 +52,7 @@ expected<std::string> observe(const action& asked, std::string_view dependencies
 bool holds(const std::string& observation, const action& asked) {
   const auto decoded = decode_value(observation);
   if (!decoded) return false;
-  const auto files =
-      orchestrator::read_by_path(decoded->find("files"), orchestrator::read_content);
+  const auto files = orchestrator::read_by_path(decoded->find("files"), orchestrator::read_content);
   if (!files) return false;
   orchestrator::file_view view;
   return std::all_of(files->begin(), files->end(), [&](const auto& file) {

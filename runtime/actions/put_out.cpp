@@ -12,8 +12,7 @@ expected<void> prepare_place(const fs::path& target) {
   std::error_code failure;
   if (target.has_parent_path()) fs::create_directories(target.parent_path(), failure);
   if (failure)
-    return fail(
-        error_of_errno(failure.value(), "cannot make " + target.parent_path().string()));
+    return fail(error_of_errno(failure.value(), "cannot make " + target.parent_path().string()));
   const auto there = fs::symlink_status(target, failure);
   if (fs::exists(there) && !fs::is_regular_file(there) && !fs::is_symlink(there))
     return fail(errc::invalid_argument, target.string() + " is no file: it cannot be an output");

@@ -40,9 +40,9 @@ expected<std::string> find(const action& asked, const std::string& path) {
   if (found) return found;
   std::error_code ignored;
   const bool is_path = name.find('/') != std::string::npos;
-  const bool is_missing =
-      is_path ? !fs::exists(place_of(asked, name), ignored)
-              : found.error().text().find("it is not in PATH") != std::string::npos;
+  const bool is_missing = is_path
+                              ? !fs::exists(place_of(asked, name), ignored)
+                              : found.error().text().find("it is not in PATH") != std::string::npos;
   return fail(is_missing ? errc::not_found : errc::permission, found.error().text());
 }
 

@@ -31,8 +31,8 @@ expected<milliseconds> read_time(const std::string& text, const char* option) {
   const auto unit = units.find(std::string_view(stop, static_cast<std::size_t>(end - stop)));
   if (problem != std::errc{} || unit == units.end() || number < 1 ||
       number > longest_ms / unit->second)
-    return fail(errc::invalid_argument, std::string(option) + ": '" + text +
-                                            "' is no time; write 500ms, 90s, 5min or 2h");
+    return fail(errc::invalid_argument,
+                std::string(option) + ": '" + text + "' is no time; write 500ms, 90s, 5min or 2h");
   return milliseconds(number * unit->second);
 }
 

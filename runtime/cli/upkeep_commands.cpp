@@ -3,6 +3,7 @@
 #include "runtime/cli/json.hpp"
 #include "runtime/cli/open_store.hpp"
 #include "runtime/cli/settings.hpp"
+#include "runtime/modules/module_files.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -117,7 +118,8 @@ status clear(const config& settings, const upkeep_arguments& arguments) {
   const auto before = (*store)->stats().disk_bytes;
   if (auto cleared = (*store)->clear(); !cleared) return store_trouble(cleared.error());
   const auto after = (*store)->stats().disk_bytes;
-  return answer_freed(**store, before - std::min(before, after), "cleared", arguments);
+  const auto modules = prune_modules(module_folder(settings.store), 0);
+  return answer_freed(**store, before - std::min(before, after) + modules, "cleared", arguments);
 }
 
 } // namespace hearth::cli

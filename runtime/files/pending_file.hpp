@@ -1,5 +1,5 @@
-// A file that is not there yet: written where nobody sees it, and put in place at once. Owned by one
-// thread.
+// A file that is not there yet: written where nobody sees it, and put in place at once. Owned by
+// one thread.
 #pragma once
 
 #include "messages/error.hpp"

@@ -83,8 +83,7 @@ expected<fs::path> put_out_module(const fs::path& folder, const digest& content,
 
 std::uint64_t prune_modules(const fs::path& folder, std::uint64_t most_bytes) {
   auto all = files_in(folder);
-  std::sort(all.begin(), all.end(),
-            [](const auto& a, const auto& b) { return a.used < b.used; });
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.used < b.used; });
   std::uint64_t left = 0;
   for (const auto& file : all)
     left += file.bytes;

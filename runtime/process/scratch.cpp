@@ -65,8 +65,7 @@ public:
     if (!file || fstat(file.get(), &status) != 0)
       return fail(error_of_errno(errno, "cannot open " + full));
     const auto size = static_cast<std::uint64_t>(status.st_size);
-    if (!S_ISREG(status.st_mode))
-      return fail(errc::invalid_argument, full + " is no regular file");
+    if (!S_ISREG(status.st_mode)) return fail(errc::invalid_argument, full + " is no regular file");
     if (size > max_output_bytes) return fail(errc::too_large, full + " has more than 1 GiB");
     auto* body = artifact_body::allocate(0, size);
     if (!body) return fail(errc::too_large, "no memory for " + full);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <system_error>
+#include <vector>
 
 namespace hearth {
 namespace {
@@ -13,6 +14,11 @@ constexpr std::string_view root_name = "root";
 
 error cannot(const std::string& what, const std::error_code& why) {
   return error_of_errno(why.value(), what);
+}
+
+bool is_within(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+         folder.end();
 }
 
 class builder {
@@ -51,9 +57,7 @@ private:
   }
 
   bool is_above(const fs::path& folder) const {
-    return std::mismatch(folder.begin(), folder.end(), fs::path(view_.folder).begin()).first ==
-               folder.end() &&
-           folder != view_.folder;
+    return folder != view_.folder && is_within(view_.folder, folder);
   }
 
   expected<void> link_around() {
@@ -75,9 +79,14 @@ private:
     return {};
   }
 
+  // Where files are made inside of a folder that is shown, its entries are linked one by one.
   expected<void> link_shown() {
-    for (const auto& path : view_.shown)
+    for (const auto& path : view_.shown) {
       if (auto shown = show(path); !shown) return shown;
+      for (const auto& folder : real_)
+        if (is_within(folder, path))
+          if (auto linked = link_entries(folder); !linked) return linked;
+    }
     return {};
   }
 

@@ -64,8 +64,7 @@ private:
 
 expected<supervised_process> supervised_process::start(const std::string& program,
                                                        const worker::job& asked,
-                                                       std::string_view input,
-                                                       bool streams_apart) {
+                                                       std::string_view input, bool streams_apart) {
   auto encoded = worker::encode_job(asked);
   if (encoded.size() > worker::max_job_bytes)
     return fail(errc::too_large, "more than 8 MiB of arguments and environment");

@@ -261,8 +261,8 @@ void simulated_process::spawn_compilers() {
   tuner.guarded = enlist(actor_kind::guarded, actors.spawn(actors::guarded_cache, router_));
   tuner.autotune = enlist(actor_kind::autotune, actors.spawn(actors::autotune_cache, router_));
   enlist(actor_kind::kernels, actors.spawn(actors::kernel_cache, actors::kernel_cache_config{}));
-  enlist(actor_kind::actions, actors.spawn(actors::action_cache,
-                                           actors::action_cache_config{router_, tuner.broker}));
+  enlist(actor_kind::actions,
+         actors.spawn(actors::action_cache, actors::action_cache_config{router_, tuner.broker}));
   tuner.most_at_once = options_.workers;
   enlist(actor_kind::tuner, actors.spawn(actors::kernel_tuner, std::move(tuner)));
 }

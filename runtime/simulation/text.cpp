@@ -101,9 +101,9 @@ printer choose_printer(const caf::type_erased_tuple& content, std::size_t at) {
           printer_among<cache_key, artifact, lookup, insert_outcome, done, lease_reply,
                         std::uint64_t, bool, error, memory_shard_stats, broker_stats, fleet_lease,
                         remote_tier_stats, action_request, action_result, action_reply,
-                        trial_request, trial_result, span_list, hints, guarded_reply, autotune_record,
-                        tune_request_ptr, tune_reply, int, std::int64_t, std::string,
-                        std::chrono::milliseconds>(content, at))
+                        trial_request, trial_result, span_list, hints, guarded_reply,
+                        autotune_record, tune_request_ptr, tune_reply, int, std::int64_t,
+                        std::string, std::chrono::milliseconds>(content, at))
     return found;
   return [](const auto&, std::size_t, std::string& out) { out += "?"; };
 }

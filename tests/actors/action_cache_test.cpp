@@ -39,9 +39,9 @@ struct fixture : deterministic {
       result.errors = "said";
       return result;
     };
-    broker = keep(system.spawn(
-        actors::compile_broker,
-        std::vector{keep(system.spawn(actors::compile_worker, fakes.ports()))}));
+    broker =
+        keep(system.spawn(actors::compile_broker,
+                          std::vector{keep(system.spawn(actors::compile_worker, fakes.ports()))}));
     actions = spawn_over(one);
   }
   action_cache_actor spawn_over(tiers& over) {
@@ -194,8 +194,8 @@ TEST_CASE_FIXTURE(fixture, "who has not seen all observations is told to look ag
 TEST_CASE_FIXTURE(fixture, "observations are bounded") {
   for (std::size_t i = 0; i < max_observations + 3; ++i) {
     auto request = discovering("a", "read " + std::to_string(i));
-    request.seen = digest_of(
-        ask<lookup>(one.shard, verb::get_v, actors::observations_key(k))->value);
+    request.seen =
+        digest_of(ask<lookup>(one.shard, verb::get_v, actors::observations_key(k))->value);
     CHECK(run(request)->ran);
   }
   const auto all = ask<lookup>(one.shard, verb::get_v, actors::observations_key(k));
@@ -219,7 +219,8 @@ TEST_CASE_FIXTURE(fixture, "an entry that cannot be read goes and the action is 
   CHECK_FALSE(run(action("a"))->ran);
 }
 
-TEST_CASE_FIXTURE(fixture, "a program that cannot be started is the error of all, and its lease is free") {
+TEST_CASE_FIXTURE(fixture,
+                  "a program that cannot be started is the error of all, and its lease is free") {
   fakes.processes->answer = [](const process_request&) -> expected<process_result> {
     return fail(errc::process_failed, "no such program");
   };

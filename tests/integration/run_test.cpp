@@ -79,7 +79,8 @@ void check_quiet(const program_result& result, int status = 0) {
   CHECK_MESSAGE(result.err.empty(), result.err);
 }
 
-// Waits until somebody writes into a named pipe, so that a test goes on when a command is under way.
+// Waits until somebody writes into a named pipe, so that a test goes on when a command is under
+// way.
 class started_mark {
 public:
   explicit started_mark(fs::path path)
@@ -132,7 +133,8 @@ TEST_CASE_FIXTURE(bench, "a changed input runs the command again and a changed b
   CHECK(runs() == 2);
 }
 
-TEST_CASE_FIXTURE(bench, "a header that a dependency file names is an input though nobody said so") {
+TEST_CASE_FIXTURE(bench,
+                  "a header that a dependency file names is an input though nobody said so") {
   write("include/h.hpp", "#define VALUE 1\n");
   write("a.cpp", "#include \"h.hpp\"\nint f() { return VALUE; }\n");
   const words command{"g++", "-MD", "-Iinclude", "-c", "a.cpp", "-o", "a.o"};
@@ -234,8 +236,8 @@ TEST_CASE_FIXTURE(bench, "a failure is kept when it is asked for") {
 
 TEST_CASE_FIXTURE(bench, "a compiler that fails says what it says without Hearth") {
   write("bad.cpp", "int f( {\n");
-  const auto result = run({"--in", "bad.cpp", "--out", "a.o"},
-                          {"g++", "-c", "bad.cpp", "-o", "a.o"});
+  const auto result =
+      run({"--in", "bad.cpp", "--out", "a.o"}, {"g++", "-c", "bad.cpp", "-o", "a.o"});
   CHECK(result.status == 1);
   CHECK(result.err.starts_with("bad.cpp:1:"));
   CHECK(files() == words{"bad.cpp"});
@@ -263,8 +265,8 @@ TEST_CASE_FIXTURE(bench, "a kill in the middle leaves no output and nothing runn
   const auto alive = (logs / "alive").string();
   REQUIRE(::mkfifo(alive.c_str(), 0600) == 0);
   const int alive_end = ::open(alive.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  const auto script = "exec 9> '" + alive + "'; echo one > a; " + mark.command() +
-                      "; [ -e '" + (logs / "go").string() + "' ] || sleep 1000; echo two > b";
+  const auto script = "exec 9> '" + alive + "'; echo one > a; " + mark.command() + "; [ -e '" +
+                      (logs / "go").string() + "' ] || sleep 1000; echo two > b";
   auto killed = start({"--out", "a", "b"}, {"sh", "-c", script});
   mark.wait();
   killed.kill();
@@ -285,7 +287,7 @@ TEST_CASE_FIXTURE(bench, "a kill in the middle leaves no output and nothing runn
 }
 
 TEST_CASE_FIXTURE(bench, "a signal kills the command's group and is the status") {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
     const started_mark mark(logs / ("mark" + std::to_string(number)));
     auto running = start({"--out", "a"}, {"sh", "-c", mark.command() + "; sleep 1000"});
     mark.wait();

@@ -64,8 +64,7 @@ TEST_CASE("an entry that is no result is malformed and never read beyond its end
   for (const auto* name : {"action", "status", "stdout", "stderr", "time_taken_ns", "outputs"})
     CHECK_MESSAGE(is_malformed(with(entry, name, value())), name);
   const auto payload = entry.payload();
-  CHECK(is_malformed(
-      artifact::make(payload.substr(0, payload.size() - 1), *entry.metadata())));
+  CHECK(is_malformed(artifact::make(payload.substr(0, payload.size() - 1), *entry.metadata())));
 }
 
 TEST_CASE("observations come back in their order") {

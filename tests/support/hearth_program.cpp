@@ -34,8 +34,18 @@ pid_t start(const std::vector<std::string>& arguments, const std::filesystem::pa
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&files, directory.c_str());
+  // A shell that starts tests in the background has them ignore SIGINT.
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
+    sigaddset(&ends, number);
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  posix_spawnattr_setsigdefault(&how, &ends);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
   pid_t pid = -1;
-  const int problem = posix_spawn(&pid, argv[0], &files, nullptr, argv.data(), environ);
+  const int problem = posix_spawn(&pid, argv[0], &files, &how, argv.data(), environ);
+  posix_spawnattr_destroy(&how);
   posix_spawn_file_actions_destroy(&files);
   REQUIRE(problem == 0);
   return pid;

@@ -140,7 +140,8 @@ TEST_CASE_FIXTURE(modules_fixture, "a module's file that was damaged is replaced
   CHECK(call(*modules.load(same)) == 5);
 }
 
-TEST_CASE_FIXTURE(modules_fixture, "a store that is cleared and pruned under modules harms nobody") {
+TEST_CASE_FIXTURE(modules_fixture,
+                  "a store that is cleared and pruned under modules harms nobody") {
   const module_cache modules(rt);
   const auto loaded = *modules.load(object(5));
   REQUIRE(rt.core().store()->clear());
@@ -159,7 +160,8 @@ TEST_CASE_FIXTURE(modules_fixture, "the folder of modules and what is in it are 
   CHECK((about.st_mode & 0777) == 0600);
 }
 
-TEST_CASE_FIXTURE(modules_fixture, "a folder that others may read is not used: it loads from memory") {
+TEST_CASE_FIXTURE(modules_fixture,
+                  "a folder that others may read is not used: it loads from memory") {
   const auto folder = module_folder(directory / "store");
   fs::create_directory(folder);
   fs::permissions(folder, fs::perms(0755));
