@@ -481,3 +481,30 @@ TEST_CASE("a host without standard streams runs programs all the same") {
   CHECK(::waitpid(host, &status, 0) == host);
   CHECK(status == 0);
 }
+
+TEST_CASE("stderr is kept apart when that is asked for") {
+  auto request = shell("echo out; echo err >&2; echo more");
+  request.streams_apart = true;
+  const auto result = run(request);
+  CHECK(result.output == "out\nmore\n");
+  CHECK(result.errors == "err\n");
+}
+
+TEST_CASE("streams that are kept apart each have the limit, and never hold the program up") {
+  auto request = shell("i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890; "
+                       "echo 0123456789012345678901234567890 >&2; i=$((i+1)); done; echo end");
+  request.streams_apart = true;
+  request.output_limit = 1000;
+  const auto result = run(request);
+  CHECK(result.succeeded());
+  CHECK(result.output.size() <= 1000);
+  CHECK(result.errors.size() <= 1000);
+  CHECK(result.output.ends_with("end\n"));
+  CHECK(contains(result.errors, "bytes left out"));
+}
+
+TEST_CASE("a program may take no more than its limits") {
+  auto request = shell("ulimit -t; ulimit -n; ulimit -f; ulimit -v");
+  request.limits = {std::uint64_t{512} << 20, 7, 1024 * 1024, 50};
+  CHECK(run(request).output == "7\n50\n2048\n524288\n");
+}
