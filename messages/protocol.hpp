@@ -153,6 +153,13 @@ using kernel_cache_actor = actor_of<
     // How many there are.
     caf::result<std::uint64_t>(verb::count)>;
 
+/// Trees of values, one a key, by path: JSON pointers, and values in msgpack.
+using nested_cache_actor = actor_of<
+    // What stands at a path: a value, or the map of all below it; or a miss.
+    caf::result<lookup>(verb::find, cache_key, std::string),
+    // Sets it. Of what is set at once, anywhere, nothing is lost.
+    caf::result<done>(verb::put, cache_key, std::string, artifact)>;
+
 /// Notes what a session stored and hit, for a bundle.
 using artifact_recorder_actor = actor_of<caf::result<std::uint64_t>(verb::begin),
                                          void(verb::record, std::uint64_t, cache_key, artifact),

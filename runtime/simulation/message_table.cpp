@@ -11,9 +11,9 @@
 namespace hearth::simulation {
 namespace {
 
-constexpr std::array<std::string_view, 13> kind_names{
-    "memory",  "disk",  "remote",  "broker",  "worker",   "guarded", "autotune",
-    "bundler", "tuner", "kernels", "actions", "recorder", "metrics"};
+constexpr std::array<std::string_view, 14> kind_names{
+    "memory",  "disk",  "remote",  "broker",  "worker", "guarded",  "autotune",
+    "bundler", "tuner", "kernels", "actions", "nested", "recorder", "metrics"};
 
 constexpr std::array<std::string_view, 13> syntaxes{
     "CACHE/KEY",
@@ -202,6 +202,7 @@ std::vector<message_row> make_table() {
   add_actor<kernel_tuner_actor>(table, actor_kind::tuner);
   add_actor<kernel_cache_actor>(table, actor_kind::kernels);
   add_actor<action_cache_actor>(table, actor_kind::actions);
+  add_actor<nested_cache_actor>(table, actor_kind::nested);
   add_actor<artifact_recorder_actor>(table, actor_kind::recorder);
   add_actor<metrics_actor>(table, actor_kind::metrics);
   return table;
@@ -230,6 +231,7 @@ bool is_implemented(actor_kind kind) noexcept {
   case actor_kind::autotune:
   case actor_kind::kernels:
   case actor_kind::actions:
+  case actor_kind::nested:
   case actor_kind::tuner: return true;
   case actor_kind::bundler:
   case actor_kind::recorder:

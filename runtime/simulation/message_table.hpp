@@ -32,6 +32,7 @@ enum class actor_kind : std::uint8_t {
   tuner,
   kernels,
   actions,
+  nested,
   recorder,
   metrics,
 };

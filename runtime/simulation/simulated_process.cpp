@@ -8,6 +8,7 @@
 #include "actors/guarded_cache.hpp"
 #include "actors/kernel_cache.hpp"
 #include "actors/kernel_tuner.hpp"
+#include "actors/nested_cache.hpp"
 #include "messages/hash.hpp"
 #include "runtime/simulation/text.hpp"
 
@@ -261,6 +262,7 @@ void simulated_process::spawn_compilers() {
   tuner.guarded = enlist(actor_kind::guarded, actors.spawn(actors::guarded_cache, router_));
   tuner.autotune = enlist(actor_kind::autotune, actors.spawn(actors::autotune_cache, router_));
   enlist(actor_kind::kernels, actors.spawn(actors::kernel_cache, actors::kernel_cache_config{}));
+  enlist(actor_kind::nested, actors.spawn(actors::nested_cache, router_));
   enlist(actor_kind::actions,
          actors.spawn(actors::action_cache, actors::action_cache_config{router_, tuner.broker}));
   tuner.most_at_once = options_.workers;

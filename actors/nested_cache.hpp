@@ -1,0 +1,37 @@
+// nested_cache: trees of values over a named cache, one a key, in which values are set and looked
+// up by path. A tree is one entry, and changes under a lease on its key, so that of values that are
+// set at once, here, in other processes or on other hosts, none is lost.
+//
+// A pooled, event-based actor: it never blocks.
+#pragma once
+
+#include "actors/answer.hpp"
+#include "actors/shard_router.hpp"
+#include "messages/tree.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <string>
+
+namespace hearth::actors {
+
+struct nested_cache_state {
+  static inline const char* name = "nested_cache";
+
+  /// A value on its way into a tree.
+  struct change {
+    cache_key key;
+    tree_path path;
+    value what;
+    owed<done> promise;
+    bool was_overtaken = false; ///< somebody stored a tree without the lease, once
+  };
+
+  shard_router shards;
+};
+
+nested_cache_actor::behavior_type
+nested_cache(nested_cache_actor::stateful_pointer<nested_cache_state> self, shard_router shards);
+
+} // namespace hearth::actors

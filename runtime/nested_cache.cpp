@@ -1,0 +1,64 @@
+#include "runtime/nested_cache.hpp"
+
+#include "actors/nested_cache.hpp"
+#include "runtime/cli/json.hpp"
+#include "runtime/core.hpp"
+#include "runtime/runtime.hpp"
+
+#include <caf/actor_cast.hpp>
+#include <caf/scoped_actor.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace hearth {
+
+struct nested_cache::shared {
+  std::shared_ptr<runtime_core> core;
+  nested_cache_actor actor;
+  cache_key root;
+};
+
+expected<nested_cache> nested_cache::open(runtime& in, std::string_view name, const key& root) {
+  const auto over = in.open(name);
+  if (!over) return fail(over.error());
+  auto parts = std::make_shared<shared>();
+  parts->core = in.core().shared_from_this();
+  if (auto no = parts->core->refusal()) return fail(*no);
+  parts->root = cache_key(over->named(), root.encoded());
+  parts->actor = parts->core->system().spawn(actors::nested_cache, parts->core->shards());
+  parts->core->adopt(caf::actor_cast<caf::actor>(parts->actor));
+  return nested_cache(std::move(parts));
+}
+
+expected<std::optional<value>> nested_cache::lookup(const tree_path& path) const {
+  if (auto no = shared_->core->refusal()) return fail(*no);
+  expected<hearth::lookup> found = fail(errc::closed, "the runtime is shut down");
+  caf::scoped_actor self{shared_->core->system()};
+  self->request(shared_->actor, caf::infinite, verb::find_v, shared_->root, to_pointer(path))
+      .receive([&](const hearth::lookup& answer) { found = answer; },
+               [&](const caf::error& why) { found = fail(from_caf(why)); });
+  if (!found) return fail(found.error());
+  if (!found->hit()) return std::nullopt;
+  auto there = decode_value(found->value.payload());
+  if (!there) return fail(there.error());
+  return std::optional(std::move(*there));
+}
+
+expected<void> nested_cache::set(const tree_path& path, const value& v) const {
+  if (auto no = shared_->core->refusal()) return fail(*no);
+  expected<void> result = fail(errc::closed, "the runtime is shut down");
+  caf::scoped_actor self{shared_->core->system()};
+  self->request(shared_->actor, caf::infinite, verb::put_v, shared_->root, to_pointer(path),
+                artifact::make(encode(v)))
+      .receive([&](const done&) { result = {}; },
+               [&](const caf::error& why) { result = fail(from_caf(why)); });
+  return result;
+}
+
+expected<std::string> nested_cache::to_json() const {
+  const auto tree = lookup({});
+  if (!tree) return fail(tree.error());
+  return cli::to_json(*tree ? **tree : value(value::map{})).dump(2);
+}
+
+} // namespace hearth
