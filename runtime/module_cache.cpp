@@ -12,9 +12,11 @@
 namespace hearth {
 
 struct module_cache::shared {
-  std::filesystem::path folder;
-  std::mutex mutex{};
-  std::set<std::shared_ptr<const loaded_module::handle>> kept{};
+  explicit shared(std::filesystem::path where)
+      : folder(std::move(where)) {}
+  const std::filesystem::path folder;
+  std::mutex mutex;
+  std::set<std::shared_ptr<const loaded_module::handle>> kept; // guarded
 };
 
 namespace {
@@ -31,7 +33,7 @@ module_cache::module_cache(runtime& in)
     : module_cache(folder_of(in)) {}
 
 module_cache::module_cache(std::filesystem::path folder)
-    : shared_(std::make_shared<shared>(shared{std::move(folder)})) {}
+    : shared_(std::make_shared<shared>(std::move(folder))) {}
 
 expected<loaded_module> module_cache::load(const artifact& object) const {
   auto loaded = load_once(object, shared_->folder);

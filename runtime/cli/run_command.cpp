@@ -8,10 +8,12 @@
 #include "runtime/cli/signal_watch.hpp"
 #include "runtime/runtime.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <system_error>
 
 namespace hearth::cli {
@@ -56,21 +58,30 @@ expected<void> set_bounds(const run_arguments& arguments, action& into) {
   return {};
 }
 
+// What stands behind an option, in the same word or the next; nothing when it is not there.
+std::optional<std::string> value_of(const std::vector<std::string>& words,
+                                    std::string_view option) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == option && i + 1 < words.size()) return words[i + 1];
+    if (words[i].starts_with(option) && words[i].size() > option.size())
+      return words[i].substr(option.size());
+  }
+  return std::nullopt;
+}
+
 // The dependency file that a compiler is told to write: -MF's; else, with -MD or -MMD, the output's
 // name with .d; else an output that ends in .d.
 std::string dependency_file_of(const run_arguments& arguments) {
   if (!arguments.dependency_file.empty()) return arguments.dependency_file;
   const auto& words = arguments.command;
-  bool writes_one = false;
-  std::string output;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const bool has_next = i + 1 < words.size();
-    if (words[i] == "-MF" && has_next) return words[i + 1];
-    if (words[i].starts_with("-MF") && words[i].size() > 3) return words[i].substr(3);
-    writes_one = writes_one || words[i] == "-MD" || words[i] == "-MMD";
-    if (words[i] == "-o" && has_next) output = words[i + 1];
-  }
-  if (writes_one && !output.empty()) return fs::path(output).replace_extension(".d").string();
+  for (const auto* option : {"-MF", "-Wp,-MD,", "-Wp,-MMD,"})
+    if (const auto name = value_of(words, option)) return *name;
+  const bool writes_one = std::any_of(
+      words.begin(), words.end(), [](const auto& word) { return word == "-MD" || word == "-MMD"; });
+  const auto output = value_of(words, "-o");
+  if (writes_one && output) return fs::path(*output).replace_extension(".d").string();
+  if (writes_one && !arguments.outputs.empty())
+    return fs::path(arguments.outputs.front()).replace_extension(".d").string();
   for (const auto& name : arguments.outputs)
     if (name.ends_with(".d")) return name;
   return {};

@@ -94,7 +94,7 @@ TEST_CASE("a report without a whole answer has none") {
 }
 
 TEST_CASE("a job survives its journey and is malformed when cut") {
-  const job asked{1234, "/bin/sh", "/tmp", {"sh", "-c", "", "\xff"}, {"A=1", "B="}};
+  const job asked{1234, "/bin/sh", "/tmp", {"sh", "-c", "", "\xff"}, {"A=1", "B="}, {1, 2, 3, 4}};
   const auto bytes = encode_job(asked);
   const auto read = decode_job(bytes);
   REQUIRE(read);
@@ -103,6 +103,7 @@ TEST_CASE("a job survives its journey and is malformed when cut") {
   CHECK(read->directory == asked.directory);
   CHECK(read->argv == asked.argv);
   CHECK(read->environment == asked.environment);
+  CHECK(read->limits == asked.limits);
   for (std::size_t size = 0; size < bytes.size(); ++size)
     CHECK_FALSE(decode_job(bytes.substr(0, size)));
 }
