@@ -1,7 +1,6 @@
 #include "storage/remote/envelope.hpp"
 
 #include "storage/remote/envelope_codec.hpp"
-#include "storage/remote/signing.hpp"
 
 #include <algorithm>
 #include <zstd.h>

@@ -7,30 +7,15 @@
 
 #include "messages/artifact.hpp"
 #include "messages/cache_key.hpp"
+#include "storage/signing/signing.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace hearth::storage {
-
-/// A secret that entries are signed with, and the short name by which entries say which it was.
-struct signing_key {
-  std::string id;     ///< 1 to 32 of A-Z a-z 0-9 . _ -
-  std::string secret; ///< at least 16 bytes
-};
-
-/// The keys of a fleet. The first signs; every one verifies, so that keys can be changed while
-/// machines still hold the old one. Empty: nothing is signed.
-using signing_keys = std::vector<signing_key>;
-
-/// The keys of a file's text: a line each, `ID HEX`, the secret as hexadecimal digits; blank lines
-/// and lines that begin with `#` are nothing. Errors: `malformed`, with the line's number, never
-/// its secret.
-expected<signing_keys> parse_signing_keys(std::string_view text);
 
 /// Why an envelope was not taken.
 enum class envelope_fault : std::uint8_t {

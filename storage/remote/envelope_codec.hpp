@@ -5,6 +5,7 @@
 
 #include "messages/cache_key.hpp"
 #include "messages/digest.hpp"
+#include "storage/signing/signing.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,9 +16,8 @@ namespace hearth::storage {
 
 inline constexpr std::string_view envelope_magic = "hearth";
 inline constexpr std::uint64_t envelope_version = 1;
-/// What the digest and the signature begin with, so that neither can be taken for another one's.
+/// What the digest begins with, so that it cannot be taken for another one's.
 inline constexpr std::string_view digest_label = "hearth-entry-1";
-inline constexpr std::string_view signature_label = "hearth-signature-1";
 /// Payloads below this are not tried to compress, bytes.
 inline constexpr std::size_t min_packed_bytes = 128;
 inline constexpr int envelope_compression_level = 3;
@@ -25,15 +25,6 @@ inline constexpr int envelope_compression_level = 3;
 inline constexpr std::uint64_t max_stored_bytes = 0xffffffff;
 
 enum class payload_coding : std::uint8_t { raw = 0, zstd = 1 };
-/// Public-key signatures get numbers of their own.
-enum class signature_algorithm : std::uint8_t { hmac_sha256 = 1 };
-
-/// A signature as it stands in an envelope.
-struct envelope_signature {
-  std::uint64_t algorithm = 0;
-  std::string_view key_id;
-  std::string_view bytes;
-};
 
 /// The fields of an envelope in their order. The views point into its bytes.
 struct envelope_fields {
@@ -41,7 +32,7 @@ struct envelope_fields {
   std::uint64_t payload_bytes = 0; ///< when unpacked
   std::string_view metadata;
   std::string_view digest; ///< 32 bytes
-  std::optional<envelope_signature> signature;
+  std::optional<storage::signature> signature;
   std::string_view stored; ///< the payload, packed or not
 };
 

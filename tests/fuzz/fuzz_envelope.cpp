@@ -3,7 +3,6 @@
 #include "storage/remote/envelope.hpp"
 
 #include "storage/remote/envelope_codec.hpp"
-#include "storage/remote/signing.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/storage/remote/remote_keys.hpp"
 

@@ -2,7 +2,6 @@
 #include "storage/remote/envelope.hpp"
 
 #include "storage/remote/envelope_codec.hpp"
-#include "storage/remote/signing.hpp"
 #include "tests/storage/remote/remote_keys.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "storage/remote/signing.hpp"
+#include "storage/signing/signing.hpp"
 
 #include <algorithm>
 #include <array>
@@ -81,12 +81,12 @@ expected<signing_keys> parse_signing_keys(std::string_view text) {
   return keys;
 }
 
-std::string sign_digest(const digest& entry, const signing_key& key) {
+std::string sign_digest(const digest& of, const signing_key& key) {
   std::string signed_bytes(signature_label);
   signed_bytes += static_cast<char>(signature_algorithm::hmac_sha256);
   signed_bytes += static_cast<char>(key.id.size());
   signed_bytes += key.id;
-  signed_bytes.append(reinterpret_cast<const char*>(entry.bytes.data()), entry.bytes.size());
+  signed_bytes.append(reinterpret_cast<const char*>(of.bytes.data()), of.bytes.size());
   std::array<unsigned char, EVP_MAX_MD_SIZE> mac;
   unsigned size = 0;
   const auto* made = HMAC(EVP_sha256(), key.secret.data(), static_cast<int>(key.secret.size()),
@@ -96,16 +96,14 @@ std::string sign_digest(const digest& entry, const signing_key& key) {
   return {reinterpret_cast<const char*>(mac.data()), size};
 }
 
-bool is_signed_by(const signing_keys& keys, const envelope_signature& signature,
-                  const digest& entry) {
-  if (signature.algorithm != static_cast<std::uint64_t>(signature_algorithm::hmac_sha256))
-    return false;
+bool is_signed_by(const signing_keys& keys, const signature& made, const digest& of) {
+  if (made.algorithm != static_cast<std::uint64_t>(signature_algorithm::hmac_sha256)) return false;
   const auto key = std::find_if(keys.begin(), keys.end(),
-                                [&](const auto& one) { return one.id == signature.key_id; });
+                                [&](const auto& one) { return one.id == made.key_id; });
   if (key == keys.end()) return false;
-  const auto right = sign_digest(entry, *key);
-  return right.size() == signature.bytes.size() &&
-         CRYPTO_memcmp(right.data(), signature.bytes.data(), right.size()) == 0;
+  const auto right = sign_digest(of, *key);
+  return right.size() == made.bytes.size() &&
+         CRYPTO_memcmp(right.data(), made.bytes.data(), right.size()) == 0;
 }
 
 } // namespace hearth::storage

@@ -1,5 +1,5 @@
-// Keys that sign the remote tier's entries, and their file.
-#include "storage/remote/signing.hpp"
+// Keys that sign entries and bundles, and their file.
+#include "storage/signing/signing.hpp"
 
 #include <doctest/doctest.h>
 

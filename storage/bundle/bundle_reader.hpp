@@ -1,0 +1,50 @@
+// Reads a bundle: blocks in, records out, as a stream. Records that come before damage are given
+// out before it is found: who may not use a part reads twice (`skip_all`, then again with marks).
+//
+// One thread at a time. It holds two blocks and the head of a record.
+#pragma once
+
+#include "messages/error.hpp"
+#include "storage/bundle/block_reader.hpp"
+#include "storage/bundle/record_head.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hearth::storage {
+
+class bundle_reader {
+public:
+  explicit bundle_reader(byte_source from)
+      : blocks_(std::move(from)) {}
+  /// A second pass over what had these marks.
+  bundle_reader(byte_source from, block_marks marks)
+      : blocks_(std::move(from), std::move(marks)) {}
+
+  /// The head of the next record, past what is left of the payload before it; nothing at the end,
+  /// when the whole bundle was right. Errors: `malformed`, and those of `block_reader`.
+  expected<std::optional<record_head>> next();
+  /// The payload of the record whose head came last; to be called once a record, or not at all.
+  expected<void> read_payload(char* to);
+
+  /// What stands at the end, when that was reached.
+  const bundle_end& end() const noexcept { return blocks_.end(); }
+  const block_marks& marks() const noexcept { return blocks_.marks(); }
+
+private:
+  using taker = std::function<void(std::string_view)>;
+  expected<bool> has_content();
+  expected<void> take(std::uint64_t bytes, const taker& to);
+  tl::unexpected<error> bad_record(std::string_view what) const;
+
+  block_reader blocks_;
+  std::string_view content_; // of the block, not yet taken
+  std::uint64_t payload_left_ = 0;
+  std::uint64_t records_ = 0;
+  bool is_at_end_ = false;
+};
+
+} // namespace hearth::storage
