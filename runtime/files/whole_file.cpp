@@ -1,14 +1,12 @@
 #include "runtime/files/whole_file.hpp"
 
+#include "runtime/files/file_replacement.hpp"
 #include "runtime/process/descriptor.hpp"
 
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <cstdint>
-#include <cstdio>
 #include <fcntl.h>
-#include <random>
+#include <string>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,13 +15,6 @@ namespace {
 
 error cannot(const char* what, const std::filesystem::path& path) {
   return error_of_errno(errno, std::string("cannot ") + what + " " + path.string());
-}
-
-// A name that no other thread, and no other process that lives, takes.
-std::string temporary_beside(const std::filesystem::path& path) {
-  static std::atomic<std::uint64_t> last{0};
-  return path.string() + ".hearth-" + std::to_string(::getpid()) + "-" +
-         std::to_string(std::random_device{}()) + "-" + std::to_string(++last);
 }
 
 } // namespace
@@ -50,17 +41,10 @@ expected<std::string> read_whole_file(const std::filesystem::path& path, std::si
 }
 
 expected<void> replace_whole_file(const std::filesystem::path& path, std::string_view bytes) {
-  const auto temporary = temporary_beside(path);
-  const descriptor file(
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (!file) return fail(cannot("write", path));
-  auto written = write_all(file.get(), bytes);
-  if (!written)
-    written = fail(written.error().within(path.string()));
-  else if (::fsync(file.get()) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
-    written = fail(cannot("write", path));
-  if (!written) ::unlink(temporary.c_str());
-  return written;
+  auto file = file_replacement::begin(path);
+  if (!file) return fail(file.error());
+  if (auto written = file->write(bytes); !written) return written;
+  return file->commit();
 }
 
 } // namespace hearth
