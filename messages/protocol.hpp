@@ -160,10 +160,18 @@ using nested_cache_actor = actor_of<
     // Sets it. Of what is set at once, anywhere, nothing is lost.
     caf::result<done>(verb::put, cache_key, std::string, artifact)>;
 
-/// Notes what a session stored and hit, for a bundle.
-using artifact_recorder_actor = actor_of<caf::result<std::uint64_t>(verb::begin),
-                                         void(verb::record, std::uint64_t, cache_key, artifact),
-                                         caf::result<done>(verb::finish, std::uint64_t)>;
+/// Notes what sessions stored and hit, for bundles; any number of sessions at once.
+using artifact_recorder_actor = actor_of<
+    // Begins a session that holds at most so many bytes, and so many artifacts; its number.
+    caf::result<std::uint64_t>(verb::begin, std::uint64_t, std::uint64_t),
+    // Notes an entry, ...
+    void(verb::record, std::uint64_t, cache_key, artifact),
+    // ... or an artifact of a type of the host's. One that was noted before is noted as it is now.
+    void(verb::save, std::uint64_t, std::string, cache_key, artifact),
+    // How many it has noted.
+    caf::result<std::uint64_t>(verb::count, std::uint64_t),
+    // Ends the session: what it noted.
+    caf::result<recording>(verb::finish, std::uint64_t)>;
 
 /// Every counter of the runtime, for the command line, Prometheus and the status page.
 using metrics_actor = actor_of<

@@ -4,6 +4,7 @@
 #include "messages/cache_key.hpp"
 #include "messages/completion.hpp"
 #include "messages/get_batch.hpp"
+#include "messages/recording.hpp"
 #include "messages/replies.hpp"
 #include "messages/tuning.hpp"
 
@@ -93,3 +94,4 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::guarded_reply)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::tune_request_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::tune_reply)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::autotune_record)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::recording)

@@ -1,6 +1,7 @@
 #include "runtime/core.hpp"
 
 #include "actors/action_cache.hpp"
+#include "actors/artifact_recorder.hpp"
 #include "actors/autotune_cache.hpp"
 #include "actors/compile_broker.hpp"
 #include "actors/compile_worker.hpp"
@@ -170,6 +171,7 @@ void runtime_core::spawn_compilers() {
   tuner.autotune = autotune_;
   tuner.most_at_once = jobs_;
   tuner_ = system_->spawn(actors::kernel_tuner, std::move(tuner));
+  recorder_ = system_->spawn(actors::artifact_recorder, 0);
 }
 
 // --- named caches ------------------------------------------------------------------------------
@@ -222,6 +224,19 @@ expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_opt
   memory_shares_ += options.memory_share_bytes;
   names_.emplace(key, wanted);
   return wanted;
+}
+
+named_cache_ptr runtime_core::name_apart(const cache_id& id) {
+  const std::lock_guard lock(names_mutex_);
+  const std::pair key(id.name(), id.version());
+  if (const auto known = names_.find(key); known != names_.end()) return known->second;
+  auto& apart = names_apart_[key];
+  if (apart) return apart;
+  // Numbers of names count from 0, these from the other end.
+  const auto number = ~static_cast<std::uint32_t>(names_apart_.size());
+  named_cache made{id, number, id.seed() ^ process_seed()};
+  made.memory = made.remote = false;
+  return apart = std::make_shared<const named_cache>(made);
 }
 
 // --- counters ----------------------------------------------------------------------------------
@@ -337,6 +352,7 @@ void runtime_core::end_actors() {
   const auto add = [&](const auto& actor) { all.push_back(caf::actor_cast<caf::actor>(actor)); };
   add(tuner_);
   add(actions_);
+  add(recorder_);
   add(autotune_);
   add(guarded_);
   add(broker_);
@@ -364,6 +380,7 @@ void runtime_core::shutdown() {
   callbacks_.stop();
   tuner_ = nullptr;
   actions_ = nullptr;
+  recorder_ = nullptr;
   autotune_ = nullptr;
   guarded_ = nullptr;
   broker_ = nullptr;

@@ -49,6 +49,7 @@ public:
   const guarded_cache_actor& guarded() const noexcept { return guarded_; }
   const autotune_cache_actor& autotune() const noexcept { return autotune_; }
   const action_cache_actor& actions() const noexcept { return actions_; }
+  const artifact_recorder_actor& recorder() const noexcept { return recorder_; }
   /// Runs programs, for what is no action.
   actors::process_runner& processes() noexcept { return *processes_; }
   /// Null without a disk tier; `disk_problem` says why.
@@ -78,6 +79,10 @@ public:
   /// `invalid_argument` when it was named before with other options, or its share of the memory
   /// budget is more than is left.
   expected<named_cache_ptr> name(const cache_id& id, const cache_options& options);
+
+  /// The cache of that name and version as it is open; else one on disk alone that nobody gets by
+  /// its name, so that whoever names it later chooses its options.
+  named_cache_ptr name_apart(const cache_id& id);
 
   /// Has an actor that somebody spawned here end with the runtime, before those it asks.
   void adopt(caf::actor one);
@@ -125,6 +130,7 @@ private:
   autotune_cache_actor autotune_;
   action_cache_actor actions_;
   kernel_tuner_actor tuner_;
+  artifact_recorder_actor recorder_;
   std::stop_source stop_;
   std::shared_ptr<outstanding> outstanding_;
   lease_ledger ledger_;
@@ -134,6 +140,7 @@ private:
   std::vector<caf::actor> adopted_;
   std::mutex names_mutex_;
   std::map<std::pair<std::string, std::string>, named_cache_ptr> names_;
+  std::map<std::pair<std::string, std::string>, named_cache_ptr> names_apart_;
   std::uint64_t memory_shares_ = 0; // bytes, of all named caches
   std::atomic<bool> closed_{false};
   const std::uint64_t fork_generation_;

@@ -232,9 +232,9 @@ bool is_implemented(actor_kind kind) noexcept {
   case actor_kind::kernels:
   case actor_kind::actions:
   case actor_kind::nested:
+  case actor_kind::recorder:
   case actor_kind::tuner: return true;
   case actor_kind::bundler:
-  case actor_kind::recorder:
   case actor_kind::metrics: return false;
   }
   return false;

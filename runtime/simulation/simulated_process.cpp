@@ -1,6 +1,7 @@
 #include "runtime/simulation/simulated_process.hpp"
 
 #include "actors/action_cache.hpp"
+#include "actors/artifact_recorder.hpp"
 #include "actors/autotune_cache.hpp"
 #include "actors/compile_broker.hpp"
 #include "actors/compile_worker.hpp"
@@ -265,6 +266,7 @@ void simulated_process::spawn_compilers() {
   enlist(actor_kind::nested, actors.spawn(actors::nested_cache, router_));
   enlist(actor_kind::actions,
          actors.spawn(actors::action_cache, actors::action_cache_config{router_, tuner.broker}));
+  enlist(actor_kind::recorder, actors.spawn<caf::lazy_init>(actors::artifact_recorder, 0));
   tuner.most_at_once = options_.workers;
   enlist(actor_kind::tuner, actors.spawn(actors::kernel_tuner, std::move(tuner)));
 }

@@ -102,7 +102,7 @@ printer choose_printer(const caf::type_erased_tuple& content, std::size_t at) {
                         std::uint64_t, bool, error, memory_shard_stats, broker_stats, fleet_lease,
                         remote_tier_stats, action_request, action_result, action_reply,
                         trial_request, trial_result, span_list, hints, guarded_reply,
-                        autotune_record, tune_request_ptr, tune_reply, int, std::int64_t,
+                        autotune_record, tune_request_ptr, tune_reply, recording, int, std::int64_t,
                         std::string, std::chrono::milliseconds>(content, at))
     return found;
   return [](const auto&, std::size_t, std::string& out) { out += "?"; };
@@ -259,6 +259,15 @@ std::string text_of(const tune_reply& reply) {
   for (const auto& one : reply.rejected)
     text += " rejected " + one.config_text + " " + quoted(one.reason);
   return reply.problem.empty() ? text : text + " problem " + quoted(reply.problem);
+}
+
+std::string text_of(const recording& session) {
+  auto text = std::to_string(session.artifacts.size()) + " artifacts, " +
+              std::to_string(session.bytes) + " bytes";
+  if (session.left_out != 0) text += ", " + std::to_string(session.left_out) + " left out";
+  for (const auto& one : session.artifacts)
+    text += " " + one.type + " " + text_of(one.key) + " " + text_of(one.value);
+  return text;
 }
 
 std::string text_of_epochs(std::uint64_t before, std::uint64_t after) {

@@ -46,6 +46,7 @@ std::string text_of(const guarded_reply& reply);
 std::string text_of(const autotune_record& record);
 std::string text_of(const tune_request_ptr& request);
 std::string text_of(const tune_reply& reply);
+std::string text_of(const recording& session); ///< `2 artifacts, 30 bytes entry c/k "value"`
 
 /// How far a shard's epoch moved: it starts at a random number.
 std::string text_of_epochs(std::uint64_t before, std::uint64_t after);

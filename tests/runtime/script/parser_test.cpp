@@ -53,7 +53,7 @@ TEST_CASE("a message that an actor does not have is told with those that it has"
 }
 
 TEST_CASE("an actor that is only an interface yet cannot be asked") {
-  CHECK(problem_of("process a\nclient x in a\nx asks a.recorder begin").find("only an interface") !=
+  CHECK(problem_of("process a\nclient x in a\nx asks a.metrics stats").find("only an interface") !=
         std::string::npos);
 }
 
