@@ -13,6 +13,7 @@ registry all_rows() {
   add_stampede_rows(all);
   add_guard_rows(all);
   add_key_rows(all);
+  add_bundle_rows(all);
   add_remote_rows(all);
   add_remote_handle_rows(all);
   return all;

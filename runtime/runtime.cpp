@@ -26,6 +26,8 @@ expected<cache> runtime::open(std::string_view name, cache_options options) {
   return cache{core_, std::move(*named)};
 }
 
+cache runtime::open_apart(const cache_id& id) { return cache{core_, core_->name_apart(id)}; }
+
 expected<void> runtime::flush() {
   if (const auto no = core_->refusal()) return fail(*no);
   return core_->store() ? core_->store()->flush() : expected<void>{};

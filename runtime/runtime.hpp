@@ -75,6 +75,10 @@ public:
   /// is open with, for a share of memory beyond what is left.
   expected<cache> open(std::string_view name, cache_options options = {});
 
+  /// The cache of that identity as it is open; else on disk alone, and not opened by it: for what
+  /// brings entries of caches that the host may never name.
+  cache open_apart(const cache_id& id);
+
   /// Makes everything that was acknowledged survive a power loss.
   expected<void> flush();
 

@@ -1,5 +1,6 @@
 // The program `hearth`: parses the command line and calls the command.
 #include "runtime/cli/bench_command.hpp"
+#include "runtime/cli/bundle_commands.hpp"
 #include "runtime/cli/compile_command.hpp"
 #include "runtime/cli/entry_commands.hpp"
 #include "runtime/cli/key_commands.hpp"
@@ -42,6 +43,7 @@ struct command_line {
   run_arguments run_action;
   store_arguments store;
   bench_arguments bench;
+  bundle_arguments bundle;
   guard_arguments guard;
   graph_arguments graph;
   script_arguments script;
@@ -191,6 +193,30 @@ void add_simulate_command(CLI::App& app, command_line& line) {
   });
 }
 
+void add_bundle_commands(CLI::App& app, command_line& line) {
+  auto* bundles = app.add_subcommand("bundle", "carry artifacts between machines in a file");
+  bundles->require_subcommand(1);
+  bundles->fallthrough();
+  auto* exports = add_command(*bundles, line, "export", "write a store's entries into a bundle",
+                              line.bundle, export_bundle);
+  auto* imports = add_command(*bundles, line, "import", "insert what a bundle holds", line.bundle,
+                              import_bundle);
+  auto* lists =
+      add_command(*bundles, line, "list", "list what a bundle holds", line.bundle, list_bundle);
+  exports->add_option("FILE", line.bundle.file, "the bundle; - is stdout")->required();
+  exports->add_option("KEY", line.bundle.keys, "these entries alone");
+  exports->add_option("--cache", line.bundle.cache, "of this named cache alone");
+  exports->add_option("--signing-keys", line.bundle.signing_keys, "sign with the first key of FILE")
+      ->type_name("FILE");
+  for (auto* reads : {imports, lists}) {
+    reads->add_option("FILE", line.bundle.file, "the bundle; - is stdin")->required();
+    reads
+        ->add_option("--signing-keys", line.bundle.signing_keys,
+                     "it must be signed by a key of FILE")
+        ->type_name("FILE");
+  }
+}
+
 void add_key_commands(CLI::App& app, command_line& line) {
   auto* keys =
       add_command(app, line, "key", "the structural key of details in JSON", line.key, show_key);
@@ -242,6 +268,7 @@ void describe(CLI::App& app, command_line& line) {
   add_script_command(app, line);
   add_simulate_command(app, line);
   add_key_commands(app, line);
+  add_bundle_commands(app, line);
 }
 
 // Where the command stands among the arguments; their count when there is none.

@@ -1,17 +1,14 @@
 #include "runtime/remote/remote_tier_parts.hpp"
 
-#include "runtime/files/whole_file.hpp"
+#include "runtime/files/signing_key_file.hpp"
 #include "runtime/remote/redis_server.hpp"
 #include "runtime/remote/remote_endpoint.hpp"
 
-#include <cstdint>
 #include <random>
 #include <utility>
 
 namespace hearth {
 namespace {
-
-constexpr std::uint64_t most_key_file_bytes = 1u << 20;
 
 expected<remote_endpoint> endpoint_of(const remote_config& settings) {
   auto endpoint = parse_remote_url(settings.url);
@@ -30,13 +27,7 @@ expected<remote_endpoint> endpoint_of(const remote_config& settings) {
 
 expected<storage::signing_keys> keys_of(const remote_config& settings) {
   if (settings.signing_key_file.empty()) return storage::signing_keys{};
-  const auto where = settings.signing_key_file.string();
-  const auto text = read_whole_file(where, most_key_file_bytes);
-  if (!text) return fail(text.error());
-  auto keys = storage::parse_signing_keys(*text);
-  if (!keys) return fail(keys.error().within(where));
-  if (keys->empty()) return fail(errc::malformed, where + ": there is no signing key in it");
-  return keys;
+  return read_signing_keys(settings.signing_key_file);
 }
 
 actors::remote_mode mode_of(remote_use use) {

@@ -148,6 +148,17 @@ TEST_CASE("bundle: blocks that were swapped, left out, or followed by more are a
   CHECK(refusal("#!/bin/sh\necho no bundle\n") == "this is no bundle");
 }
 
+TEST_CASE("bundle: a block of another bundle in its place is an error") {
+  auto ours = noise(1u << 20);
+  const auto a = bundle_of({{head_of("raw"), ours}});
+  ours[0] = static_cast<char>(ours[0] ^ 1);
+  const auto b = bundle_of({{head_of("raw"), ours}});
+  REQUIRE(a.size() == b.size());
+  const auto first = bundle_header_bytes + block_header_bytes + bundle_block_bytes;
+  CHECK(refusal(b.substr(0, first) + a.substr(first)).find("the digest does not fit") !=
+        std::string::npos);
+}
+
 TEST_CASE("bundle: of another format it says which") {
   auto bytes = bundle_of({});
   bytes[bundle_magic.size()] = 2;

@@ -1,0 +1,14 @@
+// The file of the keys that sign. Any thread.
+#pragma once
+
+#include "messages/error.hpp"
+#include "storage/signing/signing.hpp"
+
+#include <filesystem>
+
+namespace hearth {
+
+/// The keys of a file, at least one. Errors: those of reading; `malformed`, with file and line.
+expected<storage::signing_keys> read_signing_keys(const std::filesystem::path& path);
+
+} // namespace hearth
