@@ -1,0 +1,4 @@
+// Files that belong to an entry.
+#pragma once
+
+#include "runtime/attachments/attachments.hpp"
