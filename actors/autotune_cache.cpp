@@ -1,6 +1,7 @@
 #include "actors/autotune_cache.hpp"
 
 #include "actors/answer.hpp"
+#include "actors/replace.hpp"
 
 #include <chrono>
 #include <utility>
@@ -11,82 +12,133 @@ namespace {
 using self_pointer = autotune_cache_actor::stateful_pointer<autotune_cache_state>;
 
 constexpr auto answer_timeout = std::chrono::minutes{2};
-constexpr std::int64_t ns_in_ms = 1'000'000;
 
-// What is stored answers only for the candidates that it was chosen from.
-expected<autotune_record> match(const lookup& found, const std::string& configs_hash) {
-  if (!found.hit()) return fail(errc::not_found, "nothing is known of this key");
-  auto record = decode_record(found.value);
-  if (record && record->configs_hash != configs_hash)
-    return fail(errc::not_found, "what is known was chosen from other configurations");
-  return record;
+// --- sessions ----------------------------------------------------------------------------------
+
+void note(self_pointer self, const autotune_address& where, const autotune_record& record,
+          const tuning_notes& notes) {
+  const auto& config = self->state.config;
+  if (!where.local.cache) return;
+  if (notes.bundle != 0 && config.bundler)
+    self->send(config.bundler, verb::record_v, notes.bundle, where.name, record);
+  if (notes.recording != 0 && config.recorder)
+    self->send(config.recorder, verb::record_v, notes.recording, where.local,
+               artifact::make(encode_record(record)));
 }
 
-caf::result<autotune_record> best(self_pointer self, const cache_key& key,
-                                  const std::string& configs_hash) {
-  answer<autotune_record> promise(self->make_response_promise<autotune_record>());
-  self->request(self->state.shards.owner_of(key), answer_timeout, verb::get_v, key)
-      .then([promise, configs_hash](
-                const lookup& found) mutable { promise.deliver(match(found, configs_hash)); },
-            [promise](const caf::error& why) mutable { promise.deliver(fail(from_caf(why))); });
-  return promise.promise();
+// --- best --------------------------------------------------------------------------------------
+
+struct search {
+  autotune_address where;
+  autotune_choices among;
+  tuning_notes notes;
+  owed<autotune_found> promise;
+};
+using search_ptr = std::shared_ptr<const search>;
+
+// What a tier says of these candidates; nothing when it has no entry, or one that cannot be read,
+// is of other candidates, or fits none of these.
+std::optional<autotune_found> found_in(const lookup& found, const autotune_choices& among) {
+  if (!found.hit()) return std::nullopt;
+  auto record = decode_record(found.value.payload());
+  if (!record) return std::nullopt;
+  auto best = choose(*record, among);
+  if (!best) return std::nullopt;
+  return autotune_found{std::move(*best), std::move(*record), found.from};
 }
 
-caf::result<done> save(self_pointer self, const cache_key& key, const autotune_record& record) {
-  const owed<done> promise(self->make_response_promise<done>());
-  const auto& shard = self->state.shards.owner_of(key);
-  const auto stored = encode_record(record);
-  const auto failed = [promise](const caf::error& why) { promise.deliver(why); };
-  // An insert first: a put makes other processes drop what they hold in memory.
-  self->request(shard, answer_timeout, verb::insert_v, key, stored)
+// An entry that hit is noted whatever it says: a bundle has what the local cache has.
+void note_hit(self_pointer self, const search& asked, const lookup& found) {
+  if (!found.hit()) return;
+  const auto record = decode_record(found.value.payload());
+  if (record) note(self, asked.where, *record, asked.notes);
+}
+
+void deliver_nothing(const search& asked) {
+  asked.promise.deliver(
+      to_caf({errc::not_found, "nothing is known of these configurations of this kernel"}));
+}
+
+// What the remote tier knew the local one knows from now on.
+void fill_local(self_pointer self, const search_ptr& asked, const autotune_found& found) {
+  if (!asked->where.local.cache) return asked->promise.deliver(found);
+  note(self, asked->where, found.record, asked->notes);
+  replace(self, self->state.config.shards, asked->where.local,
+          artifact::make(encode_record(found.record)),
+          [=](const expected<done>&) { asked->promise.deliver(found); });
+}
+
+void ask_remote(self_pointer self, const search_ptr& asked) {
+  const auto& key = asked->where.remote;
+  if (!key.cache) return deliver_nothing(*asked);
+  self->request(self->state.config.shards.owner_of(key), answer_timeout, verb::get_v, key)
       .then(
-          [=](insert_outcome outcome) mutable {
-            if (outcome == insert_outcome::inserted) {
-              promise.deliver(done{});
-              return;
-            }
-            self->request(self->state.shards.owner_of(key), answer_timeout, verb::put_v, key,
-                          stored)
-                .then([promise](const done&) { promise.deliver(done{}); }, failed);
+          [=](const lookup& found) {
+            if (const auto best = found_in(found, asked->among))
+              fill_local(self, asked, *best);
+            else
+              deliver_nothing(*asked);
           },
-          failed);
-  return promise.promise();
+          [=](const caf::error&) { deliver_nothing(*asked); });
+}
+
+void ask_local(self_pointer self, const search_ptr& asked) {
+  const auto& key = asked->where.local;
+  if (!key.cache) return ask_remote(self, asked);
+  self->request(self->state.config.shards.owner_of(key), answer_timeout, verb::get_v, key)
+      .then(
+          [=](const lookup& found) {
+            note_hit(self, *asked, found);
+            if (const auto best = found_in(found, asked->among))
+              asked->promise.deliver(*best);
+            else
+              ask_remote(self, asked);
+          },
+          [=](const caf::error&) { ask_remote(self, asked); });
+}
+
+// --- save --------------------------------------------------------------------------------------
+
+// To the remote tier only behind: nobody waits for it.
+void save_remote(self_pointer self, const autotune_address& where, const artifact& stored,
+                 const owed<done>& promise) {
+  if (!where.remote.cache) return promise.deliver(done{});
+  self->request(self->state.config.shards.owner_of(where.remote), answer_timeout, verb::put_v,
+                where.remote, stored)
+      .then([promise](const done& d) { promise.deliver(d); },
+            [promise](const caf::error& why) { promise.deliver(why); });
+}
+
+void save(self_pointer self, const autotune_address& where, const autotune_record& record,
+          const tuning_notes& notes, const owed<done>& promise) {
+  const auto stored = artifact::make(encode_record(record));
+  note(self, where, record, notes);
+  if (!where.local.cache) return save_remote(self, where, stored, promise);
+  replace(self, self->state.config.shards, where.local, stored, [=](const expected<done>& kept) {
+    if (kept)
+      save_remote(self, where, stored, promise);
+    else
+      promise.deliver(to_caf(kept.error()));
+  });
 }
 
 } // namespace
 
-artifact encode_record(const autotune_record& record) {
-  return artifact::make(encode(value{value::map{
-      {"config", record.config},
-      {"configs_hash", record.configs_hash},
-      {"found_by_coordesc", record.found_by_coordesc},
-      {"time_taken_ms", record.time_ns / ns_in_ms},
-      {"time_taken_ns", record.time_ns},
-  }}));
-}
-
-expected<autotune_record> decode_record(const artifact& stored) {
-  const auto decoded = decode_value(stored.payload());
-  if (!decoded) return fail(decoded.error().within("autotune record"));
-  const auto* config = decoded->find("config");
-  const auto* hash = decoded->find("configs_hash");
-  const auto* found = decoded->find("found_by_coordesc");
-  const auto* time = decoded->find("time_taken_ns");
-  const bool whole = config && config->as<value::map>() && hash && hash->as<std::string>() &&
-                     found && found->as<bool>() && time && time->as<std::int64_t>();
-  if (!whole) return fail(errc::malformed, "autotune record: a field is missing");
-  return autotune_record{*config->as<value::map>(), *hash->as<std::string>(),
-                         *time->as<std::int64_t>(), *found->as<bool>()};
-}
-
-autotune_cache_actor::behavior_type autotune_cache(self_pointer self, shard_router shards) {
-  self->state.shards = std::move(shards);
+autotune_cache_actor::behavior_type autotune_cache(self_pointer self,
+                                                   autotune_cache_config config) {
+  self->state.config = std::move(config);
   return {
-      [self](verb::best, const cache_key& key, const std::string& configs_hash) {
-        return best(self, key, configs_hash);
+      [self](verb::best, const autotune_address& where, const autotune_choices& among,
+             const tuning_notes& notes) {
+        const owed<autotune_found> promise(self->make_response_promise<autotune_found>());
+        ask_local(self, std::make_shared<search>(search{where, among, notes, promise}));
+        return promise.promise();
       },
-      [self](verb::save, const cache_key& key, const autotune_record& record) {
-        return save(self, key, record);
+      [self](verb::save, const autotune_address& where, const autotune_record& record,
+             const tuning_notes& notes) {
+        const owed<done> promise(self->make_response_promise<done>());
+        save(self, where, record, notes, promise);
+        return promise.promise();
       },
   };
 }

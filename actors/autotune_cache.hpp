@@ -1,6 +1,7 @@
-// autotune_cache: the best configuration known for a key, over a named cache.
+// autotune_cache: the best configuration known of a kernel, over a local and a remote named cache.
 //
-// Owns nothing but its work in progress.
+// Owns nothing but its work in progress. What it saves, and what it finds in the local cache, it
+// notes for the sessions that its callers name: of the bundler, and of the artifact recorder.
 #pragma once
 
 #include "actors/shard_router.hpp"
@@ -11,19 +12,19 @@
 
 namespace hearth::actors {
 
+struct autotune_cache_config {
+  shard_router shards;
+  autotune_bundler_actor bundler;   ///< null: nothing is bundled
+  artifact_recorder_actor recorder; ///< null: nothing is recorded
+};
+
 struct autotune_cache_state {
   static inline const char* name = "autotune_cache";
-  shard_router shards;
+  autotune_cache_config config;
 };
 
 autotune_cache_actor::behavior_type
 autotune_cache(autotune_cache_actor::stateful_pointer<autotune_cache_state> self,
-               shard_router shards);
-
-/// The record as it is stored: a msgpack map of config, configs_hash, found_by_coordesc,
-/// time_taken_ns and time_taken_ms (floor).
-artifact encode_record(const autotune_record& record);
-/// Errors: `malformed` when a field is missing or of another kind.
-expected<autotune_record> decode_record(const artifact& stored);
+               autotune_cache_config config);
 
 } // namespace hearth::actors

@@ -1,19 +1,27 @@
-// kernel_tuner: finds the entry of a tune request, or makes it: compiles every candidate, tries
-// each, keeps the fastest correct one. Each entry is made once, however many ask, in however many
-// processes; each action is compiled once.
+// kernel_tuner: finds the entry of a tune request, or makes it. What tuning is known is taken: then
+// one candidate is compiled. Else candidates are compiled, tried and measured, all or by coordinate
+// descent, and the fastest correct one is kept. Each entry is made once, however many ask, in
+// however many processes; each action is compiled once.
 //
-// Owns its work in progress; what it makes goes through the guarded and the autotune cache.
+// Owns its work in progress; what it makes goes through the guarded and the autotune cache. Its
+// steps are in tuner/.
 #pragma once
 
 #include "actors/answer.hpp"
 #include "actors/shard_router.hpp"
+#include "messages/autotune/choices.hpp"
+#include "messages/autotune/contest.hpp"
+#include "messages/autotune/descent.hpp"
 #include "messages/protocol.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -34,10 +42,11 @@ struct kernel_tuner_state {
 
   /// What became of one candidate.
   struct trying {
-    artifact library;
-    trial_result result;
-    std::string reason;    ///< why it is left out; empty for a good one
-    bool is_config = true; ///< the candidate is to blame, not the machine
+    artifact library;         ///< once it is compiled
+    std::int64_t time_ns = 0; ///< once it is measured
+    std::string reason;       ///< why it is left out; empty for a good one
+    bool is_config = true;    ///< the candidate is to blame, not the machine
+    bool is_right = false;    ///< its results were compared with the reference's
   };
 
   /// An entry that is being made.
@@ -45,16 +54,30 @@ struct kernel_tuner_state {
     tune_request_ptr request;
     lease_id lease = 0;
     bool waited = false;
-    std::vector<trying> candidates;
-    std::size_t open = 0; ///< candidates whose fate is not known yet
+    bool is_untuned = false; ///< it is kept apart from those that were chosen by their time
     std::int64_t start_ns = 0;
+    std::vector<trying> candidates;
+    std::size_t open = 0;       ///< candidates of this step whose fate is not known yet
+    std::function<void()> next; ///< when it is
+    contest rounds;
+    std::optional<coordinate_descent> descent;
+    choice_times known; ///< what was measured of the family before
   };
 
+  kernel_tuner_state() = default;
+  kernel_tuner_state(const kernel_tuner_state&) = delete;
+  kernel_tuner_state& operator=(const kernel_tuner_state&) = delete;
+  /// What a job does next holds the job: an actor that is ended in the middle lets go of both.
+  ~kernel_tuner_state() {
+    for (const auto& one : jobs)
+      one->next = nullptr;
+  }
+
   kernel_tuner_config config;
+  std::set<std::shared_ptr<job>> jobs; ///< that are being made
   /// Who waits for an entry, by its key.
   std::unordered_map<cache_key, std::vector<owed<tune_reply>>, cache_key_hash> waiting;
   std::deque<tune_request_ptr> queue; ///< to be made, when others are done
-  std::size_t active = 0;
 };
 
 kernel_tuner_actor::behavior_type

@@ -95,6 +95,22 @@ std::string configs_hash_of(const tune_request& request) {
   return sha256(encode(value{std::move(configs)})).hex();
 }
 
+autotune_choices choices_of(const tune_request& request) {
+  autotune_choices choices;
+  for (const auto& candidate : request.candidates)
+    choices.configs.push_back({.arguments = candidate.config});
+  choices.configs_hash = configs_hash_of(request);
+  choices.coordinate_descent = request.mode == tune_mode::descent;
+  return choices;
+}
+
+std::vector<std::string> choice_hashes_of(const tune_request& request) {
+  std::vector<std::string> hashes;
+  for (const auto& candidate : request.candidates)
+    hashes.push_back(sha256(candidate.action_key.bytes).hex());
+  return hashes;
+}
+
 std::string compile_reason(const process_result& run) {
   const auto line = telling_line(run.output);
   return line.empty() ? how_it_ended(run) : how_it_ended(run) + ": " + line;

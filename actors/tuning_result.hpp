@@ -28,6 +28,12 @@ expected<entry_metadata> decode_entry(const artifact& stored);
 /// SHA-256 hex of the candidates' configurations, in their order.
 std::string configs_hash_of(const tune_request& request);
 
+/// Those configurations, as the autotune cache wants to know them.
+autotune_choices choices_of(const tune_request& request);
+
+/// The candidates' actions, by which what was measured of them is kept.
+std::vector<std::string> choice_hashes_of(const tune_request& request);
+
 /// Why a compile that did not succeed leaves its candidate out: one line with the compiler's first
 /// error.
 std::string compile_reason(const process_result& run);

@@ -64,6 +64,7 @@ struct trial_request {
   std::vector<trial_buffer> buffers;
   std::vector<std::int64_t> sizes;
   std::uint64_t seed = 0;
+  std::int64_t timing_ns = 100'000'000; ///< about how long it is timed
 };
 
 enum class trial_status : std::uint8_t {

@@ -126,16 +126,23 @@ using guarded_cache_actor =
              // Adds a variant: its guard, and its artifact.
              caf::result<insert_outcome>(verb::insert, cache_key, std::string, artifact)>;
 
-/// The best configurations that tuning found.
+/// The best configurations that tuning found, in a local and a remote cache.
 using autotune_cache_actor = actor_of<
-    // The best known for these candidates (by their hash), or not_found.
-    caf::result<autotune_record>(verb::best, cache_key, std::string),
-    caf::result<done>(verb::save, cache_key, autotune_record)>;
+    // The best known of these candidates, from the nearest tier that knows one, or not_found.
+    caf::result<autotune_found>(verb::best, autotune_address, autotune_choices, tuning_notes),
+    // Keeps it in every tier that the address has.
+    caf::result<done>(verb::save, autotune_address, autotune_record, tuning_notes)>;
 
-/// Bundles of one session's tunings, stored as one entry of the remote tier.
-using autotune_bundler_actor = actor_of<caf::result<std::uint64_t>(verb::begin, cache_key),
-                                        void(verb::save, std::uint64_t, cache_key, autotune_record),
-                                        caf::result<done>(verb::finish, std::uint64_t)>;
+/// Bundles of sessions' tunings, each one entry of the remote tier.
+using autotune_bundler_actor = actor_of<
+    // Begins a session: the bundle's key, and the local cache that its entries are put into.
+    caf::result<bundle_session>(verb::begin, cache_key, named_cache_ptr),
+    // Notes a tuning of the local cache, by its name there.
+    void(verb::record, std::uint64_t, std::string, autotune_record),
+    // Ends it; stores the bundle when the session found anything that was not in it.
+    caf::result<bundle_end>(verb::finish, std::uint64_t),
+    // Ends it and stores nothing.
+    void(verb::abandon, std::uint64_t)>;
 
 /// Finds the entry of a tune request, or compiles, tries and keeps it.
 using kernel_tuner_actor = actor_of<caf::result<tune_reply>(verb::tune, tune_request_ptr)>;

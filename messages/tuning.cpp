@@ -11,6 +11,16 @@ std::string_view to_string(guarded_status status) noexcept {
   return "full_miss";
 }
 
+std::string_view to_string(tune_mode mode) noexcept {
+  switch (mode) {
+  case tune_mode::full: return "full";
+  case tune_mode::descent: return "descent";
+  case tune_mode::cached_only: return "cached-only";
+  case tune_mode::off: return "off";
+  }
+  return "off";
+}
+
 std::string_view to_string(tune_status status) noexcept {
   switch (status) {
   case tune_status::compiled: return "compiled";

@@ -1,6 +1,7 @@
 // What tuning a kernel needs and finds: one entry of a compile plan. Plain values, any thread.
 #pragma once
 
+#include "messages/autotune/choice.hpp"
 #include "messages/cache_key.hpp"
 #include "messages/replies.hpp"
 #include "messages/value.hpp"
@@ -47,16 +48,50 @@ struct tune_candidate {
   std::optional<error> broken;
 };
 
+/// Where the tuning of one kernel and one set of candidates is kept (docs/autotune.md).
+struct autotune_address {
+  cache_key local;  ///< without a cache: this tier is off
+  cache_key remote; ///< without a cache: this tier is off
+  std::string name; ///< of the local entry, under which a bundle has it
+};
+
+/// Which notes to take of what is saved and found; 0: none.
+struct tuning_notes {
+  std::uint64_t bundle = 0;    ///< a session of the bundler
+  std::uint64_t recording = 0; ///< a session of the artifact recorder
+};
+
+/// The best known configuration: what is kept, and which of the candidates it is.
+struct autotune_found {
+  chosen_config best;
+  autotune_record record;
+  tier from = tier::none;
+};
+
+/// How an entry that is not there is chosen.
+enum class tune_mode : std::uint8_t {
+  full,        ///< what is not known is found by measuring every candidate
+  descent,     ///< ... by coordinate descent, which measures a third of them at most
+  cached_only, ///< what no tuning is known of is the first candidate that is right
+  off,         ///< ... and tunings are not asked for
+};
+std::string_view to_string(tune_mode mode) noexcept;
+
 /// An entry to be found, or made: what a plan's request needs.
 struct tune_request {
-  std::string name;  ///< for messages and traces: "matmul[guard 0]"
-  cache_key key;     ///< in the guarded cache; holds everything that can change the program
-  std::string guard; ///< empty: no condition
-  hints sizes;       ///< of the shape it is tuned on
+  std::string name;      ///< for messages and traces: "matmul[guard 0]"
+  cache_key key;         ///< in the guarded cache; holds everything that can change the program
+  cache_key untuned_key; ///< the same, for what was not chosen by its time
+  cache_key family;      ///< the same without the candidates: who holds its lease tunes
+  std::string guard;     ///< empty: no condition
+  hints sizes;           ///< of the shape it is tuned on
   std::vector<tune_candidate> candidates;
   trial_request trial; ///< without its library
   std::chrono::milliseconds trial_deadline{120'000};
-  cache_key autotune_key;
+  tune_mode mode = tune_mode::full;
+  autotune_address address;
+  cache_key times_key; ///< of what measuring the family's candidates showed
+  tuning_notes notes;
 };
 
 /// A candidate that was left out.
@@ -83,12 +118,18 @@ struct tune_reply {
 
 using tune_request_ptr = std::shared_ptr<const tune_request>;
 
-/// What tuning remembers of one key in the autotune cache: the best configuration.
-struct autotune_record {
-  value::map config;
-  std::string configs_hash; ///< SHA-256 hex of the candidates that it was chosen from
-  std::int64_t time_ns = 0;
-  bool found_by_coordesc = false;
+/// How a session of the bundler begins: with the bundle of an earlier one, or without.
+struct bundle_session {
+  std::uint64_t id = 0;
+  std::uint64_t entries = 0;      ///< of the bundle, put into the local cache
+  std::int64_t time_saved_ns = 0; ///< what tuning these took
+  bool hit = false;
+};
+
+/// How it ends.
+struct bundle_end {
+  std::uint64_t entries = 0; ///< of the bundle
+  bool stored = false;       ///< something was new
 };
 
 } // namespace hearth

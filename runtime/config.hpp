@@ -10,6 +10,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hearth {
 
@@ -39,6 +40,9 @@ struct remote_config {
   std::filesystem::path signing_key_file;
   std::string prefix = "hearth"; ///< of every name in the server
   remote_use use = remote_use::read_write;
+  /// The named caches that use it, each with its parts (`autotune` is `autotune.best`, too); empty:
+  /// all of them.
+  std::vector<std::string> caches;
   std::chrono::milliseconds deadline{100};         ///< how long anybody waits for the server
   std::chrono::milliseconds ttl{0};                ///< of entries; zero: for ever
   std::chrono::milliseconds lease_time{30'000};    ///< of a compile lease without renewal

@@ -2,6 +2,7 @@
 
 #include "actors/action_cache.hpp"
 #include "actors/artifact_recorder.hpp"
+#include "actors/autotune_bundler.hpp"
 #include "actors/autotune_cache.hpp"
 #include "actors/compile_broker.hpp"
 #include "actors/compile_worker.hpp"
@@ -162,7 +163,10 @@ void runtime_core::spawn_compilers() {
     workers_.push_back(system_->spawn<caf::detached>(actors::compile_worker, ports));
   broker_ = system_->spawn(actors::compile_broker, workers_);
   guarded_ = system_->spawn(actors::guarded_cache, shards_);
-  autotune_ = system_->spawn(actors::autotune_cache, shards_);
+  recorder_ = system_->spawn(actors::artifact_recorder, 0);
+  bundler_ = system_->spawn(actors::autotune_bundler, shards_);
+  autotune_ = system_->spawn(actors::autotune_cache,
+                             actors::autotune_cache_config{shards_, bundler_, recorder_});
   actions_ = system_->spawn(actors::action_cache, actors::action_cache_config{shards_, broker_});
   actors::kernel_tuner_config tuner;
   tuner.shards = shards_;
@@ -171,7 +175,6 @@ void runtime_core::spawn_compilers() {
   tuner.autotune = autotune_;
   tuner.most_at_once = jobs_;
   tuner_ = system_->spawn(actors::kernel_tuner, std::move(tuner));
-  recorder_ = system_->spawn(actors::artifact_recorder, 0);
 }
 
 // --- named caches ------------------------------------------------------------------------------
@@ -197,12 +200,19 @@ std::string describe(const named_cache& cache) {
 
 } // namespace
 
+bool runtime_core::is_remote(const cache_id& id) const {
+  const auto& names = settings_.remote.caches;
+  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+           return id.name() == name || id.name().starts_with(name + ".");
+         });
+}
+
 expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_options& options) {
   const std::lock_guard lock(names_mutex_);
   const auto wanted = std::make_shared<const named_cache>(
       named_cache{id, static_cast<std::uint32_t>(names_.size()), id.seed() ^ process_seed(),
-                  options.memory, options.disk, options.remote, options.memory_share_bytes,
-                  options.compress, options.sign || signs_});
+                  options.memory, options.disk, options.remote && is_remote(id),
+                  options.memory_share_bytes, options.compress, options.sign || signs_});
   const std::pair key(id.name(), id.version());
   if (const auto known = names_.find(key); known != names_.end()) {
     if (same_options(*known->second, *wanted)) return known->second;
@@ -354,6 +364,7 @@ void runtime_core::end_actors() {
   add(actions_);
   add(recorder_);
   add(autotune_);
+  add(bundler_);
   add(guarded_);
   add(broker_);
   for (const auto& worker : workers_)
@@ -382,6 +393,7 @@ void runtime_core::shutdown() {
   actions_ = nullptr;
   recorder_ = nullptr;
   autotune_ = nullptr;
+  bundler_ = nullptr;
   guarded_ = nullptr;
   broker_ = nullptr;
   workers_.clear();

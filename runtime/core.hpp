@@ -50,6 +50,7 @@ public:
   const autotune_cache_actor& autotune() const noexcept { return autotune_; }
   const action_cache_actor& actions() const noexcept { return actions_; }
   const artifact_recorder_actor& recorder() const noexcept { return recorder_; }
+  const autotune_bundler_actor& bundler() const noexcept { return bundler_; }
   /// Runs programs, for what is no action.
   actors::process_runner& processes() noexcept { return *processes_; }
   /// Null without a disk tier; `disk_problem` says why.
@@ -60,6 +61,7 @@ public:
   bool asks_remote(const named_cache& cache) const noexcept {
     return cache.remote && gate_ && gate_->is_open.load(std::memory_order_relaxed);
   }
+  bool has_remote() const noexcept { return gate_ != nullptr; }
   /// Of the remote tier, after shutdown as it ended; nothing without one.
   std::optional<remote_tier_stats> remote_stats();
   /// The view of the shard that owns a hash.
@@ -100,6 +102,7 @@ public:
   void shutdown();
 
 private:
+  bool is_remote(const cache_id& id) const;
   void open_store();
   void open_remote();
   void spawn_shards();
@@ -129,6 +132,7 @@ private:
   guarded_cache_actor guarded_;
   autotune_cache_actor autotune_;
   action_cache_actor actions_;
+  autotune_bundler_actor bundler_;
   kernel_tuner_actor tuner_;
   artifact_recorder_actor recorder_;
   std::stop_source stop_;

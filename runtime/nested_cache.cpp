@@ -1,7 +1,7 @@
 #include "runtime/nested_cache.hpp"
 
 #include "actors/nested_cache.hpp"
-#include "runtime/cli/json.hpp"
+#include "runtime/autotune/json_value.hpp"
 #include "runtime/core.hpp"
 #include "runtime/runtime.hpp"
 
@@ -58,7 +58,9 @@ expected<void> nested_cache::set(const tree_path& path, const value& v) const {
 expected<std::string> nested_cache::to_json() const {
   const auto tree = lookup({});
   if (!tree) return fail(tree.error());
-  return cli::to_json(*tree ? **tree : value(value::map{})).dump(2);
+  const auto object = json_of(*tree ? **tree : value(value::map{}));
+  if (!object) return fail(object.error());
+  return object->dump(2);
 }
 
 } // namespace hearth

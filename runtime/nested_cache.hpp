@@ -30,8 +30,8 @@ public:
   /// Puts a value at a path, in place of what stands there. Errors: `invalid_argument` when the
   /// path leads through a value that is no map; `too_large`; what storing it comes to.
   expected<void> set(const tree_path& path, const value& v) const;
-  /// The whole tree as JSON, names sorted, indented by two blanks; "{}" when there is none. Bytes
-  /// are {"base64": "..."}.
+  /// The whole tree as JSON, names sorted, indented by two blanks; "{}" when there is none. Errors:
+  /// `unsupported` for what JSON cannot say.
   expected<std::string> to_json() const;
 
 private:

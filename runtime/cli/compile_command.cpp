@@ -151,6 +151,13 @@ json json_of(const request_report& request) {
   };
 }
 
+json json_of(const bundle_session& begun, const bundle_end& ended) {
+  return {{"hit", begun.hit},
+          {"entries", ended.entries},
+          {"stored", ended.stored},
+          {"time_saved_ms", static_cast<double>(begun.time_saved_ns) / 1e6}};
+}
+
 json json_of(const plan_report& report, const std::optional<remote_tier_stats>& remote) {
   auto kernels = json::array();
   for (const auto& request : report.requests)
@@ -163,6 +170,7 @@ json json_of(const plan_report& report, const std::optional<remote_tier_stats>& 
       {"failures", report.failures},
       {"wall_ms", static_cast<double>(report.wall_ns) / 1e6},
       {"kernels", std::move(kernels)},
+      {"bundle", json_of(report.bundle, report.bundled)},
       {"remote", remote ? hearth::cli::json_of(*remote) : json(nullptr)},
   };
 }
@@ -177,14 +185,24 @@ status show(const plan_report& report, const std::optional<remote_tier_stats>& r
   return report.failures == 0 ? yes : no;
 }
 
+expected<tune_mode> mode_named(const std::string& name) {
+  for (const auto mode :
+       {tune_mode::full, tune_mode::descent, tune_mode::cached_only, tune_mode::off})
+    if (to_string(mode) == name) return mode;
+  return fail(errc::invalid_argument,
+              "--tune: '" + name + "' is not full, descent, cached-only or off");
+}
+
 } // namespace
 
 status compile(const config& settings, const compile_arguments& arguments) {
+  const auto mode = mode_named(arguments.tune);
+  if (!mode) return report(mode.error());
   const auto work = orchestrator::load_plan(arguments.plan);
   if (!work) return report(work.error());
   runtime rt(settings);
   const progress_display display;
-  auto result = orchestrator::compile_plan(rt, *work, display);
+  auto result = orchestrator::compile_plan(rt, *work, {*mode, arguments.tag}, display);
   display.clear();
   if (!result) return report(result.error());
   rt.shutdown(); // what is written behind is part of what is told

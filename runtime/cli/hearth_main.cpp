@@ -1,4 +1,5 @@
 // The program `hearth`: parses the command line and calls the command.
+#include "runtime/cli/autotune_commands.hpp"
 #include "runtime/cli/bench_command.hpp"
 #include "runtime/cli/bundle_commands.hpp"
 #include "runtime/cli/compile_command.hpp"
@@ -51,6 +52,7 @@ struct command_line {
   upkeep_arguments upkeep;
   key_arguments key;
   explain_arguments explain;
+  autotune_arguments autotune;
   command run;
 };
 
@@ -106,6 +108,29 @@ void add_compile_command(CLI::App& app, command_line& line) {
   sub->add_option("PLAN", line.compile.plan, "the plan, a TOML file")->required();
   sub->add_option("--jobs", line.given.jobs, "compilers at once; one a core");
   sub->add_option("--trace", line.compile.trace, "write a Chrome trace to FILE");
+  sub->add_option("--tune", line.compile.tune,
+                  "how configurations are chosen: full, descent, cached-only or off")
+      ->capture_default_str()
+      ->type_name("MODE");
+  sub->add_option("--tuning-tag", line.compile.tag, "another tag is another database of tunings")
+      ->envname("HEARTH_TUNING_TAG");
+}
+
+void add_autotune_commands(CLI::App& app, command_line& line) {
+  auto* group = app.add_subcommand("autotune", "what tuning is known");
+  group->require_subcommand(1);
+  auto& arguments = line.autotune;
+  add_command(*group, line, "list", "list the tunings of the store", arguments, list_tunings);
+  auto* shows = add_command(*group, line, "show", "one tuning, as a .best_config file has it",
+                            arguments, show_tuning);
+  shows->add_option("NAME", arguments.name, "its name, how that begins, or its kernel")->required();
+  auto* exports = add_command(*group, line, "export", "write tunings as .best_config files",
+                              arguments, export_tunings);
+  exports->add_option("DIR", arguments.directory, "the folder to write to")->required();
+  exports->add_option("NAME", arguments.names, "these alone; all without one");
+  auto* imports =
+      add_command(*group, line, "import", "take .best_config files in", arguments, import_tunings);
+  imports->add_option("FILE", arguments.files, "files, and folders of them")->required();
 }
 
 void add_run_command(CLI::App& app, command_line& line) {
@@ -263,6 +288,7 @@ void describe(CLI::App& app, command_line& line) {
   add_upkeep_command(app, line, "verify", "check every byte of a store", verify);
   add_upkeep_command(app, line, "evict", "drop the oldest entries that nobody asks for", evict);
   add_upkeep_command(app, line, "clear", "drop every entry", clear);
+  add_autotune_commands(app, line);
   add_bench_command(app, line);
   add_text_commands(app, line);
   add_script_command(app, line);
@@ -286,11 +312,11 @@ std::size_t command_place(const CLI::App& app, const std::vector<std::string>& a
 std::vector<std::string> arguments_for(const CLI::App& app, std::vector<std::string> all,
                                        command_line& line) {
   const auto place = command_place(app, all);
-  const std::string_view command = place < all.size() ? all[place] : "";
+  const std::string_view name = place < all.size() ? std::string_view(all[place]) : "";
   const auto next = place + 1;
-  if (command == "guard" && next < all.size() && all[next] != "--help" && all[next] != "-h")
+  if (name == "guard" && next < all.size() && all[next] != "--help" && all[next] != "-h")
     all[next].insert(0, verbatim_mark);
-  if (command == "run") {
+  if (name == "run") {
     const auto mark = std::find(all.begin() + static_cast<std::ptrdiff_t>(next), all.end(), "--");
     if (mark != all.end()) line.run_action.command.assign(mark + 1, all.end());
     all.erase(mark, all.end());

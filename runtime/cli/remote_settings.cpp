@@ -1,5 +1,6 @@
 #include "runtime/cli/remote_settings.hpp"
 
+#include "messages/cache_id.hpp"
 #include "runtime/cli/settings.hpp"
 #include "runtime/remote/remote_endpoint.hpp"
 
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace hearth::cli {
 namespace {
@@ -102,6 +104,20 @@ expected<void> set_prefix(std::string_view text, remote_config& into) {
   return {};
 }
 
+// "autotune,kernels"
+expected<void> set_caches(std::string_view text, remote_config& into) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const auto end = std::min(text.find(',', begin), text.size());
+    const auto name = text.substr(begin, end - begin);
+    if (const auto id = cache_id::make(name); !id) return fail(id.error());
+    names.emplace_back(name);
+    begin = end + 1;
+  }
+  into.caches = std::move(names);
+  return {};
+}
+
 expected<void> set_entries(std::string_view text, remote_config& into) {
   std::size_t number = 0;
   const auto* end = text.data() + text.size();
@@ -112,7 +128,7 @@ expected<void> set_entries(std::string_view text, remote_config& into) {
   return {};
 }
 
-constexpr std::array<remote_setting, 16> settings{{
+constexpr std::array<remote_setting, 17> settings{{
     {"remote", "--remote", "URL",
      "the remote tier: redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss://..., "
      "redis+unix:///PATH ($HEARTH_REMOTE)",
@@ -132,6 +148,8 @@ constexpr std::array<remote_setting, 16> settings{{
      "sign entries with the first key, and take only what one of them signed",
      set_path<&remote_config::signing_key_file>},
     {"remote_mode", "--remote-mode", "MODE", "read-write, read-only or write-only", set_mode},
+    {"remote_caches", "--remote-caches", "NAME,...",
+     "the named caches that use it, as autotune; all without", set_caches},
     {"remote_prefix", "--remote-prefix", "TEXT", "of every name in the server; hearth", set_prefix},
     {"remote_ttl", "--remote-ttl", "TIME", "how long entries last, as 7d; never end", set_ttl},
     {"remote_deadline", "--remote-deadline", "TIME", "how long anything waits for it; 100ms",

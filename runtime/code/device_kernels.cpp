@@ -16,7 +16,7 @@ std::optional<device_binary> format_named(std::string_view name) {
   return std::nullopt;
 }
 
-std::string digest_of(const artifact& binary) {
+std::string content_digest(const artifact& binary) {
   const auto sum = sha256(binary.payload());
   return {sum.bytes.begin(), sum.bytes.end()};
 }
@@ -63,7 +63,7 @@ std::string_view to_string(device_binary format) noexcept {
 
 expected<void> device_kernels::save(const std::string& name, const device_kernel& kernel) const {
   if (!kernel.binary) return fail(errc::invalid_value, "a kernel '" + name + "' without a binary");
-  const auto digest = digest_of(kernel.binary);
+  const auto digest = content_digest(kernel.binary);
   // The binary first: a name never leads to what is not there yet.
   if (auto kept = entries_.insert(binary_key(digest), kernel.binary); !kept)
     return fail(kept.error());
@@ -86,7 +86,7 @@ expected<std::optional<device_kernel>> device_kernels::find(const std::string& n
   const auto binary = entries_.get(binary_key(*digest));
   if (!binary) return fail(binary.error());
   if (!binary->hit()) return std::nullopt;
-  if (digest_of(binary->value) != *digest)
+  if (content_digest(binary->value) != *digest)
     return fail(errc::corrupt, "the binary of kernel '" + name + "' is not the one that was kept");
   kernel.binary = binary->value;
   return kernel;

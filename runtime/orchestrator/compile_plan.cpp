@@ -1,11 +1,13 @@
 #include "runtime/orchestrator/compile_plan.hpp"
 
+#include "runtime/autotune/tuning_caches.hpp"
 #include "runtime/core.hpp"
 #include "runtime/orchestrator/cache_memo.hpp"
-#include "runtime/orchestrator/tune_requests.hpp"
+#include "runtime/orchestrator/plan_code.hpp"
 
 #include <caf/event_based_actor.hpp>
 #include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
 
 #include <chrono>
 #include <memory>
@@ -119,13 +121,40 @@ expected<std::vector<request_report>> run_session(runtime_core& core, const plan
   return std::move(*reports);
 }
 
-template <class T, class Verb>
-T ask_broker(runtime_core& core, Verb verb) {
+// The answer, or nothing of it when there is none.
+template <class T, class Handle, class... Message>
+T ask_actor(runtime_core& core, const Handle& actor, const Message&... message) {
   caf::scoped_actor self{core.system()};
   T result;
-  self->request(core.broker(), caf::infinite, verb)
+  self->request(actor, caf::infinite, message...)
       .receive([&](T& answer) { result = std::move(answer); }, [](const caf::error&) {});
   return result;
+}
+
+// --- the session of tunings ----------------------------------------------------------------------
+
+bundle_session begin_session(runtime_core& core, const plan& work, const tuning_scope& scope) {
+  const tuning_caches caches(core);
+  if (!caches.local || !caches.bundles) return {};
+  const auto name = bundle_key(code_hash_of(work), scope.backend_hash);
+  const auto key_in_bundle = key::tuple({key(bundle_id), key(name)});
+  return ask_actor<bundle_session>(core, core.bundler(), verb::begin_v,
+                                   cache_key(caches.bundles, key_in_bundle.encoded()),
+                                   caches.local);
+}
+
+// Runs the entries within a session; an error abandons it.
+expected<std::vector<request_report>> run_tuned(runtime_core& core, const plan& work,
+                                                const planned_tuning& tuning,
+                                                const progress_callback& progress,
+                                                plan_report& report) {
+  report.bundle = begin_session(core, work, tuning.scope);
+  auto reports = run_session(core, work, noted_for(tuning.entries, report.bundle.id), progress);
+  if (reports)
+    report.bundled = ask_actor<bundle_end>(core, core.bundler(), verb::finish_v, report.bundle.id);
+  else
+    caf::anon_send(core.bundler(), verb::abandon_v, report.bundle.id);
+  return reports;
 }
 
 bool is_hit(tune_status status) {
@@ -133,33 +162,38 @@ bool is_hit(tune_status status) {
          status == tune_status::remote;
 }
 
+void count(plan_report& report) {
+  for (const auto& request : report.requests) {
+    report.hits += is_hit(request.result.status);
+    report.failures += request.result.status == tune_status::failed;
+  }
+}
+
 } // namespace
 
-expected<plan_report> compile_plan(runtime& rt, const plan& work,
+expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_options& tuning,
                                    const progress_callback& progress) {
   auto& core = rt.core();
   if (auto no = core.refusal()) return fail(*no);
   const auto start_ns = now_ns();
-  const auto before = ask_broker<broker_stats>(core, verb::stats_v);
+  const auto before = ask_actor<broker_stats>(core, core.broker(), verb::stats_v);
   cache_options of_this_host;
   of_this_host.remote = false; // what compilers and files here are is nobody else's business
   auto facts = rt.open("facts", of_this_host);
   if (!facts) return fail(facts.error());
   cache_memo memo(std::move(*facts));
-  const auto entries = make_tune_requests(core, work, core.processes(), memo);
-  if (!entries) return fail(entries.error());
-  auto reports = run_session(core, work, *entries, progress);
-  if (!reports) return fail(reports.error());
-  const auto after = ask_broker<broker_stats>(core, verb::stats_v);
+  const auto planned = make_tune_requests(core, work, tuning, core.processes(), memo);
+  if (!planned) return fail(planned.error());
   plan_report result;
+  auto reports = tuning.mode == tune_mode::off ? run_session(core, work, planned->entries, progress)
+                                               : run_tuned(core, work, *planned, progress, result);
+  if (!reports) return fail(reports.error());
+  result.requests = std::move(*reports);
+  count(result);
+  const auto after = ask_actor<broker_stats>(core, core.broker(), verb::stats_v);
   result.compiler_runs = after.runs - before.runs;
   result.trials = after.trials - before.trials;
-  result.requests = std::move(*reports);
-  for (const auto& request : result.requests) {
-    result.hits += is_hit(request.result.status);
-    result.failures += request.result.status == tune_status::failed;
-  }
-  result.spans = ask_broker<span_list>(core, verb::trace_v);
+  result.spans = ask_actor<span_list>(core, core.broker(), verb::trace_v);
   result.wall_ns = now_ns() - start_ns;
   return result;
 }

@@ -7,6 +7,7 @@
 #include "messages/replies.hpp"
 #include "messages/tuning.hpp"
 #include "runtime/orchestrator/plan.hpp"
+#include "runtime/orchestrator/tune_requests.hpp"
 #include "runtime/runtime.hpp"
 
 #include <cstddef>
@@ -34,6 +35,8 @@ struct plan_report {
   std::uint64_t hits = 0;
   std::uint64_t failures = 0; ///< requests without a good kernel
   std::int64_t wall_ns = 0;
+  bundle_session bundle;                ///< of tunings: how the run's session began, ...
+  bundle_end bundled;                   ///< ... and ended
   std::vector<request_report> requests; ///< in plan order
   span_list spans;                      ///< of compiles and trials
 };
@@ -43,9 +46,10 @@ struct plan_report {
 using progress_callback =
     std::function<void(std::size_t done, std::size_t total, const request_report& last)>;
 
-/// Runs the plan. A kernel that fails is no error: it is in the report. Errors: `not_found` (the
-/// compiler), `invalid_argument` and `unsupported` (flags), `closed`.
-expected<plan_report> compile_plan(runtime& rt, const plan& work,
+/// Runs the plan; its tunings are one session of the bundler, unless nothing is tuned. A kernel
+/// that fails is no error: it is in the report. Errors: `not_found` (the compiler),
+/// `invalid_argument` and `unsupported` (flags), `closed`.
+expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_options& tuning,
                                    const progress_callback& progress);
 
 } // namespace hearth::orchestrator

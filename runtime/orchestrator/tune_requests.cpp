@@ -1,5 +1,7 @@
 #include "runtime/orchestrator/tune_requests.hpp"
 
+#include "actors/tuning_result.hpp"
+#include "runtime/autotune/tuning_caches.hpp"
 #include "runtime/orchestrator/file_view.hpp"
 #include "runtime/orchestrator/includes.hpp"
 #include "runtime/orchestrator/machine.hpp"
@@ -8,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -23,9 +26,13 @@ struct workshop {
   toolchain compiler;
   value::map shared;
   include_scanner& includes;
+  tuning_options options;
+  tuning_scope scope;
   named_cache_ptr entries;
   named_cache_ptr actions;
   named_cache_ptr tunings;
+  named_cache_ptr shared_tunings;
+  named_cache_ptr times;
   std::stop_token stop;
 };
 
@@ -131,6 +138,47 @@ trial_request trial_of(const workshop& shop, const plan_kernel& kernel, const pl
   return trial;
 }
 
+// The entry but for its candidates: which kernel it is, made of which sources.
+std::string family_of(value::map details, const std::vector<keyed_candidate>& candidates) {
+  std::set<std::string> sources;
+  for (const auto& one : candidates)
+    sources.insert(*one.details.find("sources")->as<std::string>());
+  details["sources"] = value::array(sources.begin(), sources.end());
+  return key_digest(details).hex();
+}
+
+// Without a cache: this tier is off.
+cache_key key_in(const named_cache_ptr& cache, const key& k) {
+  return cache ? cache_key(cache, k.encoded()) : cache_key();
+}
+
+autotune_address address_of(const workshop& shop, const std::string& family,
+                            const std::string& configs_hash) {
+  const auto prepared = prepared_key(family, shop.options.tag);
+  autotune_address address;
+  address.name = local_name(prepared, shop.scope.toolchain);
+  const auto in_fleet = key::tuple({key(remote_id(shop.scope, configs_hash)), key(prepared)});
+  address.local = key_in(shop.tunings, key(address.name));
+  address.remote = key_in(shop.shared_tunings, in_fleet);
+  return address;
+}
+
+// Under which keys the entry, its tuning and its times are kept.
+void add_keys(const workshop& shop, value::map details,
+              const std::vector<keyed_candidate>& candidates, tune_request& request) {
+  const auto family = family_of(details, candidates);
+  request.family = cache_key(shop.entries, key(family).encoded());
+  request.times_key = key_in(shop.times, key(family));
+  request.address = address_of(shop, family, actors::configs_hash_of(request));
+  value::array configs;
+  for (const auto& one : candidates)
+    configs.push_back(one.details);
+  details["configs"] = std::move(configs);
+  request.key = cache_key(shop.entries, key_of(details).encoded());
+  details["tuned"] = false;
+  request.untuned_key = cache_key(shop.entries, key_of(details).encoded());
+}
+
 tune_request_ptr make_request(const workshop& shop, const plan_entry& entry) {
   const auto& kernel = shop.work.kernels[entry.kernel];
   const auto& tuned_on = shop.work.requests[entry.requests.front()];
@@ -140,8 +188,9 @@ tune_request_ptr make_request(const workshop& shop, const plan_entry& entry) {
   if (entry.guard) request->guard = kernel.guards[*entry.guard].text();
   request->trial = trial_of(shop, kernel, entry);
   request->trial_deadline = shop.work.toolchain.timeout;
-  const auto base = entry_details(shop.shared, kernel, entry);
-  value::array configs;
+  request->mode = shop.options.mode;
+  auto base = entry_details(shop.shared, kernel, entry);
+  std::vector<keyed_candidate> candidates;
   auto closures = closures_of(shop, kernel, entry);
   for (std::size_t i = 0; i < kernel.configs.size(); ++i) {
     auto made = make_candidate(shop, kernel, entry, kernel.configs[i], std::move(closures[i]),
@@ -149,16 +198,12 @@ tune_request_ptr make_request(const workshop& shop, const plan_entry& entry) {
     auto details = base;
     details["config"] = made.details;
     made.candidate.action_key = cache_key(shop.actions, key_of(details).encoded());
-    configs.push_back(std::move(made.details));
-    request->candidates.push_back(std::move(made.candidate));
+    request->candidates.push_back(made.candidate);
+    candidates.push_back(std::move(made));
   }
-  auto details = base;
-  details["configs"] = std::move(configs);
   if (!entry.guard) // an entry a shape
-    details["sizes"] = value::array(request->trial.sizes.begin(), request->trial.sizes.end());
-  const auto entry_key = key_of(details);
-  request->key = cache_key(shop.entries, entry_key.encoded());
-  request->autotune_key = cache_key(shop.tunings, entry_key.encoded());
+    base["sizes"] = value::array(request->trial.sizes.begin(), request->trial.sizes.end());
+  add_keys(shop, std::move(base), candidates, *request);
   return request;
 }
 
@@ -185,9 +230,9 @@ named_cache_ptr named(runtime_core& core, std::string_view name) {
 
 } // namespace
 
-expected<std::vector<tune_request_ptr>> make_tune_requests(runtime_core& core, const plan& work,
-                                                           actors::process_runner& runner,
-                                                           fact_memo& memo) {
+expected<planned_tuning> make_tune_requests(runtime_core& core, const plan& work,
+                                            const tuning_options& options,
+                                            actors::process_runner& runner, fact_memo& memo) {
   file_view files;
   toolchain_request asked;
   asked.compiler = work.toolchain.compiler;
@@ -198,21 +243,37 @@ expected<std::vector<tune_request_ptr>> make_tune_requests(runtime_core& core, c
   auto compiler = identify(asked, files, runner, memo, core.stop_token());
   if (!compiler) return fail(compiler.error().within(work.path));
   include_scanner includes(*compiler, files, runner, memo, work.toolchain.timeout);
-  auto shared = shared_details(*compiler, this_machine());
+  const auto& host = this_machine();
+  const tuning_caches caches(core);
   const workshop shop{work,
                       *compiler,
-                      std::move(shared),
+                      shared_details(*compiler, host),
                       includes,
+                      options,
+                      {compiler->identity, host.identity().hex(), options.tag},
                       named(core, "kernels"),
                       named(core, "actions"),
-                      named(core, "autotune"),
+                      caches.local,
+                      caches.remote,
+                      caches.times,
                       core.stop_token()};
-  return make_all(shop, core.jobs());
+  return planned_tuning{make_all(shop, core.jobs()), shop.scope};
+}
+
+std::vector<tune_request_ptr> noted_for(std::vector<tune_request_ptr> entries,
+                                        std::uint64_t bundle_session) {
+  for (auto& entry : entries) {
+    auto noted = std::make_shared<tune_request>(*entry);
+    noted->notes.bundle = bundle_session;
+    entry = std::move(noted);
+  }
+  return entries;
 }
 
 tune_request_ptr for_shape(const tune_request_ptr& entry, const plan& work,
                            const plan_request& shape) {
   auto request = std::make_shared<tune_request>(*entry);
+  request->notes = {};
   request->sizes = sizes_of(work.kernels[shape.kernel], shape.shape);
   return request;
 }

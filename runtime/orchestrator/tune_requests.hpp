@@ -3,6 +3,7 @@
 #pragma once
 
 #include "actors/ports.hpp"
+#include "messages/autotune/names.hpp"
 #include "messages/tuning.hpp"
 #include "runtime/core.hpp"
 #include "runtime/orchestrator/fact_memo.hpp"
@@ -12,14 +13,30 @@
 
 namespace hearth::orchestrator {
 
+/// What a plan needs of the tuner, and under which names its tunings are kept.
+struct planned_tuning {
+  std::vector<tune_request_ptr> entries; ///< in the plan's order
+  tuning_scope scope;
+};
+
+/// How a plan is tuned.
+struct tuning_options {
+  tune_mode mode = tune_mode::full;
+  std::string tag; ///< tells databases of tunings apart
+};
+
 /// Identifies the compiler, finds what each source includes, and makes a request of every entry of
 /// the plan, in their order; `core.jobs()` kernels are looked at at once. Errors: as
 /// `compile_plan`.
-expected<std::vector<tune_request_ptr>> make_tune_requests(runtime_core& core, const plan& work,
-                                                           actors::process_runner& runner,
-                                                           fact_memo& memo);
+expected<planned_tuning> make_tune_requests(runtime_core& core, const plan& work,
+                                            const tuning_options& options,
+                                            actors::process_runner& runner, fact_memo& memo);
 
-/// The same request for another shape that its entry serves.
+/// The same, noted for a session of the bundler.
+std::vector<tune_request_ptr> noted_for(std::vector<tune_request_ptr> entries,
+                                        std::uint64_t bundle_session);
+
+/// The same request for another shape that its entry serves; it is noted for no session.
 tune_request_ptr for_shape(const tune_request_ptr& entry, const plan& work,
                            const plan_request& shape);
 

@@ -121,7 +121,28 @@ private:
       const auto now = of.store()->epoch(of.store()->shard_of(before->disk_hash));
       return std::uint64_t{epoch->is_stale ? now - 1 : now};
     }
+    if (const auto* noted = std::get_if<answer_notes>(&spoken)) return notes_of(*noted);
+    if (const auto* where = std::get_if<tuning_place>(&spoken)) return address_of(*where);
+    if (const auto* cache = std::get_if<cache_name>(&spoken))
+      return world_.cache(cache->name, "0").value();
     return tune_request_of(std::get<tuning>(spoken));
+  }
+
+  tuning_notes notes_of(const answer_notes& what) { return {answer(what.answer).number, 0}; }
+
+  // A bundle names entries of the local cache by text.
+  static std::string text_of_key(const key& k) {
+    const auto decoded = decode_value(k.encoded());
+    const auto* text = decoded ? decoded->as<std::string>() : nullptr;
+    return text ? *text : k.describe();
+  }
+
+  autotune_address address_of(const tuning_place& where) {
+    autotune_address address;
+    address.local = key_of(where.local);
+    address.name = text_of_key(where.local.k);
+    if (where.remote) address.remote = key_of(*where.remote);
+    return address;
   }
 
   tune_request_ptr tune_request_of(const tuning& what) {
@@ -131,7 +152,13 @@ private:
     request->guard = what.guard;
     request->sizes = what.sizes;
     request->trial.entry = "entry";
-    request->autotune_key = derived_key(request->key, key("autotune"));
+    request->mode = what.mode;
+    if (what.notes) request->notes = notes_of(*what.notes);
+    request->family = request->key;
+    request->untuned_key = derived_key(request->key, key("untuned"));
+    request->times_key = derived_key(request->key, key("times"));
+    request->address.local = {world_.cache("tunes", "0").value(), what.key.k.encoded()};
+    request->address.name = text_of_key(what.key.k);
     for (const auto& config : what.configs) {
       tune_candidate candidate;
       const auto equals = config.find('=');

@@ -370,6 +370,10 @@ private:
     case parameter::tuning: return take_tuning(in);
     case parameter::priority: return argument(static_cast<int>(in.take_integer(what)));
     case parameter::id: return argument(in.take_integer(what));
+    case parameter::tuning_place: return take_tuning_place(in);
+    case parameter::choices: return argument(take_choices(in));
+    case parameter::notes: return take_notes(in);
+    case parameter::cache: return take_cache(in);
     }
     in.fail(what);
   }
@@ -393,14 +397,33 @@ private:
     if (in.accept("present")) return epoch_number{false};
     if (in.accept("stale")) return epoch_number{true};
     const auto word = in.peek_word();
-    const auto dot = word.find(".lease");
-    if (dot == std::string_view::npos || dot + 6 != word.size())
-      return simulation::argument(in.take_number("a number, or ANSWER.lease"));
+    const auto dot = word.rfind('.');
+    const auto part = dot == std::string_view::npos ? "" : word.substr(dot);
+    if (part != ".lease" && part != ".session")
+      return simulation::argument(in.take_number("a number, or ANSWER.lease, or ANSWER.session"));
     const auto name = std::string(word.substr(0, dot));
-    if (!labels_.contains(name)) in.fail("the name of an answer before .lease");
+    if (!labels_.contains(name)) in.fail("the name of an answer before " + std::string(part));
     in.take_word("");
     return answer_number{name};
   }
+
+  // notes ANSWER: of the session that this answer brought
+  answer_notes take_noted_answer(line_reader& in) {
+    return {known_name(in, labels_, "the name of an answer")};
+  }
+
+  spoken_argument take_notes(line_reader& in) {
+    if (in.accept("notes")) return take_noted_answer(in);
+    return simulation::argument(tuning_notes{});
+  }
+
+  tuning_place take_tuning_place(line_reader& in) {
+    tuning_place made{take_key(in), std::nullopt};
+    if (in.accept("remote")) made.remote = take_key(in);
+    return made;
+  }
+
+  static cache_name take_cache(line_reader& in) { return {in.take_name("the name of a cache")}; }
 
   static error take_error(line_reader& in) {
     const auto column = in.column();
@@ -454,16 +477,42 @@ private:
       }
       const auto [name, number] = take_assignment(in);
       if (name == "time")
-        record.time_ns = number;
+        record.time_taken_ns = number;
+      else if (name == "descent")
+        record.config.found_by_coordesc = number != 0;
       else
-        record.config[name] = value(number);
+        record.config.arguments[name] = value(number);
     }
     return record;
+  }
+
+  // hash=abc [descent] TILE=16 TILE=32: candidates of one parameter each
+  static autotune_choices take_choices(line_reader& in) {
+    autotune_choices choices;
+    const auto column = in.column();
+    const auto word = in.take_word("hash=TEXT");
+    if (!word.starts_with("hash=")) in.fail_at(column, "expected hash=TEXT, got '" + word + "'");
+    choices.configs_hash = word.substr(5);
+    choices.coordinate_descent = in.accept("descent");
+    while (at_assignment(in)) {
+      const auto [name, number] = take_assignment(in);
+      choices.configs.push_back({.arguments = {{name, value(number)}}});
+    }
+    return choices;
+  }
+
+  static tune_mode take_mode(line_reader& in) {
+    for (const auto mode :
+         {tune_mode::full, tune_mode::descent, tune_mode::cached_only, tune_mode::off})
+      if (in.accept(to_string(mode))) return mode;
+    in.fail("full, descent, cached-only or off");
   }
 
   tuning take_tuning(line_reader& in) {
     tuning made;
     made.key = take_key(in);
+    if (in.accept("mode")) made.mode = take_mode(in);
+    if (in.accept("notes")) made.notes = take_noted_answer(in);
     if (in.accept("guard")) made.guard = in.take_string("the guard");
     if (in.accept("sizes")) made.sizes = take_sizes(in);
     in.expect_word("configs");

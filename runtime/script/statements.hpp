@@ -48,14 +48,26 @@ struct answer_number {
 struct epoch_number {
   bool is_stale = false; ///< one that the key's disk shard has left behind
 };
+struct answer_notes {
+  std::string answer; ///< the session that this answer brought
+};
+struct tuning_place {
+  key_name local;
+  std::optional<key_name> remote;
+};
+struct cache_name {
+  std::string name;
+};
 struct tuning {
   key_name key;
+  tune_mode mode = tune_mode::full;
+  std::optional<answer_notes> notes;
   std::string guard;
   hints sizes;
   std::vector<std::string> configs; ///< "TILE=16"
 };
-using spoken_argument =
-    std::variant<simulation::argument, key_name, answer_number, epoch_number, tuning>;
+using spoken_argument = std::variant<simulation::argument, key_name, answer_number, answer_notes,
+                                     epoch_number, tuning_place, cache_name, tuning>;
 
 // --- what there is
 struct add_host {

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 14> kind_names{
     "memory",  "disk",  "remote",  "broker",  "worker", "guarded",  "autotune",
     "bundler", "tuner", "kernels", "actions", "nested", "recorder", "metrics"};
 
-constexpr std::array<std::string_view, 13> syntaxes{
+constexpr std::array<std::string_view, 17> syntaxes{
     "CACHE/KEY",
     "VALUE",
     "NUMBER",
@@ -26,9 +26,13 @@ constexpr std::array<std::string_view, 13> syntaxes{
     "DURATION",
     "NAME=INT...",
     "NAME=INT... hash=TEXT time=NS",
-    "CACHE/KEY [guard \"text\"] [sizes NAME=INT...] configs NAME=INT...",
+    "CACHE/KEY [mode MODE] [notes N] [guard \"text\"] [sizes NAME=INT...] configs NAME=INT...",
     "PRIORITY",
-    "INT"};
+    "INT",
+    "CACHE/KEY [remote CACHE/KEY]",
+    "hash=TEXT [descent] NAME=INT...",
+    "[notes N]",
+    "CACHE"};
 
 template <class T, std::size_t I = 0>
 constexpr parameter parameter_of() {
@@ -57,6 +61,7 @@ void settle(answer_slot& slot, const Ts&... parts) {
       using T = std::decay_t<decltype(only)>;
       if constexpr (std::is_same_v<T, lease_reply>) slot.number = only.lease;
       if constexpr (std::is_same_v<T, std::uint64_t>) slot.number = only;
+      if constexpr (std::is_same_v<T, bundle_session>) slot.number = only.id;
     };
     (keep(parts), ...);
   }
@@ -229,12 +234,12 @@ bool is_implemented(actor_kind kind) noexcept {
   case actor_kind::worker:
   case actor_kind::guarded:
   case actor_kind::autotune:
+  case actor_kind::bundler:
   case actor_kind::kernels:
   case actor_kind::actions:
   case actor_kind::nested:
   case actor_kind::recorder:
   case actor_kind::tuner: return true;
-  case actor_kind::bundler:
   case actor_kind::metrics: return false;
   }
   return false;

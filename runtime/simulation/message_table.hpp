@@ -53,7 +53,8 @@ std::string_view to_string(message_form form) noexcept;
 /// What a message carries beside its verb. `parameter` names the alternatives, in their order.
 using argument = std::variant<cache_key, artifact, std::uint64_t, std::string, error,
                               action_request, trial_request, std::chrono::milliseconds, hints,
-                              autotune_record, tune_request_ptr, int, std::int64_t>;
+                              autotune_record, tune_request_ptr, int, std::int64_t,
+                              autotune_address, autotune_choices, tuning_notes, named_cache_ptr>;
 enum class parameter : std::uint8_t {
   key,
   value,
@@ -68,6 +69,10 @@ enum class parameter : std::uint8_t {
   tuning,
   priority,
   id,
+  tuning_place,
+  choices,
+  notes,
+  cache,
 };
 /// How a script writes it: "CACHE/KEY", "\"bytes\"", ...
 std::string_view syntax_of(parameter p) noexcept;
@@ -76,7 +81,7 @@ std::string_view syntax_of(parameter p) noexcept;
 struct answer_slot {
   bool is_there = false;
   std::string text;
-  std::uint64_t number = 0; ///< a lease, or a number that was the whole answer
+  std::uint64_t number = 0; ///< a lease or session, or a number that was the whole answer
 };
 using answer_ptr = std::shared_ptr<answer_slot>;
 

@@ -2,6 +2,7 @@
 
 #include "actors/action_cache.hpp"
 #include "actors/artifact_recorder.hpp"
+#include "actors/autotune_bundler.hpp"
 #include "actors/autotune_cache.hpp"
 #include "actors/compile_broker.hpp"
 #include "actors/compile_worker.hpp"
@@ -135,8 +136,12 @@ std::optional<std::uint64_t> figure_of(actor_kind kind, const caf::actor& actor,
   }
   if (kind == actor_kind::tuner) {
     const auto* state = state_of<kernel_tuner_actor, actors::kernel_tuner_state>(actor);
-    if (state && name == "active") return state->active;
+    if (state && name == "active") return state->jobs.size();
     if (state && name == "waiting") return state->waiting.size();
+  }
+  if (kind == actor_kind::bundler && name == "sessions") {
+    const auto* state = state_of<autotune_bundler_actor, actors::autotune_bundler_state>(actor);
+    return state ? std::optional<std::uint64_t>(state->sessions.size()) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -261,12 +266,16 @@ void simulated_process::spawn_compilers() {
   tuner.shards = router_;
   tuner.broker = enlist(actor_kind::broker, actors.spawn(actors::compile_broker, workers));
   tuner.guarded = enlist(actor_kind::guarded, actors.spawn(actors::guarded_cache, router_));
-  tuner.autotune = enlist(actor_kind::autotune, actors.spawn(actors::autotune_cache, router_));
+  const auto recorder =
+      enlist(actor_kind::recorder, actors.spawn<caf::lazy_init>(actors::artifact_recorder, 0));
+  const auto bundler = enlist(actor_kind::bundler, actors.spawn(actors::autotune_bundler, router_));
+  tuner.autotune = enlist(actor_kind::autotune,
+                          actors.spawn(actors::autotune_cache,
+                                       actors::autotune_cache_config{router_, bundler, recorder}));
   enlist(actor_kind::kernels, actors.spawn(actors::kernel_cache, actors::kernel_cache_config{}));
   enlist(actor_kind::nested, actors.spawn(actors::nested_cache, router_));
   enlist(actor_kind::actions,
          actors.spawn(actors::action_cache, actors::action_cache_config{router_, tuner.broker}));
-  enlist(actor_kind::recorder, actors.spawn<caf::lazy_init>(actors::artifact_recorder, 0));
   tuner.most_at_once = options_.workers;
   enlist(actor_kind::tuner, actors.spawn(actors::kernel_tuner, std::move(tuner)));
 }

@@ -97,13 +97,13 @@ printer choose_printer(const caf::type_erased_tuple& content, std::size_t at) {
     return [](const auto&, std::size_t, std::string& out) { out += "down"; };
   if (is_completion_of<lookup, insert_outcome, done, bool, lease_reply, action_reply>(content, at))
     return [](const auto&, std::size_t, std::string& out) { out += "(call)"; };
-  if (const auto found =
-          printer_among<cache_key, artifact, lookup, insert_outcome, done, lease_reply,
-                        std::uint64_t, bool, error, memory_shard_stats, broker_stats, fleet_lease,
-                        remote_tier_stats, action_request, action_result, action_reply,
-                        trial_request, trial_result, span_list, hints, guarded_reply,
-                        autotune_record, tune_request_ptr, tune_reply, recording, int, std::int64_t,
-                        std::string, std::chrono::milliseconds>(content, at))
+  if (const auto found = printer_among<
+          cache_key, artifact, lookup, insert_outcome, done, lease_reply, std::uint64_t, bool,
+          error, memory_shard_stats, broker_stats, fleet_lease, remote_tier_stats, action_request,
+          action_result, action_reply, trial_request, trial_result, span_list, hints, guarded_reply,
+          autotune_record, autotune_address, autotune_choices, autotune_found, tuning_notes,
+          named_cache_ptr, bundle_session, bundle_end, tune_request_ptr, tune_reply, recording, int,
+          std::int64_t, std::string, std::chrono::milliseconds>(content, at))
     return found;
   return [](const auto&, std::size_t, std::string& out) { out += "?"; };
 }
@@ -247,8 +247,41 @@ std::string text_of(const guarded_reply& reply) {
 }
 
 std::string text_of(const autotune_record& record) {
-  return "config " + text_of_config(record.config) + " hash " + record.configs_hash + " time " +
-         std::to_string(record.time_ns);
+  auto text = "config " + text_of_config(record.config.arguments) + " hash " + record.configs_hash +
+              " time " + std::to_string(record.time_taken_ns);
+  return record.config.found_by_coordesc ? text + " by descent" : text;
+}
+
+std::string text_of(const autotune_address& where) {
+  std::string text = where.local.cache ? text_of(where.local) : "nowhere";
+  return where.remote.cache ? text + " remote " + text_of(where.remote) : text;
+}
+
+std::string text_of(const autotune_choices& choices) {
+  return "hash=" + choices.configs_hash + " of " + std::to_string(choices.configs.size());
+}
+
+std::string text_of(const autotune_found& found) {
+  auto text = "best " + text_of_config(found.best.config.arguments) + " from " +
+              std::string(to_string(found.from));
+  return found.best.candidate ? text : text + " by descent";
+}
+
+std::string text_of(const tuning_notes& notes) {
+  return notes.bundle == 0 ? "notes none" : "notes " + std::to_string(notes.bundle);
+}
+
+std::string text_of(const named_cache_ptr& cache) { return cache ? cache->id.name() : "none"; }
+
+std::string text_of(const bundle_session& session) {
+  auto text = "session " + std::to_string(session.id);
+  if (!session.hit) return text + " miss";
+  return text + " hit " + std::to_string(session.entries) + " saved " +
+         std::to_string(session.time_saved_ns);
+}
+
+std::string text_of(const bundle_end& end) {
+  return (end.stored ? "stored " : "as it was ") + std::to_string(end.entries);
 }
 
 std::string text_of(const tune_request_ptr& request) { return request ? request->name : "nothing"; }

@@ -44,6 +44,14 @@ std::string text_of(const span_list& spans);
 std::string text_of(const hints& values);
 std::string text_of(const guarded_reply& reply);
 std::string text_of(const autotune_record& record);
+std::string text_of(const autotune_address& where);
+std::string text_of(const autotune_choices& choices);
+std::string text_of(const autotune_found& found); ///< `best TILE=16 from disk`
+std::string text_of(const tuning_notes& notes);
+std::string text_of(const named_cache_ptr& cache);
+std::string
+text_of(const bundle_session& session); ///< `session 1 miss`, `session 2 hit 3 saved 40`
+std::string text_of(const bundle_end& end);
 std::string text_of(const tune_request_ptr& request);
 std::string text_of(const tune_reply& reply);
 std::string text_of(const recording& session); ///< `2 artifacts, 30 bytes entry c/k "value"`

@@ -95,7 +95,8 @@ std::string encode_trial_request(const trial_request& asked) {
                            {"tolerance", asked.tolerance},
                            {"buffers", std::move(buffers)},
                            {"sizes", integers(asked.sizes)},
-                           {"seed", std::bit_cast<std::int64_t>(asked.seed)}});
+                           {"seed", std::bit_cast<std::int64_t>(asked.seed)},
+                           {"timing_ns", asked.timing_ns}});
 }
 
 expected<trial_request> decode_trial_request(std::string_view bytes) {
@@ -109,6 +110,7 @@ expected<trial_request> decode_trial_request(std::string_view bytes) {
   asked.tolerance = from.take_real("tolerance");
   asked.sizes = from.take_integers("sizes");
   asked.seed = std::bit_cast<std::uint64_t>(from.take<std::int64_t>("seed"));
+  asked.timing_ns = from.take<std::int64_t>("timing_ns");
   bool complete = true;
   for (const auto& item : from.take<value::array>("buffers")) {
     reader member{item};

@@ -7,7 +7,6 @@
 namespace hearth::worker {
 namespace {
 
-constexpr std::int64_t budget_ns = 100'000'000;
 constexpr std::int64_t round_ns = 500'000;
 constexpr std::int64_t slow_ns = 10'000'000; // beside this, cold caches and pages do not count
 
@@ -32,7 +31,7 @@ std::int64_t time_calls(const kernel_call& call, std::int64_t calls) {
   return now_ns() - start;
 }
 
-timing time_kernel(const kernel_call& call, std::int64_t first_ns) {
+timing time_kernel(const kernel_call& call, std::int64_t first_ns, std::int64_t budget_ns) {
   std::vector<std::int64_t> rounds;
   std::int64_t calls = 1;
   std::int64_t spent = 0;

@@ -1,73 +1,15 @@
-#include "actors/kernel_tuner.hpp"
-
-#include "actors/autotune_cache.hpp"
-#include "actors/compile_broker.hpp"
-#include "actors/guarded_cache.hpp"
-#include "actors/tuning_result.hpp"
-#include "tests/support/fake_ports.hpp"
-#include "tests/support/tiers.hpp"
+#include "tests/support/tuning_process.hpp"
 
 using namespace hearth;
 using namespace hearth::test;
 
 namespace {
 
-// One process's tuner with its cache over `directory`.
-struct process {
-  process(deterministic& in, const std::filesystem::path& directory)
-      : local(in, directory) {
-    actors::kernel_tuner_config config;
-    config.shards = local.router;
-    const std::vector<compile_worker_actor> workers{
-        in.keep(in.system.spawn(actors::compile_worker, fakes.ports()))};
-    config.broker = in.keep(in.system.spawn(actors::compile_broker, workers));
-    config.guarded = in.keep(in.system.spawn(actors::guarded_cache, local.router));
-    config.autotune = in.keep(in.system.spawn(actors::autotune_cache, local.router));
-    autotune = config.autotune;
-    tuner = in.keep(in.system.spawn(actors::kernel_tuner, config));
-    // A compile "writes" its configuration, the last argument, as its output.
-    fakes.processes->answer = [this](const process_request& request) {
-      (*fakes.scratch->content)["out"] = request.argv.back();
-      return process_result{};
-    };
-    // The larger the tile, the faster.
-    fakes.trials->answer = [](const std::string& library) {
-      return trial_result{trial_status::good, {}, 1000 - std::stol(library), 1};
-    };
-  }
-
-  tiers local;
-  fake_ports fakes;
-  autotune_cache_actor autotune;
-  kernel_tuner_actor tuner;
-};
-
-tune_request_ptr request_for(const std::vector<int>& tiles, const std::string& guard = "") {
-  auto request = std::make_shared<tune_request>();
-  request->name = "matmul";
-  request->key = key_in("kernels", "matmul");
-  request->autotune_key = key_in("autotune", "matmul");
-  request->guard = guard;
-  request->sizes = {{"n", 8}};
-  for (const int tile : tiles) {
-    const auto text = std::to_string(tile);
-    tune_candidate candidate;
-    candidate.config = {{"TILE", tile}};
-    candidate.config_text = "TILE=" + text;
-    candidate.action_key = key_in("actions", key::tuple({"matmul", key::integer(tile)}));
-    candidate.action.label = "matmul " + candidate.config_text;
-    candidate.action.process.argv = {"cc", "-o", "", text};
-    candidate.action.outputs = {{2, "out"}};
-    request->candidates.push_back(std::move(candidate));
-  }
-  return request;
-}
-
 struct fixture : deterministic {
   temporary_directory directory;
-  process one{*this, directory.path()};
+  tuning_process one{*this, directory.path()};
 
-  tune_reply tune(process& where, const tune_request_ptr& request) {
+  tune_reply tune(tuning_process& where, const tune_request_ptr& request) {
     return ask<tune_reply>(where.tuner, verb::tune_v, request).value();
   }
 };
@@ -80,8 +22,8 @@ TEST_CASE_FIXTURE(fixture, "every candidate is compiled once and the fastest is 
   CHECK(made.status == tune_status::compiled);
   CHECK(made.config_text == "TILE=4");
   CHECK(made.library.payload() == "4");
-  CHECK(made.time_ns == 996);
-  CHECK(made.slowest_time_ns == 999);
+  CHECK(made.time_ns == 250);
+  CHECK(made.slowest_time_ns == 1000);
   CHECK(made.rejected.empty());
   CHECK(made.problem.empty());
   CHECK(one.fakes.processes->requests.size() == 3);
@@ -90,14 +32,16 @@ TEST_CASE_FIXTURE(fixture, "every candidate is compiled once and the fastest is 
   CHECK(again.config == made.config);
   CHECK(one.fakes.processes->requests.size() == 3);
   CHECK(one.fakes.trials->count == 3);
-  const auto best = ask<autotune_record>(one.autotune, verb::best_v, request->autotune_key,
-                                         actors::configs_hash_of(*request));
-  CHECK(best->config == made.config);
+  const auto best = ask<autotune_found>(one.autotune, verb::best_v, request->address,
+                                        actors::choices_of(*request), tuning_notes{});
+  CHECK(best->record.config.arguments == made.config);
+  CHECK(best->record.kernel_time_ns == 250);
+  CHECK(best->record.label == "matmul");
 }
 
 TEST_CASE_FIXTURE(fixture, "the next process finds what was made and tries nothing") {
   tune(one, request_for({1, 2}));
-  process two(*this, directory.path());
+  tuning_process two(*this, directory.path());
   const auto found = tune(two, request_for({1, 2}));
   CHECK(found.status == tune_status::disk);
   CHECK(found.config_text == "TILE=2");
@@ -106,7 +50,7 @@ TEST_CASE_FIXTURE(fixture, "the next process finds what was made and tries nothi
 }
 
 TEST_CASE_FIXTURE(fixture, "two processes that ask at once make an entry once") {
-  process two(*this, directory.path());
+  tuning_process two(*this, directory.path());
   auto here = self->request(one.tuner, caf::infinite, verb::tune_v, request_for({1, 2}));
   auto there = self->request(two.tuner, caf::infinite, verb::tune_v, request_for({1, 2}));
   settle();

@@ -276,12 +276,14 @@ TEST_CASE_FIXTURE(workplace, "a trace holds every compile and trial") {
   auto with_trace = arguments("small.toml");
   const auto path = (directory / "trace.json").string();
   with_trace.insert(with_trace.end(), {"--trace", path});
-  REQUIRE(run_hearth(with_trace, directory.path()).status == 0);
+  const auto result = run_hearth(with_trace, directory.path());
+  REQUIRE(result.status == 0);
   const auto events = nlohmann::json::parse(file_text(path)).at("traceEvents");
   const auto count = [&](const char* category) {
     return std::count_if(events.begin(), events.end(),
                          [&](const auto& event) { return event.at("cat") == category; });
   };
   CHECK(count("compile") == 8);
-  CHECK(count("trial") == 8);
+  CHECK(count("trial") >= 8); // those that are close are tried again
+  CHECK(count("trial") == result.json().at("trials"));
 }

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -56,6 +57,29 @@ local_redis::local_redis(redis_setup setup)
 }
 
 local_redis::~local_redis() { kill(); }
+
+std::int64_t local_redis::eval(const std::string& script) const {
+  const descriptor connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const auto path = socket().string();
+  REQUIRE(path.size() < sizeof address.sun_path);
+  path.copy(address.sun_path, path.size());
+  REQUIRE(::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address),
+                    sizeof address) == 0);
+  const auto command =
+      "*3\r\n$4\r\nEVAL\r\n$" + std::to_string(script.size()) + "\r\n" + script + "\r\n$1\r\n0\r\n";
+  REQUIRE(write_all(connection.get(), command));
+  std::string reply;
+  char part[256];
+  while (!reply.ends_with("\r\n")) {
+    const auto got = ::read(connection.get(), part, sizeof part);
+    REQUIRE(got > 0);
+    reply.append(part, static_cast<std::size_t>(got));
+  }
+  REQUIRE_MESSAGE(reply.starts_with(':'), reply);
+  return std::stoll(reply.substr(1));
+}
 
 void local_redis::kill() {
   if (pid_ <= 0) return;

@@ -38,6 +38,8 @@ public:
   /// "redis+unix:///tmp/.../redis.sock"
   std::string url() const { return "redis+unix://" + socket().string(); }
   pid_t pid() const { return pid_; }
+  /// Runs a script in it (EVAL, without keys) that answers a number; only without a password.
+  std::int64_t eval(const std::string& script) const;
 
   /// Ends it at once, as a crash would; `start` starts it again, empty, at the same places.
   void kill();

@@ -89,19 +89,31 @@ void random_run::save_tuning(worker_state& worker, std::size_t k) {
         if (!saved) return check_error(host, begun, saved.error());
         host.tunings[k].succeed(write, now());
       },
-      verb::save_v, autotune_keys_[k],
-      autotune_record{{{"TILE", time_ns}}, "candidates", time_ns, false});
+      verb::save_v, tuning_address(k), record_of(time_ns), tuning_notes{});
+}
+
+autotune_address random_run::tuning_address(std::size_t k) const {
+  return {autotune_keys_[k], {}, "tuning" + std::to_string(k)};
+}
+
+autotune_record random_run::record_of(std::int64_t time_ns) {
+  autotune_record record;
+  record.config.arguments = {{"TILE", 1}};
+  record.configs_hash = "candidates";
+  record.time_taken_ns = time_ns;
+  return record;
 }
 
 void random_run::best_tuning(worker_state& worker, std::size_t k) {
   const auto begun = now();
-  request<autotune_record>(
+  request<autotune_found>(
       worker, actor_of<autotune_cache_actor>(worker, actor_kind::autotune),
-      [=, this, &worker](const expected<autotune_record>& best) {
+      [=, this, &worker](const expected<autotune_found>& best) {
         auto& host = hosts_.at(worker.host);
         std::string wrong;
         if (best)
-          wrong = host.tunings[k].judge_hit(std::to_string(best->time_ns), begun, now());
+          wrong =
+              host.tunings[k].judge_hit(std::to_string(best->record.time_taken_ns), begun, now());
         else if (best.error().code() != errc::not_found)
           return check_error(host, begun, best.error());
         else if (!may_miss_since(host, begun))
@@ -109,7 +121,8 @@ void random_run::best_tuning(worker_state& worker, std::size_t k) {
         if (!wrong.empty())
           violate(worker.name + " got of " + text_of(autotune_keys_[k]) + " " + wrong);
       },
-      verb::best_v, autotune_keys_[k], std::string("candidates"));
+      verb::best_v, tuning_address(k), autotune_choices{{record_of(0).config}, "candidates", false},
+      tuning_notes{});
 }
 
 action_request random_run::action_of(const std::string& label) {
@@ -162,7 +175,10 @@ tune_request_ptr random_run::tuning_of(std::size_t k) {
   request->sizes = {{"m", 1}};
   request->trial.entry = "entry";
   request->trial_deadline = compile_deadline;
-  request->autotune_key = cache_key(tune_keys_[k].cache, key("best").encoded());
+  request->address = {derived_key(tune_keys_[k], key("best")), {}, "best"};
+  request->family = tune_keys_[k];
+  request->untuned_key = derived_key(tune_keys_[k], key("untuned"));
+  request->times_key = derived_key(tune_keys_[k], key("times"));
   for (const auto* label : {"good", "slow", "bad", "crashing", "object3"}) {
     const auto name = label + std::to_string(k) + (label == std::string("object3") ? "3" : "");
     tune_candidate candidate;

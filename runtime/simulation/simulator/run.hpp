@@ -126,6 +126,8 @@ private:
   std::string judge_variant(const worker_state& worker, std::size_t k, std::int64_t m, moment begun,
                             const guarded_reply& reply);
   void save_tuning(worker_state& worker, std::size_t k);
+  autotune_address tuning_address(std::size_t k) const;
+  static autotune_record record_of(std::int64_t time_ns);
   void best_tuning(worker_state& worker, std::size_t k);
   static action_request action_of(const std::string& label);
   void run_compiler(worker_state& worker);

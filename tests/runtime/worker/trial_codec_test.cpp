@@ -21,6 +21,7 @@ trial_request a_request() {
                      {element_type::i64, {7}, true}};
   request.sizes = {2, -3, INT64_MAX};
   request.seed = UINT64_MAX - 5;
+  request.timing_ns = 20'000'000;
   return request;
 }
 
@@ -38,6 +39,7 @@ TEST_CASE("a trial request survives its journey") {
     CHECK(read->tolerance == tolerance);
     CHECK(read->sizes == asked.sizes);
     CHECK(read->seed == asked.seed);
+    CHECK(read->timing_ns == 20'000'000);
     REQUIRE(read->buffers.size() == 3);
     for (std::size_t i = 0; i < 3; ++i) {
       CHECK(read->buffers[i].type == asked.buffers[i].type);

@@ -1,0 +1,165 @@
+#include "actors/autotune_bundler.hpp"
+
+#include "actors/answer.hpp"
+#include "actors/replace.hpp"
+#include "messages/key.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace hearth::actors {
+namespace {
+
+using self_pointer = autotune_bundler_actor::stateful_pointer<autotune_bundler_state>;
+using session = autotune_bundler_state::session;
+
+constexpr auto answer_timeout = std::chrono::minutes{2};
+
+tuning_bundle bundle_in(const lookup& found) {
+  if (!found.hit()) return {};
+  return decode_bundle(found.value.payload()).value_or(tuning_bundle{});
+}
+
+std::int64_t time_taken_ns(const tuning_bundle& bundle) {
+  std::int64_t sum = 0;
+  for (const auto& [name, record] : bundle)
+    if (__builtin_add_overflow(sum, record.time_taken_ns, &sum)) return sum;
+  return sum;
+}
+
+// --- begin -------------------------------------------------------------------------------------
+
+// A session whose bundle was found: it begins when all of it is in the local cache.
+struct beginning {
+  bundle_session answer;
+  std::size_t open = 0;
+  owed<bundle_session> promise;
+};
+
+void end_one(const std::shared_ptr<beginning>& begun) {
+  if (--begun->open == 0) begun->promise.deliver(begun->answer);
+}
+
+void fill_local(self_pointer self, const tuning_bundle& bundle, const named_cache_ptr& local,
+                const std::shared_ptr<beginning>& begun) {
+  begun->open = bundle.size();
+  for (const auto& [name, record] : bundle)
+    replace(self, self->state.shards, cache_key(local, key(name).encoded()),
+            artifact::make(encode_record(record)),
+            [begun](const expected<done>&) { end_one(begun); });
+}
+
+void begin_with(self_pointer self, std::uint64_t id, tuning_bundle bundle,
+                const named_cache_ptr& local, const owed<bundle_session>& promise) {
+  const bundle_session answer{id, bundle.size(), time_taken_ns(bundle), !bundle.empty()};
+  const auto at = self->state.sessions.find(id);
+  if (bundle.empty() || at == self->state.sessions.end()) return promise.deliver(answer);
+  fill_local(self, bundle, local, std::make_shared<beginning>(beginning{answer, 0, promise}));
+  at->second.known = std::move(bundle);
+}
+
+caf::result<bundle_session> begin(self_pointer self, const cache_key& key,
+                                  const named_cache_ptr& local) {
+  const owed<bundle_session> promise(self->make_response_promise<bundle_session>());
+  auto& state = self->state;
+  if (state.sessions.size() >= state.most_sessions) {
+    promise.deliver(to_caf({errc::overloaded, "1,024 sessions of tuning are open: finish some"}));
+    return promise.promise();
+  }
+  const auto id = ++state.last_session;
+  state.sessions[id].key = key;
+  self->request(state.shards.owner_of(key), answer_timeout, verb::get_v, key)
+      .then([=](const lookup& found) { begin_with(self, id, bundle_in(found), local, promise); },
+            [=](const caf::error&) { promise.deliver(bundle_session{id}); });
+  return promise.promise();
+}
+
+// --- record ------------------------------------------------------------------------------------
+
+void record(autotune_bundler_state& state, std::uint64_t id, const std::string& name,
+            const autotune_record& tuning) {
+  const auto at = state.sessions.find(id);
+  if (at == state.sessions.end()) return;
+  auto& collected = at->second.collected;
+  if (collected.size() < state.most_entries || collected.contains(name))
+    collected.insert_or_assign(name, tuning);
+}
+
+// --- finish ------------------------------------------------------------------------------------
+
+bool says_more(const tuning_bundle& collected, const tuning_bundle& known) {
+  return std::any_of(collected.begin(), collected.end(), [&](const auto& one) {
+    const auto at = known.find(one.first);
+    return at == known.end() || !(at->second == one.second);
+  });
+}
+
+// What others stored meanwhile stays, and what this session collected comes to it.
+void store_union(self_pointer self, const session& ended, tuning_bundle bundle,
+                 const owed<bundle_end>& promise) {
+  for (const auto& [name, tuning] : ended.collected)
+    bundle.insert_or_assign(name, tuning);
+  const bundle_end answer{bundle.size(), true};
+  self->request(self->state.shards.owner_of(ended.key), answer_timeout, verb::put_v, ended.key,
+                artifact::make(encode_bundle(bundle)))
+      .then([=](const done&) { promise.deliver(answer); },
+            [=](const caf::error& why) { promise.deliver(why); });
+}
+
+caf::result<bundle_end> finish(self_pointer self, std::uint64_t id) {
+  const owed<bundle_end> promise(self->make_response_promise<bundle_end>());
+  const auto node = self->state.sessions.extract(id);
+  if (node.empty()) {
+    promise.deliver(to_caf({errc::not_found, "there is no session " + std::to_string(id) +
+                                                 ": it has ended, or never began"}));
+    return promise.promise();
+  }
+  const auto& ended = node.mapped();
+  if (!says_more(ended.collected, ended.known)) {
+    promise.deliver(bundle_end{ended.known.size(), false});
+    return promise.promise();
+  }
+  self->request(self->state.shards.owner_of(ended.key), answer_timeout, verb::get_v, ended.key)
+      .then([=](const lookup& found) { store_union(self, ended, bundle_in(found), promise); },
+            [=](const caf::error&) { store_union(self, ended, ended.known, promise); });
+  return promise.promise();
+}
+
+} // namespace
+
+std::string encode_bundle(const tuning_bundle& bundle) {
+  value::map entries;
+  for (const auto& [name, record] : bundle)
+    entries[name] = to_fields(record);
+  return encode(value{std::move(entries)});
+}
+
+expected<tuning_bundle> decode_bundle(std::string_view bytes) {
+  const auto decoded = decode_value(bytes);
+  if (!decoded) return fail(decoded.error().within("bundle of tunings"));
+  const auto* entries = decoded->as<value::map>();
+  if (!entries) return fail(errc::malformed, "bundle of tunings: expected a map");
+  tuning_bundle bundle;
+  for (const auto& [name, fields] : *entries) {
+    const auto* map = fields.as<value::map>();
+    if (auto record = map ? record_of_fields(*map) : fail(errc::malformed, ""))
+      bundle.emplace(name, std::move(*record));
+  }
+  return bundle;
+}
+
+autotune_bundler_actor::behavior_type autotune_bundler(self_pointer self, shard_router shards) {
+  self->state.shards = std::move(shards);
+  return {
+      [self](verb::begin, const cache_key& key, const named_cache_ptr& local) {
+        return begin(self, key, local);
+      },
+      [self](verb::record, std::uint64_t id, const std::string& name,
+             const autotune_record& tuning) { record(self->state, id, name, tuning); },
+      [self](verb::finish, std::uint64_t id) { return finish(self, id); },
+      [self](verb::abandon, std::uint64_t id) { self->state.sessions.erase(id); },
+  };
+}
+
+} // namespace hearth::actors

@@ -1,0 +1,40 @@
+#include "messages/autotune/names.hpp"
+
+namespace hearth {
+namespace {
+
+constexpr std::string_view best_config_salt = "autotune-best-config-v2";
+constexpr std::string_view bundle_salt = "bundled-autotune-best-configs-v1";
+
+std::string_view bytes_of(const digest& d) {
+  return {reinterpret_cast<const char*>(d.bytes.data()), d.bytes.size()};
+}
+
+} // namespace
+
+std::string prepared_key(std::string_view filename, std::string_view tag) {
+  const auto slash = filename.rfind('/');
+  const auto basename = slash == std::string_view::npos ? filename : filename.substr(slash + 1);
+  return sha256_stream{}.update(basename).update(":").update(tag).finish().hex();
+}
+
+std::string local_name(std::string_view prepared_key, const digest& toolchain) {
+  return sha256_stream{}.update(prepared_key).update(bytes_of(toolchain)).finish().hex() +
+         ".best_config";
+}
+
+std::string remote_id(const tuning_scope& scope, std::string_view configs_hash) {
+  return sha256_stream{}
+      .update(scope.toolchain.hex())
+      .update(scope.backend_hash)
+      .update(configs_hash)
+      .update(best_config_salt)
+      .finish()
+      .hex();
+}
+
+std::string bundle_key(std::string_view code_hash, std::string_view backend_hash) {
+  return sha256_stream{}.update(code_hash).update(backend_hash).update(bundle_salt).finish().hex();
+}
+
+} // namespace hearth

@@ -1,0 +1,39 @@
+// Under which names tunings are kept: Inductor's derivations, byte for byte (docs/autotune.md).
+// Pure functions, any thread.
+#pragma once
+
+#include "messages/digest.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace hearth {
+
+/// The named caches of what is tuned. A remote tier that is used for `autotune` alone is used for
+/// the parts of it, too.
+inline constexpr std::string_view local_tunings = "autotune";
+inline constexpr std::string_view remote_tunings = "autotune.best";
+inline constexpr std::string_view bundled_tunings = "autotune.bundle";
+inline constexpr std::string_view measured_choices = "autotune.choices";
+
+/// What a tuning's names depend on beside its kernel and candidates.
+struct tuning_scope {
+  digest toolchain;         ///< another one is another database
+  std::string backend_hash; ///< of what runs the kernels
+  std::string tag;          ///< from the configuration: tells databases apart
+};
+
+/// SHA-256 hex of `basename:tag`; the basename is that of `filename`, which names the kernel by its
+/// content.
+std::string prepared_key(std::string_view filename, std::string_view tag);
+/// SHA-256 hex of the prepared key and the toolchain's 32 bytes, and `.best_config`.
+std::string local_name(std::string_view prepared_key, const digest& toolchain);
+/// SHA-256 hex of toolchain hex, backend hash, configs hash and `autotune-best-config-v2`.
+std::string remote_id(const tuning_scope& scope, std::string_view configs_hash);
+
+/// The remote cache of bundles.
+inline constexpr std::string_view bundle_id = "bundled-autotune-v1";
+/// SHA-256 hex of code hash, backend hash and `bundled-autotune-best-configs-v1`.
+std::string bundle_key(std::string_view code_hash, std::string_view backend_hash);
+
+} // namespace hearth

@@ -1,0 +1,199 @@
+#include "actors/autotune_bundler.hpp"
+
+#include "actors/autotune_cache.hpp"
+#include "tests/support/tiers.hpp"
+
+using namespace hearth;
+using namespace hearth::test;
+
+namespace {
+
+autotune_record record(std::int64_t tile, std::int64_t took_ns = 1000) {
+  autotune_record made;
+  made.config.arguments = {{"TILE", tile}};
+  made.configs_hash = "h";
+  made.time_taken_ns = took_ns;
+  return made;
+}
+
+// One machine: its tiers, its bundler, and its autotune cache.
+struct machine {
+  machine(deterministic& in, const std::filesystem::path& directory)
+      : local(in, directory)
+      , bundler(in.keep(in.system.spawn(actors::autotune_bundler, local.router)))
+      , tunings(in.keep(in.system.spawn(
+            actors::autotune_cache, actors::autotune_cache_config{local.router, bundler, {}}))) {}
+  tiers local;
+  autotune_bundler_actor bundler;
+  autotune_cache_actor tunings;
+};
+
+struct fixture : deterministic {
+  temporary_directory directory;
+  machine here{*this, directory.path()};
+  const cache_key plan = key_in("bundles", "plan");
+  const named_cache_ptr tuned = key_in("autotune", "").cache;
+
+  bundle_session begin(const machine& on) { return begin(on, plan); }
+  bundle_session begin(const machine& on, const cache_key& key) {
+    return ask<bundle_session>(on.bundler, verb::begin_v, key, tuned).value();
+  }
+  expected<bundle_end> finish(const machine& on, std::uint64_t session) {
+    return ask<bundle_end>(on.bundler, verb::finish_v, session);
+  }
+  autotune_address address(const std::string& name) const {
+    return {cache_key(tuned, key(name).encoded()), {}, name};
+  }
+  void save(const machine& on, const std::string& name, const autotune_record& tuning,
+            std::uint64_t session) {
+    REQUIRE(ask<done>(on.tunings, verb::save_v, address(name), tuning, tuning_notes{session, 0}));
+  }
+  expected<autotune_found> best(const machine& on, const std::string& name,
+                                std::uint64_t session = 0) {
+    const autotune_choices among{{record(1).config, record(2).config}, "h", false};
+    return ask<autotune_found>(on.tunings, verb::best_v, address(name), among,
+                               tuning_notes{session, 0});
+  }
+  actors::tuning_bundle bundle(const machine& on, const cache_key& key) {
+    const auto found = ask<lookup>(on.local.shard, verb::get_v, key).value();
+    if (!found.hit()) return {};
+    return actors::decode_bundle(found.value.payload()).value();
+  }
+  // Carries a bundle as the remote tier would.
+  void carry(const machine& from, const machine& to) {
+    const auto found = ask<lookup>(from.local.shard, verb::get_v, plan).value();
+    ask<done>(to.local.shard, verb::put_v, plan, found.value);
+  }
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(fixture, "a session that missed stores what was saved and what hit locally") {
+  save(here, "old", record(1), 0);
+  const auto session = begin(here);
+  CHECK_FALSE(session.hit);
+  save(here, "new", record(2), session.id);
+  REQUIRE(best(here, "old", session.id));
+  const auto end = finish(here, session.id);
+  CHECK(end->stored);
+  CHECK(end->entries == 2);
+  CHECK(bundle(here, plan) == actors::tuning_bundle{{"new", record(2)}, {"old", record(1)}});
+}
+
+TEST_CASE_FIXTURE(fixture, "a bundled entry equals the stored one after it was matched") {
+  const auto session = begin(here);
+  save(here, "k", record(1), session.id);
+  REQUIRE(best(here, "k", session.id));
+  finish(here, session.id);
+  const auto stored = ask<lookup>(here.local.shard, verb::get_v, address("k").local)->value;
+  CHECK(decode_record(stored.payload()).value() == bundle(here, plan).at("k"));
+  CHECK(bundle(here, plan).at("k").configs_hash == "h");
+}
+
+TEST_CASE_FIXTURE(fixture, "a new machine has every tuning from one bundle, and the time saved") {
+  const auto session = begin(here);
+  save(here, "a", record(1, 30), session.id);
+  save(here, "b", record(2, 12), session.id);
+  finish(here, session.id);
+  temporary_directory elsewhere;
+  machine other(*this, elsewhere.path());
+  carry(here, other);
+  const auto there = begin(other);
+  CHECK(there.hit);
+  CHECK(there.entries == 2);
+  CHECK(there.time_saved_ns == 42);
+  CHECK(best(other, "a")->best.candidate == 0);
+  CHECK(best(other, "b")->best.candidate == 1);
+  const auto end = finish(other, there.id);
+  CHECK_FALSE(end->stored);
+  CHECK(end->entries == 2);
+}
+
+TEST_CASE_FIXTURE(fixture, "tunings new in a session that hit are stored as the union") {
+  const auto first = begin(here);
+  save(here, "a", record(1), first.id);
+  finish(here, first.id);
+  const auto second = begin(here);
+  CHECK(second.hit);
+  save(here, "b", record(2), second.id);
+  CHECK(finish(here, second.id)->stored);
+  CHECK(bundle(here, plan) == actors::tuning_bundle{{"a", record(1)}, {"b", record(2)}});
+  const auto third = begin(here);
+  save(here, "a", record(2), third.id); // tuned anew
+  CHECK(finish(here, third.id)->stored);
+  CHECK(bundle(here, plan).at("a") == record(2));
+}
+
+TEST_CASE_FIXTURE(fixture, "sessions interleave, each with its own tunings") {
+  const auto other = key_in("bundles", "other");
+  const auto one = begin(here);
+  const auto two = begin(here, other);
+  CHECK(one.id != two.id);
+  save(here, "a", record(1), one.id);
+  save(here, "b", record(2), two.id);
+  save(here, "c", record(1), one.id);
+  finish(here, two.id);
+  save(here, "d", record(2), one.id);
+  finish(here, one.id);
+  CHECK(bundle(here, other) == actors::tuning_bundle{{"b", record(2)}});
+  CHECK(bundle(here, plan).size() == 3);
+}
+
+TEST_CASE_FIXTURE(fixture, "what two sessions of one plan found at once is all kept") {
+  const auto one = begin(here);
+  const auto two = begin(here);
+  save(here, "a", record(1), one.id);
+  save(here, "b", record(2), two.id);
+  finish(here, one.id);
+  CHECK(finish(here, two.id)->entries == 2);
+  CHECK(bundle(here, plan).size() == 2);
+}
+
+TEST_CASE_FIXTURE(fixture, "an abandoned session stores nothing") {
+  const auto session = begin(here);
+  save(here, "a", record(1), session.id);
+  self->send(here.bundler, verb::abandon_v, session.id);
+  settle();
+  CHECK(finish(here, session.id).error().code() == errc::not_found);
+  CHECK(bundle(here, plan).empty());
+  CHECK(best(here, "a")); // what it tuned is known all the same
+}
+
+TEST_CASE_FIXTURE(fixture, "a session ends once") {
+  const auto session = begin(here);
+  save(here, "a", record(1), session.id);
+  CHECK(finish(here, session.id)->stored);
+  CHECK(finish(here, session.id).error().code() == errc::not_found);
+  CHECK(finish(here, 12345).error().code() == errc::not_found);
+  save(here, "late", record(2), session.id);
+  CHECK(bundle(here, plan).size() == 1);
+}
+
+TEST_CASE_FIXTURE(fixture, "a session without tunings stores nothing") {
+  CHECK_FALSE(finish(here, begin(here).id)->stored);
+  CHECK(bundle(here, plan).empty());
+}
+
+TEST_CASE_FIXTURE(fixture, "a bundle that cannot be read is a miss and is replaced") {
+  ask<done>(here.local.shard, verb::put_v, plan, artifact::make("no msgpack"));
+  const auto session = begin(here);
+  CHECK_FALSE(session.hit);
+  save(here, "a", record(1), session.id);
+  CHECK(finish(here, session.id)->stored);
+  CHECK(bundle(here, plan).size() == 1);
+}
+
+TEST_CASE_FIXTURE(fixture, "an entry of a bundle that cannot be read hides no other") {
+  const auto whole = decode_value(actors::encode_bundle({{"a", record(1)}})).value();
+  auto fields = *whole.as<value::map>();
+  fields["broken"] = 17;
+  const auto read = actors::decode_bundle(encode(value{fields}));
+  CHECK(read.value() == actors::tuning_bundle{{"a", record(1)}});
+}
+
+TEST_CASE_FIXTURE(fixture, "sessions that nobody ends have a bound") {
+  for (std::size_t i = 0; i < actors::autotune_bundler_state::most_sessions; ++i)
+    begin(here);
+  const auto refused = ask<bundle_session>(here.bundler, verb::begin_v, plan, tuned);
+  CHECK(refused.error().code() == errc::overloaded);
+}
