@@ -3,10 +3,10 @@
 #include "runtime/actions/observation.hpp"
 #include "runtime/actions/tool_identity.hpp"
 #include "runtime/keys/contents.hpp"
-#include "runtime/orchestrator/file_view.hpp"
 #include "runtime/orchestrator/machine.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <system_error>
 
@@ -24,6 +24,14 @@ fs::path folder_of(const action& asked) {
 }
 
 std::string text_of(const fs::path& path) { return path.generic_string(); }
+
+// Not the coarse clock: files may be stamped by a finer one, ahead of it. A change that is stamped
+// by the coarse one in its very tick comes before the program has been started.
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
 
 expected<void> check_names(const action& asked) {
   if (asked.command.empty() || asked.command.front().empty())
@@ -177,7 +185,7 @@ fs::path place_of(const action& asked, const fs::path& name) {
 
 expected<prepared_action> prepare(const action& asked, const tool_ports& tools) {
   if (auto good = check_names(asked); !good) return fail(good.error());
-  const auto start_ns = orchestrator::file_clock_ns();
+  const auto start_ns = now_ns();
   const auto tool = identify_tool(asked, tools);
   if (!tool) return fail(tool.error());
   auto inputs = detail_of_inputs(asked);

@@ -11,7 +11,7 @@
 namespace hearth {
 
 /// What an action read, by the text of its dependency file, as bytes. Errors: `malformed`; `busy`
-/// when a file changed after `start_ns` (of `file_clock_ns`); what reading files reports.
+/// when a file changed after `start_ns` (since the epoch); what reading files reports.
 expected<std::string> observe(const action& asked, std::string_view dependencies,
                               std::int64_t start_ns);
 

@@ -4,6 +4,7 @@
 #include "runtime/code_cache.hpp"
 #include "runtime/modules/module_files.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/hearth_program.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
@@ -144,8 +145,9 @@ TEST_CASE_FIXTURE(modules_fixture,
                   "a store that is cleared and pruned under modules harms nobody") {
   const module_cache modules(rt);
   const auto loaded = *modules.load(object(5));
-  REQUIRE(rt.core().store()->clear());
-  CHECK(prune_modules(module_folder(directory / "store"), 0) > 0);
+  REQUIRE(
+      run_hearth({"clear", "--store", (directory / "store").string()}, directory.path()).status ==
+      0);
   CHECK(files().empty());
   CHECK(call(loaded) == 6);
 }
