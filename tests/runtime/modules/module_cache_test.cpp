@@ -8,7 +8,6 @@
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
-#include <fstream>
 #include <sys/stat.h>
 #include <thread>
 #include <vector>
@@ -137,7 +136,9 @@ TEST_CASE_FIXTURE(modules_fixture, "a module's file that was damaged is replaced
   const auto same = object(4);
   CHECK(call(*modules.load(same)) == 5);
   modules.clear();
-  std::ofstream(files().front(), std::ios::binary | std::ios::in).write("broken", 6);
+  const auto other = object(8);
+  REQUIRE(other.payload().size() == same.payload().size());
+  write_text(files().front(), std::string(other.payload()));
   CHECK(call(*modules.load(same)) == 5);
 }
 
