@@ -62,7 +62,6 @@ expected<std::unique_ptr<shard>> shard::open(shard_config config, file directory
   std::unique_ptr<shard> opened(new shard(std::move(config), std::move(directory), mark));
   if (auto head = opened->open_head(); !head) return fail(head.error());
   if (auto checked = opened->check_at_open(); !checked) return fail(checked.error());
-  opened->evict_when_due();
   return opened;
 }
 

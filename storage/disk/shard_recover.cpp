@@ -347,9 +347,6 @@ expected<void> shard::rebuild() {
     if (name.starts_with("index.") && name != index_name(generation + 1))
       files_.remove_at(directory_.get(), name.c_str());
   head_.set(head_word::boot, config_.boot);
-  // What was evicted may be back.
-  if (!has_room(measure(), room_to_roll().wanted))
-    eviction_due_.store(true, std::memory_order_relaxed);
   return {};
 }
 

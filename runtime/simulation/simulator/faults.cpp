@@ -129,6 +129,7 @@ void random_run::lose_power(host_state& host) {
   for (auto& [k, past] : host.tunings)
     past.lose_after(durable);
   host.inserted.clear();
+  host.has_lost_power = true;
   host.was_torn = true;
   host.last_faulty_step = now() + 1;
   for (const auto& name : host.processes)

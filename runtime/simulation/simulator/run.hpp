@@ -53,6 +53,7 @@ struct host_state {
   std::uint64_t last_faulty_step = 0;               // the disk failed, or may have, until then
   std::set<std::string> faulty;                     // processes whose disk fails
   std::set<std::string> were_ill;                   // processes whose disk failed since they began
+  bool has_lost_power = false;
   bool was_torn = false; // a disk failed in the middle of something, or power was lost
 };
 

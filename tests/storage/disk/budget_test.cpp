@@ -215,36 +215,6 @@ TEST_CASE("a large value that was kept survives a power loss") {
   }
 }
 
-TEST_CASE("what a power loss brings back is evicted by whoever opens the store") {
-  constexpr std::uint64_t budget = 1u << 20;
-  const temporary_directory directory;
-  volatile_file_system files;
-  files.set_order(folder_order::loose);
-  files.write_back_sometimes(1);
-  auto options = with_budget(directory / "store", budget);
-  options.shards = 1;
-  options.sync_interval = std::chrono::milliseconds(0);
-  options.files = &files;
-  auto store = open_store(options);
-  for (int i = 0; i < 400; ++i) {
-    REQUIRE(insert(*store, numbered(i), noise(9000, static_cast<std::uint64_t>(i))) ==
-            write_status::inserted);
-    if (i == 100) REQUIRE(store->flush());
-  }
-  std::uint64_t most_before = 0;
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    CAPTURE(seed);
-    const auto after = directory / ("after" + std::to_string(seed));
-    files.lose_power(directory / "store", after, seed);
-    most_before = std::max(most_before, blocks_under(after));
-    auto lost_options = with_budget(after, budget);
-    lost_options.sync_interval = std::chrono::milliseconds(0);
-    REQUIRE(open_store(lost_options));
-    CHECK(blocks_under(after) <= budget + beside_segments);
-  }
-  CHECK(most_before > budget + beside_segments); // else nothing was shown
-}
-
 TEST_CASE("large values that are replaced or erased give their disk back") {
   const temporary_directory directory;
   constexpr std::uint64_t budget = 16u << 20;
