@@ -3,13 +3,13 @@
 
 #include "runtime/autotune/handover.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/child_process.hpp"
 #include "tests/support/local_redis.hpp"
 #include "tests/support/runtimes.hpp"
 
+#include <array>
 #include <doctest/doctest.h>
-
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace hearth;
@@ -213,40 +213,43 @@ TEST_CASE_FIXTURE(machine, "after shutdown every call says so") {
   CHECK(session.finish().error().code() == errc::closed);
 }
 
+namespace {
+
+// A worker: nothing but the message comes over, through a pipe.
+int tune_as_worker(int from) {
+  std::string got;
+  std::array<char, 4096> part;
+  for (ssize_t n; (n = ::read(from, part.data(), part.size())) > 0;)
+    got.append(part.data(), static_cast<std::size_t>(n));
+  const auto handed = decode_handover(got);
+  if (!handed) return 3;
+  runtime worker(handed->runtime);
+  const auto same = tunings::open(worker, handed->tunings);
+  if (!same || !same->has_remote()) return 4;
+  if (!same->best("parent.py", among()).value()) return 5;
+  return same->save("child.py", record(128)) ? 0 : 6;
+}
+
+} // namespace
+
 TEST_CASE("another process opens what a message hands over") {
   const local_redis redis;
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  // Begun while this process has no threads.
+  child_process worker([&] {
+    ::close(ends[1]);
+    return tune_as_worker(ends[0]);
+  });
+  ::close(ends[0]);
   const machine here(redis.url(), {"autotune"});
   runtime rt(here.config);
   const auto known = tunings::open(rt, tuned("tag")).value();
   const auto message = known.handover();
   REQUIRE(known.save("parent.py", record(64)));
-  int to_child[2];
-  REQUIRE(::pipe2(to_child, O_CLOEXEC) == 0);
-  const auto child = ::fork();
-  if (child == 0) {
-    // As a worker does: nothing but the message comes over.
-    ::close(to_child[1]);
-    std::string got(message.size(), '\0');
-    if (::read(to_child[0], got.data(), got.size()) != static_cast<ssize_t>(got.size())) ::_exit(2);
-    const auto handed = decode_handover(got);
-    if (!handed) ::_exit(3);
-    int status = 4;
-    {
-      runtime worker(handed->runtime);
-      const auto same = tunings::open(worker, handed->tunings);
-      if (same && same->has_remote() && same->best("parent.py", among()).value() &&
-          same->save("child.py", record(128)))
-        status = 0;
-    }
-    ::_exit(status);
-  }
-  REQUIRE(::write(to_child[1], message.data(), message.size()) ==
-          static_cast<ssize_t>(message.size()));
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  ::close(to_child[0]);
-  ::close(to_child[1]);
-  CHECK(status == 0);
+  REQUIRE(::write(ends[1], message.data(), message.size()) == static_cast<ssize_t>(message.size()));
+  ::close(ends[1]);
+  CHECK(worker.wait() == 0);
   CHECK(known.best("child.py", among()).value()->candidate == 1);
 }
 
