@@ -3,10 +3,10 @@
 #include "runtime/actions/action_key.hpp"
 #include "runtime/actions/observation.hpp"
 #include "runtime/core.hpp"
+#include "runtime/handle/ask_actor.hpp"
 #include "runtime/handle/requests.hpp"
 #include "runtime/orchestrator/cache_memo.hpp"
 
-#include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
 #include <algorithm>
@@ -106,22 +106,14 @@ expected<action_reply> ask_to_run(runtime_core& core, const cache_key& key,
 // Runs it and keeps nothing, whatever is there.
 expected<action_reply> run_alone(runtime_core& core, const action_request& request, int priority,
                                  const call_options& options) {
-  if (auto no = core.refusal()) return fail(*no);
   auto uncached = request;
   std::stop_source stop;
   const std::stop_callback on_cancel(options.cancel, [&] { stop.request_stop(); });
   uncached.stop = stop.get_token();
   uncached.observe = nullptr;
-  expected<action_reply> reply = fail(errc::closed, "the runtime is shut down");
-  caf::scoped_actor self{core.system()};
-  const blocking_region waiting;
-  self->request(core.broker(), caf::infinite, verb::run_v, std::move(uncached), priority)
-      .receive(
-          [&](action_result& result) {
-            reply = action_reply{std::move(result), true, false, {}};
-          },
-          [&](const caf::error& why) { reply = fail(from_caf(why)); });
-  return reply;
+  auto result = ask_actor<action_result>(core, core.broker(), verb::run_v, uncached, priority);
+  if (!result) return fail(result.error());
+  return action_reply{std::move(*result), true, false, {}};
 }
 
 expected<action_outcome> finished(const action& asked, expected<action_reply> reply) {
@@ -187,12 +179,8 @@ expected<structural_key> action_cache::key_of(const action& asked) const {
 }
 
 span_list action_cache::trace() const {
-  span_list spans;
-  if (shared_->core->refusal()) return spans;
-  caf::scoped_actor self{shared_->core->system()};
-  self->request(shared_->core->broker(), caf::infinite, verb::trace_v)
-      .receive([&](span_list& all) { spans = std::move(all); }, [](const caf::error&) {});
-  return spans;
+  auto& core = *shared_->core;
+  return ask_actor<span_list>(core, core.broker(), verb::trace_v).value_or(span_list{});
 }
 
 } // namespace hearth

@@ -2,6 +2,7 @@
 
 #include "actors/kernel_cache.hpp"
 #include "runtime/core.hpp"
+#include "runtime/handle/ask_actor.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/scoped_actor.hpp>
@@ -14,29 +15,6 @@ struct kernel_cache::shared {
   std::shared_ptr<runtime_core> core;
   kernel_cache_actor actor;
 };
-
-namespace {
-
-// Asks and waits; `take` makes the result of the answer's parts.
-template <class T, class Parts, class... Answer, class... Message>
-expected<T> ask(Parts& parts, T (*take)(const Answer&...), const Message&... message) {
-  if (auto no = parts.core->refusal()) return fail(*no);
-  expected<T> result = fail(errc::closed, "the runtime is shut down");
-  caf::scoped_actor self{parts.core->system()};
-  self->request(parts.actor, caf::infinite, message...)
-      .receive([&](const Answer&... answer) { result = take(answer...); },
-               [&](const caf::error& why) { result = fail(from_caf(why)); });
-  return result;
-}
-
-template <class T>
-T as_it_is(const T& answer) {
-  return answer;
-}
-
-found_kernel kernel_of(const std::int64_t& id, const lookup& found) { return {id, found.value}; }
-
-} // namespace
 
 expected<kernel_cache> kernel_cache::open(runtime& in, const kernel_cache_options& options) {
   auto parts = std::make_shared<shared>();
@@ -56,19 +34,31 @@ expected<kernel_cache> kernel_cache::open(runtime& in, const kernel_cache_option
 }
 
 expected<std::int64_t> kernel_cache::save(std::string_view graph, const artifact& spec) const {
-  return ask(*shared_, as_it_is<std::int64_t>, verb::save_v, std::string(graph), spec);
+  return ask_actor<std::int64_t>(*shared_->core, shared_->actor, verb::save_v, std::string(graph),
+                                 spec);
 }
 
 expected<lookup> kernel_cache::get(std::int64_t id) const {
-  return ask(*shared_, as_it_is<lookup>, verb::get_v, id);
+  return ask_actor<lookup>(*shared_->core, shared_->actor, verb::get_v, id);
 }
 
 expected<found_kernel> kernel_cache::find(std::string_view graph) const {
-  return ask(*shared_, kernel_of, verb::find_v, std::string(graph));
+  auto& core = *shared_->core;
+  if (auto no = core.refusal()) return fail(*no);
+  const blocking_region waiting;
+  expected<found_kernel> result = fail(errc::closed, "the runtime is shut down");
+  caf::scoped_actor self{core.system()};
+  self->request(shared_->actor, caf::infinite, verb::find_v, std::string(graph))
+      .receive(
+          [&](const std::int64_t& id, const lookup& found) {
+            result = {id, found.value};
+          },
+          [&](const caf::error& why) { result = fail(from_caf(why)); });
+  return result;
 }
 
 expected<std::uint64_t> kernel_cache::count() const {
-  return ask(*shared_, as_it_is<std::uint64_t>, verb::count_v);
+  return ask_actor<std::uint64_t>(*shared_->core, shared_->actor, verb::count_v);
 }
 
 } // namespace hearth

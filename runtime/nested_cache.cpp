@@ -3,10 +3,10 @@
 #include "actors/nested_cache.hpp"
 #include "runtime/autotune/json_value.hpp"
 #include "runtime/core.hpp"
+#include "runtime/handle/ask_actor.hpp"
 #include "runtime/runtime.hpp"
 
 #include <caf/actor_cast.hpp>
-#include <caf/scoped_actor.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -31,12 +31,8 @@ expected<nested_cache> nested_cache::open(runtime& in, std::string_view name, co
 }
 
 expected<std::optional<value>> nested_cache::lookup(const tree_path& path) const {
-  if (auto no = shared_->core->refusal()) return fail(*no);
-  expected<hearth::lookup> found = fail(errc::closed, "the runtime is shut down");
-  caf::scoped_actor self{shared_->core->system()};
-  self->request(shared_->actor, caf::infinite, verb::find_v, shared_->root, to_pointer(path))
-      .receive([&](const hearth::lookup& answer) { found = answer; },
-               [&](const caf::error& why) { found = fail(from_caf(why)); });
+  const auto found = ask_actor<hearth::lookup>(*shared_->core, shared_->actor, verb::find_v,
+                                               shared_->root, to_pointer(path));
   if (!found) return fail(found.error());
   if (!found->hit()) return std::nullopt;
   auto there = decode_value(found->value.payload());
@@ -45,14 +41,10 @@ expected<std::optional<value>> nested_cache::lookup(const tree_path& path) const
 }
 
 expected<void> nested_cache::set(const tree_path& path, const value& v) const {
-  if (auto no = shared_->core->refusal()) return fail(*no);
-  expected<void> result = fail(errc::closed, "the runtime is shut down");
-  caf::scoped_actor self{shared_->core->system()};
-  self->request(shared_->actor, caf::infinite, verb::put_v, shared_->root, to_pointer(path),
-                artifact::make(encode(v)))
-      .receive([&](const done&) { result = {}; },
-               [&](const caf::error& why) { result = fail(from_caf(why)); });
-  return result;
+  const auto changed = ask_actor<done>(*shared_->core, shared_->actor, verb::put_v, shared_->root,
+                                       to_pointer(path), artifact::make(encode(v)));
+  if (!changed) return fail(changed.error());
+  return {};
 }
 
 expected<std::string> nested_cache::to_json() const {

@@ -4,9 +4,9 @@
 #include "runtime/autotune/handover.hpp"
 #include "runtime/autotune/tuning_caches.hpp"
 #include "runtime/core.hpp"
+#include "runtime/handle/ask_actor.hpp"
 #include "runtime/runtime.hpp"
 
-#include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
 #include <utility>
@@ -24,21 +24,6 @@ struct tunings::shared {
   named_cache_ptr remote;  // null: off
   named_cache_ptr bundles; // null: off
 };
-
-namespace {
-
-template <class T, class Handle, class... Message>
-expected<T> ask(runtime_core& core, const Handle& actor, const Message&... message) {
-  if (auto no = core.refusal()) return fail(*no);
-  expected<T> result = fail(errc::closed, "the runtime is shut down");
-  caf::scoped_actor self{core.system()};
-  self->request(actor, caf::infinite, message...)
-      .receive([&](const T& answer) { result = answer; },
-               [&](const caf::error& why) { result = fail(from_caf(why)); });
-  return result;
-}
-
-} // namespace
 
 // --- sessions ----------------------------------------------------------------------------------
 
@@ -61,7 +46,7 @@ expected<bundle_end> tuning_session::finish() {
   const auto parts = std::exchange(shared_, nullptr);
   if (!parts && begun_.id == 0) return bundle_end{}; // nothing is bundled
   if (!parts) return fail(errc::not_found, "this session of tunings has ended");
-  return ask<bundle_end>(*parts->core, parts->core->bundler(), verb::finish_v, begun_.id);
+  return ask_actor<bundle_end>(*parts->core, parts->core->bundler(), verb::finish_v, begun_.id);
 }
 
 void tuning_session::abandon() noexcept {
@@ -108,10 +93,9 @@ autotune_address tunings::address_of(std::string_view filename,
 expected<std::optional<chosen_config>>
 tunings::ask_best(std::string_view filename, autotune_choices among, tuning_notes notes) const {
   auto& core = *shared_->core;
-  if (auto no = core.refusal()) return fail(*no);
   among.coordinate_descent = shared_->settings.coordinate_descent;
-  auto found = ask<autotune_found>(core, core.autotune(), verb::best_v,
-                                   address_of(filename, among.configs_hash), among, notes);
+  auto found = ask_actor<autotune_found>(core, core.autotune(), verb::best_v,
+                                         address_of(filename, among.configs_hash), among, notes);
   if (found) return std::optional(std::move(found->best));
   if (found.error().code() == errc::not_found) return std::optional<chosen_config>();
   return fail(found.error());
@@ -120,9 +104,8 @@ tunings::ask_best(std::string_view filename, autotune_choices among, tuning_note
 expected<void> tunings::ask_save(std::string_view filename, const autotune_record& record,
                                  tuning_notes notes) const {
   auto& core = *shared_->core;
-  if (auto no = core.refusal()) return fail(*no);
-  const auto saved = ask<done>(core, core.autotune(), verb::save_v,
-                               address_of(filename, record.configs_hash), record, notes);
+  const auto saved = ask_actor<done>(core, core.autotune(), verb::save_v,
+                                     address_of(filename, record.configs_hash), record, notes);
   if (!saved) return fail(saved.error());
   return {};
 }
@@ -157,8 +140,9 @@ expected<tuning_session> tunings::begin_hash(std::string_view code_hash) const {
   if (!shared_->bundles) return tuning_session(nullptr, {});
   const auto name = bundle_key(code_hash, shared_->settings.scope.backend_hash);
   const auto at = key::tuple({key(bundle_id), key(name)});
-  const auto begun = ask<bundle_session>(core, core.bundler(), verb::begin_v,
-                                         cache_key(shared_->bundles, at.encoded()), shared_->local);
+  const auto begun =
+      ask_actor<bundle_session>(core, core.bundler(), verb::begin_v,
+                                cache_key(shared_->bundles, at.encoded()), shared_->local);
   if (!begun) return fail(begun.error());
   return tuning_session(
       std::make_shared<tuning_session::shared>(tuning_session::shared{shared_->core}), *begun);

@@ -2,11 +2,11 @@
 
 #include "runtime/autotune/tuning_caches.hpp"
 #include "runtime/core.hpp"
+#include "runtime/handle/ask_actor.hpp"
 #include "runtime/orchestrator/cache_memo.hpp"
 #include "runtime/orchestrator/plan_code.hpp"
 
 #include <caf/event_based_actor.hpp>
-#include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
 #include <chrono>
@@ -123,12 +123,8 @@ expected<std::vector<request_report>> run_session(runtime_core& core, const plan
 
 // The answer, or nothing of it when there is none.
 template <class T, class Handle, class... Message>
-T ask_actor(runtime_core& core, const Handle& actor, const Message&... message) {
-  caf::scoped_actor self{core.system()};
-  T result;
-  self->request(actor, caf::infinite, message...)
-      .receive([&](T& answer) { result = std::move(answer); }, [](const caf::error&) {});
-  return result;
+T answer_or_nothing(runtime_core& core, const Handle& actor, const Message&... message) {
+  return ask_actor<T>(core, actor, message...).value_or(T{});
 }
 
 // --- the session of tunings ----------------------------------------------------------------------
@@ -138,9 +134,9 @@ bundle_session begin_session(runtime_core& core, const plan& work, const tuning_
   if (!caches.local || !caches.bundles) return {};
   const auto name = bundle_key(code_hash_of(work), scope.backend_hash);
   const auto key_in_bundle = key::tuple({key(bundle_id), key(name)});
-  return ask_actor<bundle_session>(core, core.bundler(), verb::begin_v,
-                                   cache_key(caches.bundles, key_in_bundle.encoded()),
-                                   caches.local);
+  return answer_or_nothing<bundle_session>(core, core.bundler(), verb::begin_v,
+                                           cache_key(caches.bundles, key_in_bundle.encoded()),
+                                           caches.local);
 }
 
 // Runs the entries within a session; an error abandons it.
@@ -151,7 +147,8 @@ expected<std::vector<request_report>> run_tuned(runtime_core& core, const plan& 
   report.bundle = begin_session(core, work, tuning.scope);
   auto reports = run_session(core, work, noted_for(tuning.entries, report.bundle.id), progress);
   if (reports)
-    report.bundled = ask_actor<bundle_end>(core, core.bundler(), verb::finish_v, report.bundle.id);
+    report.bundled =
+        answer_or_nothing<bundle_end>(core, core.bundler(), verb::finish_v, report.bundle.id);
   else
     caf::anon_send(core.bundler(), verb::abandon_v, report.bundle.id);
   return reports;
@@ -176,7 +173,7 @@ expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_o
   auto& core = rt.core();
   if (auto no = core.refusal()) return fail(*no);
   const auto start_ns = now_ns();
-  const auto before = ask_actor<broker_stats>(core, core.broker(), verb::stats_v);
+  const auto before = answer_or_nothing<broker_stats>(core, core.broker(), verb::stats_v);
   cache_options of_this_host;
   of_this_host.remote = false; // what compilers and files here are is nobody else's business
   auto facts = rt.open("facts", of_this_host);
@@ -190,10 +187,10 @@ expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_o
   if (!reports) return fail(reports.error());
   result.requests = std::move(*reports);
   count(result);
-  const auto after = ask_actor<broker_stats>(core, core.broker(), verb::stats_v);
+  const auto after = answer_or_nothing<broker_stats>(core, core.broker(), verb::stats_v);
   result.compiler_runs = after.runs - before.runs;
   result.trials = after.trials - before.trials;
-  result.spans = ask_actor<span_list>(core, core.broker(), verb::trace_v);
+  result.spans = answer_or_nothing<span_list>(core, core.broker(), verb::trace_v);
   result.wall_ns = now_ns() - start_ns;
   return result;
 }
