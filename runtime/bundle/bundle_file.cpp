@@ -34,7 +34,7 @@ expected<bundle_output> bundle_output::begin(const std::string& path) {
     made.stream_ = std::move(*stream);
     return made;
   }
-  auto file = file_replacement::begin(path);
+  auto file = pending_file::begin(path);
   if (!file && file.error().code() == errc::not_found)
     return fail(errc::invalid_argument, file.error().text());
   if (!file) return fail(file.error());
@@ -48,7 +48,11 @@ storage::byte_sink bundle_output::sink() {
   };
 }
 
-expected<void> bundle_output::commit() { return file_ ? file_->commit() : expected<void>{}; }
+expected<void> bundle_output::commit() {
+  if (!file_) return {};
+  if (auto kept = file_->sync(); !kept) return kept;
+  return file_->commit();
+}
 
 storage::byte_source source_of(rereadable_file& file, const bundle_progress& progress) {
   return [&file, progress](char* to, std::size_t most) {

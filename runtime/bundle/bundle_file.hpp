@@ -3,7 +3,7 @@
 
 #include "messages/error.hpp"
 #include "runtime/bundle/bundle.hpp"
-#include "runtime/files/file_replacement.hpp"
+#include "runtime/files/pending_file.hpp"
 #include "runtime/files/rereadable_file.hpp"
 #include "runtime/process/descriptor.hpp"
 #include "storage/bundle/bundle_reader.hpp"
@@ -22,7 +22,7 @@ public:
   expected<void> commit();
 
 private:
-  std::optional<file_replacement> file_;
+  std::optional<pending_file> file_;
   descriptor stream_;
 };
 

@@ -17,6 +17,9 @@ error cannot(const char* what, const fs::path& path) {
   return error_of_errno(errno, std::string("cannot ") + what + " " + path.string());
 }
 
+// What names a file that has none.
+constexpr const char* own_files = "/proc/self/fd/";
+
 // A name that no other thread, and no other process that lives, takes.
 std::string temporary_beside(const fs::path& path) {
   static std::atomic<std::uint64_t> last{0};
@@ -28,11 +31,17 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+// None where the file system has no such files, or nothing can name one.
+descriptor open_nameless(const fs::path& folder, mode_t mode) {
+  if (::access(own_files, X_OK) != 0) return {};
+  return descriptor(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
+}
+
 } // namespace
 
 expected<pending_file> pending_file::begin(const fs::path& target, mode_t mode) {
   auto temporary = temporary_beside(target);
-  descriptor nameless{::open(folder_of(target).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode)};
+  auto nameless = open_nameless(folder_of(target), mode);
   if (nameless) return pending_file(target, std::move(temporary), std::move(nameless), false);
   descriptor named{
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)};
@@ -62,9 +71,14 @@ expected<void> pending_file::write(std::string_view bytes) {
   return written;
 }
 
+expected<void> pending_file::sync() {
+  if (::fsync(file_.get()) != 0) return fail(cannot("write", target_));
+  return {};
+}
+
 expected<void> pending_file::name_it() {
   if (is_named_) return {};
-  const auto here = "/proc/self/fd/" + std::to_string(file_.get());
+  const auto here = own_files + std::to_string(file_.get());
   if (::linkat(AT_FDCWD, here.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
     return fail(cannot("write", target_));
   is_named_ = true;

@@ -1,5 +1,5 @@
-// A file that is not there yet: written where nobody sees it, and put in place at once. Owned by
-// one thread.
+// A file that is made or replaced at once, from parts: written where nobody sees it, and put in
+// place when it is whole. Owned by one thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -16,13 +16,16 @@ namespace hearth {
 class pending_file {
 public:
   /// Begins a file that will stand at `target`, whose folder is there. `mode` as for open(2).
-  static expected<pending_file> begin(const std::filesystem::path& target, mode_t mode);
+  /// Errors: those of the system.
+  static expected<pending_file> begin(const std::filesystem::path& target, mode_t mode = 0666);
   pending_file(pending_file&& other) noexcept;
   pending_file& operator=(pending_file&&) = delete;
-  /// Discards what was not committed.
+  /// Discards what was not committed; what was there before stays.
   ~pending_file();
 
   expected<void> write(std::string_view bytes);
+  /// Has what was written on disk when it returns.
+  expected<void> sync();
   /// Gives it a name beside its target, so that nothing but the renaming is left to do.
   expected<void> name_it();
   /// Renames it to its target, in place of what is there.

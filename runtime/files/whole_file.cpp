@@ -1,6 +1,6 @@
 #include "runtime/files/whole_file.hpp"
 
-#include "runtime/files/file_replacement.hpp"
+#include "runtime/files/pending_file.hpp"
 #include "runtime/process/descriptor.hpp"
 
 #include <array>
@@ -41,9 +41,10 @@ expected<std::string> read_whole_file(const std::filesystem::path& path, std::si
 }
 
 expected<void> replace_whole_file(const std::filesystem::path& path, std::string_view bytes) {
-  auto file = file_replacement::begin(path);
+  auto file = pending_file::begin(path);
   if (!file) return fail(file.error());
   if (auto written = file->write(bytes); !written) return written;
+  if (auto kept = file->sync(); !kept) return kept;
   return file->commit();
 }
 
