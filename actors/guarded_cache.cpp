@@ -35,7 +35,7 @@ std::string digest_of(const std::string& guard, const artifact& value) {
                        .update(guard)
                        .update(value.payload())
                        .finish();
-  return {sum.bytes.begin(), sum.bytes.end()};
+  return std::string(sum.view());
 }
 
 artifact encode_list(const variant_list& variants) {

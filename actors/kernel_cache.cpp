@@ -19,9 +19,7 @@ constexpr std::int64_t no_kernel = -1;
 
 // Graphs are longer than keys may be.
 cache_key kept_key(const named_cache_ptr& cache, const std::string& graph) {
-  const auto sum = sha256(graph);
-  const std::string digest(sum.bytes.begin(), sum.bytes.end());
-  return {cache, key::bytes(digest).encoded()};
+  return {cache, key::bytes(sha256(graph).view()).encoded()};
 }
 
 void drop_oldest(kernel_cache_state& state) {

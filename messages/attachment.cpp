@@ -136,8 +136,7 @@ expected<attachment> decode_attachment(std::string folder, const artifact& kept)
 }
 
 key attachment_key(const digest& content) {
-  const std::string bytes(content.bytes.begin(), content.bytes.end());
-  return key::tuple({"attachment", key::bytes(bytes)});
+  return key::tuple({"attachment", key::bytes(content.view())});
 }
 
 } // namespace hearth

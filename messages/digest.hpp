@@ -14,6 +14,10 @@ namespace hearth {
 struct digest {
   std::array<std::uint8_t, 32> bytes{};
 
+  /// The bytes, for as long as the digest stays.
+  std::string_view view() const noexcept {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
   /// 64 lower-case hexadecimal digits.
   std::string hex() const;
   /// RFC 4648 base32, lower case, without padding: 52 characters.

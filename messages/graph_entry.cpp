@@ -14,8 +14,7 @@ tl::unexpected<error> bad_member(std::string_view name) {
 }
 
 value value_of(const attachment_name& one) {
-  const std::string bytes(one.content.bytes.begin(), one.content.bytes.end());
-  return value::array{one.folder, binary{bytes}};
+  return value::array{one.folder, binary{std::string(one.content.view())}};
 }
 
 bool take_attachment(const value& v, attachment_name& into) {

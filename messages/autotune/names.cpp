@@ -6,10 +6,6 @@ namespace {
 constexpr std::string_view best_config_salt = "autotune-best-config-v2";
 constexpr std::string_view bundle_salt = "bundled-autotune-best-configs-v1";
 
-std::string_view bytes_of(const digest& d) {
-  return {reinterpret_cast<const char*>(d.bytes.data()), d.bytes.size()};
-}
-
 } // namespace
 
 std::string prepared_key(std::string_view filename, std::string_view tag) {
@@ -19,7 +15,7 @@ std::string prepared_key(std::string_view filename, std::string_view tag) {
 }
 
 std::string local_name(std::string_view prepared_key, const digest& toolchain) {
-  return sha256_stream{}.update(prepared_key).update(bytes_of(toolchain)).finish().hex() +
+  return sha256_stream{}.update(prepared_key).update(toolchain.view()).finish().hex() +
          ".best_config";
 }
 

@@ -12,10 +12,6 @@
 namespace hearth {
 namespace {
 
-void pack_digest(packer& out, const digest& d) {
-  pack_bytes(out, {reinterpret_cast<const char*>(d.bytes.data()), d.bytes.size()});
-}
-
 void pack_sizes(packer& out, const std::vector<dimension>& sizes) {
   out.pack_array(static_cast<std::uint32_t>(sizes.size()));
   for (const auto& one : sizes) {
@@ -76,7 +72,7 @@ struct detail_packer {
   void operator()(const constant_detail& c) {
     begin(9);
     tensor(c.tensor);
-    pack_digest(out, c.values);
+    pack_bytes(out, c.values.view());
     out.pack(c.bytes);
   }
   void operator()(const symbol_detail& s) { begin(1), pack_text(out, s.name); }
@@ -88,14 +84,14 @@ struct detail_packer {
   }
   void operator()(const file_detail& f) {
     begin(2);
-    pack_digest(out, f.content);
+    pack_bytes(out, f.content.view());
     out.pack(f.bytes);
   }
   void operator()(const tree_detail& t) {
     begin(3 * t.files.size());
     for (const auto& [path, one] : t.files) {
       pack_text(out, path);
-      pack_digest(out, one.content);
+      pack_bytes(out, one.content.view());
       out.pack(one.bytes);
     }
   }

@@ -57,9 +57,7 @@ value to_value(bool flag) { return flag; }
 value to_value(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 value to_value(std::chrono::milliseconds time) { return std::int64_t{time.count()}; }
 value to_value(remote_use use) { return static_cast<int>(use); }
-value to_value(const digest& d) {
-  return binary{{reinterpret_cast<const char*>(d.bytes.data()), d.bytes.size()}};
-}
+value to_value(const digest& d) { return binary{std::string(d.view())}; }
 value to_value(const std::vector<std::string>& texts) {
   return value::array(texts.begin(), texts.end());
 }

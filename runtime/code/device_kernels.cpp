@@ -17,8 +17,7 @@ std::optional<device_binary> format_named(std::string_view name) {
 }
 
 std::string content_digest(const artifact& binary) {
-  const auto sum = sha256(binary.payload());
-  return {sum.bytes.begin(), sum.bytes.end()};
+  return std::string(sha256(binary.payload()).view());
 }
 
 key name_key(const std::string& name) { return key::tuple({"kernel", name}); }

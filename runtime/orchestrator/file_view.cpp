@@ -253,7 +253,7 @@ value to_value(const file_stamp& stamp) { return binary{pack(stamp)}; }
 value to_value(const file_content& content) {
   auto bytes = pack(content.stamp);
   bytes += content.settled ? '\1' : '\0';
-  bytes.append(content.content.bytes.begin(), content.content.bytes.end());
+  bytes += content.content.view();
   return binary{std::move(bytes)};
 }
 

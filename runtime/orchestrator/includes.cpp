@@ -60,9 +60,8 @@ value texts(std::span<const std::string> list) { return value::array(list.begin(
 digest identity_of(std::span<const source_file> files) {
   sha256_stream stream;
   for (const auto& file : files) {
-    const auto& bytes = file.state.content.bytes;
     stream.update(std::to_string(file.name.size()) + ':' + file.name);
-    stream.update(std::string(bytes.begin(), bytes.end()));
+    stream.update(file.state.content.view());
   }
   return stream.finish();
 }

@@ -117,10 +117,7 @@ keyed_candidate make_candidate(const workshop& shop, const plan_kernel& kernel,
   return result;
 }
 
-key key_of(const value::map& details) {
-  const auto sum = key_digest(details);
-  return key::bytes({reinterpret_cast<const char*>(sum.bytes.data()), sum.bytes.size()});
-}
+key key_of(const value::map& details) { return key::bytes(key_digest(details).view()); }
 
 std::string label_of(const plan_kernel& kernel, const plan_entry& entry) {
   return entry.guard ? kernel.name + "[guard " + std::to_string(*entry.guard) + "]" : kernel.name;

@@ -40,9 +40,8 @@ bool take_signature(const value& v, std::optional<kept_signature>& into) {
 } // namespace
 
 std::string encode_end(const bundle_end& end) {
-  const std::string sum(end.sum.bytes.begin(), end.sum.bytes.end());
-  return encode(value{value::array{counted(end.records), counted(end.content_bytes), binary{sum},
-                                   value_of(end.signed_by)}});
+  return encode(value{value::array{counted(end.records), counted(end.content_bytes),
+                                   binary{std::string(end.sum.view())}, value_of(end.signed_by)}});
 }
 
 std::optional<bundle_end> decode_end(std::string_view bytes) {

@@ -11,9 +11,7 @@ constexpr const char* head_member = "record_head";
 } // namespace
 
 key key_of_kept(const record_head& head) {
-  const auto sum = sha256(head.key);
-  const std::string digest(sum.bytes.begin(), sum.bytes.end());
-  return key::tuple({head.type, head.cache, head.version, key::bytes(digest)});
+  return key::tuple({head.type, head.cache, head.version, key::bytes(sha256(head.key).view())});
 }
 
 std::string metadata_of_kept(const record_head& head) {

@@ -8,10 +8,6 @@
 namespace hearth::storage {
 namespace {
 
-std::string_view view_of(const digest& of) {
-  return {reinterpret_cast<const char*>(of.bytes.data()), of.bytes.size()};
-}
-
 opened_envelope not_taken(envelope_fault why) { return {why, {}}; }
 
 // The payload packed, or nothing when that is no smaller.
@@ -28,7 +24,7 @@ std::string pack_payload(std::string_view payload) {
 envelope_fault check(const cache_key& key, const envelope_fields& fields,
                      const signing_keys& keys) {
   const auto right = entry_digest(key, fields);
-  if (fields.digest != view_of(right)) return envelope_fault::damaged;
+  if (fields.digest != right.view()) return envelope_fault::damaged;
   if (!key.cache->sign) return envelope_fault::none;
   if (!fields.signature) return envelope_fault::unsigned_;
   return is_signed_by(keys, *fields.signature, right) ? envelope_fault::none
@@ -69,7 +65,7 @@ std::string seal_envelope(const cache_key& key, const artifact& value, const sig
   fields.coding =
       static_cast<std::uint64_t>(packed.empty() ? payload_coding::raw : payload_coding::zstd);
   const auto sum = entry_digest(key, fields);
-  fields.digest = view_of(sum);
+  fields.digest = sum.view();
   const auto signature = sign ? sign_digest(sum, keys.front()) : std::string{};
   if (sign)
     fields.signature = {static_cast<std::uint64_t>(signature_algorithm::hmac_sha256),

@@ -86,7 +86,7 @@ std::string sign_digest(const digest& of, const signing_key& key) {
   signed_bytes += static_cast<char>(signature_algorithm::hmac_sha256);
   signed_bytes += static_cast<char>(key.id.size());
   signed_bytes += key.id;
-  signed_bytes.append(reinterpret_cast<const char*>(of.bytes.data()), of.bytes.size());
+  signed_bytes += of.view();
   std::array<unsigned char, EVP_MAX_MD_SIZE> mac;
   unsigned size = 0;
   const auto* made = HMAC(EVP_sha256(), key.secret.data(), static_cast<int>(key.secret.size()),

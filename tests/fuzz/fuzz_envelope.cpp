@@ -29,7 +29,7 @@ void open(const cache_key& key, std::string_view bytes, bool may_be_taken) {
 
 void open_repaired(const cache_key& key, envelope_fields fields) {
   const auto sum = entry_digest(key, fields);
-  fields.digest = {reinterpret_cast<const char*>(sum.bytes.data()), sum.bytes.size()};
+  fields.digest = sum.view();
   // A seed's own signature still fits when nothing but its digest was changed.
   const bool genuine = fields.signature && is_signed_by(test::two_keys(), *fields.signature, sum);
   open(key, pack_envelope(fields), !key.cache->sign || genuine);

@@ -41,7 +41,7 @@ std::string remade(const cache_key& key, std::string_view bytes, Change change) 
   REQUIRE(fields);
   change(*fields);
   const auto sum = entry_digest(key, *fields);
-  fields->digest = {reinterpret_cast<const char*>(sum.bytes.data()), sum.bytes.size()};
+  fields->digest = sum.view();
   return pack_envelope(*fields);
 }
 
