@@ -6,57 +6,79 @@
 namespace hearth {
 namespace {
 
-// Reads words of one rule, which ends with its line.
+// Reads rules from their beginning to their end.
 class rule_reader {
 public:
   explicit rule_reader(std::string_view text)
-      : text_(text) {}
+      : rest_(text) {}
 
-  bool is_at_end() const { return at_ >= text_.size(); }
-  bool is_at_line_end() const { return is_at_end() || text_[at_] == '\n'; }
-
+  bool is_at_end() const { return rest_.empty(); }
+  bool is_at_line_end() const { return is_at_end() || line_end_at(0) > 0; }
+  void skip_line_end() { rest_.remove_prefix(line_end_at(0)); }
   void skip_blanks() {
-    while (!is_at_end() && (is_blank(text_[at_]) || continues()))
-      at_ += continues() ? continuation() : 1;
-  }
-  void skip_line_end() {
-    if (!is_at_end()) ++at_;
+    while (!is_at_end() && (is_blank(rest_.front()) || continuation() > 0))
+      rest_.remove_prefix(std::max<std::size_t>(continuation(), 1));
   }
 
-  // A word; a target's colon is a word of its own.
-  std::string word() {
-    if (is_colon()) return ++at_, ":";
-    std::string result;
-    while (!is_at_line_end() && !is_blank(text_[at_]) && !continues() && !is_colon())
-      result += next_character();
-    return result;
+  // Goes behind the colon that ends a rule's targets. False when there is none behind them.
+  bool skip_targets() {
+    bool has_targets = false;
+    for (skip_blanks(); !is_at_line_end(); skip_blanks()) {
+      if (is_at_colon()) return rest_.remove_prefix(1), true;
+      for (std::string target; !is_at_name_end() && !is_at_colon();)
+        take_part(target);
+      has_targets = true;
+    }
+    return !has_targets;
+  }
+
+  // Behind the colon: the next name, which stands here.
+  std::string name() {
+    std::string name;
+    while (!is_at_name_end())
+      take_part(name);
+    return name;
   }
 
 private:
-  static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-  char after(std::size_t distance) const {
-    return at_ + distance < text_.size() ? text_[at_ + distance] : '\n';
+  static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+  std::size_t line_end_at(std::size_t i) const {
+    const auto from = rest_.substr(std::min(i, rest_.size()));
+    if (from.starts_with('\n')) return 1;
+    return from.starts_with("\r\n") ? 2 : 0;
   }
+  // Bytes of a backslash and the line end that it stands before.
   std::size_t continuation() const {
-    if (text_[at_] != '\\') return 0;
-    if (after(1) == '\n') return 2;
-    return after(1) == '\r' && after(2) == '\n' ? 3 : 0;
+    return rest_.starts_with('\\') && line_end_at(1) > 0 ? 1 + line_end_at(1) : 0;
   }
-  bool continues() const { return !is_at_end() && continuation() != 0; }
+  bool is_at_name_end() const {
+    return is_at_line_end() || is_blank(rest_.front()) || continuation() > 0;
+  }
   // Inside of a name (c:/x) it is none.
-  bool is_colon() const {
-    return text_[at_] == ':' && (is_blank(after(1)) || after(1) == '\n' || after(1) == '\\');
-  }
-  char next_character() {
-    const char c = text_[at_];
-    const bool escapes = (c == '\\' && (after(1) == ' ' || after(1) == '#' || after(1) == ':')) ||
-                         (c == '$' && after(1) == '$');
-    at_ += escapes ? 2 : 1;
-    return escapes ? text_[at_ - 1] : c;
+  bool is_at_colon() const {
+    if (!rest_.starts_with(':')) return false;
+    return rest_.size() == 1 || is_blank(rest_[1]) || rest_[1] == '\\' || line_end_at(1) > 0;
   }
 
-  std::string_view text_;
-  std::size_t at_ = 0;
+  void take_part(std::string& name) {
+    if (rest_.front() == '\\') return take_backslashes(name);
+    if (rest_.starts_with("$$")) rest_.remove_prefix(1);
+    name += rest_.front();
+    rest_.remove_prefix(1);
+  }
+  // A run of backslashes, and what its last one escapes. Those before white space are doubled.
+  void take_backslashes(std::string& name) {
+    auto run = std::min(rest_.find_first_not_of('\\'), rest_.size());
+    if (line_end_at(run) > 0) --run; // the last one continues the rule
+    const char next = run < rest_.size() ? rest_[run] : '\0';
+    const bool is_doubled = is_blank(next);
+    const bool escapes = is_doubled ? run % 2 == 1 : next == '#' || next == ':';
+    name.append(is_doubled ? run / 2 : run - (escapes ? 1 : 0), '\\');
+    if (escapes) name += next;
+    rest_.remove_prefix(run + (escapes ? 1 : 0));
+  }
+
+  std::string_view rest_;
 };
 
 } // namespace
@@ -66,18 +88,10 @@ expected<std::vector<std::string>> read_dependencies(std::string_view text) {
   std::unordered_set<std::string> seen;
   rule_reader rules(text);
   while (!rules.is_at_end()) {
-    bool is_behind_colon = false;
-    bool is_empty = true;
-    for (rules.skip_blanks(); !rules.is_at_line_end(); rules.skip_blanks()) {
-      auto word = rules.word();
-      is_empty = false;
-      if (is_behind_colon && seen.insert(word).second)
-        all.push_back(std::move(word));
-      else if (word == ":")
-        is_behind_colon = true;
-    }
-    if (!is_empty && !is_behind_colon)
+    if (!rules.skip_targets())
       return fail(errc::malformed, "a line of a dependency file that is no rule");
+    for (rules.skip_blanks(); !rules.is_at_line_end(); rules.skip_blanks())
+      if (auto name = rules.name(); seen.insert(name).second) all.push_back(std::move(name));
     rules.skip_line_end();
   }
   return all;

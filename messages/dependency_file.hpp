@@ -10,9 +10,10 @@
 
 namespace hearth {
 
-/// The prerequisites of all rules, each once, in order. A backslash before a space or `#` and a
-/// doubled `$` stand for the character itself; a backslash at the end of a line goes on with the
-/// next. Errors: `malformed`, text that is no rule.
+/// The prerequisites of all rules, each once, in order. GCC and Clang escape alike: `$$`, a
+/// backslash before white space (the backslashes in front of it doubled) and before `#`; others
+/// write one before `:` too. A backslash at the end of a line goes on with the next. Errors:
+/// `malformed`, text that is no rule.
 expected<std::vector<std::string>> read_dependencies(std::string_view text);
 
 } // namespace hearth

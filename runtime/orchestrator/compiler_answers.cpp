@@ -1,8 +1,9 @@
 #include "runtime/orchestrator/compiler_answers.hpp"
 
+#include "messages/dependency_file.hpp"
+
 #include <algorithm>
 #include <optional>
-#include <unordered_set>
 
 namespace hearth::orchestrator {
 namespace {
@@ -95,61 +96,6 @@ void each_line(std::string_view text, Read read) {
   }
 }
 
-// Reads the escaped names of a make rule, one character after the other.
-class name_reader {
-public:
-  explicit name_reader(std::string_view rule)
-      : rest_(rule) {}
-
-  // The next name; empty at the end.
-  std::string next() {
-    skip_space();
-    std::string name;
-    while (!rest_.empty() && !at_space()) {
-      if (rest_.front() == '\\')
-        take_backslashes(name);
-      else
-        take_plain(name);
-    }
-    return name;
-  }
-
-private:
-  bool at_space() const { return rest_.front() == ' ' || rest_.front() == '\t' || at_break(0); }
-  bool at_break(std::size_t i) const {
-    return rest_.substr(i).starts_with("\n") || rest_.substr(i).starts_with("\\\n");
-  }
-  void skip_space() {
-    while (!rest_.empty() && at_space())
-      rest_.remove_prefix(rest_.front() == '\\' ? 2 : 1);
-  }
-  void take_plain(std::string& name) {
-    if (rest_.starts_with("$$")) rest_.remove_prefix(1);
-    name += rest_.front();
-    rest_.remove_prefix(1);
-  }
-  // A run of backslashes, and the white space or `#` that its last one escapes.
-  void take_backslashes(std::string& name) {
-    auto run = std::min(rest_.find_first_not_of('\\'), rest_.size());
-    const char next = run < rest_.size() ? rest_[run] : '\0';
-    if (next == '\n') --run; // the last one continues the rule
-    if (next == ' ' || next == '\t') {
-      name.append(run / 2, '\\');
-      if (run % 2 == 1) name += next;
-      rest_.remove_prefix(run + run % 2);
-    } else if (next == '#') {
-      name.append(run - 1, '\\');
-      name += '#';
-      rest_.remove_prefix(run + 1);
-    } else {
-      name.append(run, '\\');
-      rest_.remove_prefix(run);
-    }
-  }
-
-  std::string_view rest_;
-};
-
 } // namespace
 
 std::vector<std::string> split_path(std::string_view list) {
@@ -186,15 +132,9 @@ std::vector<std::string> read_loaded(std::string_view listing) {
   return paths;
 }
 
-std::vector<std::string> read_dependencies(std::string_view rule) {
-  constexpr std::string_view target = "hearth:";
-  if (!rule.starts_with(target)) return {};
-  std::vector<std::string> names;
-  std::unordered_set<std::string> seen;
-  name_reader reader(rule.substr(target.size()));
-  for (auto name = reader.next(); !name.empty(); name = reader.next())
-    if (seen.insert(name).second) names.push_back(std::move(name));
-  return names;
+std::vector<std::string> read_own_rule(std::string_view rule) {
+  if (!rule.starts_with("hearth:")) return {};
+  return read_dependencies(rule).value_or(std::vector<std::string>{});
 }
 
 } // namespace hearth::orchestrator

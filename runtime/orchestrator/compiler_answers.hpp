@@ -32,8 +32,7 @@ std::vector<std::string> read_loaded(std::string_view listing);
 std::vector<std::string> split_path(std::string_view list);
 
 /// The files that make's rule `hearth: ...` of a compiler's `-M` depends on, as the compiler spells
-/// them, each once, in order. GCC and Clang escape alike: `$$`, a backslash before white space (the
-/// backslashes in front of it doubled) and before `#`. Empty when it is no such rule.
-std::vector<std::string> read_dependencies(std::string_view rule);
+/// them, each once, in order. Empty when it is no such rule.
+std::vector<std::string> read_own_rule(std::string_view rule);
 
 } // namespace hearth::orchestrator

@@ -258,7 +258,7 @@ expected<std::vector<std::string>> include_scanner::ask(const std::string& sourc
   if (!result->succeeded()) return fail(failure_of(*result, source));
   const auto rule = read_file(target->path(), rule_bytes);
   if (!rule) return fail(rule.error());
-  auto names = read_dependencies(*rule);
+  auto names = read_own_rule(*rule);
   if (names.empty())
     return fail(errc::unsupported, "the includes of " + source + ": " + compiler_.compiler +
                                        " -M answered no list of them; name a GCC or Clang");

@@ -33,6 +33,13 @@ TEST_CASE("names with spaces, hashes, dollars and colons") {
   CHECK(read("a.o: my\\ file.h c\\#.h d$$.h c:/x.h e\\:f\n") ==
         names{"my file.h", "c#.h", "d$.h", "c:/x.h", "e:f"});
   CHECK(read("a.o: back\\slash\n") == names{"back\\slash"});
+  CHECK(read("a\\:b.o c:/d.o: e: f\n") == names{"e:", "f"});
+}
+
+TEST_CASE("runs of backslashes are doubled before white space alone") {
+  CHECK(read("a.o: b\\\\\\ s.hpp a\\\\ b tab\\\tx.hpp\n") ==
+        names{"b\\ s.hpp", "a\\", "b", "tab\tx.hpp"});
+  CHECK(read("a.o: g\\\\#h.hpp b\\\\c \\\n d\\\n e\n") == names{"g\\#h.hpp", "b\\\\c", "d", "e"});
 }
 
 TEST_CASE("an empty text names nothing and a text that is no rule is an error") {

@@ -7,20 +7,20 @@ using namespace hearth::orchestrator;
 using names = std::vector<std::string>;
 
 TEST_CASE("the names of a make rule come back as they were") {
-  CHECK(read_dependencies("hearth: a.cpp /usr/include/b.h \\\n  c.h\n") ==
+  CHECK(read_own_rule("hearth: a.cpp /usr/include/b.h \\\n  c.h\n") ==
         names{"a.cpp", "/usr/include/b.h", "c.h"});
-  CHECK(read_dependencies("hearth: m\\ $$ain.cpp d\\ ir/h\\ \"q$$x\\#y:z.hpp \\\n b\\s.hpp "
-                          "b\\\\\\ s.hpp b\\\\#s.hpp tab\\\tx.hpp\n") ==
+  CHECK(read_own_rule("hearth: m\\ $$ain.cpp d\\ ir/h\\ \"q$$x\\#y:z.hpp \\\n b\\s.hpp "
+                      "b\\\\\\ s.hpp b\\\\#s.hpp tab\\\tx.hpp\n") ==
         names{"m $ain.cpp", "d ir/h \"q$x#y:z.hpp", "b\\s.hpp", "b\\ s.hpp", "b\\#s.hpp",
               "tab\tx.hpp"});
-  CHECK(read_dependencies("hearth: a\\\\ b\n") == names{"a\\", "b"});
-  CHECK(read_dependencies("hearth: a.h b.h a.h\n") == names{"a.h", "b.h"});
-  CHECK(read_dependencies("hearth: $x\n") == names{"$x"});
+  CHECK(read_own_rule("hearth: a\\\\ b\n") == names{"a\\", "b"});
+  CHECK(read_own_rule("hearth: a.h b.h a.h\n") == names{"a.h", "b.h"});
+  CHECK(read_own_rule("hearth: $x\n") == names{"$x"});
 }
 
 TEST_CASE("what is no rule has no names") {
   for (const auto* text : {"", "hearth:", "hearth: \n", "other: a.cpp\n", "hearth", "\\\n"})
-    CHECK(read_dependencies(text).empty());
+    CHECK(read_own_rule(text).empty());
 }
 
 TEST_CASE("the answers of GCC are read") {
