@@ -102,12 +102,7 @@ void finish_job(self_pointer self, const job_ptr& job, const tune_reply& reply) 
 void fail_job(self_pointer self, const job_ptr& job, std::string problem) {
   tune_reply reply;
   reply.problem = std::move(problem);
-  for (std::size_t i = 0; i < job->candidates.size(); ++i) {
-    const auto& candidate = job->request->candidates[i];
-    if (!job->candidates[i].reason.empty())
-      reply.rejected.push_back(
-          {candidate.config, candidate.config_text, job->candidates[i].reason});
-  }
+  reply.rejected = rejections_of(*job);
   finish_job(self, job, reply);
 }
 

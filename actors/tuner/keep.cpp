@@ -9,16 +9,6 @@ namespace {
 
 using reply_ptr = std::shared_ptr<tune_reply>;
 
-std::vector<rejection> rejections_of(const kernel_tuner_state::job& job) {
-  std::vector<rejection> rejected;
-  for (std::size_t i = 0; i < job.candidates.size(); ++i) {
-    const auto& candidate = job.request->candidates[i];
-    if (!job.candidates[i].reason.empty())
-      rejected.push_back({candidate.config, candidate.config_text, job.candidates[i].reason});
-  }
-  return rejected;
-}
-
 std::int64_t slowest_time(const kernel_tuner_state::job& job) {
   std::int64_t slowest = 0;
   for (const auto& candidate : job.candidates)
@@ -101,6 +91,16 @@ reply_ptr entry_of(self_pointer self, const job_ptr& job, std::size_t winner) {
 }
 
 } // namespace
+
+std::vector<rejection> rejections_of(const kernel_tuner_state::job& job) {
+  std::vector<rejection> rejected;
+  for (std::size_t i = 0; i < job.candidates.size(); ++i) {
+    const auto& candidate = job.request->candidates[i];
+    if (!job.candidates[i].reason.empty())
+      rejected.push_back({candidate.config, candidate.config_text, job.candidates[i].reason});
+  }
+  return rejected;
+}
 
 void keep(self_pointer self, const job_ptr& job, std::size_t winner, keeping what) {
   const auto reply = entry_of(self, job, winner);

@@ -60,6 +60,8 @@ void take_first(self_pointer self, const job_ptr& job);
 
 // --- keep.cpp
 
+/// What was left out, and why.
+std::vector<rejection> rejections_of(const kernel_tuner_state::job& job);
 enum class keeping { entry_alone, tuning_too };
 /// Keeps the winner and answers.
 void keep(self_pointer self, const job_ptr& job, std::size_t winner, keeping what);
