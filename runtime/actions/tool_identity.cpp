@@ -1,9 +1,9 @@
 #include "runtime/actions/tool_identity.hpp"
 
+#include "runtime/files/find_program.hpp"
 #include "runtime/keys/contents.hpp"
 #include "runtime/orchestrator/file_view.hpp"
 #include "runtime/orchestrator/toolchain.hpp"
-#include "runtime/process/find_program.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,18 +32,6 @@ bool is_own_input(const action& asked) {
   };
   return std::any_of(asked.texts.begin(), asked.texts.end(),
                      [&](const auto& text) { return is_it(text.first); });
-}
-
-expected<std::string> find(const action& asked, const std::string& path) {
-  const auto& name = asked.command.front();
-  auto found = find_program(name, {"PATH=" + path}, asked.directory.string());
-  if (found) return found;
-  std::error_code ignored;
-  const bool is_path = name.find('/') != std::string::npos;
-  const bool is_missing = is_path
-                              ? !fs::exists(place_of(asked, name), ignored)
-                              : found.error().text().find("it is not in PATH") != std::string::npos;
-  return fail(is_missing ? errc::not_found : errc::permission, found.error().text());
 }
 
 bool is_binary(const std::string& program) {
@@ -113,7 +101,7 @@ expected<tool_identity> identify_tool(const action& asked, const tool_ports& too
   if (is_own_input(asked)) {
     details = {{"path", path}};
   } else {
-    const auto program = find(asked, path);
+    const auto program = find_program(asked.command.front(), path, asked.directory.string());
     if (!program) return fail(program.error());
     auto found = details_of(asked, *program, path, tools);
     if (!found) return fail(found.error());

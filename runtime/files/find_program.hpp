@@ -1,7 +1,9 @@
-// Where a program is. Any thread.
+// Where a program is that is named as a shell would name it. Pure but for looking at files; any
+// thread.
 #pragma once
 
-#include <optional>
+#include "messages/error.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -10,13 +12,14 @@ namespace hearth {
 /// Whether there is a file at `path` that may be executed.
 bool is_program(const std::string& path);
 
-/// The program `name` in the folders of `path`, a list as PATH is one, relative ones (and an empty
-/// one) inside of `directory`.
-std::optional<std::string> find_in_path(std::string_view name, std::string_view path,
-                                        std::string_view directory);
+/// The executable file that `name` means: itself when there is a '/' in it, else the first of that
+/// name in the folders of `path`, a list as PATH is one. What is relative (and an empty folder)
+/// stands in `directory`. Errors: `not_found`, `permission`, saying where it was looked for.
+expected<std::string> find_program(const std::string& name, std::string_view path,
+                                   const std::string& directory);
 
-/// The same for a name that may be a path, with this process's PATH and working directory. Not
-/// while another thread changes the environment.
-std::optional<std::string> find_program(const std::string& name);
+/// PATH of this process, or what a shell has without one. Not while another thread changes the
+/// environment.
+std::string_view search_path();
 
 } // namespace hearth

@@ -55,7 +55,7 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
 detail compilers_found() {
   detail::map found;
   for (const char* name : compiler_names)
-    if (const auto path = find_program(name))
+    if (const auto path = find_program(name, search_path(), ""))
       if (const auto content = detail_of_file(*path)) found.emplace(name, *content);
   return found;
 }

@@ -28,7 +28,7 @@ expected<detail> tree_part(const source_tree& tree) {
 }
 
 expected<detail> compiler_part(const std::string& name) {
-  const auto path = find_program(name);
+  const auto path = find_program(name, search_path(), "");
   if (!path)
     return fail(errc::not_found, "there is no compiler '" + name + "' in PATH; install it");
   return file_part(*path);

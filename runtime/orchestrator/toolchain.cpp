@@ -4,6 +4,7 @@
 
 #include "runtime/orchestrator/compiler_answers.hpp"
 #include "runtime/orchestrator/machine.hpp"
+#include "runtime/process/environment.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,22 +47,27 @@ std::string_view value_of(std::string_view variable) {
   return at == std::string_view::npos ? std::string_view() : variable.substr(at + 1);
 }
 
-std::string_view value_in(std::span<const std::string> environment, std::string_view name) {
-  for (const auto& variable : environment)
-    if (name_of(variable) == name) return value_of(variable);
-  return {};
+std::string_view path_variable(const std::vector<std::string>& environment) {
+  const char* path = find_variable(environment, "PATH");
+  return path ? path : "";
 }
 
 value texts(std::span<const std::string> list) { return value::array(list.begin(), list.end()); }
+
+// Where PATH has a program; empty when nowhere, or without a PATH.
+std::string in_path(const std::string& name, std::string_view path, const std::string& directory) {
+  if (path.empty()) return {};
+  return find_program(name, path, directory).value_or(std::string());
+}
 
 expected<std::string> find_compiler(const toolchain_request& request, std::string_view path) {
   const auto& name = request.compiler;
   if (name.empty()) return fail(errc::invalid_argument, "the plan names no compiler; name one");
   if (name.find('/') == std::string::npos) {
-    auto found = find_in_path(name, path, request.directory);
-    if (!found)
+    auto found = in_path(name, path, request.directory);
+    if (found.empty())
       return fail(errc::not_found, "no compiler " + name + " in PATH; install it or name another");
-    return *found;
+    return found;
   }
   auto found = path_in(request.directory, name);
   if (!is_program(found))
@@ -166,11 +172,10 @@ public:
   file_collector(const toolchain& of, const driver_answers& answers,
                  const std::vector<std::string>& loaded, file_view& files)
       : toolchain_(of)
-
       , answers_(answers)
       , loaded_(loaded)
       , files_(files)
-      , path_(value_in(of.environment, "PATH")) {}
+      , path_(path_variable(of.environment)) {}
 
   expected<std::vector<toolchain_file>> collect() {
     auto driver = files_.content(toolchain_.compiler);
@@ -205,7 +210,7 @@ private:
   }
   std::string program(const std::string& name) const {
     if (name.empty() || name.find('/') != std::string::npos) return name;
-    return find_in_path(name, path_, toolchain_.directory).value_or(std::string());
+    return in_path(name, path_, toolchain_.directory);
   }
   std::string in_directories(const std::vector<std::string>& directories, std::string_view name) {
     for (const auto& directory : directories)
@@ -216,7 +221,7 @@ private:
   std::string tool(std::string_view name) {
     auto found = in_directories(answers_.program_directories, name);
     if (!found.empty()) return found;
-    return find_in_path(name, path_, toolchain_.directory).value_or(std::string());
+    return in_path(std::string(name), path_, toolchain_.directory);
   }
 
   // The files that a flag may name: itself, what follows `=`, `@` or a letter, parts of `-Wl,a,b`.
@@ -449,7 +454,7 @@ expected<toolchain> identify(const toolchain_request& request, file_view& files,
   result.directory = request.directory;
   result.flags = request.flags;
   result.environment = compiler_environment(request.variables);
-  auto compiler = find_compiler(request, value_in(result.environment, "PATH"));
+  auto compiler = find_compiler(request, path_variable(result.environment));
   if (!compiler) return fail(compiler.error());
   result.compiler = std::move(*compiler);
 

@@ -1,7 +1,8 @@
 #include "runtime/process/process_runner.hpp"
 
+#include "runtime/files/find_program.hpp"
 #include "runtime/process/bounded_output.hpp"
-#include "runtime/process/find_program.hpp"
+#include "runtime/process/environment.hpp"
 #include "runtime/process/last_line.hpp"
 #include "runtime/process/supervised_process.hpp"
 
@@ -38,6 +39,13 @@ expected<void> check(const process_request& request) {
     return fail(errc::invalid_argument,
                 "a NUL byte in the arguments or the environment of " + request.argv.front());
   return {};
+}
+
+expected<std::string> program_of(const process_request& request) {
+  const char* path = find_variable(request.environment, "PATH");
+  auto found = find_program(request.argv.front(), path ? path : search_path(), request.directory);
+  if (!found) return fail(errc::process_failed, found.error().text());
+  return found;
 }
 
 process_result cancelled_before_start() {
@@ -202,7 +210,7 @@ expected<process_result> subprocess_runner::run(const process_request& request,
                                                 std::stop_token stop) {
   if (auto valid = check(request); !valid) return fail(valid.error());
   if (stop.stop_requested()) return cancelled_before_start();
-  auto program = find_program(request.argv.front(), request.environment, request.directory);
+  const auto program = program_of(request);
   if (!program) return fail(program.error());
   descriptor stop_event;
   if (stop.stop_possible()) {

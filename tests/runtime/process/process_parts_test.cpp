@@ -1,16 +1,14 @@
 #include "runtime/process/bounded_output.hpp"
-#include "runtime/process/find_program.hpp"
+#include "runtime/process/environment.hpp"
 #include "runtime/process/last_line.hpp"
 #include "runtime/process/signal_name.hpp"
 #include "runtime/process/worker_path.hpp"
-#include "tests/support/temporary_directory.hpp"
 
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
-#include <fstream>
 
 using namespace hearth;
 
@@ -103,28 +101,6 @@ TEST_CASE("a variable is found by its whole name") {
   CHECK(find_variable(environment, "PATH") == std::string("right"));
   CHECK(find_variable(environment, "EMPTY") == std::string(""));
   CHECK(find_variable(environment, "PAT") == nullptr);
-}
-
-TEST_CASE("a program is found as a shell would find it") {
-  test::temporary_directory folder;
-  std::filesystem::create_directories(folder / "bin/tool-folder");
-  std::ofstream(folder / "bin/tool") << "#!/bin/sh\n";
-  std::filesystem::permissions(folder / "bin/tool", std::filesystem::perms::owner_all);
-  const auto bin = (folder / "bin").string();
-  const auto tool = (folder / "bin/tool").string();
-  CHECK(find_program("tool", {"PATH=/nowhere:" + bin}, "").value() == tool);
-  CHECK(find_program("tool", {"PATH=bin"}, folder.path()).value() == tool);
-  CHECK(find_program("tool", {"PATH="}, bin).value() == tool);
-  CHECK(find_program("tool", {"PATH=/nowhere:"}, bin).value() == tool);
-  CHECK(find_program("bin/tool", {"PATH=/nowhere"}, folder.path()).value() == tool);
-  CHECK(find_program(tool, {}, "/").value() == tool);
-  CHECK(find_program("sh", {}, "").has_value());
-  const auto missing = find_program("tool", {"PATH=/nowhere"}, bin);
-  CHECK(missing.error().code() == errc::process_failed);
-  CHECK(missing.error().text() ==
-        "cannot run tool: it is not in PATH (/nowhere); install it or name its path");
-  CHECK(find_program("tool-folder", {"PATH=" + bin}, "").error().text() ==
-        "cannot run tool-folder: " + bin + "/tool-folder: Is a directory");
 }
 
 TEST_CASE("the worker is found and a wrong path to it is an error") {
