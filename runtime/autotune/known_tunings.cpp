@@ -3,6 +3,7 @@
 #include "messages/autotune/names.hpp"
 #include "messages/value.hpp"
 #include "runtime/core.hpp"
+#include "runtime/replace_entry.hpp"
 #include "runtime/runtime.hpp"
 
 #include <utility>
@@ -51,20 +52,11 @@ expected<named_tunings> known_tunings::all(std::uint64_t& unreadable) const {
 expected<import_counts> known_tunings::take_in(const named_tunings& tunings) const {
   import_counts counts;
   for (const auto& [name, record] : tunings) {
-    const auto stored = artifact::make(encode_record(record));
-    const auto inserted = cache_.insert(key(name), stored);
-    if (!inserted) return fail(inserted.error().within(name));
-    if (*inserted == insert_outcome::inserted) {
-      ++counts.added;
-      continue;
-    }
-    const auto there = cache_.get(key(name));
-    if (there && there->hit() && same_bytes(there->value, stored)) {
-      ++counts.same;
-      continue;
-    }
-    if (auto put = cache_.put(key(name), stored); !put) return fail(put.error().within(name));
-    ++counts.replaced;
+    const auto outcome = replace_entry(cache_, key(name), artifact::make(encode_record(record)));
+    if (!outcome) return fail(outcome.error().within(name));
+    counts.added += *outcome == replace_outcome::inserted;
+    counts.same += *outcome == replace_outcome::same;
+    counts.replaced += *outcome == replace_outcome::replaced;
   }
   return counts;
 }

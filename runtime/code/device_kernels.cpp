@@ -2,6 +2,7 @@
 
 #include "messages/digest.hpp"
 #include "runtime/keys/code_files.hpp"
+#include "runtime/replace_entry.hpp"
 
 #include <array>
 
@@ -66,13 +67,9 @@ expected<void> device_kernels::save(const std::string& name, const device_kernel
   // The binary first: a name never leads to what is not there yet.
   if (auto kept = entries_.insert(binary_key(digest), kernel.binary); !kept)
     return fail(kept.error());
-  const auto named = encode_kernel(kernel, digest);
-  const auto outcome = entries_.insert(name_key(name), named);
-  if (!outcome) return fail(outcome.error());
-  if (*outcome == insert_outcome::inserted) return {};
-  const auto known = entries_.get(name_key(name));
-  if (known && known->hit() && same_bytes(known->value, named)) return {};
-  return entries_.put(name_key(name), named);
+  const auto named = replace_entry(entries_, name_key(name), encode_kernel(kernel, digest));
+  if (!named) return fail(named.error());
+  return {};
 }
 
 expected<std::optional<device_kernel>> device_kernels::find(const std::string& name) const {
