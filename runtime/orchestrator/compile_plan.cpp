@@ -129,9 +129,10 @@ T answer_or_nothing(runtime_core& core, const Handle& actor, const Message&... m
 
 // --- the session of tunings ----------------------------------------------------------------------
 
+// None without a remote tier, where bundles are: all sources would be read for their hash.
 bundle_session begin_session(runtime_core& core, const plan& work, const tuning_scope& scope) {
   const tuning_caches caches(core);
-  if (!caches.local || !caches.bundles) return {};
+  if (!core.has_remote() || !caches.local || !caches.bundles) return {};
   const auto name = bundle_key(code_hash_of(work), scope.backend_hash);
   const auto key_in_bundle = key::tuple({key(bundle_id), key(name)});
   return answer_or_nothing<bundle_session>(core, core.bundler(), verb::begin_v,
@@ -145,6 +146,7 @@ expected<std::vector<request_report>> run_tuned(runtime_core& core, const plan& 
                                                 const progress_callback& progress,
                                                 plan_report& report) {
   report.bundle = begin_session(core, work, tuning.scope);
+  if (report.bundle.id == 0) return run_session(core, work, tuning.entries, progress);
   auto reports = run_session(core, work, noted_for(tuning.entries, report.bundle.id), progress);
   if (reports)
     report.bundled =

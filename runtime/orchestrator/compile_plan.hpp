@@ -46,9 +46,9 @@ struct plan_report {
 using progress_callback =
     std::function<void(std::size_t done, std::size_t total, const request_report& last)>;
 
-/// Runs the plan; its tunings are one session of the bundler, unless nothing is tuned. A kernel
-/// that fails is no error: it is in the report. Errors: `not_found` (the compiler),
-/// `invalid_argument` and `unsupported` (flags), `closed`.
+/// Runs the plan; its tunings are one session of the bundler, where there is a remote tier and
+/// something is tuned. A kernel that fails is no error: it is in the report. Errors: `not_found`
+/// (the compiler), `invalid_argument` and `unsupported` (flags), `closed`.
 expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_options& tuning,
                                    const progress_callback& progress);
 
