@@ -6,16 +6,6 @@
 #include <zstd.h>
 
 namespace hearth::storage {
-namespace {
-
-std::string bytes_of(std::uint64_t number) {
-  std::string bytes(sizeof number, '\0');
-  put_number(bytes.data(), number);
-  return bytes;
-}
-
-} // namespace
-
 void block_reader::context_deleter::operator()(ZSTD_DCtx_s* context) const noexcept {
   ZSTD_freeDCtx(context);
 }

@@ -18,12 +18,6 @@ std::array<char, bundle_header_bytes> bundle_header() {
   return header;
 }
 
-std::string bytes_of(std::uint64_t number) {
-  std::string bytes(sizeof number, '\0');
-  put_number(bytes.data(), number);
-  return bytes;
-}
-
 } // namespace
 
 void block_writer::context_deleter::operator()(ZSTD_CCtx_s* context) const noexcept {

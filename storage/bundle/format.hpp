@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace hearth::storage {
@@ -48,6 +49,14 @@ template <class T>
 void put_number(char* to, T number) noexcept {
   for (std::size_t i = 0; i < sizeof number; ++i)
     to[i] = static_cast<char>(number >> (8 * i));
+}
+
+/// The number as it stands in a bundle.
+template <class T>
+std::string bytes_of(T number) {
+  std::string bytes(sizeof number, '\0');
+  put_number(bytes.data(), number);
+  return bytes;
 }
 
 template <class T>
