@@ -141,13 +141,10 @@ expected<action_outcome> run_prepared(runtime_core& core, const cache& results, 
 expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
   auto results = in.open(name);
   if (!results) return fail(results.error());
-  cache_options of_this_host;
-  of_this_host.remote = false; // what compilers and files here are is nobody else's business
-  auto facts = in.open("facts", of_this_host);
+  auto facts = orchestrator::cache_memo::open(in);
   if (!facts) return fail(facts.error());
-  return action_cache(
-      std::make_shared<shared>(shared{in.core().shared_from_this(), std::move(*results),
-                                      orchestrator::cache_memo(std::move(*facts))}));
+  return action_cache(std::make_shared<shared>(
+      shared{in.core().shared_from_this(), std::move(*results), std::move(*facts)}));
 }
 
 expected<action_outcome> action_cache::run(const action& asked, const call_options& options) const {

@@ -1,6 +1,16 @@
 #include "runtime/orchestrator/cache_memo.hpp"
 
+#include "runtime/replace_entry.hpp"
+
 namespace hearth::orchestrator {
+
+expected<cache_memo> cache_memo::open(runtime& in) {
+  cache_options of_this_host;
+  of_this_host.remote = false; // what compilers and files here are is nobody else's business
+  auto facts = in.open("facts", of_this_host);
+  if (!facts) return fail(facts.error());
+  return cache_memo(std::move(*facts));
+}
 
 std::optional<std::string> cache_memo::load(std::string_view key) {
   const auto found = facts_.get(key);
@@ -8,12 +18,9 @@ std::optional<std::string> cache_memo::load(std::string_view key) {
   return std::string(found->value.payload());
 }
 
-// Facts may be lost: what cannot be kept is learnt again. An insert first, since a put makes other
-// processes drop what they hold in memory.
+// Facts may be lost: what cannot be kept is learnt again.
 void cache_memo::save(std::string_view key, std::string_view bytes) {
-  const auto fact = artifact::make(bytes);
-  const auto outcome = facts_.insert(key, fact);
-  if (outcome && *outcome == insert_outcome::exists) static_cast<void>(facts_.put(key, fact));
+  static_cast<void>(replace_entry(facts_, key, artifact::make(bytes)));
 }
 
 } // namespace hearth::orchestrator

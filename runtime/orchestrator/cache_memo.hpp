@@ -3,18 +3,22 @@
 
 #include "runtime/cache.hpp"
 #include "runtime/orchestrator/fact_memo.hpp"
+#include "runtime/runtime.hpp"
 
 namespace hearth::orchestrator {
 
 class cache_memo : public fact_memo {
 public:
-  explicit cache_memo(cache facts)
-      : facts_(std::move(facts)) {}
+  /// Facts of this host, which no other is told. Errors: those of opening a cache.
+  static expected<cache_memo> open(runtime& in);
 
   std::optional<std::string> load(std::string_view key) override;
   void save(std::string_view key, std::string_view bytes) override;
 
 private:
+  explicit cache_memo(cache facts)
+      : facts_(std::move(facts)) {}
+
   cache facts_;
 };
 

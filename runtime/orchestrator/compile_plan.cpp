@@ -176,12 +176,9 @@ expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_o
   if (auto no = core.refusal()) return fail(*no);
   const auto start_ns = now_ns();
   const auto before = answer_or_nothing<broker_stats>(core, core.broker(), verb::stats_v);
-  cache_options of_this_host;
-  of_this_host.remote = false; // what compilers and files here are is nobody else's business
-  auto facts = rt.open("facts", of_this_host);
+  auto facts = cache_memo::open(rt);
   if (!facts) return fail(facts.error());
-  cache_memo memo(std::move(*facts));
-  const auto planned = make_tune_requests(core, work, tuning, core.processes(), memo);
+  const auto planned = make_tune_requests(core, work, tuning, core.processes(), *facts);
   if (!planned) return fail(planned.error());
   plan_report result;
   auto reports = tuning.mode == tune_mode::off ? run_session(core, work, planned->entries, progress)
