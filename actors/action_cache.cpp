@@ -214,13 +214,11 @@ void withdraw(self_pointer self, const cache_key& key) {
 } // namespace
 
 cache_key observations_key(const cache_key& action) {
-  return derived_key(action, key("observations"));
+  return derived_key(action, observations_part());
 }
 
 cache_key observed_key(const cache_key& action, const std::string& observation) {
-  const auto name = sha256(observation);
-  return derived_key(
-      action, key::bytes({reinterpret_cast<const char*>(name.bytes.data()), name.bytes.size()}));
+  return derived_key(action, observed_part(observation));
 }
 
 action_cache_actor::behavior_type action_cache(self_pointer self, action_cache_config config) {

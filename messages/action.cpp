@@ -123,4 +123,8 @@ std::string digest_of(const artifact& observations) {
   return observations ? sha256(observations.payload()).hex() : std::string();
 }
 
+key observations_part() { return key("observations"); }
+
+key observed_part(std::string_view observation) { return key::bytes(sha256(observation).view()); }
+
 } // namespace hearth

@@ -5,6 +5,7 @@
 #include "messages/artifact.hpp"
 #include "messages/digest.hpp"
 #include "messages/error.hpp"
+#include "messages/key.hpp"
 #include "messages/process.hpp"
 
 #include <cstdint>
@@ -93,5 +94,10 @@ artifact encode_observations(const observation_list& all);
 expected<observation_list> decode_observations(const artifact& entry);
 /// What `action_request::seen` holds of such an entry.
 std::string digest_of(const artifact& observations);
+
+/// What stands behind an action's key in the key of its observations, and in that of the result
+/// which an observation leads to.
+key observations_part();
+key observed_part(std::string_view observation);
 
 } // namespace hearth

@@ -67,16 +67,14 @@ std::optional<action_outcome> find_observed(const cache& results, const action& 
                                             const structural_key& of, const call_options& options,
                                             std::string& seen) {
   const auto base = key_of_entry(of);
-  const auto entry = get(results, key::tuple({base, key("observations")}), options);
+  const auto entry = get(results, key::tuple({base, observations_part()}), options);
   seen = digest_of(entry);
   const auto all = entry ? decode_observations(entry) : observation_list{};
   if (!all) return std::nullopt;
   for (const auto& observation : *all) {
     if (!holds(observation, asked)) continue;
-    const auto name = sha256(observation);
-    const std::string_view bytes(reinterpret_cast<const char*>(name.bytes.data()),
-                                 name.bytes.size());
-    auto found = outcome_of(asked, get(results, key::tuple({base, key::bytes(bytes)}), options));
+    const auto entry_key = key::tuple({base, observed_part(observation)});
+    auto found = outcome_of(asked, get(results, entry_key, options));
     if (found) return found;
   }
   return std::nullopt;

@@ -27,6 +27,11 @@ artifact with(const artifact& of, const std::string& member, value replaced) {
 
 } // namespace
 
+TEST_CASE("observations stand behind the action's key, a result behind its observation's digest") {
+  CHECK(observations_part() == key("observations"));
+  CHECK(observed_part("read 1") == key::bytes(sha256("read 1").view()));
+}
+
 TEST_CASE("a result comes back from its entry with all that it was") {
   const auto entry = encode_result(example());
   const auto back = decode_result(entry);
