@@ -1,5 +1,7 @@
 #include "actors/compile_worker.hpp"
 
+#include "messages/replace_all.hpp"
+
 #include <functional>
 #include <utility>
 
@@ -20,31 +22,6 @@ private:
   std::stop_callback<std::function<void()>> on_other_;
 };
 
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
-}
-
-// "{in:NAME}" and "{out:NAME}" become a path in `folder`.
-void expand(std::string& argument, std::string_view prefix, const std::string& folder) {
-  for (auto at = argument.find(prefix); at != std::string::npos; at = argument.find(prefix, at)) {
-    const auto name_at = at + prefix.size();
-    const auto end = argument.find('}', name_at);
-    if (end == std::string::npos) return;
-    const auto path = folder + "/" + argument.substr(name_at, end - name_at);
-    argument.replace(at, end + 1 - at, path);
-    at += path.size();
-  }
-}
-
-void expand(std::vector<std::string>& arguments, const std::string& folder) {
-  for (auto& argument : arguments) {
-    replace_all(argument, "{directory}", folder);
-    expand(argument, "{in:", folder);
-    expand(argument, "{out:", folder);
-  }
-}
-
 // Fills the scratch directory; the process as it is started there.
 expected<process_request> prepare(scratch_directory& directory, const action_request& request) {
   auto process = request.process;
@@ -52,7 +29,9 @@ expected<process_request> prepare(scratch_directory& directory, const action_req
     auto folder = directory.show(request.view);
     if (!folder) return fail(folder.error());
     process.directory = directory.path(*folder);
-    if (request.placeholders) expand(process.argv, process.directory);
+    if (request.placeholders)
+      for (auto& argument : process.argv)
+        argument = expand_placeholders(std::move(argument), process.directory);
   }
   for (const auto& file : request.files)
     if (auto written = directory.write(file.name, file.bytes.payload()); !written)

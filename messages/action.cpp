@@ -1,5 +1,6 @@
 #include "messages/action.hpp"
 
+#include "messages/replace_all.hpp"
 #include "messages/value.hpp"
 
 namespace hearth {
@@ -63,7 +64,26 @@ value::map metadata_of(const action_result& result) {
           {"time_taken_ns", result.process.wall_ns}};
 }
 
+// "{in:NAME}", say, by what `prefix` is, becomes the path of NAME.
+void expand_names(std::string& argument, std::string_view prefix, const std::string& directory) {
+  for (auto at = argument.find(prefix); at != std::string::npos; at = argument.find(prefix, at)) {
+    const auto name_at = at + prefix.size();
+    const auto end = argument.find('}', name_at);
+    if (end == std::string::npos) return;
+    const auto path = directory + "/" + argument.substr(name_at, end - name_at);
+    argument.replace(at, end + 1 - at, path);
+    at += path.size();
+  }
+}
+
 } // namespace
+
+std::string expand_placeholders(std::string argument, const std::string& directory) {
+  replace_all(argument, "{directory}", directory);
+  expand_names(argument, "{in:", directory);
+  expand_names(argument, "{out:", directory);
+  return argument;
+}
 
 artifact encode_result(const action_result& result) {
   std::string payload = result.process.output + result.process.errors;

@@ -45,9 +45,7 @@ struct action_request {
   /// Asked when the program has ended: whether its inputs are still those of its key. Any thread.
   std::function<bool()> inputs_hold{};
 
-  /// In the arguments "{directory}", "{in:NAME}" and "{out:NAME}" stand for absolute paths: of the
-  /// working directory, and of NAME in it.
-  bool placeholders = false;
+  bool placeholders = false;     ///< in the arguments: `expand_placeholders`
   scratch_view view{};           ///< without a folder the program starts in `process.directory`
   std::vector<file> files{};     ///< written there before it starts
   std::string dependency_file{}; ///< it writes there, in make's syntax, what it read
@@ -61,6 +59,10 @@ struct action_request {
   bool keep_failures = false; ///< exit statuses other than 0 are kept too
   std::stop_token stop{};     ///< requested: what runs of it is killed
 };
+
+/// "{directory}", "{in:NAME}" and "{out:NAME}" in an argument stand for absolute paths: of the
+/// working directory, and of NAME in it.
+std::string expand_placeholders(std::string argument, const std::string& directory);
 
 /// How an action ended. `outputs` are the files' bytes, in order, when it succeeded.
 struct action_result {

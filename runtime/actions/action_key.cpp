@@ -1,5 +1,6 @@
 #include "runtime/actions/action_key.hpp"
 
+#include "messages/replace_all.hpp"
 #include "runtime/actions/observation.hpp"
 #include "runtime/actions/tool_identity.hpp"
 #include "runtime/keys/contents.hpp"
@@ -145,9 +146,7 @@ void make_relative(std::vector<std::string>& command, const fs::path& place, con
   const auto absolute = place.string();
   const auto relative = place.lexically_relative(from).string();
   for (auto& word : command)
-    for (auto at = word.find(absolute); at != std::string::npos;
-         at = word.find(absolute, at + relative.size()))
-      word.replace(at, absolute.size(), relative);
+    replace_all(word, absolute, relative);
 }
 
 process_request process_of(const action& asked, const tool_identity& tool) {

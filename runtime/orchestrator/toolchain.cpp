@@ -1,7 +1,7 @@
 #include "runtime/orchestrator/toolchain.hpp"
 
+#include "messages/replace_all.hpp"
 #include "runtime/files/find_program.hpp"
-
 #include "runtime/orchestrator/compiler_answers.hpp"
 #include "runtime/orchestrator/machine.hpp"
 #include "runtime/process/environment.hpp"
@@ -157,10 +157,7 @@ std::string settings_of(std::string_view verbose, std::string_view directory) {
     if (line.starts_with("End of search list")) in_list = false;
     if (!drop) (settings += line) += '\n';
   }
-  if (directory.size() < 2) return settings;
-  for (auto at = settings.find(directory); at != std::string::npos;
-       at = settings.find(directory, at + 1))
-    settings.replace(at, directory.size(), ".");
+  if (directory.size() >= 2) replace_all(settings, directory, ".");
   return settings;
 }
 

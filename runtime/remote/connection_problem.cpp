@@ -1,5 +1,6 @@
 #include "runtime/remote/connection_problem.hpp"
 
+#include "messages/replace_all.hpp"
 #include "storage/remote/server_error.hpp"
 
 namespace hearth {
@@ -29,9 +30,7 @@ std::string one_line(std::string_view text) {
 }
 
 std::string without_secret(std::string text, std::string_view secret) {
-  if (secret.empty()) return text;
-  for (auto at = text.find(secret); at != std::string::npos; at = text.find(secret, at + 3))
-    text.replace(at, secret.size(), "***");
+  replace_all(text, secret, "***");
   return text;
 }
 

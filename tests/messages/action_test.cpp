@@ -32,6 +32,22 @@ TEST_CASE("observations stand behind the action's key, a result behind its obser
   CHECK(observed_part("read 1") == key::bytes(sha256("read 1").view()));
 }
 
+TEST_CASE("placeholders in an argument become absolute paths") {
+  const auto expanded = [](std::string argument) {
+    return expand_placeholders(std::move(argument), "/w/dir");
+  };
+  CHECK(expanded("{directory}") == "/w/dir");
+  CHECK(expanded("-I{directory}/include:{directory}") == "-I/w/dir/include:/w/dir");
+  CHECK(expanded("{in:a.cpp}") == "/w/dir/a.cpp");
+  CHECK(expanded("cat {in:sub/a} {in:b} > {out:c}") == "cat /w/dir/sub/a /w/dir/b > /w/dir/c");
+}
+
+TEST_CASE("what is no placeholder stays as it is") {
+  for (const std::string text : {"", "{x}", "{}", "{in:open", "{out:", "{ directory}", "a{in}b"})
+    CHECK(expand_placeholders(text, "/w") == text);
+  CHECK(expand_placeholders("{in:a}", "/w/{in:b}") == "/w/{in:b}/a");
+}
+
 TEST_CASE("a result comes back from its entry with all that it was") {
   const auto entry = encode_result(example());
   const auto back = decode_result(entry);
