@@ -5,7 +5,7 @@
 #include "runtime/core.hpp"
 #include "runtime/handle/ask_actor.hpp"
 #include "runtime/handle/requests.hpp"
-#include "runtime/orchestrator/cache_memo.hpp"
+#include "runtime/toolchain/cache_memo.hpp"
 
 #include <caf/send.hpp>
 
@@ -17,7 +17,7 @@ namespace hearth {
 struct action_cache::shared {
   std::shared_ptr<runtime_core> core;
   cache results;
-  orchestrator::cache_memo facts;
+  cache_memo facts;
 };
 
 namespace {
@@ -139,7 +139,7 @@ expected<action_outcome> run_prepared(runtime_core& core, const cache& results, 
 expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
   auto results = in.open(name);
   if (!results) return fail(results.error());
-  auto facts = orchestrator::cache_memo::open(in);
+  auto facts = cache_memo::open(in);
   if (!facts) return fail(facts.error());
   return action_cache(std::make_shared<shared>(
       shared{in.core().shared_from_this(), std::move(*results), std::move(*facts)}));

@@ -1,9 +1,9 @@
 #include "runtime/nested_cache.hpp"
 
 #include "actors/nested_cache.hpp"
-#include "runtime/autotune/json_value.hpp"
 #include "runtime/core.hpp"
 #include "runtime/handle/ask_actor.hpp"
+#include "runtime/json/json_value.hpp"
 #include "runtime/runtime.hpp"
 
 #include <caf/actor_cast.hpp>

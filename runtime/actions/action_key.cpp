@@ -4,7 +4,7 @@
 #include "runtime/actions/observation.hpp"
 #include "runtime/actions/tool_identity.hpp"
 #include "runtime/keys/contents.hpp"
-#include "runtime/orchestrator/machine.hpp"
+#include "runtime/keys/machine.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -96,7 +96,7 @@ detail environment_of(const action& asked) {
 
 // What a compiler is told to make a program for, when it is told so.
 detail platform_of(const action& asked) {
-  const auto& machine = orchestrator::this_machine();
+  const auto& machine = this_machine();
   const bool is_native =
       std::any_of(asked.command.begin(), asked.command.end(),
                   [](const auto& word) { return word.find("=native") != std::string::npos; });

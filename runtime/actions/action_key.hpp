@@ -6,7 +6,7 @@
 #include "messages/action.hpp"
 #include "messages/key_builder.hpp"
 #include "runtime/actions/action.hpp"
-#include "runtime/orchestrator/fact_memo.hpp"
+#include "runtime/toolchain/fact_memo.hpp"
 
 #include <stop_token>
 
@@ -15,7 +15,7 @@ namespace hearth {
 /// What knowing a compiler needs: somebody to ask it, and a memory of what it said.
 struct tool_ports {
   actors::process_runner& processes;
-  orchestrator::fact_memo& facts;
+  fact_memo& facts;
   std::stop_token stop{};
 };
 

@@ -3,7 +3,7 @@
 #include "messages/dependency_file.hpp"
 #include "messages/value.hpp"
 #include "runtime/actions/action_key.hpp"
-#include "runtime/orchestrator/file_view.hpp"
+#include "runtime/files/file_view.hpp"
 
 #include <algorithm>
 #include <map>
@@ -13,7 +13,6 @@ namespace hearth {
 namespace {
 
 namespace fs = std::filesystem;
-using orchestrator::file_content;
 
 // What is in the key already, and what the action itself makes.
 std::set<fs::path> declared_places(const action& asked) {
@@ -34,7 +33,7 @@ expected<std::string> observe(const action& asked, std::string_view dependencies
   const auto names = read_dependencies(dependencies);
   if (!names) return fail(names.error().within(asked.dependency_file.string()));
   const auto declared = declared_places(asked);
-  orchestrator::file_view files;
+  file_view files;
   std::map<std::string, file_content> found;
   for (const auto& name : *names) {
     const auto place = place_of(asked, name);
@@ -46,15 +45,15 @@ expected<std::string> observe(const action& asked, std::string_view dependencies
       return fail(errc::busy, place.string() + " changed while the command ran");
     found.insert_or_assign(fs::path(name).lexically_normal().generic_string(), *content);
   }
-  return encode(value::map{{"files", orchestrator::by_path(found)}});
+  return encode(value::map{{"files", by_path(found)}});
 }
 
 bool holds(const std::string& observation, const action& asked) {
   const auto decoded = decode_value(observation);
   if (!decoded) return false;
-  const auto files = orchestrator::read_by_path(decoded->find("files"), orchestrator::read_content);
+  const auto files = read_by_path(decoded->find("files"), read_content);
   if (!files) return false;
-  orchestrator::file_view view;
+  file_view view;
   return std::all_of(files->begin(), files->end(), [&](const auto& file) {
     const auto place = place_of(asked, file.first).string();
     view.trust(place, file.second);

@@ -1,9 +1,9 @@
 #include "runtime/actions/tool_identity.hpp"
 
+#include "runtime/files/file_view.hpp"
 #include "runtime/files/find_program.hpp"
 #include "runtime/keys/contents.hpp"
-#include "runtime/orchestrator/file_view.hpp"
-#include "runtime/orchestrator/toolchain.hpp"
+#include "runtime/toolchain/toolchain.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ bool is_own_input(const action& asked) {
 bool is_binary(const std::string& program) {
   constexpr std::string_view magic = "\x7f"
                                      "ELF";
-  const auto bytes = orchestrator::read_prefix(program, magic.size());
+  const auto bytes = read_prefix(program, magic.size());
   return bytes && *bytes == magic;
 }
 
@@ -49,14 +49,14 @@ std::vector<std::string> variables_of(const action& asked, const std::string& pa
   return all;
 }
 
-expected<orchestrator::toolchain> ask_compiler(const action& asked, const std::string& compiler,
-                                               const std::string& path, const tool_ports& tools) {
-  orchestrator::toolchain_request request;
+expected<toolchain> ask_compiler(const action& asked, const std::string& compiler,
+                                 const std::string& path, const tool_ports& tools) {
+  toolchain_request request;
   request.compiler = compiler;
   request.directory = asked.directory.empty() ? "/" : asked.directory.string();
   request.variables = variables_of(asked, path);
-  orchestrator::file_view files;
-  return orchestrator::identify(request, files, tools.processes, tools.facts, tools.stop);
+  file_view files;
+  return identify(request, files, tools.processes, tools.facts, tools.stop);
 }
 
 expected<detail> other_toolchains(const action& asked, const std::string& path,

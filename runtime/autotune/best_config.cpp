@@ -1,8 +1,8 @@
 #include "runtime/autotune/best_config.hpp"
 
-#include "runtime/autotune/json_value.hpp"
 #include "runtime/files/whole_file.hpp"
-#include "runtime/keys/json_reader.hpp"
+#include "runtime/json/json_reader.hpp"
+#include "runtime/json/json_value.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #include "runtime/keys/contents.hpp"
 
-#include "runtime/orchestrator/file_view.hpp"
+#include "runtime/files/file_view.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -56,7 +56,7 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
 } // namespace
 
 expected<file_detail> detail_of_file(const fs::path& path) {
-  const auto known = orchestrator::file_view().content(path.string());
+  const auto known = file_view().content(path.string());
   if (!known) return fail(known.error());
   return file_detail{known->content, static_cast<std::uint64_t>(known->stamp.size)};
 }

@@ -2,8 +2,8 @@
 
 #include "messages/details/paths.hpp"
 #include "messages/source_place.hpp"
+#include "runtime/json/json_reader.hpp"
 #include "runtime/keys/contents.hpp"
-#include "runtime/keys/json_reader.hpp"
 #include "storage/plain/base64.hpp"
 
 #include <nlohmann/json.hpp>

@@ -2,7 +2,7 @@
 
 #include "runtime/files/find_program.hpp"
 #include "runtime/keys/contents.hpp"
-#include "runtime/orchestrator/machine.hpp"
+#include "runtime/keys/machine.hpp"
 
 #include <algorithm>
 #include <array>
@@ -91,9 +91,9 @@ detail set_of_texts(const std::vector<std::string>& texts) {
 detail system_details(const fs::path& root) {
   struct utsname names {};
   ::uname(&names);
-  const auto host = orchestrator::machine_of(text_of(root / "proc/cpuinfo"),
-                                             static_cast<const char*>(names.machine),
-                                             static_cast<const char*>(names.sysname));
+  const auto host =
+      machine_of(text_of(root / "proc/cpuinfo"), static_cast<const char*>(names.machine),
+                 static_cast<const char*>(names.sysname));
   const auto release = text_of(root / "etc/os-release");
   detail::map all{
       {"platform", host.system},

@@ -3,8 +3,8 @@
 #include "runtime/autotune/tuning_caches.hpp"
 #include "runtime/core.hpp"
 #include "runtime/handle/ask_actor.hpp"
-#include "runtime/orchestrator/cache_memo.hpp"
 #include "runtime/orchestrator/plan_code.hpp"
+#include "runtime/toolchain/cache_memo.hpp"
 
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>

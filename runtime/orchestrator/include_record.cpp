@@ -192,7 +192,7 @@ record_state check_file(const std::string& path, file_content& known, file_view&
 
 value to_value(const folder_facts& facts) {
   if (!facts.stamp) return {};
-  return value::array{orchestrator::to_value(*facts.stamp), facts.settled, binary{facts.present},
+  return value::array{to_value(*facts.stamp), facts.settled, binary{facts.present},
                       binary{facts.absent}, binary{facts.links}};
 }
 

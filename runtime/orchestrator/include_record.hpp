@@ -9,8 +9,8 @@
 #pragma once
 
 #include "messages/digest.hpp"
+#include "runtime/files/file_view.hpp"
 #include "runtime/orchestrator/directives.hpp"
-#include "runtime/orchestrator/file_view.hpp"
 
 #include <map>
 #include <optional>

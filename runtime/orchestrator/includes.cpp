@@ -1,6 +1,6 @@
 #include "runtime/orchestrator/includes.hpp"
 
-#include "runtime/orchestrator/compiler_answers.hpp"
+#include "runtime/toolchain/compiler_answers.hpp"
 
 #include <algorithm>
 #include <cctype>

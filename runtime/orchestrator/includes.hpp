@@ -18,10 +18,10 @@
 #include "actors/ports.hpp"
 #include "messages/digest.hpp"
 #include "messages/error.hpp"
-#include "runtime/orchestrator/fact_memo.hpp"
-#include "runtime/orchestrator/file_view.hpp"
+#include "runtime/files/file_view.hpp"
 #include "runtime/orchestrator/include_record.hpp"
-#include "runtime/orchestrator/toolchain.hpp"
+#include "runtime/toolchain/fact_memo.hpp"
+#include "runtime/toolchain/toolchain.hpp"
 
 #include <chrono>
 #include <map>

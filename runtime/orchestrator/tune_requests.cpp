@@ -2,11 +2,11 @@
 
 #include "actors/tuning_result.hpp"
 #include "runtime/autotune/tuning_caches.hpp"
-#include "runtime/orchestrator/file_view.hpp"
+#include "runtime/files/file_view.hpp"
+#include "runtime/keys/machine.hpp"
 #include "runtime/orchestrator/includes.hpp"
-#include "runtime/orchestrator/machine.hpp"
 #include "runtime/orchestrator/plan_keys.hpp"
-#include "runtime/orchestrator/toolchain.hpp"
+#include "runtime/toolchain/toolchain.hpp"
 
 #include <algorithm>
 #include <atomic>

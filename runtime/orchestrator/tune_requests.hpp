@@ -6,8 +6,8 @@
 #include "messages/autotune/names.hpp"
 #include "messages/tuning.hpp"
 #include "runtime/core.hpp"
-#include "runtime/orchestrator/fact_memo.hpp"
 #include "runtime/orchestrator/plan.hpp"
+#include "runtime/toolchain/fact_memo.hpp"
 
 #include <vector>
 

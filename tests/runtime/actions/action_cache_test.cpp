@@ -3,7 +3,7 @@
 
 #include "runtime/actions/action_key.hpp"
 #include "runtime/actions/tool_identity.hpp"
-#include "runtime/orchestrator/file_view.hpp"
+#include "runtime/files/file_view.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/support/hearth_program.hpp"
 #include "tests/support/runtimes.hpp"

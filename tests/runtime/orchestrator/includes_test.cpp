@@ -1,6 +1,6 @@
 #include "runtime/orchestrator/includes.hpp"
 
-#include "tests/runtime/orchestrator/workbench.hpp"
+#include "tests/support/workbench.hpp"
 
 #include <filesystem>
 #include <thread>

@@ -1,10 +1,9 @@
-#include "runtime/orchestrator/machine.hpp"
+#include "runtime/keys/machine.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace hearth;
-using namespace hearth::orchestrator;
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Where the orchestrator keeps what it learnt about compilers and sources, so that a later run
+// Where is kept what was learnt about compilers and sources, so that a later run
 // need not ask a compiler again. The runtime implements it over a named cache, tests over a map.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth::orchestrator {
+namespace hearth {
 
 /// Remembers bytes by key. What it gives back is never believed: every reader checks that the bytes
 /// parse and that what they say still holds, so an implementation may lose, damage or refuse
@@ -20,4 +20,4 @@ public:
   virtual void save(std::string_view key, std::string_view bytes) = 0;
 };
 
-} // namespace hearth::orchestrator
+} // namespace hearth

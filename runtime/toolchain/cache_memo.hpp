@@ -1,11 +1,11 @@
-// What the orchestrator learnt about compilers and sources, kept in a named cache. Any thread.
+// What was learnt about compilers and sources, kept in a named cache. Any thread.
 #pragma once
 
 #include "runtime/cache.hpp"
-#include "runtime/orchestrator/fact_memo.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/toolchain/fact_memo.hpp"
 
-namespace hearth::orchestrator {
+namespace hearth {
 
 class cache_memo : public fact_memo {
 public:
@@ -22,4 +22,4 @@ private:
   cache facts_;
 };
 
-} // namespace hearth::orchestrator
+} // namespace hearth

@@ -1,8 +1,9 @@
-// A folder with sources, real compilers and a memo in a map: what the orchestrator's tests share.
+// A folder with sources, real compilers and a memo in a map: what tests of toolchains and includes
+// share.
 #pragma once
 
 #include "runtime/orchestrator/includes.hpp"
-#include "runtime/orchestrator/toolchain.hpp"
+#include "runtime/toolchain/toolchain.hpp"
 #include "tests/support/simple_runner.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -16,7 +17,7 @@
 
 namespace hearth::test {
 
-class map_memo : public orchestrator::fact_memo {
+class map_memo : public fact_memo {
 public:
   std::optional<std::string> load(std::string_view key) override {
     const std::lock_guard lock(guard_);
@@ -47,16 +48,15 @@ public:
     std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
   }
 
-  expected<orchestrator::toolchain> identify() {
-    orchestrator::file_view files;
-    return orchestrator::identify({compiler, folder.string(), flags, variables}, files, runner,
-                                  memo, {});
+  expected<toolchain> identify() {
+    file_view files;
+    return hearth::identify({compiler, folder.string(), flags, variables}, files, runner, memo, {});
   }
   expected<orchestrator::source_closure> scan(const std::string& source,
                                               const std::vector<orchestrator::macro>& macros = {}) {
-    orchestrator::file_view files;
-    const auto toolchain = orchestrator::identify({compiler, folder.string(), flags, variables},
-                                                  files, runner, memo, {});
+    file_view files;
+    const auto toolchain =
+        identify({compiler, folder.string(), flags, variables}, files, runner, memo, {});
     REQUIRE(toolchain);
     orchestrator::include_scanner scanner(*toolchain, files, runner, memo,
                                           std::chrono::seconds(60));

@@ -1,11 +1,10 @@
-#include "runtime/orchestrator/toolchain.hpp"
+#include "runtime/toolchain/toolchain.hpp"
 
-#include "tests/runtime/orchestrator/workbench.hpp"
+#include "tests/support/workbench.hpp"
 
 #include <algorithm>
 
 using namespace hearth;
-using namespace hearth::orchestrator;
 using hearth::test::workbench;
 
 namespace {

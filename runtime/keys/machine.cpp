@@ -1,4 +1,4 @@
-#include "runtime/orchestrator/machine.hpp"
+#include "runtime/keys/machine.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <sstream>
 #include <sys/utsname.h>
 
-namespace hearth::orchestrator {
+namespace hearth {
 namespace {
 
 using processor = std::map<std::string, std::string>;
@@ -111,4 +111,4 @@ const machine& this_machine() {
   return here;
 }
 
-} // namespace hearth::orchestrator
+} // namespace hearth

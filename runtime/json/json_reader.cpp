@@ -1,4 +1,4 @@
-#include "runtime/keys/json_reader.hpp"
+#include "runtime/json/json_reader.hpp"
 
 #include "messages/source_place.hpp"
 

@@ -1,8 +1,8 @@
-#include "runtime/orchestrator/compiler_answers.hpp"
+#include "runtime/toolchain/compiler_answers.hpp"
 
 #include <doctest/doctest.h>
 
-using namespace hearth::orchestrator;
+using namespace hearth;
 
 using names = std::vector<std::string>;
 

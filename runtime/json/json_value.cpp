@@ -1,4 +1,4 @@
-#include "runtime/autotune/json_value.hpp"
+#include "runtime/json/json_value.hpp"
 
 #include <nlohmann/json.hpp>
 

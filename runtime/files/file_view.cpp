@@ -1,4 +1,4 @@
-#include "runtime/orchestrator/file_view.hpp"
+#include "runtime/files/file_view.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace hearth::orchestrator {
+namespace hearth {
 namespace {
 
 constexpr std::size_t read_bytes = 256 * 1024;
@@ -276,4 +276,4 @@ std::optional<file_content> read_content(const value& from) {
   return content;
 }
 
-} // namespace hearth::orchestrator
+} // namespace hearth

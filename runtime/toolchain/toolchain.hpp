@@ -9,8 +9,8 @@
 #include "messages/error.hpp"
 #include "messages/process.hpp"
 #include "messages/value.hpp"
-#include "runtime/orchestrator/fact_memo.hpp"
-#include "runtime/orchestrator/file_view.hpp"
+#include "runtime/files/file_view.hpp"
+#include "runtime/toolchain/fact_memo.hpp"
 
 #include <chrono>
 #include <span>
@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth::orchestrator {
+namespace hearth {
 
 /// What a plan says of its compiler.
 struct toolchain_request {
@@ -92,4 +92,4 @@ std::vector<std::string> host_variables();
 expected<toolchain> identify(const toolchain_request& request, file_view& files,
                              actors::process_runner& runner, fact_memo& memo, std::stop_token stop);
 
-} // namespace hearth::orchestrator
+} // namespace hearth

@@ -1,10 +1,10 @@
-#include "runtime/orchestrator/toolchain.hpp"
+#include "runtime/toolchain/toolchain.hpp"
 
 #include "messages/replace_all.hpp"
 #include "runtime/files/find_program.hpp"
-#include "runtime/orchestrator/compiler_answers.hpp"
-#include "runtime/orchestrator/machine.hpp"
+#include "runtime/keys/machine.hpp"
 #include "runtime/process/environment.hpp"
+#include "runtime/toolchain/compiler_answers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace hearth::orchestrator {
+namespace hearth {
 namespace {
 
 constexpr std::array<std::string_view, 8> keyed_names = {
@@ -469,4 +469,4 @@ expected<toolchain> identify(const toolchain_request& request, file_view& files,
   return result;
 }
 
-} // namespace hearth::orchestrator
+} // namespace hearth

@@ -1,11 +1,11 @@
-#include "runtime/orchestrator/compiler_answers.hpp"
+#include "runtime/toolchain/compiler_answers.hpp"
 
 #include "messages/dependency_file.hpp"
 
 #include <algorithm>
 #include <optional>
 
-namespace hearth::orchestrator {
+namespace hearth {
 namespace {
 
 // What stands behind `prefix`, when `line` starts with it.
@@ -137,4 +137,4 @@ std::vector<std::string> read_own_rule(std::string_view rule) {
   return read_dependencies(rule).value_or(std::vector<std::string>{});
 }
 
-} // namespace hearth::orchestrator
+} // namespace hearth

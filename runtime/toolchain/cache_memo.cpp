@@ -1,8 +1,8 @@
-#include "runtime/orchestrator/cache_memo.hpp"
+#include "runtime/toolchain/cache_memo.hpp"
 
 #include "runtime/replace_entry.hpp"
 
-namespace hearth::orchestrator {
+namespace hearth {
 
 expected<cache_memo> cache_memo::open(runtime& in) {
   cache_options of_this_host;
@@ -23,4 +23,4 @@ void cache_memo::save(std::string_view key, std::string_view bytes) {
   static_cast<void>(replace_entry(facts_, key, artifact::make(bytes)));
 }
 
-} // namespace hearth::orchestrator
+} // namespace hearth
