@@ -31,13 +31,6 @@ struct two_machines {
   std::string bundle = (directory / "warm.bundle").string();
 };
 
-void check_error(const program_result& result, int status, const std::string& word) {
-  CHECK(result.status == status);
-  CHECK(result.out.empty());
-  CHECK_MESSAGE(lines_of(result.err).size() == 1, result.err);
-  CHECK_MESSAGE(result.err.find(word) != std::string::npos, result.err);
-}
-
 } // namespace
 
 TEST_CASE_FIXTURE(two_machines, "a bundle makes another machine as warm") {

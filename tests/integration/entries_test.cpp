@@ -23,13 +23,6 @@ struct shell {
   std::string store = (directory / "store").string();
 };
 
-void check_error(const program_result& result, int status, const std::string& word) {
-  CHECK(result.status == status);
-  CHECK(result.out.empty());
-  CHECK_MESSAGE(lines_of(result.err).size() == 1, result.err);
-  CHECK_MESSAGE(result.err.find(word) != std::string::npos, result.err);
-}
-
 } // namespace
 
 TEST_CASE_FIXTURE(shell, "an entry is inserted once got put and erased") {

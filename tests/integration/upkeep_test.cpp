@@ -43,13 +43,6 @@ struct kept_store {
   fs::path store = directory / "store";
 };
 
-void check_error(const program_result& result, int status, const std::string& word) {
-  CHECK(result.status == status);
-  CHECK(result.out.empty());
-  CHECK_MESSAGE(lines_of(result.err).size() == 1, result.err);
-  CHECK_MESSAGE(result.err.find(word) != std::string::npos, result.err);
-}
-
 void flip(const fs::path& path, std::streamoff at) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekg(at);

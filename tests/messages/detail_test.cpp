@@ -2,6 +2,7 @@
 
 #include "messages/explain.hpp"
 #include "messages/key_builder.hpp"
+#include "tests/support/hex.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,18 +12,9 @@
 #include <random>
 
 using namespace hearth;
+using hearth::test::hex;
 
 namespace {
-
-std::string hex(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    out += digits[static_cast<unsigned char>(c) >> 4];
-    out += digits[static_cast<unsigned char>(c) & 15];
-  }
-  return out;
-}
 
 tensor_detail small_tensor() {
   tensor_detail t;

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <csignal>
 #include <fcntl.h>
-#include <fstream>
 #include <spawn.h>
 #include <sstream>
 #include <sys/wait.h>
@@ -95,22 +94,19 @@ program_result run_hearth(std::vector<std::string> arguments,
   return program_run(std::move(arguments), scratch).wait();
 }
 
-std::string file_text(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-void write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);)
     if (!line.empty()) lines.push_back(line);
   return lines;
+}
+
+void check_error(const program_result& result, int status, const std::string& word) {
+  CHECK(result.status == status);
+  CHECK(result.out.empty());
+  CHECK_MESSAGE(lines_of(result.err).size() == 1, result.err);
+  CHECK_MESSAGE(result.err.find(word) != std::string::npos, result.err);
 }
 
 } // namespace hearth::test

@@ -1,6 +1,8 @@
 // Runs the program `hearth` as its users do, in a process of its own, for integration tests.
 #pragma once
 
+#include "tests/support/files.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
@@ -43,10 +45,9 @@ private:
 /// Starts and waits.
 program_result run_hearth(std::vector<std::string> arguments, const std::filesystem::path& scratch);
 
-/// The whole file; empty when there is none.
-std::string file_text(const std::filesystem::path& path);
-void write_text(const std::filesystem::path& path, const std::string& text);
 /// The non-empty lines of a text.
 std::vector<std::string> lines_of(const std::string& text);
+/// It ended with `status` and said nothing but one line, with `word` in it, on stderr.
+void check_error(const program_result& result, int status, const std::string& word);
 
 } // namespace hearth::test

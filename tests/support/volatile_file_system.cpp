@@ -1,20 +1,14 @@
 #include "tests/support/volatile_file_system.hpp"
+#include "tests/support/files.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <fstream>
-#include <iterator>
 
 namespace fs = std::filesystem;
 
 namespace hearth::test {
 namespace {
-
-std::string contents_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 fs::path path_of_descriptor(int fd) {
   return fs::read_symlink("/proc/self/fd/" + std::to_string(fd));
@@ -53,7 +47,7 @@ volatile_file_system::folder& volatile_file_system::folder_at(const fs::path& pa
     if (entry.is_directory())
       nodes_[id].folder = about(entry.path()).st_ino;
     else
-      nodes_[id].durable = contents_of(entry.path());
+      nodes_[id].durable = file_text(entry.path());
   }
   made.synced = made.now;
   return made;
@@ -132,7 +126,7 @@ int volatile_file_system::sync(int fd) noexcept {
   } else if (found.st_nlink > 0) {
     const auto path = path_of_descriptor(fd);
     (void)folder_at(path.parent_path());
-    nodes_[id_of(path)].durable = contents_of(path);
+    nodes_[id_of(path)].durable = file_text(path);
   }
   return 0;
 }
@@ -160,7 +154,7 @@ int volatile_file_system::remove_at(int directory, const char* name) noexcept {
   auto& in = folder_of(directory, name, base);
   const auto path = in.path / name;
   const auto found = about(path);
-  const auto contents = found.st_ino ? contents_of(path) : std::string();
+  const auto contents = found.st_ino ? file_text(path) : std::string();
   const int removed = faulty_file_system::remove_at(directory, name);
   if (removed < 0) return removed;
   if (found.st_nlink == 1) {
@@ -207,7 +201,7 @@ void volatile_file_system::write_back() {
   if (files.empty()) return;
   const auto& [in, name] = files[random() % files.size()];
   auto& durable = nodes_[in->now.at(name)].durable;
-  const auto now = contents_of(in->path / name);
+  const auto now = file_text(in->path / name);
   if (random() % 2) durable.resize(now.size());
   const auto share = random() % 4; // of four blocks
   const auto unit = unit_of(name);
@@ -240,7 +234,7 @@ std::string volatile_file_system::left_of(const std::string& name, const node& o
   const auto live =
       std::find_if(in.now.begin(), in.now.end(), [&](const auto& e) { return e.second == id; });
   const auto now = one.last               ? *one.last
-                   : live != in.now.end() ? contents_of(in.path / live->first)
+                   : live != in.now.end() ? file_text(in.path / live->first)
                                           : old;
   auto size = coin() ? now.size() : old.size();
   if (now.size() > old.size() && random_() % 4 == 0)
@@ -326,7 +320,7 @@ void write_image(const disk_image& image, const fs::path& to) {
     fs::permissions(to / name, fs::perms::owner_all);
   }
   for (const auto& [name, bytes] : image.files) {
-    std::ofstream(to / name, std::ios::binary | std::ios::trunc) << bytes;
+    write_text(to / name, bytes);
     fs::permissions(to / name, owner_writes);
   }
 }

@@ -4,12 +4,12 @@
 
 #include "runtime/orchestrator/includes.hpp"
 #include "runtime/toolchain/toolchain.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/simple_runner.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <string>
@@ -40,8 +40,7 @@ private:
 class workbench {
 public:
   void write(const std::filesystem::path& name, const std::string& text) const {
-    std::filesystem::create_directories((folder / name).parent_path());
-    std::ofstream(folder / name, std::ios::trunc) << text;
+    write_text(folder / name, text);
   }
   void write_program(const std::filesystem::path& name, const std::string& text) const {
     write(name, text);
@@ -56,7 +55,7 @@ public:
                                               const std::vector<orchestrator::macro>& macros = {}) {
     file_view files;
     const auto toolchain =
-        identify({compiler, folder.string(), flags, variables}, files, runner, memo, {});
+        hearth::identify({compiler, folder.string(), flags, variables}, files, runner, memo, {});
     REQUIRE(toolchain);
     orchestrator::include_scanner scanner(*toolchain, files, runner, memo,
                                           std::chrono::seconds(60));

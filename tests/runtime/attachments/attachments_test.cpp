@@ -1,12 +1,12 @@
 // Attachments on disk: collected, and put back whole (semantics E5).
 #include "runtime/attachments/attachments.hpp"
 #include "tests/support/child_process.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -17,19 +17,11 @@ namespace fs = std::filesystem;
 namespace {
 
 struct folders {
-  void write(const fs::path& path, std::string_view bytes) const {
-    fs::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << bytes;
-  }
-  std::string read(const fs::path& path) const {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
   // What a compile of a kernel left.
   attachment kernel() const {
-    write(here / "triton/k1/k.cubin", "machine code");
-    write(here / "triton/k1/ir/k.json",
-          "{\"path\": \"" + (here / "triton/k1").string() + "/k.cubin\"}");
+    write_text(here / "triton/k1/k.cubin", "machine code");
+    write_text(here / "triton/k1/ir/k.json",
+               "{\"path\": \"" + (here / "triton/k1").string() + "/k.cubin\"}");
     return *collect_folder(here, "triton/k1");
   }
   std::size_t entries_in(const fs::path& folder) const {
@@ -50,8 +42,8 @@ TEST_CASE_FIXTURE(folders, "a folder is collected and put back elsewhere") {
   const auto outcome = put_back(files, there);
   REQUIRE(outcome);
   CHECK(*outcome == put_back_outcome::put);
-  CHECK(read(there / "triton/k1/k.cubin") == "machine code");
-  CHECK(read(there / "triton/k1/ir/k.json") ==
+  CHECK(file_text(there / "triton/k1/k.cubin") == "machine code");
+  CHECK(file_text(there / "triton/k1/ir/k.json") ==
         "{\"path\": \"" + (there / "triton/k1").string() + "/k.cubin\"}");
   CHECK(entries_in(there / "triton") == 1); // no temporary is left
 }
@@ -70,15 +62,15 @@ TEST_CASE_FIXTURE(folders, "what is there and identical is left alone") {
 TEST_CASE_FIXTURE(folders, "what is there and differs is replaced whole") {
   const auto files = kernel();
   REQUIRE(put_back(files, there));
-  SUBCASE("another byte") { write(there / "triton/k1/k.cubin", "machine Code"); }
-  SUBCASE("a file too many") { write(there / "triton/k1/more", "x"); }
+  SUBCASE("another byte") { write_text(there / "triton/k1/k.cubin", "machine Code"); }
+  SUBCASE("a file too many") { write_text(there / "triton/k1/more", "x"); }
   SUBCASE("a file too few") { fs::remove(there / "triton/k1/k.cubin"); }
   SUBCASE("other rights") {
     fs::permissions(there / "triton/k1/k.cubin", fs::perms::owner_exec, fs::perm_options::add);
   }
   SUBCASE("a file in its place") {
     fs::remove_all(there / "triton/k1");
-    write(there / "triton/k1", "no folder");
+    write_text(there / "triton/k1", "no folder");
   }
   SUBCASE("a link in its place") {
     fs::remove_all(there / "triton/k1");
@@ -87,20 +79,20 @@ TEST_CASE_FIXTURE(folders, "what is there and differs is replaced whole") {
   CHECK(*put_back(files, there) == put_back_outcome::replaced);
   CHECK(*put_back(files, there) == put_back_outcome::identical);
   CHECK(entries_in(there / "triton") == 1);
-  CHECK(read(here / "triton/k1/k.cubin") == "machine code");
+  CHECK(file_text(here / "triton/k1/k.cubin") == "machine code");
 }
 
 TEST_CASE_FIXTURE(folders, "programs stay programs and binaries are not searched for paths") {
   const auto path = (here / "f").string();
-  write(here / "f/tool", "uses " + path);
+  write_text(here / "f/tool", "uses " + path);
   fs::permissions(here / "f/tool", fs::perms::owner_exec, fs::perm_options::add);
   REQUIRE(put_back(*collect_folder(here, "f"), there));
-  CHECK(read(there / "f/tool") == "uses " + path);
+  CHECK(file_text(there / "f/tool") == "uses " + path);
   CHECK((fs::status(there / "f/tool").permissions() & fs::perms::owner_exec) != fs::perms::none);
 }
 
 TEST_CASE_FIXTURE(folders, "what cannot be attached is an error that names it") {
-  write(here / "f/file", "x");
+  write_text(here / "f/file", "x");
   fs::create_symlink("/etc/passwd", here / "f/link");
   CHECK(collect_folder(here, "f").error().text().find("f/link is no regular file") !=
         std::string::npos);
@@ -114,7 +106,7 @@ TEST_CASE_FIXTURE(folders, "a failure leaves what was there and nothing else") {
   REQUIRE(put_back(files, there));
   files.files.push_back({"k.cubin/inside", "a file below a file", false, {}});
   CHECK_FALSE(put_back(files, there));
-  CHECK(read(there / "triton/k1/k.cubin") == "machine code");
+  CHECK(file_text(there / "triton/k1/k.cubin") == "machine code");
   CHECK(entries_in(there / "triton") == 1);
 }
 

@@ -1,11 +1,10 @@
 #include "runtime/autotune/best_config.hpp"
 
+#include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
-
-#include <fstream>
 
 using namespace hearth;
 using namespace hearth::test;
@@ -19,13 +18,8 @@ constexpr const char* original =
     R"("0f1e2d", "found_by_coordesc": false, "time_taken_ms": 117, "triton_cache_hash": "ABC", )"
     R"("num_consumer_groups": 0, "num_buffers_warp_spec": 0})";
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 void check_damaged(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream(file) << text;
+  write_text(file, text);
   const auto read = read_best_config(file);
   REQUIRE_FALSE(read);
   CHECK(read.error().code() == errc::malformed);
@@ -53,14 +47,14 @@ TEST_CASE("a file that was read is written with every field, unknown ones too") 
   auto fields = json::parse(original);
   fields["later"] = {{"list", {1, 2.5, "x", nullptr, true}}, {"deep", json::object()}};
   fields["waves_per_eu"] = -1;
-  std::ofstream(file) << fields.dump();
+  write_text(file, fields.dump());
   const auto record = read_best_config(file);
   REQUIRE_MESSAGE(record, record.error().text());
   const auto copy = directory / "copy.best_config";
   REQUIRE(write_best_config(copy, *record));
-  CHECK(json::parse(text_of(copy)) == fields);
+  CHECK(json::parse(file_text(copy)) == fields);
   REQUIRE(write_best_config(file, decode_record(encode_record(*record)).value()));
-  CHECK(json::parse(text_of(file)) == fields);
+  CHECK(json::parse(file_text(file)) == fields);
 }
 
 TEST_CASE("a damaged file is an error that names it") {

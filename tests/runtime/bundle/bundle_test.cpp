@@ -4,11 +4,11 @@
 #include "runtime/bundle/recording_session.hpp"
 #include "runtime/core.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <set>
 #include <thread>
 
@@ -200,12 +200,11 @@ TEST_CASE_FIXTURE(machines, "a bundle cut anywhere imports nothing") {
   for (int i = 0; i < 40; ++i)
     REQUIRE(a.graphs().insert(key::integer(i), artifact::make(std::string(60, 'x'))));
   REQUIRE(export_bundle(a.rt, file));
-  std::ifstream in(file, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const auto bytes = file_text(file);
   const auto part = (directory / "part").string();
   for (std::size_t size = 0; size < bytes.size(); size += 1 + bytes.size() / 200) {
     CAPTURE(size);
-    std::ofstream(part, std::ios::binary) << bytes.substr(0, size);
+    write_text(part, bytes.substr(0, size));
     const auto imported = import_bundle(b.rt, part);
     REQUIRE_FALSE(imported);
     CHECK(imported.error().code() == errc::malformed);

@@ -2,11 +2,10 @@
 #include "runtime/bundle/bundle.hpp"
 #include "runtime/bundle/package.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
-
-#include <fstream>
 
 using namespace hearth;
 using namespace hearth::test;
@@ -22,11 +21,6 @@ struct packages : on_disk {
              {member_kind::weights, "weights.bin", artifact::make(std::string(3u << 20, 'w'))},
              {member_kind::file, "empty", artifact::make("")}}};
   }
-  std::string read(const fs::path& path) const {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
   std::string file = (directory / "model.bundle").string();
 };
 
@@ -55,8 +49,8 @@ TEST_CASE_FIXTURE(packages,
 TEST_CASE_FIXTURE(packages, "a package is put out whole") {
   const auto folder = put_out_package(model(), directory / "run");
   REQUIRE(folder);
-  CHECK(read(*folder / "lib/model.so") == "machine code");
-  CHECK(read(*folder / "weights.bin").size() == 3u << 20);
+  CHECK(file_text(*folder / "lib/model.so") == "machine code");
+  CHECK(file_text(*folder / "weights.bin").size() == 3u << 20);
   CHECK((fs::status(*folder / "lib/model.so").permissions() & fs::perms::owner_exec) !=
         fs::perms::none);
   CHECK(put_out_package(model(), directory / "run"));

@@ -1,10 +1,9 @@
 // Where settings come from, and the store's place among them (semantics A7).
 #include "runtime/cli/settings.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
-
-#include <fstream>
 
 using namespace hearth;
 using namespace hearth::cli;
@@ -18,7 +17,7 @@ struct places {
   std::map<std::string, std::string, std::less<>> variables{{"HOME", "/home/u"}};
 
   void file(const std::string& text) {
-    std::ofstream(directory / "hearth.toml") << text;
+    test::write_text(directory / "hearth.toml", text);
     given.config_file = (directory / "hearth.toml").string();
   }
   expected<config> resolved() const {

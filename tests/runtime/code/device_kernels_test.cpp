@@ -3,11 +3,10 @@
 #include "runtime/code/device_kernels.hpp"
 #include "runtime/core.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
-
-#include <fstream>
 
 using namespace hearth;
 using namespace hearth::test;
@@ -30,11 +29,6 @@ struct kernels : on_disk {
   runtime rt;
   device_kernels all;
 };
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 } // namespace
 
@@ -90,7 +84,7 @@ TEST_CASE_FIXTURE(kernels, "a binary is put out by its content for a driver to l
   REQUIRE(path);
   CHECK(path->extension() == ".cubin");
   CHECK(path->parent_path().filename() == path->filename().string().substr(1, 2));
-  CHECK(read(*path) == matmul().binary.payload());
+  CHECK(file_text(*path) == matmul().binary.payload());
   CHECK(*all.put_out("two", directory / "out") == *path);
   CHECK(all.put_out("none", directory / "out").error().code() == errc::not_found);
 }

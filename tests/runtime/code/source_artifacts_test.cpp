@@ -2,11 +2,10 @@
 #include "runtime/code/source_artifacts.hpp"
 #include "runtime/keys/code_files.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
-
-#include <fstream>
 
 using namespace hearth;
 using namespace hearth::test;
@@ -19,11 +18,6 @@ struct sources : on_disk {
       : rt(settings())
       , all(*rt.open("code"), directory / "code", "py") {}
 
-  std::string read(const fs::path& path) const {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
   runtime rt;
   source_artifacts all;
 };
@@ -35,7 +29,7 @@ TEST_CASE_FIXTURE(sources, "a source is kept by its hash and put out as a file")
   REQUIRE(kept);
   CHECK(kept->hash == code_hash("print(1)\n"));
   CHECK(kept->path == directory / "code" / kept->hash.substr(1, 2) / (kept->hash + ".py"));
-  CHECK(read(kept->path) == "print(1)\n");
+  CHECK(file_text(kept->path) == "print(1)\n");
   CHECK((*all.load(kept->hash))->payload() == "print(1)\n");
   CHECK(all.save("print(1)\n")->hash == kept->hash);
   CHECK(all.save("print(1)\n", "extra")->hash != kept->hash);
@@ -44,13 +38,13 @@ TEST_CASE_FIXTURE(sources, "a source is kept by its hash and put out as a file")
 
 TEST_CASE_FIXTURE(sources, "a file that was changed or removed is put out again") {
   const auto kept = *all.save("print(1)\n");
-  std::ofstream(kept.path) << "print(2) # longer than it was";
+  write_text(kept.path, "print(2) # longer than it was");
   CHECK((*all.load(kept.hash))->payload() == "print(1)\n"); // what is kept, not what lies there
   CHECK(*all.put_out(kept.hash) == kept.path);
-  CHECK(read(kept.path) == "print(1)\n");
+  CHECK(file_text(kept.path) == "print(1)\n");
   fs::remove(kept.path);
   REQUIRE(all.put_out(kept.hash));
-  CHECK(read(kept.path) == "print(1)\n");
+  CHECK(file_text(kept.path) == "print(1)\n");
   CHECK(all.put_out("cnone").error().code() == errc::not_found);
   CHECK(all.put_out("../../x").error().code() == errc::invalid_argument);
 }
@@ -71,6 +65,6 @@ TEST_CASE_FIXTURE(sources, "purge of all drops what went through it and nothing 
   CHECK(*all.purge_all() == 2);
   CHECK_FALSE(fs::exists(one.path));
   CHECK_FALSE(fs::exists(two.path));
-  CHECK(read(theirs.path) == "print(0)\n");
+  CHECK(file_text(theirs.path) == "print(0)\n");
   CHECK(*all.purge_all() == 0);
 }

@@ -1,17 +1,17 @@
 #include "runtime/files/find_program.hpp"
 
+#include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 #include <filesystem>
-#include <fstream>
 
 using namespace hearth;
 
 TEST_CASE("a program is found as a shell would find it") {
   test::temporary_directory folder;
   std::filesystem::create_directories(folder / "bin/tool-folder");
-  std::ofstream(folder / "bin/tool") << "#!/bin/sh\n";
+  test::write_text(folder / "bin/tool", "#!/bin/sh\n");
   std::filesystem::permissions(folder / "bin/tool", std::filesystem::perms::owner_all);
   const auto bin = (folder / "bin").string();
   const auto tool = (folder / "bin/tool").string();
@@ -34,7 +34,7 @@ TEST_CASE("a program is found as a shell would find it") {
 
 TEST_CASE("a program that is named by its path is missing, or may not be executed") {
   test::temporary_directory folder;
-  std::ofstream(folder / "text") << "no program\n";
+  test::write_text(folder / "text", "no program\n");
   const auto text = (folder / "text").string();
   CHECK(find_program("./gone", "", folder.path()).error().code() == errc::not_found);
   CHECK(find_program("text/under", "", folder.path()).error().code() == errc::not_found);

@@ -4,12 +4,11 @@
 #include "runtime/graphs/graph_cache.hpp"
 #include "runtime/handle/ask_actor.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/local_redis.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
-
-#include <fstream>
 
 using namespace hearth;
 using namespace hearth::test;
@@ -46,16 +45,6 @@ struct host {
   std::chrono::nanoseconds last_saved{0}, total_saved{0};
 };
 
-void write(const fs::path& path, std::string_view bytes) {
-  fs::create_directories(path.parent_path());
-  std::ofstream(path, std::ios::binary) << bytes;
-}
-
-std::string read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // One machine's store, and two places for kernels: where they were compiled, and another.
 struct graphs : on_disk {
   graphs()
@@ -66,8 +55,8 @@ struct graphs : on_disk {
   // Compiles a graph of two kernels.
   expected<insert_outcome> compile(const key& k, std::string_view payload,
                                    std::string_view guard = "s0 > 1") {
-    write(directory / "here/k1/k1.cubin", "kernel one");
-    write(directory / "here/k2/k2.json", (directory / "here/k2").string());
+    write_text(directory / "here/k1/k1.cubin", "kernel one");
+    write_text(directory / "here/k2/k2.json", (directory / "here/k2").string());
     auto making = compiles.begin("source of it");
     making->count("fused", 3);
     making->attach("k1");
@@ -95,8 +84,8 @@ TEST_CASE_FIXTURE(graphs,
   REQUIRE(found->hit());
   CHECK(found->entry.payload() == "code");
   CHECK(found->guard == "s0 > 1");
-  CHECK(read(directory / "there/k1/k1.cubin") == "kernel one");
-  CHECK(read(directory / "there/k2/k2.json") == (directory / "there/k2").string());
+  CHECK(file_text(directory / "there/k1/k1.cubin") == "kernel one");
+  CHECK(file_text(directory / "there/k2/k2.json") == (directory / "there/k2").string());
   CHECK(user.counters.value("fused") == 3);
   CHECK(user.told ==
         std::vector<std::string>{"counters", "tuning of source of it", "guard s0 > 1", "time"});
@@ -154,7 +143,7 @@ TEST_CASE_FIXTURE(graphs, "a missing attachment is a miss that the next compile 
 
 TEST_CASE_FIXTURE(graphs, "other trouble is an error and the host is told nothing") {
   REQUIRE(compile("g", "code"));
-  write(directory / "there", "a file where the folder should be");
+  write_text(directory / "there", "a file where the folder should be");
   const auto found = loads.get("g", {{"s0", 8}});
   REQUIRE_FALSE(found);
   CHECK(found.error().text().find("cannot make " + (directory / "there").string()) == 0);
@@ -223,7 +212,7 @@ TEST_CASE("a remote hit of a graph fills the disk with all that belongs to it") 
     return settings;
   };
   host none;
-  write(directory / "here/k1/k1.cubin", "kernel one");
+  write_text(directory / "here/k1/k1.cubin", "kernel one");
   {
     runtime maker(machine("a", true));
     const auto compiles = *graph_cache::open(maker, none.options(directory / "here"));
@@ -245,5 +234,5 @@ TEST_CASE("a remote hit of a graph fills the disk with all that belongs to it") 
   REQUIRE(found);
   REQUIRE(found->hit());
   CHECK(found->from == tier::disk);
-  CHECK(read(directory / "c_kernels/k1/k1.cubin") == "kernel one");
+  CHECK(file_text(directory / "c_kernels/k1/k1.cubin") == "kernel one");
 }

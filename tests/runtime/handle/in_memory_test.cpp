@@ -2,13 +2,13 @@
 #include "runtime/in_memory.hpp"
 #include "runtime/typed_cache.hpp"
 #include "storage/plain/plain_entries.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sys/stat.h>
 
 using namespace hearth;
@@ -33,12 +33,8 @@ std::string text_of(const storage::plain_entries& entries) { return storage::pri
 struct files {
   std::filesystem::path write(const std::string& bytes) {
     const auto path = directory / "entries";
-    std::ofstream(path, std::ios::binary) << bytes;
+    write_text(path, bytes);
     return path;
-  }
-  static std::string read(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
   }
   std::size_t count() const {
     std::size_t found = 0;
@@ -161,7 +157,7 @@ TEST_CASE_FIXTURE(files, "A4: a cache goes to a file and comes back") {
   CHECK(**again.get(key::tuple({"op", key::integer(3)})) == value{value::map{{"ms", 1.5}}});
   CHECK((*again.get("nil"))->is_nil());
   CHECK(to_file_path(*loaded, directory / "copy"));
-  CHECK(read(path) == read(directory / "copy"));
+  CHECK(file_text(path) == file_text(directory / "copy"));
 }
 
 TEST_CASE_FIXTURE(files, "A4: a missing file is an empty cache") {
@@ -212,10 +208,10 @@ TEST_CASE_FIXTURE(files, "A4: a file that cannot be written stays as it was and 
   CHECK_FALSE(to_file_path(cache, directory / "no folder" / "entries"));
   std::filesystem::create_directory(directory / "folder");
   CHECK_FALSE(to_file_path(cache, directory / "folder")); // renaming onto a folder fails
-  CHECK(read(path) == "before");
+  CHECK(file_text(path) == "before");
   CHECK(count() == 2); // the file and the folder
   CHECK(to_file_path(cache, path));
-  CHECK(read(path) == "\x81\xa3raw\x01");
+  CHECK(file_text(path) == "\x81\xa3raw\x01");
   CHECK(count() == 2);
 }
 

@@ -1,12 +1,11 @@
 // semantics B4, B5: names of code by its hash, and files that nobody sees in part.
 #include "runtime/keys/code_files.hpp"
 
+#include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <atomic>
 #include <doctest/doctest.h>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <sys/wait.h>
 #include <thread>
@@ -18,11 +17,6 @@ using namespace hearth::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 std::size_t files_below(const fs::path& folder) {
   std::size_t count = 0;
@@ -73,12 +67,12 @@ TEST_CASE("B5: content is hashed without the blanks around it and written as it 
   REQUIRE(first);
   CHECK(first->key == code_hash("x = 1"));
   CHECK_FALSE(first->was_there);
-  CHECK(read(first->path) == "  x = 1\n");
+  CHECK(file_text(first->path) == "  x = 1\n");
   const auto second = write_code(directory.path(), "x = 1", "py");
   REQUIRE(second);
   CHECK(second->was_there);
   CHECK(second->path == first->path);
-  CHECK(read(first->path) == "  x = 1\n");
+  CHECK(file_text(first->path) == "  x = 1\n");
   const auto binary = write_code(directory.path(), " \0 ", "cubin", "cubin");
   REQUIRE(binary);
   CHECK(binary->key == code_hash(" \0 "));
@@ -94,7 +88,7 @@ TEST_CASE("B5: many processes and threads write one file and nobody sees a part 
     if (child == 0) {
       bool good = true;
       for (int round = 0; round < 20; ++round)
-        good = good && write_atomic(path, content) && read(path) == content;
+        good = good && write_atomic(path, content) && file_text(path) == content;
       ::_exit(good ? 0 : 1);
     }
     children.push_back(child);
@@ -109,7 +103,7 @@ TEST_CASE("B5: many processes and threads write one file and nobody sees a part 
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&] {
       for (int round = 0; round < 20; ++round)
-        torn += !write_atomic(path, content) || read(path) != content;
+        torn += !write_atomic(path, content) || file_text(path) != content;
     });
   threads.clear();
   CHECK(torn == 0);
@@ -121,7 +115,7 @@ TEST_CASE("B5: a write that fails leaves nothing behind") {
   fs::create_directories(directory / "taken");
   CHECK_FALSE(write_atomic(directory / "taken", "x")); // a folder is in the way
   CHECK(files_below(directory.path()) == 0);
-  std::ofstream(directory / "file") << "y";
+  write_text(directory / "file", "y");
   CHECK_FALSE(write_atomic(directory / "file" / "below", "x"));
   CHECK(files_below(directory.path()) == 1);
 }

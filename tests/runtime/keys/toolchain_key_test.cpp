@@ -3,10 +3,10 @@
 #include "runtime/keys/system_info.hpp"
 #include "runtime/keys/toolchain_key.hpp"
 
+#include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
-#include <fstream>
 #include <sys/stat.h>
 #include <thread>
 
@@ -18,8 +18,7 @@ namespace {
 
 struct workshop {
   void write(const std::string& name, const std::string& content) const {
-    fs::create_directories((directory / name).parent_path());
-    std::ofstream(directory / name) << content;
+    write_text(directory / name, content);
   }
   toolchain_parts parts() const {
     toolchain_parts all;
@@ -132,8 +131,7 @@ TEST_CASE_FIXTURE(workshop, "a tree of many files is the same however many threa
 TEST_CASE("B1: a machine is known by platform processor system compilers and driver") {
   const temporary_directory root;
   const auto write = [&](const std::string& name, const std::string& content) {
-    fs::create_directories((root / name).parent_path());
-    std::ofstream(root / name) << content;
+    write_text(root / name, content);
   };
   write("proc/cpuinfo", "processor : 0\nvendor_id : A\nmodel name : B\nflags : avx2 sse\n\n"
                         "processor : 1\nvendor_id : A\nmodel name : B\nflags : sse avx2 fma\n");

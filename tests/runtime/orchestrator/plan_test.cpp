@@ -1,22 +1,16 @@
 #include "runtime/orchestrator/plan.hpp"
 
+#include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <filesystem>
-#include <fstream>
 
 using namespace hearth;
 using namespace hearth::orchestrator;
 
 namespace {
-
-void write(const std::filesystem::path& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  REQUIRE(file.flush());
-}
 
 // A plan that is in order; tests change one line of it.
 const std::vector<std::string> good_lines{
@@ -51,11 +45,11 @@ std::string with_line(std::size_t number, std::string_view line) {
 
 // A folder with a plan and the source that it names.
 struct plan_folder {
-  plan_folder() { write(directory / "scale.cpp", "int source;\n"); }
+  plan_folder() { test::write_text(directory / "scale.cpp", "int source;\n"); }
 
   std::string path() const { return (directory / "plan.toml").string(); }
   expected<plan> load(std::string_view text) const {
-    write(path(), text);
+    test::write_text(path(), text);
     return load_plan(path());
   }
   // The error's text without the folder's name, behind its code.
@@ -204,7 +198,7 @@ TEST_CASE("macros keep the plan's order and their kinds") {
 TEST_CASE("blanks quotes and other alphabets are carried through") {
   const plan_folder folder;
   const std::string name = "größe 'a' \"b\".cpp";
-  write(folder.directory / name, "");
+  test::write_text(folder.directory / name, "");
   auto text = with_line(7, "source = '''größe 'a' \"b\".cpp'''");
   text.replace(text.find("[\"-O3\"]"), 7, "['-DX=\"a b\"', '-Iödland']");
   const auto loaded = folder.load(text);

@@ -1,10 +1,10 @@
 // URLs of the remote tier, and that their passwords stay where they belong.
 #include "runtime/remote/remote_endpoint.hpp"
 
+#include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
-#include <fstream>
 
 using namespace hearth;
 
@@ -120,7 +120,7 @@ TEST_CASE("remote url: a password file has one line") {
   const test::temporary_directory directory;
   const auto file = directory / "password";
   const auto with = [&](std::string_view text) {
-    std::ofstream(file) << text;
+    test::write_text(file, text);
     return read_secret_file(file);
   };
   CHECK(with("hunter2\n").value() == "hunter2");

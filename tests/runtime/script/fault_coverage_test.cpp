@@ -1,15 +1,14 @@
 // Each fault that a script can bring about, of those in the table of what goes wrong, has a script
 // that brings it about: a fault that is added here or to the language needs one.
 #include "runtime/script/parser.hpp"
+#include "tests/support/files.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -125,9 +124,7 @@ std::vector<statement> statements_of_all_scripts() {
   std::vector<statement> all;
   for (const auto& entry : std::filesystem::directory_iterator(
            std::filesystem::path(HEARTH_SOURCE_DIR) / "tests" / "scripts")) {
-    std::ifstream in(entry.path(), std::ios::binary);
-    const std::string text(std::istreambuf_iterator<char>(in), {});
-    const auto parsed = parse(entry.path().filename(), text);
+    const auto parsed = parse(entry.path().filename(), test::file_text(entry.path()));
     REQUIRE_MESSAGE(parsed, parsed.error().text());
     for (const auto& one : parsed->statements) {
       all.push_back(one);

@@ -1,10 +1,9 @@
 #include "runtime/script/parser.hpp"
+#include "tests/support/files.hpp"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 
@@ -15,11 +14,6 @@ namespace {
 std::string problem_of(const std::string& text) {
   const auto parsed = script::parse("t", text);
   return parsed ? "" : parsed.error().text();
-}
-
-std::string contents_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 } // namespace
@@ -71,7 +65,7 @@ TEST_CASE("every message of every actor that there is is sent by some script") {
   std::size_t scripts = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     CHECK(entry.path().extension() == ".script");
-    const auto parsed = script::parse(entry.path().filename(), contents_of(entry.path()));
+    const auto parsed = script::parse(entry.path().filename(), test::file_text(entry.path()));
     REQUIRE_MESSAGE(parsed, parsed.error().text());
     ++scripts;
     for (const auto& one : parsed->statements)

@@ -15,8 +15,6 @@ using storage::write_status;
 
 namespace {
 
-std::string numbered(int i) { return "key" + std::to_string(i); }
-
 // Folders, the description and the leases; and a block for the table of each of about 20 segments,
 // which is written when nothing is appended to it any more.
 constexpr std::uint64_t beside_segments = (32u << 10) + 20 * 4096;

@@ -2,11 +2,11 @@
 // stored; what is damaged is reported once and can be stored again; the rest stays.
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/faulty_file_system.hpp"
+#include "tests/support/files.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <random>
 
@@ -18,17 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string numbered(int i) { return "key" + std::to_string(i); }
 std::string value_of(int i) { return noise(40 + static_cast<std::size_t>(i) * 9, 8); }
 constexpr int entries = 12;
-
-std::string slurp(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-void spit(const fs::path& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
 
 // A small closed store, and its files as they were.
 struct sample {
@@ -44,7 +35,7 @@ struct sample {
         insert(*store, numbered(i), value_of(i), "\x80");
     }
     for (const auto& entry : fs::recursive_directory_iterator(directory.path()))
-      if (entry.is_regular_file()) files[entry.path()] = slurp(entry.path());
+      if (entry.is_regular_file()) files[entry.path()] = file_text(entry.path());
   }
   void restore() const {
     std::vector<fs::path> extra;
@@ -53,7 +44,7 @@ struct sample {
     for (const auto& path : extra)
       fs::remove(path);
     for (const auto& [path, bytes] : files)
-      spit(path, bytes);
+      write_text(path, bytes);
   }
   fs::path path(const char* name) const { return directory / "v1/shards/00" / name; }
 
@@ -97,7 +88,7 @@ TEST_CASE("a segment cut at any byte serves the entries before the cut and no ot
   for (int at = 0; at <= used; at += at < 400 ? 1 : 7) {
     CAPTURE(at);
     one.restore();
-    spit(path, std::string_view(whole).substr(0, static_cast<std::size_t>(at)));
+    write_text(path, std::string_view(whole).substr(0, static_cast<std::size_t>(at)));
     const int right = one.check();
     REQUIRE(right >= before);
     before = right;
@@ -112,7 +103,7 @@ TEST_CASE("an index cut at any byte costs nothing but a rebuild") {
   for (std::size_t at = 0; at < whole.size(); at += at < 100 ? 1 : 509) {
     CAPTURE(at);
     one.restore();
-    spit(path, std::string_view(whole).substr(0, at));
+    write_text(path, std::string_view(whole).substr(0, at));
     REQUIRE(one.check() == entries);
   }
 }
@@ -124,7 +115,7 @@ TEST_CASE("a head cut at any byte costs nothing but a rebuild") {
   for (std::size_t at = 0; at < whole.size(); at += at < 300 ? 3 : 509) {
     CAPTURE(at);
     one.restore();
-    spit(path, std::string_view(whole).substr(0, at));
+    write_text(path, std::string_view(whole).substr(0, at));
     REQUIRE(one.check() == entries);
   }
 }
@@ -142,7 +133,7 @@ TEST_CASE("a flipped bit of the head or the index loses no entry") {
       bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
       CAPTURE(name);
       CAPTURE(at);
-      spit(one.path(name), bytes);
+      write_text(one.path(name), bytes);
       REQUIRE(one.check() == entries);
     }
   }
@@ -160,7 +151,7 @@ TEST_CASE("a flipped bit of a segment costs at most the entry it is in") {
     const auto at = 64 + random() % (used - 64);
     bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
     CAPTURE(at);
-    spit(path, bytes);
+    write_text(path, bytes);
     REQUIRE(one.check() >= entries - 1);
   }
 }
@@ -176,7 +167,7 @@ TEST_CASE("noise in any file of a store is never served") {
       const auto begin = random() % bytes.size();
       const auto length = std::min<std::size_t>(1 + random() % 5000, bytes.size() - begin);
       bytes.replace(begin, length, noise(length, random()));
-      spit(path, bytes);
+      write_text(path, bytes);
     }
     one.check();
   }
@@ -186,7 +177,7 @@ TEST_CASE("damage under an open store is reported once and heals") {
   const sample one;
   auto store = open_store(one.options);
   REQUIRE(text_of(*store, numbered(3)) == value_of(3));
-  auto bytes = slurp(one.path("000001.seg"));
+  auto bytes = file_text(one.path("000001.seg"));
   const auto at = bytes.find(value_of(3));
   REQUIRE(at != std::string::npos);
   {
@@ -207,7 +198,7 @@ TEST_CASE("verify finds damage and repair puts it right") {
   const sample one;
   auto bytes = one.files.at(one.path("000001.seg"));
   bytes[bytes.find(value_of(3)) + 5] ^= 64;
-  spit(one.path("000001.seg"), bytes);
+  write_text(one.path("000001.seg"), bytes);
   auto store = open_store(one.options);
   auto found = store->verify(false);
   REQUIRE(found);
@@ -227,11 +218,11 @@ TEST_CASE("verify finds damage and repair puts it right") {
 
 TEST_CASE("a segment whose maker was killed before it wrote there is no damage") {
   const sample one;
-  spit(one.path("000002.seg"), "");
-  spit(one.path("000003.seg"), std::string(8192, '\0'));
+  write_text(one.path("000002.seg"), "");
+  write_text(one.path("000003.seg"), std::string(8192, '\0'));
   auto store = open_store(one.options);
   CHECK(store->verify(false)->intact());
-  spit(one.path("000003.seg"), std::string(8192, 'x'));
+  write_text(one.path("000003.seg"), std::string(8192, 'x'));
   CHECK_FALSE(store->verify(false)->intact());
 }
 
@@ -244,7 +235,7 @@ TEST_CASE("the image of a record inside a value is never taken for one") {
     insert(*store, "inner", "secret");
     put(*store, "inner", "newer");
     store.reset();
-    image = slurp(directory / "v1/shards/00/000001.seg").substr(0, 4096);
+    image = file_text(directory / "v1/shards/00/000001.seg").substr(0, 4096);
   }
   {
     auto store = open_store(options);
@@ -319,7 +310,7 @@ struct rich_sample {
     }
     one.files.clear();
     for (const auto& entry : fs::recursive_directory_iterator(one.directory.path()))
-      if (entry.is_regular_file()) one.files[entry.path()] = slurp(entry.path());
+      if (entry.is_regular_file()) one.files[entry.path()] = file_text(entry.path());
     for (const auto& [path, bytes] : one.files) {
       if (path.extension() != ".seg") continue;
       for (int i = 0; i < entries; ++i)
@@ -370,7 +361,7 @@ TEST_CASE("any file of a store cut at any byte costs only what was cut off") {
       one.restore();
       auto now = one.files;
       now[path].resize(at);
-      spit(path, now[path]);
+      write_text(path, now[path]);
       const auto harmed = rich.harmed(now);
       auto store = open_store(one.options);
       REQUIRE(store);
@@ -440,7 +431,7 @@ TEST_CASE("flipped bits and swapped pages are found and cost only the entries th
     }
     one.restore();
     for (const auto& [path, bytes] : now)
-      if (bytes != one.files.at(path)) spit(path, bytes);
+      if (bytes != one.files.at(path)) write_text(path, bytes);
     const auto harmed = rich.harmed(now);
     auto store = open_store(one.options);
     REQUIRE(store);
@@ -510,7 +501,7 @@ TEST_CASE("a damaged entry is reported once through a handle that may only read"
   const sample one;
   auto bytes = one.files.at(one.path("000001.seg"));
   bytes[bytes.find(value_of(3)) + 5] ^= 1;
-  spit(one.path("000001.seg"), bytes);
+  write_text(one.path("000001.seg"), bytes);
   auto options = one.options;
   options.read_only = true;
   auto reader = open_store(options);

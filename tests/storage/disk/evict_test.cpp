@@ -7,8 +7,6 @@ using storage::write_status;
 
 namespace {
 
-std::string numbered(int i) { return "key" + std::to_string(i); }
-
 storage::store_options tiny(const std::filesystem::path& directory) {
   auto options = small_store(directory);
   options.budget_bytes = 2u << 20;

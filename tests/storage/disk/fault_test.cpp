@@ -13,8 +13,6 @@ using storage::write_status;
 
 namespace {
 
-std::string numbered(int i) { return "key" + std::to_string(i); }
-
 struct faulty_store {
   temporary_directory directory;
   faulty_file_system files;

@@ -26,8 +26,6 @@ constexpr int processes = 8;
 constexpr int threads = 4;
 constexpr int keys = 120;
 
-std::string numbered(int i) { return "key" + std::to_string(i); }
-
 std::int64_t now_ns() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);

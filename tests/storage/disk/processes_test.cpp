@@ -12,12 +12,6 @@ using storage::read_status;
 using storage::write_kind;
 using storage::write_status;
 
-namespace {
-
-std::string numbered(int i) { return "key" + std::to_string(i); }
-
-} // namespace
-
 TEST_CASE("of many processes that insert one key one wins and all see its value") {
   const temporary_directory directory;
   const auto options = small_store(directory.path());

@@ -22,8 +22,6 @@ namespace {
 
 constexpr uid_t nobody = 65534;
 
-std::string numbered(int i) { return "key" + std::to_string(i); }
-
 // A file system of its own in memory; unmounted when it goes.
 class small_disk {
 public:

@@ -22,6 +22,8 @@ inline storage::store_options small_store(const std::filesystem::path& directory
   return options;
 }
 
+inline std::string numbered(int i) { return "key" + std::to_string(i); }
+
 inline std::unique_ptr<storage::store> open_store(const storage::store_options& options) {
   auto opened = storage::store::open(options);
   if (!opened) FAIL_CHECK(opened.error().to_string());

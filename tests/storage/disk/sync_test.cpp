@@ -19,8 +19,6 @@ using storage::write_status;
 
 namespace {
 
-std::string numbered(int i) { return "key" + std::to_string(i); }
-
 // Time passes when the test says so.
 class manual_timer final : public storage::sync_timer {
 public:

@@ -2,6 +2,7 @@
 // seals, and finds the bytes that went in.
 #include "messages/digest.hpp"
 #include "tests/storage/remote/remote_keys.hpp"
+#include "tests/support/hex.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <cstdio>
@@ -13,16 +14,6 @@ using namespace hearth::storage;
 using namespace hearth::test;
 
 namespace {
-
-std::string hex(std::string_view bytes) {
-  std::string text;
-  for (const char c : bytes) {
-    char two[3];
-    std::snprintf(two, sizeof two, "%02x", static_cast<unsigned char>(c));
-    text += two;
-  }
-  return text;
-}
 
 std::string output_of(const std::string& command) {
   FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");

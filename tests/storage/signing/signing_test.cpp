@@ -1,9 +1,11 @@
 // Keys that sign entries and bundles, and their file.
 #include "storage/signing/signing.hpp"
+#include "tests/support/hex.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace hearth;
+using hearth::test::hex;
 using namespace hearth::storage;
 
 namespace {
@@ -16,16 +18,6 @@ std::string why_not(std::string_view text) {
   CHECK(keys.error().code() == errc::malformed);
   CHECK(keys.error().text().find("aaaa") == std::string::npos);
   return keys.error().text();
-}
-
-std::string hex(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    text += digits[static_cast<unsigned char>(c) >> 4];
-    text += digits[static_cast<unsigned char>(c) & 15];
-  }
-  return text;
 }
 
 } // namespace
