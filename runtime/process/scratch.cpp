@@ -120,6 +120,8 @@ void remove_left_over(const fs::path& in) {
 
 } // namespace
 
+// Locked as long as it lives. Between its making and its lock, another process may take it for left
+// over and remove it; then it is made again.
 class temporary_scratch_space::base_directory {
 public:
   static expected<std::unique_ptr<base_directory>> make() {
@@ -127,17 +129,17 @@ public:
     const auto in = fs::temp_directory_path(problem);
     if (problem) return fail(errc::io, "no directory for temporary files: " + problem.message());
     remove_left_over(in);
-    auto pattern = (in / (std::string(base_prefix) + "XXXXXX")).string();
-    if (!::mkdtemp(pattern.data())) return fail(error_of_errno(errno, "cannot make " + pattern));
-    auto result = std::make_unique<base_directory>(pattern);
-    if (!result->lock_ || ::flock(result->lock_.get(), LOCK_EX | LOCK_NB) != 0)
-      return fail(error_of_errno(errno, "cannot lock " + lock_path(pattern)));
-    return result;
+    const auto pattern = (in / (std::string(base_prefix) + "XXXXXX")).string();
+    for (int attempt = 0; attempt < max_attempts; ++attempt) {
+      auto made = make_once(pattern);
+      if (!made || (*made)->is_ours()) return made;
+    }
+    return fail(errc::busy, "cannot make " + pattern + ": others remove it again and again");
   }
 
-  explicit base_directory(fs::path path)
+  base_directory(fs::path path, descriptor lock)
       : path_(std::move(path))
-      , lock_(open_file(lock_path(path_), O_RDWR | O_CREAT | O_EXCL)) {}
+      , lock_(std::move(lock)) {}
   base_directory(const base_directory&) = delete;
   base_directory& operator=(const base_directory&) = delete;
   ~base_directory() {
@@ -148,6 +150,31 @@ public:
   const fs::path& path() const { return path_; }
 
 private:
+  static constexpr int max_attempts = 100;
+
+  static expected<std::unique_ptr<base_directory>> make_once(std::string path) {
+    if (!::mkdtemp(path.data())) return fail(error_of_errno(errno, "cannot make " + path));
+    auto lock = open_file(lock_path(path), O_RDWR | O_CREAT | O_EXCL);
+    auto made = std::make_unique<base_directory>(path, std::move(lock));
+    if (!made->lock_ || !made->wait_for_lock())
+      return fail(error_of_errno(errno, "cannot lock " + lock_path(path)));
+    return made;
+  }
+
+  // Somebody else has it for the time of a removal at most.
+  bool wait_for_lock() const {
+    int failed = -1;
+    do {
+      failed = ::flock(lock_.get(), LOCK_EX);
+    } while (failed != 0 && errno == EINTR);
+    return failed == 0;
+  }
+
+  bool is_ours() const {
+    struct stat status {};
+    return ::fstat(lock_.get(), &status) == 0 && status.st_nlink > 0;
+  }
+
   fs::path path_;
   descriptor lock_;
 };

@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(workplace, "eight processes at once compile each action exactl
   std::size_t compiler_runs = 0;
   for (auto& process : processes) {
     const auto result = process.wait();
-    REQUIRE_MESSAGE(result.status == 0, result.err);
+    REQUIRE_MESSAGE(result.status == 0, result.err << result.out);
     compiler_runs += result.json().at("compiler_runs").get<std::size_t>();
     outcomes.insert(configs(result.json()).dump());
   }

@@ -4,10 +4,13 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 using namespace hearth;
 namespace fs = std::filesystem;
@@ -60,4 +63,22 @@ TEST_CASE_FIXTURE(own_tmpdir, "what a killed process left is removed and what li
   const auto made = next.make().value();
   CHECK_FALSE(fs::exists(left));
   CHECK(fs::exists(kept->path("")));
+}
+
+TEST_CASE_FIXTURE(own_tmpdir, "spaces that begin at once do not take each other for left over") {
+  // Each looks for what is left over when it begins, just when others are about to lock theirs.
+  std::atomic<int> lost{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&] {
+        for (int round = 0; round < 500; ++round) {
+          temporary_scratch_space space;
+          const auto one = space.make();
+          lost += !one || !(*one)->write("a", "bytes") || !(*one)->read("a");
+        }
+      });
+  }
+  CHECK(lost.load() == 0);
+  CHECK(entries() == 0);
 }
