@@ -76,7 +76,8 @@ std::optional<tune_reply> reply_from_cache(const guarded_reply& found, bool wait
                     entry->time_ns,
                     entry->slowest_time_ns,
                     std::move(entry->rejected),
-                    {}};
+                    {},
+                    entry->time_taken_ns};
 }
 
 void note_entry(self_pointer self, const tune_request_ptr& request, const tune_reply& found,

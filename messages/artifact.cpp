@@ -1,10 +1,16 @@
 #include "messages/artifact.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 namespace hearth {
+namespace {
+
+constexpr auto time_member = "time_taken_ns";
+
+} // namespace
 
 artifact_body* artifact_body::allocate(std::uint32_t metadata_size,
                                        std::uint64_t payload_size) noexcept {
@@ -43,6 +49,21 @@ expected<value::map> artifact::metadata() const {
   auto* members = decoded->as<value::map>();
   if (!members) return fail(errc::malformed, "metadata: not a map");
   return std::move(*members);
+}
+
+std::chrono::nanoseconds time_taken(const artifact& made) {
+  const auto members = made.metadata();
+  if (!members) return {};
+  const auto at = members->find(time_member);
+  const auto* time = at == members->end() ? nullptr : at->second.as<std::int64_t>();
+  return std::chrono::nanoseconds(time ? std::max<std::int64_t>(*time, 0) : 0);
+}
+
+artifact with_time_taken(artifact made, std::chrono::nanoseconds time) {
+  auto members = made.metadata();
+  if (!members || !members->try_emplace(time_member, std::int64_t{time.count()}).second)
+    return made;
+  return artifact::make(made.payload(), *members);
 }
 
 } // namespace hearth

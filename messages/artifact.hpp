@@ -8,6 +8,7 @@
 #include "messages/value.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -129,5 +130,11 @@ private:
   const artifact_body* body_ = nullptr;
   hazard_slot* slot_ = nullptr;
 };
+
+/// What making it took, by its metadata's member `time_taken_ns`: what a hit saves. Zero when the
+/// metadata does not say.
+std::chrono::nanoseconds time_taken(const artifact& made);
+/// The same artifact with that in its metadata; as it is when its metadata says one, or is no map.
+artifact with_time_taken(artifact made, std::chrono::nanoseconds time);
 
 } // namespace hearth

@@ -182,7 +182,7 @@ using artifact_recorder_actor = actor_of<
 
 /// Every counter of the runtime, for the command line, Prometheus and the status page.
 using metrics_actor = actor_of<
-    // As text, in Prometheus's exposition format.
-    caf::result<std::string>(verb::stats)>;
+    // As they are now. What does not answer in time is left out, and counted.
+    caf::result<metrics_page>(verb::stats)>;
 
 } // namespace hearth

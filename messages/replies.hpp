@@ -5,6 +5,7 @@
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,6 +25,8 @@ struct lookup {
   artifact value;
 
   bool hit() const noexcept { return from != tier::none; }
+  /// What a hit saved: the time that making the artifact took, as its metadata says.
+  std::chrono::nanoseconds time_saved() const { return time_taken(value); }
 };
 
 /// Answers of `get_many`, in the order of its keys.
@@ -57,6 +60,9 @@ struct memory_shard_stats {
   std::uint64_t loads = 0;     ///< looks below memory, by message
   std::uint64_t coalesced = 0; ///< gets that joined one under way
   std::uint64_t promotions = 0;
+
+  /// The counters of both together.
+  memory_shard_stats& operator+=(const memory_shard_stats& other) noexcept;
 };
 
 /// What became of the question for the fleet's lease.

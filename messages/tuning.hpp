@@ -114,6 +114,7 @@ struct tune_reply {
   std::int64_t slowest_time_ns = 0; ///< of the slowest correct candidate
   std::vector<rejection> rejected;
   std::string problem; ///< why it failed, one line; or what went wrong beside (not stored)
+  std::int64_t time_taken_ns = 0; ///< by making the entry, tuning included: what a hit saves
 };
 
 using tune_request_ptr = std::shared_ptr<const tune_request>;

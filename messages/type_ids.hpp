@@ -4,6 +4,7 @@
 #include "messages/cache_key.hpp"
 #include "messages/completion.hpp"
 #include "messages/get_batch.hpp"
+#include "messages/metrics_page.hpp"
 #include "messages/recording.hpp"
 #include "messages/replies.hpp"
 #include "messages/tuning.hpp"
@@ -102,3 +103,4 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::tuning_notes)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::named_cache_ptr)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::bundle_session)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::bundle_end)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::metrics_page)

@@ -4,6 +4,7 @@
 #include "runtime/handle/compile_lease.hpp"
 #include "runtime/handle/get_many.hpp"
 #include "runtime/handle/requests.hpp"
+#include "runtime/handle/saved_time.hpp"
 #include "runtime/handle/tiers.hpp"
 
 #include <utility>
@@ -41,41 +42,62 @@ std::optional<expected<lookup>> get_below(runtime_core& core, const wanted_key& 
   return std::nullopt;
 }
 
+// What memory does not have: on disk, or with others.
+expected<lookup> get_elsewhere(runtime_core& core, const saved_time_ptr& saved,
+                               const wanted_key& wanted, const call_options& options) {
+  auto found = get_below(core, wanted);
+  if (!found) found = wait(ask<lookup>(core, options, verb::get_v, wanted.owned()), options);
+  note_hits(saved, *found);
+  return std::move(*found);
+}
+
 } // namespace
 
 // --- get ---------------------------------------------------------------------------------------
 
 expected<lookup> cache::get(const key& k) const {
   const wanted_key wanted(cache_, k.encoded());
-  if (auto value = find_in_memory(*core_, wanted)) [[likely]]
+  if (auto value = find_in_memory(*core_, wanted)) [[likely]] {
+    note_hits(saved_, value);
     return lookup{tier::memory, std::move(value)};
-  if (auto found = get_below(*core_, wanted)) return std::move(*found);
-  return ask<lookup>(*core_, {}, verb::get_v, wanted.owned()).get();
+  }
+  return get_elsewhere(*core_, saved_, wanted, {});
 }
 
 expected<lookup> cache::get(const key& k, const call_options& options) const {
   if (options.cancel.stop_requested()) return fail(called_off());
   const wanted_key wanted(cache_, k.encoded());
-  if (auto value = find_in_memory(*core_, wanted)) return lookup{tier::memory, std::move(value)};
-  if (auto found = get_below(*core_, wanted)) return std::move(*found);
-  return wait(ask<lookup>(*core_, options, verb::get_v, wanted.owned()), options);
+  if (auto value = find_in_memory(*core_, wanted)) {
+    note_hits(saved_, value);
+    return lookup{tier::memory, std::move(value)};
+  }
+  return get_elsewhere(*core_, saved_, wanted, options);
 }
 
 future<lookup> cache::get_async(const key& k, const call_options& options) const {
   if (options.cancel.stop_requested()) [[unlikely]]
     return expected<lookup>(fail(called_off()));
   const wanted_key wanted(cache_, k.encoded());
-  if (auto value = find_in_memory(*core_, wanted)) [[likely]]
+  if (auto value = find_in_memory(*core_, wanted)) [[likely]] {
+    note_hits(saved_, value);
     return expected<lookup>(lookup{tier::memory, std::move(value)});
-  if (auto found = get_below(*core_, wanted)) return std::move(*found);
-  return ask_async<lookup>(*core_, options, verb::get_v, wanted.owned());
+  }
+  if (auto found = get_below(*core_, wanted)) {
+    note_hits(saved_, *found);
+    return std::move(*found);
+  }
+  return noting_hits(saved_, ask_async<lookup>(*core_, options, verb::get_v, wanted.owned()));
 }
 
 lookup_list cache::get_many(std::span<const key> keys, const call_options& options) const {
   if (options.cancel.stop_requested()) return lookup_list(keys.size(), fail(called_off()));
   auto found = get_locally(*core_, cache_, keys);
-  if (found.missing.empty() || !asks_others(*core_, *cache_)) return std::move(found.answers);
-  auto all = wait(get_missing(*core_, cache_, keys, std::move(found), options), options);
+  expected<lookup_list> all;
+  if (found.missing.empty() || !asks_others(*core_, *cache_))
+    all = std::move(found.answers);
+  else
+    all = wait(get_missing(*core_, cache_, keys, std::move(found), options), options);
+  note_hits(saved_, all);
   return all ? std::move(*all) : lookup_list(keys.size(), fail(all.error()));
 }
 
@@ -84,11 +106,13 @@ future<lookup_list> cache::get_many_async(std::span<const key> keys,
   if (options.cancel.stop_requested())
     return expected<lookup_list>(lookup_list(keys.size(), fail(called_off())));
   auto found = get_locally(*core_, cache_, keys);
-  if (found.missing.empty() || !asks_others(*core_, *cache_))
+  if (found.missing.empty() || !asks_others(*core_, *cache_)) {
+    note_hits(saved_, found.answers);
     return expected<lookup_list>(std::move(found.answers));
+  }
   auto all = get_missing(*core_, cache_, keys, std::move(found), options);
   if (const auto& state = all.state()) expire(*core_, state, options);
-  return all;
+  return noting_hits(saved_, std::move(all));
 }
 
 // --- insert, put, erase ------------------------------------------------------------------------
@@ -142,11 +166,17 @@ expected<artifact> cache::get_or_compile(const key& k, const compile_function& c
                                          const call_options& options) const {
   const wanted_key wanted(cache_, k.encoded());
   if (auto good = check_key(wanted.bytes); !good) return fail(good.error());
-  if (auto found = find_locally(*core_, wanted); found && *found) return std::move((*found)->value);
+  if (auto found = find_locally(*core_, wanted); found && *found) {
+    note_hits(saved_, *found);
+    return std::move((*found)->value);
+  }
   const auto key = wanted.owned();
   auto reply = wait_for_lease(*core_, key, options);
   if (!reply) return fail(reply.error());
-  if (reply->found.hit()) return std::move(reply->found.value);
+  if (reply->found.hit()) {
+    if (!reply->waited) note_hits(saved_, reply->found);
+    return std::move(reply->found.value);
+  }
   return make_under_lease(*core_, key, reply->lease, compile, options.cancel);
 }
 
@@ -154,9 +184,15 @@ future<artifact> cache::get_or_compile_async(const key& k, compile_function comp
                                              const call_options& options) const {
   const wanted_key wanted(cache_, k.encoded());
   if (auto good = check_key(wanted.bytes); !good) return expected<artifact>(fail(good.error()));
-  if (auto found = find_locally(*core_, wanted); found && *found)
+  if (auto found = find_locally(*core_, wanted); found && *found) {
+    note_hits(saved_, *found);
     return expected<artifact>(std::move((*found)->value));
-  return compile_async(core_, wanted.owned(), std::move(compile), options);
+  }
+  return compile_async(core_, wanted.owned(), std::move(compile), options, saved_);
+}
+
+std::chrono::nanoseconds cache::time_saved() const noexcept {
+  return saved_ ? saved_->total() : std::chrono::nanoseconds{0};
 }
 
 } // namespace hearth

@@ -11,6 +11,7 @@
 #include "runtime/call_options.hpp"
 #include "runtime/future.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <span>
@@ -20,9 +21,11 @@
 namespace hearth {
 
 class runtime_core;
+class saved_time;
 
 /// Makes what is missing. Called at most once a key at a time, in all processes that share the
-/// store; it may use the cache. What it throws becomes `compile_failed`.
+/// store; it may use the cache. What it throws becomes `compile_failed`. The time that it took is
+/// kept as the member `time_taken_ns` of the artifact's metadata, unless that has one.
 using compile_function = std::function<expected<artifact>()>;
 
 class cache {
@@ -75,18 +78,25 @@ public:
 
   const cache_id& id() const noexcept { return cache_->id; }
 
+  /// What hits of this handle and its copies saved until now; zero unless it was opened with
+  /// `on_time_saved`. Single hits tell it by `lookup::time_saved`.
+  std::chrono::nanoseconds time_saved() const noexcept;
+
   /// What our own parts work with.
   const std::shared_ptr<runtime_core>& core() const noexcept { return core_; }
   const named_cache_ptr& named() const noexcept { return cache_; }
 
 private:
   friend class runtime;
-  cache(std::shared_ptr<runtime_core> core, named_cache_ptr named)
+  cache(std::shared_ptr<runtime_core> core, named_cache_ptr named,
+        std::shared_ptr<saved_time> saved = nullptr)
       : core_(std::move(core))
-      , cache_(std::move(named)) {}
+      , cache_(std::move(named))
+      , saved_(std::move(saved)) {}
 
   std::shared_ptr<runtime_core> core_;
   named_cache_ptr cache_;
+  std::shared_ptr<saved_time> saved_; // null: nobody wants to know
 };
 
 } // namespace hearth

@@ -10,6 +10,7 @@
 #include "actors/guarded_cache.hpp"
 #include "actors/kernel_tuner.hpp"
 #include "actors/memory_shard.hpp"
+#include "actors/metrics.hpp"
 #include "actors/remote_tier.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/process/process_runner.hpp"
@@ -17,6 +18,7 @@
 #include "runtime/process/trial_runner.hpp"
 #include "runtime/process/worker_path.hpp"
 #include "runtime/remote/remote_tier_parts.hpp"
+#include "runtime/version.hpp"
 
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
@@ -175,6 +177,8 @@ void runtime_core::spawn_compilers() {
   tuner.autotune = autotune_;
   tuner.most_at_once = jobs_;
   tuner_ = system_->spawn(actors::kernel_tuner, std::move(tuner));
+  metrics_ = system_->spawn(actors::metrics, actors::metrics_config{std::string(version()), shards_,
+                                                                    store_, remote_, broker_});
 }
 
 // --- named caches ------------------------------------------------------------------------------
@@ -360,6 +364,7 @@ void runtime_core::end_actors() {
     all = std::exchange(adopted_, {});
   }
   const auto add = [&](const auto& actor) { all.push_back(caf::actor_cast<caf::actor>(actor)); };
+  add(metrics_);
   add(tuner_);
   add(actions_);
   add(recorder_);
@@ -389,6 +394,7 @@ void runtime_core::shutdown() {
   drain();
   end_actors();
   callbacks_.stop();
+  metrics_ = nullptr;
   tuner_ = nullptr;
   actions_ = nullptr;
   recorder_ = nullptr;

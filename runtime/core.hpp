@@ -51,6 +51,7 @@ public:
   const action_cache_actor& actions() const noexcept { return actions_; }
   const artifact_recorder_actor& recorder() const noexcept { return recorder_; }
   const autotune_bundler_actor& bundler() const noexcept { return bundler_; }
+  const metrics_actor& metrics() const noexcept { return metrics_; }
   /// Runs programs, for what is no action.
   actors::process_runner& processes() noexcept { return *processes_; }
   /// Null without a disk tier; `disk_problem` says why.
@@ -135,6 +136,7 @@ private:
   autotune_bundler_actor bundler_;
   kernel_tuner_actor tuner_;
   artifact_recorder_actor recorder_;
+  metrics_actor metrics_;
   std::stop_source stop_;
   std::shared_ptr<outstanding> outstanding_;
   lease_ledger ledger_;

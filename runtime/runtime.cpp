@@ -1,6 +1,8 @@
 #include "runtime/runtime.hpp"
 
 #include "runtime/core.hpp"
+#include "runtime/handle/ask_actor.hpp"
+#include "runtime/handle/saved_time.hpp"
 
 #include <utility>
 
@@ -23,7 +25,10 @@ expected<cache> runtime::open(std::string_view name, cache_options options) {
   if (!id) return fail(id.error());
   auto named = core_->name(*id, options);
   if (!named) return fail(named.error());
-  return cache{core_, std::move(*named)};
+  auto saved = options.on_time_saved
+                   ? std::make_shared<saved_time>(std::move(options.on_time_saved))
+                   : nullptr;
+  return cache{core_, std::move(*named), std::move(saved)};
 }
 
 cache runtime::open_apart(const cache_id& id) { return cache{core_, core_->name_apart(id)}; }
@@ -34,6 +39,12 @@ expected<void> runtime::flush() {
 }
 
 runtime_stats runtime::stats() const { return core_->stats(); }
+
+expected<std::string> runtime::metrics() const {
+  const auto page = ask_actor<metrics_page>(*core_, core_->metrics(), verb::stats_v);
+  if (!page) return fail(page.error());
+  return page->text();
+}
 
 bool runtime::has_disk() const noexcept { return core_->store() != nullptr; }
 

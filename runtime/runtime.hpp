@@ -10,9 +10,12 @@
 #include "runtime/cache.hpp"
 #include "runtime/config.hpp"
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace caf {
@@ -37,6 +40,11 @@ struct cache_options {
   std::uint64_t memory_share_bytes = 0;
   bool compress = false; ///< values on disk, where they become smaller by it
   bool sign = false;     ///< entries in the remote tier
+  /// Told of each hit that saved something: the time that making the entry took, and that of all
+  /// hits of this handle and its copies until now. On the thread of the hit, or of the actor that
+  /// answers; it must not wait. Each handle has its own; without one, hits are not looked at.
+  std::function<void(std::chrono::nanoseconds saved, std::chrono::nanoseconds total)>
+      on_time_saved{};
 };
 
 /// Hits and misses of a tier since the runtime started. A get that misses memory asks the disk.
@@ -84,6 +92,10 @@ public:
 
   /// Asks every shard; not from an actor. Of a runtime that is shut down: what is still known.
   runtime_stats stats() const;
+
+  /// Every counter, as a page that Prometheus reads (docs/metrics.md). Not from an actor. Errors:
+  /// `closed`, `forked`.
+  expected<std::string> metrics() const;
 
   /// Whether there is a disk tier, and if not, why.
   bool has_disk() const noexcept;

@@ -84,8 +84,9 @@ reply_ptr entry_of(self_pointer self, const job_ptr& job, std::size_t winner) {
   reply->time_ns = tried.time_ns;
   reply->slowest_time_ns = slowest_time(*job);
   reply->rejected = rejections_of(*job);
-  const entry_metadata entry{reply->config,          reply->config_text,           reply->time_ns,
-                             reply->slowest_time_ns, now_ns(self) - job->start_ns, reply->rejected};
+  reply->time_taken_ns = now_ns(self) - job->start_ns;
+  const entry_metadata entry{reply->config,          reply->config_text,   reply->time_ns,
+                             reply->slowest_time_ns, reply->time_taken_ns, reply->rejected};
   reply->library = artifact::make(tried.library.payload(), encode_entry(entry));
   return reply;
 }

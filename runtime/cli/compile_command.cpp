@@ -3,6 +3,7 @@
 #include "runtime/cli/chrome_trace.hpp"
 #include "runtime/cli/files.hpp"
 #include "runtime/cli/json.hpp"
+#include "runtime/cli/metrics_file.hpp"
 #include "runtime/cli/remote_report.hpp"
 #include "runtime/orchestrator/compile_plan.hpp"
 
@@ -119,9 +120,11 @@ std::string table_of(const plan_report& report, const std::optional<remote_tier_
   print_table(out, rows, {false, false, false, false, false, true, true});
   for (const auto& line : remarks_of(report))
     out << line << '\n';
-  out << fmt::format("{} requests: {} hits, {} compiler runs, {} trials, {} failures; {}\n",
+  out << fmt::format("{} requests: {} hits, {} compiler runs, {} trials, {} failures; {}",
                      report.requests.size(), report.hits, report.compiler_runs, report.trials,
                      report.failures, human_time(report.wall_ns));
+  if (report.time_saved_ns > 0) out << fmt::format(", {} saved", human_time(report.time_saved_ns));
+  out << '\n';
   if (remote) out << remote_line(*remote);
   return out.str();
 }
@@ -169,6 +172,7 @@ json json_of(const plan_report& report, const std::optional<remote_tier_stats>& 
       {"hits", report.hits},
       {"failures", report.failures},
       {"wall_ms", static_cast<double>(report.wall_ns) / 1e6},
+      {"time_saved_ms", static_cast<double>(report.time_saved_ns) / 1e6},
       {"kernels", std::move(kernels)},
       {"bundle", json_of(report.bundle, report.bundled)},
       {"remote", remote ? hearth::cli::json_of(*remote) : json(nullptr)},
@@ -205,6 +209,7 @@ status compile(const config& settings, const compile_arguments& arguments) {
   auto result = orchestrator::compile_plan(rt, *work, {*mode, arguments.tag}, display);
   display.clear();
   if (!result) return report(result.error());
+  if (auto written = write_metrics(rt, arguments.metrics); !written) return report(written.error());
   rt.shutdown(); // what is written behind is part of what is told
   return show(*result, rt.stats().remote, arguments);
 }

@@ -11,9 +11,10 @@ namespace hearth::cli {
 
 struct compile_arguments {
   std::string plan;
-  std::optional<std::string> trace; ///< a Chrome trace is written there
-  std::string tune = "full";        ///< a `tune_mode` by its name
-  std::string tag;                  ///< of the tunings
+  std::optional<std::string> trace;   ///< a Chrome trace is written there
+  std::optional<std::string> metrics; ///< counters for Prometheus are written there
+  std::string tune = "full";          ///< a `tune_mode` by its name
+  std::string tag;                    ///< of the tunings
   bool json = false;
 };
 

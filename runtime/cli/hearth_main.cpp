@@ -108,6 +108,7 @@ void add_compile_command(CLI::App& app, command_line& line) {
   sub->add_option("PLAN", line.compile.plan, "the plan, a TOML file")->required();
   sub->add_option("--jobs", line.given.jobs, "compilers at once; one a core");
   sub->add_option("--trace", line.compile.trace, "write a Chrome trace to FILE");
+  sub->add_option("--metrics", line.compile.metrics, "write counters for Prometheus to FILE");
   sub->add_option("--tune", line.compile.tune,
                   "how configurations are chosen: full, descent, cached-only or off")
       ->capture_default_str()
@@ -149,6 +150,7 @@ void add_run_command(CLI::App& app, command_line& line) {
       ->type_name("SIZE");
   sub->add_option("--cpu", given.cpu, "processor time of each of its processes")->type_name("TIME");
   sub->add_option("--trace", given.trace, "write a Chrome trace to FILE");
+  sub->add_option("--metrics", given.metrics, "write counters for Prometheus to FILE");
   sub->add_flag("--keep-failures", given.keep_failures, "keep what it came to when it fails, too");
   sub->add_flag("--no-cache", given.no_cache, "run it whatever is there, and keep nothing");
   sub->add_flag("--strict", given.strict, "let it see declared inputs alone of this folder");

@@ -3,6 +3,7 @@
 #include "runtime/action_cache.hpp"
 #include "runtime/cli/chrome_trace.hpp"
 #include "runtime/cli/files.hpp"
+#include "runtime/cli/metrics_file.hpp"
 #include "runtime/cli/output.hpp"
 #include "runtime/cli/settings.hpp"
 #include "runtime/cli/signal_watch.hpp"
@@ -138,9 +139,13 @@ int finish(const action& asked, const action_outcome& outcome) {
   return outcome.signal != 0 ? run_signalled + outcome.signal : outcome.status;
 }
 
-expected<void> write_trace(const run_arguments& arguments, const action_cache& actions) {
-  if (!arguments.trace) return {};
-  return write_file(*arguments.trace, chrome_trace(actions.trace()));
+// What was asked for beside the outputs.
+expected<void> write_reports(const run_arguments& arguments, const runtime& rt,
+                             const action_cache& actions) {
+  if (arguments.trace)
+    if (auto written = write_file(*arguments.trace, chrome_trace(actions.trace())); !written)
+      return written;
+  return write_metrics(rt, arguments.metrics);
 }
 
 } // namespace
@@ -160,7 +165,8 @@ int run_action(const config& settings, const run_arguments& arguments) {
   if (!actions) return failed(actions.error());
   const auto outcome = actions->run(*asked, {.cancel = signals.token()});
   if (!outcome) return not_run(outcome.error(), signals);
-  if (auto traced = write_trace(arguments, *actions); !traced) return failed(traced.error());
+  if (auto written = write_reports(arguments, rt, *actions); !written)
+    return failed(written.error());
   if (settings.log && !outcome->problem.empty())
     settings.log(log_level::info, "the result was not kept: " + outcome->problem);
   return finish(*asked, *outcome);

@@ -25,10 +25,10 @@ struct run_arguments {
   std::vector<std::string> variables; ///< names of the environment that the command gets
   std::vector<std::string> toolchains;
   std::string dependency_file;
-  std::string timeout; ///< "90s", "5min"; empty: none
-  std::string memory;  ///< "2GiB"
-  std::string cpu;     ///< as `timeout`
-  std::optional<std::string> trace;
+  std::string timeout;                       ///< "90s", "5min"; empty: none
+  std::string memory;                        ///< "2GiB"
+  std::string cpu;                           ///< as `timeout`
+  std::optional<std::string> trace, metrics; ///< files to write them to
   bool keep_failures = false;
   bool no_cache = false;
   bool strict = false; ///< declared inputs alone are seen

@@ -1,9 +1,11 @@
 #include "runtime/handle/compile_lease.hpp"
 
 #include "runtime/handle/requests.hpp"
+#include "runtime/handle/saved_time.hpp"
 #include "runtime/handle/tiers.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <string>
 #include <utility>
@@ -143,14 +145,18 @@ expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, le
                                     const compile_function& compile,
                                     const std::stop_token& cancel) {
   held_lease lease(core, key, id);
+  const auto start = std::chrono::steady_clock::now();
   auto [made, ends] = run_callback(compile, cancel);
-  if (made) return lease.fulfil(*made);
+  if (made)
+    return lease.fulfil(
+        with_time_taken(std::move(*made), std::chrono::steady_clock::now() - start));
   if (ends) lease.abandon(made.error());
   return std::move(made);
 }
 
 future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const cache_key& key,
-                               compile_function compile, const call_options& options) {
+                               compile_function compile, const call_options& options,
+                               saved_time_ptr saved) {
   auto state = std::make_shared<completion_state<artifact>>();
   const completion<artifact> answer(state, cancellable(options.cancel, state, nullptr));
   auto lease = ask_for_lease(*core, key, {});
@@ -161,9 +167,12 @@ future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const 
     });
   expire(*core, state, options);
   lease.then([core, key, compile = std::move(compile), cancel = options.cancel, answer,
-              outer = std::weak_ptr(state)](expected<lease_reply> reply) {
+              saved = std::move(saved), outer = std::weak_ptr(state)](expected<lease_reply> reply) {
     if (!reply) return static_cast<void>(answer.deliver(fail(reply.error())));
-    if (reply->found.hit()) return static_cast<void>(answer.deliver(reply->found.value));
+    if (reply->found.hit()) {
+      if (!reply->waited) note_hits(saved, reply->found);
+      return static_cast<void>(answer.deliver(reply->found.value));
+    }
     const auto granted = std::make_shared<granted_lease>(core, key, reply->lease);
     if (const auto wanted_by = outer.lock())
       wanted_by->on_give_up([granted] { granted->hand_on(); });

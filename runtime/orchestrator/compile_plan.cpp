@@ -161,10 +161,14 @@ bool is_hit(tune_status status) {
          status == tune_status::remote;
 }
 
-void count(plan_report& report) {
+void count(const plan& work, plan_report& report) {
   for (const auto& request : report.requests) {
     report.hits += is_hit(request.result.status);
     report.failures += request.result.status == tune_status::failed;
+  }
+  for (const auto& entry : work.entries) {
+    const auto& first = report.requests[entry.requests.front()].result;
+    if (is_hit(first.status)) report.time_saved_ns += first.time_taken_ns;
   }
 }
 
@@ -185,7 +189,7 @@ expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_o
                                                : run_tuned(core, work, *planned, progress, result);
   if (!reports) return fail(reports.error());
   result.requests = std::move(*reports);
-  count(result);
+  count(work, result);
   const auto after = answer_or_nothing<broker_stats>(core, core.broker(), verb::stats_v);
   result.compiler_runs = after.runs - before.runs;
   result.trials = after.trials - before.trials;

@@ -35,6 +35,7 @@ struct plan_report {
   std::uint64_t hits = 0;
   std::uint64_t failures = 0; ///< requests without a good kernel
   std::int64_t wall_ns = 0;
+  std::int64_t time_saved_ns = 0;       ///< what making the entries that were hit took, each once
   bundle_session bundle;                ///< of tunings: how the run's session began, ...
   bundle_end bundled;                   ///< ... and ended
   std::vector<request_report> requests; ///< in plan order

@@ -174,9 +174,6 @@ private:
     const auto known = simulation::actor_kind_named(made.part);
     if (!known)
       in.fail_at(column, "expected a kind of actor after the dot, got '" + made.part + "'");
-    if (!simulation::is_implemented(*known))
-      in.fail_at(column,
-                 "expected an actor that there is: '" + made.part + "' is only an interface yet");
     kind = *known;
     return made;
   }

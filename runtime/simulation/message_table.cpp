@@ -225,26 +225,6 @@ std::optional<actor_kind> actor_kind_named(std::string_view name) noexcept {
   return static_cast<actor_kind>(at - kind_names.begin());
 }
 
-bool is_implemented(actor_kind kind) noexcept {
-  switch (kind) {
-  case actor_kind::memory:
-  case actor_kind::disk:
-  case actor_kind::remote:
-  case actor_kind::broker:
-  case actor_kind::worker:
-  case actor_kind::guarded:
-  case actor_kind::autotune:
-  case actor_kind::bundler:
-  case actor_kind::kernels:
-  case actor_kind::actions:
-  case actor_kind::nested:
-  case actor_kind::recorder:
-  case actor_kind::tuner: return true;
-  case actor_kind::metrics: return false;
-  }
-  return false;
-}
-
 std::string_view to_string(message_form form) noexcept {
   constexpr std::array<std::string_view, 3> names{"asks", "calls", "tells"};
   return names[static_cast<unsigned>(form)];

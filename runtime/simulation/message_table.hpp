@@ -39,8 +39,6 @@ enum class actor_kind : std::uint8_t {
 /// The name that scripts use.
 std::string_view to_string(actor_kind kind) noexcept;
 std::optional<actor_kind> actor_kind_named(std::string_view name) noexcept;
-/// Whether a process has such actors by now, or only their interface is there.
-bool is_implemented(actor_kind kind) noexcept;
 
 /// How a message is sent.
 enum class message_form : std::uint8_t {

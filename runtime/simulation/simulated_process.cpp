@@ -10,6 +10,7 @@
 #include "actors/guarded_cache.hpp"
 #include "actors/kernel_cache.hpp"
 #include "actors/kernel_tuner.hpp"
+#include "actors/metrics.hpp"
 #include "actors/nested_cache.hpp"
 #include "messages/hash.hpp"
 #include "runtime/simulation/text.hpp"
@@ -276,6 +277,10 @@ void simulated_process::spawn_compilers() {
   enlist(actor_kind::nested, actors.spawn(actors::nested_cache, router_));
   enlist(actor_kind::actions,
          actors.spawn(actors::action_cache, actors::action_cache_config{router_, tuner.broker}));
+  enlist(actor_kind::metrics,
+         actors.spawn<caf::lazy_init>(
+             actors::metrics,
+             actors::metrics_config{"simulated", router_, store_, remote_, tuner.broker}));
   tuner.most_at_once = options_.workers;
   enlist(actor_kind::tuner, actors.spawn(actors::kernel_tuner, std::move(tuner)));
 }

@@ -102,8 +102,8 @@ printer choose_printer(const caf::type_erased_tuple& content, std::size_t at) {
           error, memory_shard_stats, broker_stats, fleet_lease, remote_tier_stats, action_request,
           action_result, action_reply, trial_request, trial_result, span_list, hints, guarded_reply,
           autotune_record, autotune_address, autotune_choices, autotune_found, tuning_notes,
-          named_cache_ptr, bundle_session, bundle_end, tune_request_ptr, tune_reply, recording, int,
-          std::int64_t, std::string, std::chrono::milliseconds>(content, at))
+          named_cache_ptr, bundle_session, bundle_end, tune_request_ptr, tune_reply, recording,
+          metrics_page, int, std::int64_t, std::string, std::chrono::milliseconds>(content, at))
     return found;
   return [](const auto&, std::size_t, std::string& out) { out += "?"; };
 }
@@ -292,6 +292,12 @@ std::string text_of(const tune_reply& reply) {
   for (const auto& one : reply.rejected)
     text += " rejected " + one.config_text + " " + quoted(one.reason);
   return reply.problem.empty() ? text : text + " problem " + quoted(reply.problem);
+}
+
+std::string text_of(const metrics_page& page) {
+  auto text = page.samples();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
 }
 
 std::string text_of(const recording& session) {

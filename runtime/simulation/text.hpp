@@ -54,6 +54,7 @@ text_of(const bundle_session& session); ///< `session 1 miss`, `session 2 hit 3 
 std::string text_of(const bundle_end& end);
 std::string text_of(const tune_request_ptr& request);
 std::string text_of(const tune_reply& reply);
+std::string text_of(const metrics_page& page); ///< its samples, in one line
 std::string text_of(const recording& session); ///< `2 artifacts, 30 bytes entry c/k "value"`
 
 /// How far a shard's epoch moved: it starts at a random number.

@@ -100,12 +100,14 @@ TEST_CASE_FIXTURE(workplace, "a second run compiles nothing and every request hi
   REQUIRE_MESSAGE(cold.status == 0, cold.err);
   CHECK(cold.json().at("compiler_runs") == 8);
   CHECK(cold.json().at("failures") == 0);
+  CHECK(cold.json().at("time_saved_ms") == 0);
   CHECK(statuses(cold.json()).contains("compiled"));
   const auto warm = compile("small.toml");
   CHECK(warm.status == 0);
   CHECK(warm.json().at("compiler_runs") == 0);
   CHECK(warm.json().at("trials") == 0);
   CHECK(warm.json().at("hits") == 5);
+  CHECK(warm.json().at("time_saved_ms") > 0);
   CHECK(warm.json().at("requests") == 5);
   CHECK(statuses(warm.json()) == std::set<std::string>{"disk", "memory"});
   CHECK(configs(warm.json()) == configs(cold.json()));
@@ -286,4 +288,19 @@ TEST_CASE_FIXTURE(workplace, "a trace holds every compile and trial") {
   CHECK(count("compile") == 8);
   CHECK(count("trial") >= 8); // those that are close are tried again
   CHECK(count("trial") == result.json().at("trials"));
+}
+
+TEST_CASE_FIXTURE(workplace, "the counters of a run are written for Prometheus") {
+  auto with_metrics = arguments("small.toml");
+  const auto path = (directory / "hearth.prom").string();
+  with_metrics.insert(with_metrics.end(), {"--metrics", path});
+  REQUIRE(run_hearth(with_metrics, directory.path()).status == 0);
+  const auto page = file_text(path);
+  CHECK(page.find("\n# TYPE hearth_programs_total counter\nhearth_programs_total 8\n") !=
+        std::string::npos);
+  CHECK(page.find("\nhearth_unanswered 0\n") != std::string::npos);
+  with_metrics.back() = (directory / "none" / "hearth.prom").string();
+  const auto refused = run_hearth(with_metrics, directory.path());
+  CHECK(refused.status == 2);
+  CHECK(lines_of(refused.err).size() == 1);
 }

@@ -431,6 +431,14 @@ TEST_CASE_FIXTURE(bench, "every run is in the trace and a hit is none") {
   CHECK(nlohmann::json::parse(file_text(trace)).at("traceEvents").empty());
 }
 
+TEST_CASE_FIXTURE(bench, "the counters of a run are written for Prometheus") {
+  const auto path = (logs / "run.prom").string();
+  check_quiet(run({"--metrics", path, "--out", "a"}, counted("echo > a")));
+  CHECK(file_text(path).find("\nhearth_programs_total 1\n") != std::string::npos);
+  check_quiet(run({"--metrics", path, "--out", "a"}, counted("echo > a")));
+  CHECK(file_text(path).find("\nhearth_programs_total 0\n") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(bench, "without the cache a command is run each time") {
   check_quiet(run({"--no-cache", "--out", "a"}, counted("echo > a")));
   check_quiet(run({"--no-cache", "--out", "a"}, counted("echo > a")));

@@ -30,3 +30,21 @@ TEST_CASE("an artifact held by a hazard slot clears it and a copy counts") {
   CHECK(slot.load() == nullptr);
   CHECK(copy.payload() == "x");
 }
+
+TEST_CASE("an artifact's time is a member of its metadata that nothing replaces") {
+  using namespace std::chrono_literals;
+  const auto plain = artifact::make("x");
+  CHECK(time_taken(plain) == 0ns);
+  CHECK(time_taken(artifact{}) == 0ns);
+  const auto timed = with_time_taken(plain, 5ns);
+  CHECK(time_taken(timed) == 5ns);
+  CHECK(timed.payload() == "x");
+  CHECK(with_time_taken(timed, 7ns).body() == timed.body());
+  const auto guarded = with_time_taken(artifact::make("x", value::map{{"guard", "True"}}), 5ns);
+  CHECK(guarded.metadata() == value::map{{"guard", "True"}, {"time_taken_ns", 5}});
+  const auto no_map = artifact::make("x", "\xc0");
+  CHECK(with_time_taken(no_map, 5ns).body() == no_map.body());
+  CHECK(time_taken(no_map) == 0ns);
+  CHECK(time_taken(artifact::make("x", value::map{{"time_taken_ns", "long"}})) == 0ns);
+  CHECK(time_taken(artifact::make("x", value::map{{"time_taken_ns", -1}})) == 0ns);
+}

@@ -35,6 +35,22 @@ TEST_CASE_FIXTURE(on_disk, "the handle gets inserts puts and erases") {
   CHECK(cache.get(key::bytes(std::string(max_key_bytes, 'k'))).error().code() == errc::invalid_key);
 }
 
+TEST_CASE_FIXTURE(on_disk, "metrics are a page of every counter, until the runtime is closed") {
+  runtime rt(settings());
+  const auto cache = rt.open("c").value();
+  REQUIRE(cache.insert("k", artifact::make("one")));
+  REQUIRE(cache.get("k")->hit());
+  const auto page = rt.metrics().value();
+  for (const auto* line :
+       {"# TYPE hearth_hits_total counter", "hearth_hits_total{tier=\"memory\"} 1",
+        "hearth_memory_entries 1", "hearth_disk_writes_total{outcome=\"inserted\"} 1",
+        "hearth_unanswered 0"})
+    CHECK_MESSAGE(page.find("\n" + std::string(line) + "\n") != std::string::npos, page);
+  CHECK(page.find("hearth_remote") == std::string::npos);
+  rt.shutdown();
+  CHECK(rt.metrics().error().code() == errc::closed);
+}
+
 TEST_CASE_FIXTURE(on_disk, "what was acknowledged is on disk in the next runtime") {
   {
     runtime rt(settings());

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -98,6 +99,27 @@ TEST_CASE("what one host wrote another finds in the remote tier, then in its own
   CHECK_FALSE(many[2]->hit());
   CHECK(other.counts().hits == 3);
   CHECK(other.counts().misses == 2);
+}
+
+TEST_CASE("a hit in the remote tier tells what it saved") {
+  const local_redis redis;
+  {
+    host one(redis.url());
+    for (const auto* k : {"k0", "k1", "k2", "k3"})
+      REQUIRE(one.entries->insert(k, artifact::make("code", {{"time_taken_ns", 1'000'000'000}})));
+  }
+  host other(redis.url());
+  std::atomic<int> told{0};
+  const auto cache = other.rt->open("c", {.on_time_saved = [&](auto, auto) { ++told; }}).value();
+  using namespace std::chrono_literals;
+  CHECK(cache.get("k0")->time_saved() == 1s);
+  CHECK(cache.get_async("k1").get()->time_saved() == 1s);
+  const std::vector<key> keys{"k2"};
+  CHECK(cache.get_many_async(keys).get()->front()->time_saved() == 1s);
+  CHECK(cache.get_or_compile("k3", [] { return artifact::make("never"); })->payload() == "code");
+  CHECK(cache.time_saved() == 4s);
+  CHECK(told.load() == 4);
+  CHECK(other.counts().hits == 4);
 }
 
 TEST_CASE("get_or_compile compiles once in a fleet and finds it elsewhere afterwards") {

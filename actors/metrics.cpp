@@ -1,0 +1,197 @@
+#include "actors/metrics.hpp"
+
+#include "actors/answer.hpp"
+#include "messages/metrics_page.hpp"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace hearth::actors {
+namespace {
+
+using self_pointer = metrics_actor::stateful_pointer<metrics_state>;
+
+constexpr auto answer_timeout = std::chrono::seconds{10};
+
+// What one page is made of, while its parts come in.
+struct figures {
+  memory_shard_stats memory; // of all shards
+  std::optional<remote_tier_stats> remote;
+  broker_stats programs;
+  std::size_t open = 0;       // answers that are still to come
+  std::size_t unanswered = 0; // that did not come
+};
+
+// --- the page ----------------------------------------------------------------------------------
+
+void write_lookups(metrics_page& page, const figures& all, const storage::store_stats& disk) {
+  std::uint64_t remote_hits = 0, remote_misses = 0;
+  if (all.remote)
+    for (const auto& one : all.remote->caches) {
+      remote_hits += one.hits;
+      remote_misses += one.misses;
+    }
+  page.counter("hits_total", "Lookups that a tier answered.");
+  page.sample(all.memory.hits, {{"tier", "memory"}});
+  page.sample(disk.hits, {{"tier", "disk"}});
+  page.sample(remote_hits, {{"tier", "remote"}});
+  page.counter("misses_total", "Lookups that went on to the next tier, or to a compile.");
+  page.sample(all.memory.misses, {{"tier", "memory"}});
+  page.sample(disk.misses, {{"tier", "disk"}});
+  page.sample(remote_misses, {{"tier", "remote"}});
+}
+
+void write_memory(metrics_page& page, const memory_shard_stats& memory) {
+  page.gauge("memory_entries", "Entries in memory.", memory.entries);
+  page.gauge("memory_used_bytes", "Memory that entries and tables take.", memory.bytes_used);
+  page.gauge("memory_budget_bytes", "Memory that they may take.", memory.budget_bytes);
+  page.counter("memory_changes_total", "Changes of what memory holds.");
+  page.sample(memory.inserted, {{"change", "inserted"}});
+  page.sample(memory.evicted, {{"change", "evicted"}});
+  page.sample(memory.erased, {{"change", "erased"}});
+  page.counter("loads_total", "Looks below memory by message.", memory.loads);
+  page.counter("coalesced_total", "Lookups that joined a look under way.", memory.coalesced);
+  page.counter("promotions_total", "Hits on disk that memory took in.", memory.promotions);
+  page.counter("leases_granted_total", "Leases to compile that were given.", memory.leases_granted);
+  page.gauge("leases", "Leases to compile, and who waits for them.");
+  page.sample(memory.leases_held, {{"state", "held"}});
+  page.sample(memory.leases_waiting, {{"state", "waiting"}});
+}
+
+void write_disk(metrics_page& page, const storage::store_stats& disk) {
+  page.gauge("disk_entries", "Entries on disk.", disk.entries);
+  page.gauge("disk_live_bytes", "Bytes of entries on disk.", disk.live_bytes);
+  page.gauge("disk_used_bytes", "Bytes of the store's files.", disk.disk_bytes);
+  page.gauge("disk_budget_bytes", "Bytes that they may take.", disk.budget_bytes);
+  page.gauge("disk_segments", "Segments of the store.", disk.segments);
+  page.counter("disk_writes_total", "Writes to disk by this process, by what became of them.");
+  page.sample(disk.inserted, {{"outcome", "inserted"}});
+  page.sample(disk.existed, {{"outcome", "existed"}});
+  page.sample(disk.put, {{"outcome", "put"}});
+  page.sample(disk.erased, {{"outcome", "erased"}});
+  page.sample(disk.failed, {{"outcome", "failed"}});
+  page.counter("disk_groups_total", "Groups that these writes went to disk in.", disk.groups);
+  page.counter("disk_unserved_total", "Entries on disk that could not be served.");
+  page.sample(disk.corrupt, {{"reason", "corrupt"}});
+  page.sample(disk.unreadable, {{"reason", "unreadable"}});
+  page.sample(disk.expired, {{"reason", "expired"}});
+  page.counter("disk_evicted_total", "Entries evicted from disk by this process.", disk.evicted);
+  page.counter("disk_kept_by_hit_total", "Entries that a hit kept from that.", disk.kept_by_hit);
+  page.counter("disk_rebuilds_total", "Indexes built anew from segments.", disk.rebuilds);
+}
+
+void write_remote_state(metrics_page& page, const remote_tier_stats& remote) {
+  page.gauge("remote_breaker", "1 for the state that the breaker of the remote tier is in.");
+  for (const std::string_view state : {"closed", "half_open", "open"}) {
+    page.sample(remote.state == state, {{"of", "lookups"}, {"state", state}});
+    page.sample(remote.writes == state, {{"of", "writes"}, {"state", state}});
+  }
+  page.counter("remote_openings_total", "How often it opened.", remote.openings);
+  page.gauge("remote_writes", "Writes behind that are not acknowledged.");
+  page.sample(remote.waiting, {{"state", "waiting"}});
+  page.sample(remote.in_flight, {{"state", "in_flight"}});
+  page.gauge("remote_write_bytes", "Their bytes.", remote.bytes);
+  page.counter("remote_unsent_total", "Writes behind that were never sent.");
+  page.sample(remote.dropped, {{"reason", "queue_full"}});
+  page.sample(remote.too_large, {{"reason", "too_large"}});
+  page.gauge("remote_leases_held", "Leases of the fleet that are held.", remote.leases_held);
+  page.counter("remote_leases_total", "Questions for a lease of the fleet, by their answer.");
+  page.sample(remote.leases_granted, {{"outcome", "granted"}});
+  page.sample(remote.leases_elsewhere, {{"outcome", "elsewhere"}});
+  page.sample(remote.leases_unavailable, {{"outcome", "unavailable"}});
+  page.counter("remote_leases_lost_total", "Leases of the fleet that others took while held.",
+               remote.leases_lost);
+}
+
+void write_remote_caches(metrics_page& page, const remote_tier_stats& remote) {
+  page.counter("remote_operations_total", "Operations on the remote tier, by cache and outcome.");
+  for (const auto& one : remote.caches) {
+    const auto sample = [&](std::uint64_t value, std::string_view outcome) {
+      page.sample(value, {{"cache", one.cache}, {"version", one.version}, {"outcome", outcome}});
+    };
+    sample(one.hits, "hit");
+    sample(one.misses, "miss");
+    sample(one.puts, "put");
+    sample(one.existed, "existed");
+    sample(one.skipped, "skipped");
+    sample(one.lost, "lost");
+  }
+  page.counter("remote_failures_total", "Operations on the remote tier that failed, by reason.");
+  for (const auto& one : remote.caches)
+    for (const auto& [reason, count] : one.failures)
+      page.sample(count, {{"cache", one.cache}, {"version", one.version}, {"reason", reason}});
+}
+
+void write_programs(metrics_page& page, const broker_stats& programs) {
+  page.counter("programs_total", "Compilers and other programs that were started.", programs.runs);
+  page.counter("program_failures_total", "Those that failed.", programs.failures);
+  page.counter("trials_total", "Kernels that were tried.", programs.trials);
+  page.gauge("programs_queued", "Programs and trials that wait for a worker.", programs.queued);
+}
+
+metrics_page page_of(const metrics_config& config, const figures& all) {
+  const auto disk = config.store ? config.store->stats() : storage::store_stats{};
+  metrics_page page;
+  page.gauge("info", "The program.");
+  page.sample(1, {{"version", config.version}});
+  page.gauge("unanswered", "Actors that did not answer; their figures are left out.",
+             all.unanswered);
+  write_lookups(page, all, disk);
+  write_memory(page, all.memory);
+  if (config.store) write_disk(page, disk);
+  if (all.remote) {
+    write_remote_state(page, *all.remote);
+    write_remote_caches(page, *all.remote);
+  }
+  write_programs(page, all.programs);
+  return page;
+}
+
+// --- its parts ---------------------------------------------------------------------------------
+
+// Asks one actor; what it answers is taken by `take`. The last to answer ends the page.
+template <class Stats, class Handle, class Take>
+void ask(self_pointer self, const std::shared_ptr<figures>& all, const owed<metrics_page>& reply,
+         const Handle& actor, Take take) {
+  const auto end_one = [self, all, reply] {
+    if (--all->open == 0) reply.deliver(page_of(self->state.config, *all));
+  };
+  ++all->open;
+  self->request(actor, answer_timeout, verb::stats_v)
+      .then(
+          [=](const Stats& stats) {
+            take(*all, stats);
+            end_one();
+          },
+          [=](const caf::error&) {
+            ++all->unanswered;
+            end_one();
+          });
+}
+
+caf::result<metrics_page> make_page(self_pointer self) {
+  const owed<metrics_page> reply(self->make_response_promise<metrics_page>());
+  const auto& config = self->state.config;
+  const auto all = std::make_shared<figures>();
+  for (const auto& shard : config.shards.all())
+    ask<memory_shard_stats>(self, all, reply, shard,
+                            [](figures& into, const auto& stats) { into.memory += stats; });
+  if (config.remote)
+    ask<remote_tier_stats>(self, all, reply, config.remote,
+                           [](figures& into, const auto& stats) { into.remote = stats; });
+  ask<broker_stats>(self, all, reply, config.broker,
+                    [](figures& into, const auto& stats) { into.programs = stats; });
+  return reply.promise();
+}
+
+} // namespace
+
+metrics_actor::behavior_type metrics(self_pointer self, metrics_config config) {
+  self->state.config = std::move(config);
+  return {
+      [self](verb::stats) { return make_page(self); },
+  };
+}
+
+} // namespace hearth::actors
