@@ -36,11 +36,7 @@ expected<void> put_out(const action_outcome& outcome, const fs::path& directory)
     if (!file) return fail(file.error());
     files.push_back(std::move(*file));
   }
-  for (auto& file : files)
-    if (auto named = file.name_it(); !named) return named;
-  for (auto& file : files)
-    if (auto done = file.commit(); !done) return done;
-  return {};
+  return pending_file::commit_all(files);
 }
 
 } // namespace hearth

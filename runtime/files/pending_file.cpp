@@ -1,12 +1,16 @@
 #include "runtime/files/pending_file.hpp"
 
+#include "runtime/process/unstoppable.hpp"
+
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <fcntl.h>
 #include <random>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace hearth {
 namespace {
@@ -76,20 +80,50 @@ expected<void> pending_file::sync() {
   return {};
 }
 
-expected<void> pending_file::name_it() {
-  if (is_named_) return {};
-  const auto here = own_files + std::to_string(file_.get());
-  if (::linkat(AT_FDCWD, here.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
-    return fail(cannot("write", target_));
-  is_named_ = true;
-  return {};
-}
+// What is left to do for a file, in a form that needs no memory. First each gets a name beside its
+// target, so that nothing but renaming is left.
+struct pending_file::placing {
+  pending_file* file;
+  std::string nameless; // empty: it has a name
 
-expected<void> pending_file::commit() {
-  if (auto named = name_it(); !named) return named;
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return fail(cannot("write", target_));
-  is_named_ = false;
-  return {};
+  bool name_it() const noexcept {
+    if (file->is_named_) return true;
+    file->is_named_ = ::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, file->temporary_.c_str(),
+                               AT_SYMLINK_FOLLOW) == 0;
+    return file->is_named_;
+  }
+  bool rename_it() const noexcept {
+    if (::rename(file->temporary_.c_str(), file->target_.c_str()) != 0) return false;
+    file->is_named_ = false;
+    return true;
+  }
+};
+
+expected<void> pending_file::commit_all(std::span<pending_file> files) {
+  struct plan {
+    std::vector<placing> steps;
+    const pending_file* failed = nullptr;
+    int why = 0;
+  } work;
+  for (auto& file : files)
+    work.steps.push_back(
+        {&file, file.is_named_ ? "" : own_files + std::to_string(file.file_.get())});
+  const auto carry_out = [](void* context) noexcept {
+    auto& all = *static_cast<plan*>(context);
+    for (const auto step : {&placing::name_it, &placing::rename_it})
+      for (const auto& one : all.steps) {
+        if ((one.*step)()) continue;
+        all.failed = one.file;
+        all.why = errno;
+        return;
+      }
+  };
+  if (files.size() > 1)
+    run_unstoppably(carry_out, &work);
+  else
+    carry_out(&work);
+  if (!work.failed) return {};
+  return fail(error_of_errno(work.why, "cannot write " + work.failed->target_.string()));
 }
 
 } // namespace hearth

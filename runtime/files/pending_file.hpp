@@ -6,6 +6,7 @@
 #include "runtime/process/descriptor.hpp"
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -26,12 +27,15 @@ public:
   expected<void> write(std::string_view bytes);
   /// Has what was written on disk when it returns.
   expected<void> sync();
-  /// Gives it a name beside its target, so that nothing but the renaming is left to do.
-  expected<void> name_it();
-  /// Renames it to its target, in place of what is there.
-  expected<void> commit();
+  /// Puts it in place of what is there.
+  expected<void> commit() { return commit_all({this, 1}); }
+  /// Puts all in place: all of them or none when this process is killed meanwhile. An error is
+  /// that of the first that cannot be; it, and those after it, are left as they were.
+  static expected<void> commit_all(std::span<pending_file> files);
 
 private:
+  struct placing;
+
   pending_file(std::filesystem::path target, std::string temporary, descriptor file, bool named);
 
   std::filesystem::path target_;
