@@ -431,7 +431,7 @@ TEST_CASE_FIXTURE(bench, "every run is in the trace and a hit is none") {
   CHECK(nlohmann::json::parse(file_text(trace)).at("traceEvents").empty());
 }
 
-TEST_CASE_FIXTURE(bench, "the counters of a run are written for Prometheus") {
+TEST_CASE_FIXTURE(bench, "the counters of an action are written for Prometheus") {
   const auto path = (logs / "run.prom").string();
   check_quiet(run({"--metrics", path, "--out", "a"}, counted("echo > a")));
   CHECK(file_text(path).find("\nhearth_programs_total 1\n") != std::string::npos);
