@@ -45,6 +45,8 @@ public:
   /// All that is left.
   std::string take_rest(std::string_view what);
   void expect_end();
+  /// A reader of a part of a word, for errors of this line.
+  line_reader part(std::string_view text) const { return {where_, text}; }
 
   [[noreturn]] void fail(std::string_view expected);
   /// An error about the word before.
