@@ -1,7 +1,8 @@
 // metrics: every counter of a runtime as one page for Prometheus.
 //
 // Owns nothing: each time it is asked it asks who does. A tier that does not answer in time is left
-// out, and the page says how many were.
+// out, and the page says how many were. Runs on a thread of its own, since the store's figures are
+// read from its files.
 #pragma once
 
 #include "actors/shard_router.hpp"

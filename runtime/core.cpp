@@ -177,8 +177,9 @@ void runtime_core::spawn_compilers() {
   tuner.autotune = autotune_;
   tuner.most_at_once = jobs_;
   tuner_ = system_->spawn(actors::kernel_tuner, std::move(tuner));
-  metrics_ = system_->spawn(actors::metrics, actors::metrics_config{std::string(version()), shards_,
-                                                                    store_, remote_, broker_});
+  metrics_ = system_->spawn<caf::detached>(
+      actors::metrics,
+      actors::metrics_config{std::string(version()), shards_, store_, remote_, broker_});
 }
 
 // --- named caches ------------------------------------------------------------------------------
