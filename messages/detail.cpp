@@ -153,7 +153,20 @@ std::string detail::describe(std::size_t limit) const {
   return shortened(std::visit(describer{limit}, data_), limit);
 }
 
+namespace {
+
+bool holds_unsupported(const detail& d) {
+  if (d.as<unsupported_detail>()) return true;
+  bool found = false;
+  details::each_item(d, [&](const detail& item) { found = found || holds_unsupported(item); });
+  return found;
+}
+
+} // namespace
+
+// Paths are made for where there is one alone: keys of large graphs are built on every lookup.
 std::optional<std::pair<std::string, std::string>> find_unsupported(const detail& d) {
+  if (!holds_unsupported(d)) return std::nullopt;
   if (const auto* found = d.as<unsupported_detail>())
     return std::pair{std::string(), found->reason};
   std::optional<std::pair<std::string, std::string>> result;

@@ -10,9 +10,7 @@ namespace {
 
 int depth_of(const detail& d) {
   int deepest = 0;
-  details::each_part(d, [&](const std::string&, const detail& part) {
-    deepest = std::max(deepest, depth_of(part));
-  });
+  details::each_item(d, [&](const detail& item) { deepest = std::max(deepest, depth_of(item)); });
   return deepest + 1;
 }
 

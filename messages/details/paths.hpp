@@ -21,4 +21,20 @@ std::string index_step(std::size_t index);
 void each_part(const detail& d,
                const std::function<void(const std::string& step, const detail& part)>& visit);
 
+/// Calls `visit` with each item of a list or set, or member of a map, and nothing else: what has no
+/// details inside is not taken apart.
+template <class Visit>
+void each_item(const detail& d, Visit visit) {
+  if (const auto* members = d.as<detail::map>()) {
+    for (const auto& [name, member] : *members)
+      visit(member);
+    return;
+  }
+  const auto* items = d.as<detail::list>();
+  if (const auto* set = d.as<detail::set>()) items = &set->items;
+  if (!items) return;
+  for (const auto& item : *items)
+    visit(item);
+}
+
 } // namespace hearth::details
