@@ -78,6 +78,16 @@ statement_body parse_remote_change(line_reader& in, const std::string& name) {
   return made;
 }
 
+template <class Outcome, std::size_t N>
+Outcome take_outcome(line_reader& in,
+                     const std::array<std::pair<std::string_view, Outcome>, N>& words,
+                     std::string_view what) {
+  const auto* found = std::find_if(words.begin(), words.end(),
+                                   [&](const auto& one) { return in.accept(one.first); });
+  if (found == words.end()) in.fail(what);
+  return found->second;
+}
+
 // What a host's disk does with syncs.
 statement_body parse_host_disk(line_reader& in) {
   trouble_disk made{};
@@ -193,10 +203,7 @@ statement_body parse_compiler(line_reader& in, scope& names) {
                                                                   {"hangs", how::hangs},
                                                                   {"forgets", how::forgets},
                                                                   {"missing", how::missing}}};
-  const auto* found = std::find_if(outcomes.begin(), outcomes.end(),
-                                   [&](const auto& one) { return in.accept(one.first); });
-  if (found == outcomes.end()) in.fail("makes, fails, crashes, hangs, forgets or missing");
-  rule.how = found->second;
+  rule.how = take_outcome(in, outcomes, "makes, fails, crashes, hangs, forgets or missing");
   if (in.at_string()) rule.text = in.take_string("");
   if (in.accept("in"))
     rule.takes =
@@ -217,10 +224,7 @@ statement_body parse_trial(line_reader& in, scope& names) {
        {"hung", trial_status::hung},
        {"unfit", trial_status::unfit},
        {"not_run", trial_status::not_run}}};
-  const auto* found = std::find_if(outcomes.begin(), outcomes.end(),
-                                   [&](const auto& one) { return in.accept(one.first); });
-  if (found == outcomes.end()) in.fail("good, wrong, crashed, hung, unfit or not_run");
-  rule.result.status = found->second;
+  rule.result.status = take_outcome(in, outcomes, "good, wrong, crashed, hung, unfit or not_run");
   if (rule.result.status == trial_status::good)
     rule.result.median_ns = in.take_duration("the time of one call, as 5us").count();
   else
