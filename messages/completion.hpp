@@ -132,6 +132,18 @@ private:
     if (next) next();
   }
 
+  // A delivery of the asked side, which is done with the request: what is held ends before anybody
+  // hears of it, so that a caller who has the answer has the place of its request as well.
+  bool answer(expected<T> result) {
+    std::shared_ptr<void> over;
+    {
+      const std::lock_guard lock(mutex_);
+      over = std::exchange(held_, nullptr);
+    }
+    over.reset();
+    return deliver(std::move(result));
+  }
+
   // Completions keep the state alive, and it keeps what they are to hold.
   void begin(std::shared_ptr<completion_state> self, std::shared_ptr<void> held) {
     self_ = std::move(self);
@@ -142,8 +154,8 @@ private:
   void drop_completion() {
     if (completions_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     const auto self = std::exchange(self_, nullptr);
-    if (wanted()) deliver(fail(errc::closed, "the runtime shut down before it answered"));
     held_.reset();
+    if (wanted()) deliver(fail(errc::closed, "the runtime shut down before it answered"));
   }
 
   mutable std::mutex mutex_;
@@ -154,7 +166,7 @@ private:
   notice on_give_up_;
   std::atomic<std::uint32_t> completions_{0};
   std::shared_ptr<completion_state> self_; // while there are completions
-  std::shared_ptr<void> held_;             // the same
+  std::shared_ptr<void> held_;             // the same, or until one of them is delivered
 };
 
 /// The end that a message carries. Copies share one delivery.
@@ -162,8 +174,8 @@ template <class T>
 class completion {
 public:
   completion() = default;
-  /// The first completion of `state`; the others are copies of it. `held` lives until the last is
-  /// gone.
+  /// The first completion of `state`; the others are copies of it. `held` lives until one
+  /// is delivered, or the last is gone; a caller that gives up does not end it.
   explicit completion(std::shared_ptr<completion_state<T>> state,
                       std::shared_ptr<void> held = nullptr)
       : state_(state.get()) {
@@ -184,7 +196,7 @@ public:
   }
 
   /// False when nobody waits any more: what was delivered has to go to somebody else.
-  bool deliver(expected<T> result) const { return state_ && state_->deliver(std::move(result)); }
+  bool deliver(expected<T> result) const { return state_ && state_->answer(std::move(result)); }
   /// Whether somebody waits for it.
   bool wanted() const { return state_ && state_->wanted(); }
 
