@@ -29,6 +29,7 @@ memory_shard_stats stats_of(const state_type& state) {
   result.inserted = index.inserted;
   result.evicted = index.evicted;
   result.erased = index.erased;
+  result.unstored = state.unstored.size() + (state.is_retrying ? 1 : 0);
   for (const auto& [key, record] : state.leases) {
     result.leases_held += record.now == phase::held;
     result.leases_waiting += record.waiters.size();
@@ -120,6 +121,7 @@ memory_shard_actor::behavior_type memory_shard(self_pointer self, memory_shard_c
       },
       [self](verb::poll) { shard::poll(self); },
       [self](verb::retry, const cache_key& key) { shard::poll_fleet(self, key); },
+      [self](verb::retry) { shard::store_unstored(self); },
       [self](verb::tick) { shard::tick(self); },
       [self](verb::list, std::uint32_t cache) { return entries_of(self->state, cache); },
       [self](verb::clear) {

@@ -96,6 +96,11 @@ struct memory_shard_state {
   bool tick_is_due = false;
   unsigned ticks_left = 0; ///< before an idle shard stops looking
   std::chrono::milliseconds tick_interval{50};
+  /// What memory took in while the disk failed: stored when it answers again, one by one.
+  std::deque<cache_key> unstored;
+  bool retry_is_due = false;
+  bool is_retrying = false; ///< one more is on its way to the disk
+  std::chrono::milliseconds retry_interval{100};
   bool poll_is_due = false;
   std::chrono::milliseconds poll_interval{1};
   bool lease_failure_was_logged = false;

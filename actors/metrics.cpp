@@ -53,6 +53,8 @@ void write_memory(metrics_page& page, const memory_shard_stats& memory) {
   page.counter("loads_total", "Looks below memory by message.", memory.loads);
   page.counter("coalesced_total", "Lookups that joined a look under way.", memory.coalesced);
   page.counter("promotions_total", "Hits on disk that memory took in.", memory.promotions);
+  page.gauge("unstored_entries", "Entries in memory that the disk could not take yet.",
+             memory.unstored);
   page.counter("leases_granted_total", "Leases to compile that were given.", memory.leases_granted);
   page.gauge("leases", "Leases to compile, and who waits for them.");
   page.sample(memory.leases_held, {{"state", "held"}});

@@ -60,6 +60,7 @@ struct memory_shard_stats {
   std::uint64_t loads = 0;     ///< looks below memory, by message
   std::uint64_t coalesced = 0; ///< gets that joined one under way
   std::uint64_t promotions = 0;
+  std::uint64_t unstored = 0; ///< entries in memory that the disk could not take yet
 
   /// The counters of both together.
   memory_shard_stats& operator+=(const memory_shard_stats& other) noexcept;

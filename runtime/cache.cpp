@@ -51,6 +51,15 @@ expected<lookup> get_elsewhere(runtime_core& core, const saved_time_ptr& saved,
   return std::move(*found);
 }
 
+future<lookup> get_elsewhere_async(runtime_core& core, const saved_time_ptr& saved,
+                                   const wanted_key& wanted, const call_options& options) {
+  if (auto found = get_below(core, wanted)) {
+    note_hits(saved, *found);
+    return std::move(*found);
+  }
+  return noting_hits(saved, ask_async<lookup>(core, options, verb::get_v, wanted.owned()));
+}
+
 } // namespace
 
 // --- get ---------------------------------------------------------------------------------------
@@ -80,13 +89,9 @@ future<lookup> cache::get_async(const key& k, const call_options& options) const
   const wanted_key wanted(cache_, k.encoded());
   if (auto value = find_in_memory(*core_, wanted)) [[likely]] {
     note_hits(saved_, value);
-    return expected<lookup>(lookup{tier::memory, std::move(value)});
+    return lookup{tier::memory, std::move(value)};
   }
-  if (auto found = get_below(*core_, wanted)) {
-    note_hits(saved_, *found);
-    return std::move(*found);
-  }
-  return noting_hits(saved_, ask_async<lookup>(*core_, options, verb::get_v, wanted.owned()));
+  return get_elsewhere_async(*core_, saved_, wanted, options);
 }
 
 lookup_list cache::get_many(std::span<const key> keys, const call_options& options) const {

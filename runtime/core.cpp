@@ -258,21 +258,21 @@ named_cache_ptr runtime_core::name_apart(const cache_id& id) {
 
 namespace {
 
-void add(runtime_stats& all, const memory_shard_stats& one) {
-  all.memory.hits += one.hits;
-  all.memory.misses += one.misses;
-  all.entries += one.entries;
-  all.bytes_used += one.bytes_used;
-  all.budget_bytes += one.budget_bytes;
-  all.inserted += one.inserted;
-  all.evicted += one.evicted;
-  all.erased += one.erased;
-  all.loads += one.loads;
-  all.coalesced += one.coalesced;
-  all.promotions += one.promotions;
-  all.leases_granted += one.leases_granted;
-  all.leases_held += one.leases_held;
-  all.leases_waiting += one.leases_waiting;
+void set_memory(runtime_stats& all, const memory_shard_stats& sum) {
+  all.memory = {sum.hits, sum.misses};
+  all.entries = sum.entries;
+  all.bytes_used = sum.bytes_used;
+  all.budget_bytes = sum.budget_bytes;
+  all.inserted = sum.inserted;
+  all.evicted = sum.evicted;
+  all.erased = sum.erased;
+  all.loads = sum.loads;
+  all.coalesced = sum.coalesced;
+  all.promotions = sum.promotions;
+  all.unstored = sum.unstored;
+  all.leases_granted = sum.leases_granted;
+  all.leases_held = sum.leases_held;
+  all.leases_waiting = sum.leases_waiting;
 }
 
 } // namespace
@@ -287,9 +287,11 @@ runtime_stats runtime_core::stats() {
   if (refusal()) return all;
   constexpr std::chrono::seconds deadline{10};
   caf::scoped_actor self{*system_};
+  memory_shard_stats sum;
   for (const auto& shard : shards_.all())
     self->request(shard, deadline, verb::stats_v)
-        .receive([&](const memory_shard_stats& one) { add(all, one); }, [](const caf::error&) {});
+        .receive([&](const memory_shard_stats& one) { sum += one; }, [](const caf::error&) {});
+  set_memory(all, sum);
   return all;
 }
 

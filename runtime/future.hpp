@@ -25,6 +25,9 @@ public:
   /// A ready one.
   future(expected<T> result)
       : ready_(std::move(result)) {}
+  /// The same of a value that is there.
+  future(T value)
+      : ready_(std::in_place, tl::in_place, std::move(value)) {}
   explicit future(std::shared_ptr<completion_state<T>> state)
       : state_(std::move(state)) {}
   future(future&&) noexcept = default;

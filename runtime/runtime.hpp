@@ -63,6 +63,7 @@ struct runtime_stats {
   std::uint64_t loads = 0;                             ///< looks below memory by actors, ...
   std::uint64_t coalesced = 0;  ///< ... and gets that joined one that was under way
   std::uint64_t promotions = 0; ///< hits on disk kept in memory
+  std::uint64_t unstored = 0;   ///< in memory, and the disk could not take it yet
   std::uint64_t leases_granted = 0, leases_held = 0, leases_waiting = 0;
 };
 

@@ -44,8 +44,10 @@ void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& va
             else if (is_ours && epoch_of(self->state, key) == load->epoch)
               keep_in_memory(self, key, value);
           },
-          [self, key, value, load](const caf::error&) {
-            if (!load->overtaken) keep_in_memory(self, key, value);
+          [self, key, value, load](const caf::error& why) {
+            if (load->overtaken) return;
+            keep_in_memory(self, key, value);
+            note_unstored(self, key, from_caf(why));
           });
 }
 

@@ -104,6 +104,13 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
 void put(self_pointer self, const cache_key& key, const artifact& value, answer<done> reply);
 void erase(self_pointer self, const cache_key& key, answer<bool> reply);
 
+// --- unstored.cpp: what memory took in while the disk failed
+
+/// Memory has the entry and the disk, for `why`, has not: it is tried again until it has this or
+/// another one, which then counts, as everybody else on the host sees that one.
+void note_unstored(self_pointer self, const cache_key& key, const error& why);
+void store_unstored(self_pointer self);
+
 // --- acquire.cpp: from a wish to a lease
 
 /// The artifact, or a lease, when it is `waiting`'s turn; without `looks` the lease alone.

@@ -26,9 +26,11 @@ void end_insert(self_pointer self, const insert_record& write, insert_outcome ou
 
 // Memory serves although the disk is ill.
 void end_failed_insert(self_pointer self, const insert_record& write, const caf::error& why) {
+  const auto what = from_caf(why);
   keep_in_memory(self, write.key, write.value);
+  note_unstored(self, write.key, what);
   tell_remote(self, verb::insert_v, write.key, write.value);
-  write.next(fail(from_caf(why)));
+  write.next(fail(what));
 }
 
 } // namespace
@@ -68,8 +70,10 @@ void put(self_pointer self, const cache_key& key, const artifact& value, answer<
             reply.deliver(done{});
           },
           [self, key, value, reply](const caf::error& why) mutable {
+            const auto what = from_caf(why);
             replace_in_memory(self, key, value);
-            reply.deliver(fail(from_caf(why)));
+            note_unstored(self, key, what);
+            reply.deliver(fail(what));
           });
 }
 

@@ -176,6 +176,7 @@ std::string text_of(const memory_shard_stats& s) {
          " misses=" + std::to_string(s.misses) + " inserted=" + std::to_string(s.inserted) +
          " evicted=" + std::to_string(s.evicted) + " erased=" + std::to_string(s.erased) +
          " loads=" + std::to_string(s.loads) + " promotions=" + std::to_string(s.promotions) +
+         " unstored=" + std::to_string(s.unstored) +
          " leases_granted=" + std::to_string(s.leases_granted) +
          " leases_waiting=" + std::to_string(s.leases_waiting) +
          " leases_held=" + std::to_string(s.leases_held);

@@ -155,7 +155,7 @@ expected<void> shard::check_at_open() {
     return fail(errc::busy,
                 "cannot lock " + config_.path.string() + ": another process holds it; try again");
   }
-  const hold held(*this);
+  hold held(*this);
   if (!was_here_before()) adopt_boot();
   if (auto ready = recover(); !ready) return ready;
   const auto* index = current_index();
@@ -163,6 +163,8 @@ expected<void> shard::check_at_open() {
     if (auto rebuilt = rebuild(); !rebuilt) return rebuilt;
   remove_abandoned();
   remove_retired_now();
+  held.release();
+  catch_up();
   return {};
 }
 

@@ -347,6 +347,8 @@ expected<void> shard::rebuild() {
     if (name.starts_with("index.") && name != index_name(generation + 1))
       files_.remove_at(directory_.get(), name.c_str());
   head_.set(head_word::boot, config_.boot);
+  // What was evicted may be back.
+  if (!has_room(measure(), 0)) eviction_due_.store(true, std::memory_order_relaxed);
   return {};
 }
 

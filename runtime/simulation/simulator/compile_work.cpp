@@ -38,7 +38,7 @@ bool random_run::holds(const std::string& guard, std::int64_t m) {
 void random_run::add_variant(worker_state& worker, std::size_t k) {
   const std::string guard(guards[random_.below(guards.size())]);
   const auto bytes = new_value(k);
-  const auto begun = now();
+  const auto begun = begin_question(worker);
   const auto number = hosts_.at(worker.host).guarded[k].begin(begun, guard, bytes);
   request<insert_outcome>(
       worker, actor_of<guarded_cache_actor>(worker, actor_kind::guarded),
@@ -51,7 +51,7 @@ void random_run::add_variant(worker_state& worker, std::size_t k) {
 }
 
 void random_run::find_variant(worker_state& worker, std::size_t k, std::int64_t m) {
-  const auto begun = now();
+  const auto begun = begin_question(worker);
   request<guarded_reply>(
       worker, actor_of<guarded_cache_actor>(worker, actor_kind::guarded),
       [=, this, &worker](const expected<guarded_reply>& reply) {
@@ -73,14 +73,13 @@ std::string random_run::judge_variant(const worker_state& worker, std::size_t k,
     if (!holds(reply.guard, m)) return "a variant whose guard " + reply.guard + " does not hold";
     return past.judge_hit(reply.guard, reply.found.value.payload(), now());
   }
-  // A list of variants that a disk which fails could neither show nor store stays in memory.
-  if (may_miss_since(host, begun) || host.were_ill.contains(worker.process)) return {};
+  if (may_miss_since(host, begun)) return {};
   return past.judge_miss(begun, [m](const std::string& guard) { return holds(guard, m); });
 }
 
 void random_run::save_tuning(worker_state& worker, std::size_t k) {
   const auto time_ns = static_cast<std::int64_t>(++writes_);
-  const auto begun = now();
+  const auto begun = begin_question(worker);
   const auto write = hosts_.at(worker.host).tunings[k].begin(begun, std::to_string(time_ns), false);
   request<done>(
       worker, actor_of<autotune_cache_actor>(worker, actor_kind::autotune),
@@ -105,7 +104,7 @@ autotune_record random_run::record_of(std::int64_t time_ns) {
 }
 
 void random_run::best_tuning(worker_state& worker, std::size_t k) {
-  const auto begun = now();
+  const auto begun = begin_question(worker);
   request<autotune_found>(
       worker, actor_of<autotune_cache_actor>(worker, actor_kind::autotune),
       [=, this, &worker](const expected<autotune_found>& best) {
@@ -192,7 +191,7 @@ tune_request_ptr random_run::tuning_of(std::size_t k) {
 }
 
 void random_run::tune(worker_state& worker, std::size_t k) {
-  const auto begun = now();
+  const auto begun = begin_question(worker);
   request<tune_reply>(
       worker, actor_of<kernel_tuner_actor>(worker, actor_kind::tuner),
       [=, this, &worker](const expected<tune_reply>& reply) {

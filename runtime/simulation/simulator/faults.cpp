@@ -56,7 +56,6 @@ void random_run::inject_fault() {
 }
 
 void random_run::revive(host_state& host, simulated_process& process) {
-  host.were_ill.erase(process.name());
   world_.system().note(process.name() + " starts");
   world_.start(process);
   world_.revive_clients(process);
@@ -102,7 +101,7 @@ void random_run::spoil_disk(host_state& host, simulated_process& process) {
   world_.system().note(process.name() + " has a disk that fails to " +
                        std::string(to_string(call)));
   host.faulty.insert(process.name());
-  host.were_ill.insert(process.name());
+  host.had_faults = true;
   host.was_torn = true;
 }
 
@@ -129,7 +128,6 @@ void random_run::lose_power(host_state& host) {
   for (auto& [k, past] : host.tunings)
     past.lose_after(durable);
   host.inserted.clear();
-  host.has_lost_power = true;
   host.was_torn = true;
   host.last_faulty_step = now() + 1;
   for (const auto& name : host.processes)

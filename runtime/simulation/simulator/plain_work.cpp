@@ -45,7 +45,7 @@ std::string random_run::new_value(std::size_t k) {
 }
 
 void random_run::get(worker_state& worker, std::size_t k) {
-  const auto begun = now();
+  const auto begun = begin_question(worker);
   ask<lookup>(
       worker, owner_of(worker, k),
       [=, this, &worker](const expected<lookup>& found) { judge(worker, k, begun, found); },
@@ -67,6 +67,21 @@ void random_run::judge(const worker_state& worker, std::size_t k, moment begun,
   if (!wrong.empty()) violate(worker.name + " got of " + text_of(keys_[k].key) + " " + wrong);
 }
 
+// A process may show what its disk could not take until the disk has it, or has shown what it has
+// instead: until then the disk counts as failing.
+random_run::moment random_run::begin_question(const worker_state& worker) {
+  auto& host = hosts_.at(worker.host);
+  if (host.had_faults && has_unstored(host)) host.last_faulty_step = now() + 1;
+  return now();
+}
+
+bool random_run::has_unstored(const host_state& host) {
+  return std::any_of(host.processes.begin(), host.processes.end(), [&](const std::string& name) {
+    return world_.process(name)->figure(actor_kind::memory, std::nullopt, "unstored").value_or(0) !=
+           0;
+  });
+}
+
 bool random_run::may_miss_since(const host_state& host, moment begun) const {
   return is_tight_ || host.last_faulty_step >= begun || !host.faulty.empty();
 }
@@ -82,7 +97,7 @@ void random_run::check_error(const host_state& host, moment begun, const error& 
 void random_run::insert(worker_state& worker, std::size_t k) {
   const auto bytes = new_value(k);
   const auto write = history_of(worker, k).begin(now(), bytes, false);
-  const auto begun = now();
+  const auto begun = begin_question(worker);
   ask<insert_outcome>(
       worker, owner_of(worker, k),
       [=, this, &worker](const expected<insert_outcome>& outcome) {
@@ -105,7 +120,7 @@ void random_run::end_insert(const worker_state& worker, std::size_t k, std::size
 void random_run::put(worker_state& worker, std::size_t k) {
   const auto bytes = new_value(k);
   const auto write = history_of(worker, k).begin(now(), bytes, false);
-  const auto begun = now();
+  const auto begun = begin_question(worker);
   ask<done>(
       worker, owner_of(worker, k),
       [=, this, &worker](const expected<done>& result) {
@@ -117,7 +132,7 @@ void random_run::put(worker_state& worker, std::size_t k) {
 
 void random_run::erase(worker_state& worker, std::size_t k) {
   const auto write = history_of(worker, k).begin(now(), {}, true);
-  const auto begun = now();
+  const auto begun = begin_question(worker);
   ask<bool>(
       worker, owner_of(worker, k),
       [=, this, &worker](const expected<bool>& result) {
@@ -130,7 +145,7 @@ void random_run::erase(worker_state& worker, std::size_t k) {
 // --- leases ----------------------------------------------------------------------------------
 
 void random_run::acquire(worker_state& worker, std::size_t k) {
-  const auto begun = now();
+  const auto begun = begin_question(worker);
   ask<lease_reply>(
       worker, owner_of(worker, k),
       [=, this, &worker](const expected<lease_reply>& reply) {
@@ -171,7 +186,7 @@ void random_run::end_lease(worker_state& worker) {
   if (choice < 5) {
     const auto bytes = new_value(k);
     const auto write = history_of(worker, k).begin(now(), bytes, false);
-    const auto begun = now();
+    const auto begun = begin_question(worker);
     ask<insert_outcome>(
         worker, owner,
         [=, this, &worker](const expected<insert_outcome>& outcome) {

@@ -36,6 +36,7 @@ simulation_result random_run::run() {
   work_until(options_.duration);
   end_faults();
   answer_all();
+  store_all();
   if (result_.violation.empty()) check_at_rest();
   if (result_.violation.empty()) check_end();
   result_.messages = world_.system().steps();

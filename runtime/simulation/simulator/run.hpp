@@ -52,8 +52,7 @@ struct host_state {
   std::map<std::size_t, std::string> lease_holders; // by key: the client
   std::uint64_t last_faulty_step = 0;               // the disk failed, or may have, until then
   std::set<std::string> faulty;                     // processes whose disk fails
-  std::set<std::string> were_ill;                   // processes whose disk failed since they began
-  bool has_lost_power = false;
+  bool had_faults = false;                          // a disk failed, ever
   bool was_torn = false; // a disk failed in the middle of something, or power was lost
 };
 
@@ -103,6 +102,8 @@ private:
   void get(worker_state& worker, std::size_t k);
   void judge(const worker_state& worker, std::size_t k, moment begun, const expected<lookup>& found,
              bool waited = false);
+  moment begin_question(const worker_state& worker);
+  bool has_unstored(const host_state& host);
   bool may_miss_since(const host_state& host, moment begun) const;
   void check_error(const host_state& host, moment begun, const error& why);
   void insert(worker_state& worker, std::size_t k);
@@ -165,6 +166,7 @@ private:
   void check_bounds();
   void end_faults();
   void answer_all();
+  void store_all();
   void check_at_rest();
   void check_end();
   void check_idle(const simulated_process& process);

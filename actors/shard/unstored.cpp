@@ -1,0 +1,83 @@
+#include "actors/shard/parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth::actors::shard {
+namespace {
+
+constexpr std::size_t most_unstored = 16'384; // a shard
+constexpr std::chrono::milliseconds first_interval{100};
+constexpr std::chrono::milliseconds longest_interval{1000};
+
+// Faults that pass: a disk that only reads, or a value that is too large, stays so.
+bool may_pass(const error& why) {
+  switch (why.code()) {
+  case errc::io:
+  case errc::no_space:
+  case errc::too_many_files:
+  case errc::busy: return true;
+  default: return false;
+  }
+}
+
+void retry_later(self_pointer self) {
+  auto& state = self->state;
+  if (state.retry_is_due || state.is_retrying || state.unstored.empty()) return;
+  state.retry_is_due = true;
+  self->delayed_send(self, state.retry_interval, verb::retry_v);
+}
+
+// The disk has it now, or had something else all along: then that is the entry.
+void end_retry(self_pointer self, const cache_key& key, const artifact& value,
+               insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
+  auto& state = self->state;
+  if (outcome == insert_outcome::exists) erase_in_memory(self, key);
+  if (before != after) take_in_insert(self, key, value, outcome, before, after);
+  state.is_retrying = false;
+  state.retry_interval = first_interval;
+  store_unstored(self);
+}
+
+// Its turn comes again after the others'.
+void end_failed_retry(self_pointer self, const cache_key& key, const error& why) {
+  auto& state = self->state;
+  state.is_retrying = false;
+  if (may_pass(why)) state.unstored.push_back(key);
+  state.retry_interval = std::min(state.retry_interval * 2, longest_interval);
+  retry_later(self);
+}
+
+} // namespace
+
+void note_unstored(self_pointer self, const cache_key& key, const error& why) {
+  auto& state = self->state;
+  if (!uses_memory(key) || !may_pass(why)) return;
+  if (state.unstored.size() >= most_unstored) {
+    erase_in_memory(self, state.unstored.front());
+    state.unstored.pop_front();
+  }
+  if (state.unstored.empty()) state.retry_interval = first_interval;
+  state.unstored.push_back(key);
+  retry_later(self);
+}
+
+void store_unstored(self_pointer self) {
+  auto& state = self->state;
+  state.retry_is_due = false;
+  while (!state.is_retrying && !state.unstored.empty()) {
+    const auto key = std::move(state.unstored.front());
+    state.unstored.pop_front();
+    const auto value = find_in_memory(state, key);
+    if (!value) continue;     // evicted, erased, or the view started over
+    state.is_retrying = true; // until the answer
+    self->request(disk_of(state, key), caf::infinite, verb::insert_v, key, value)
+        .then(
+            [self, key, value](insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
+              end_retry(self, key, value, outcome, before, after);
+            },
+            [self, key](const caf::error& why) { end_failed_retry(self, key, from_caf(why)); });
+  }
+}
+
+} // namespace hearth::actors::shard
