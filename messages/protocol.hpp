@@ -52,7 +52,7 @@ using memory_shard_actor = actor_of<
     // ... or for this one, which another host holds.
     void(verb::retry, cache_key),
     // To itself: store what the disk could not take.
-    void(verb::retry),
+    void(verb::save),
     // To itself: free what readers let go of.
     void(verb::tick),
     // What memory holds of the cache of this number.

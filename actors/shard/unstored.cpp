@@ -25,7 +25,7 @@ void retry_later(self_pointer self) {
   auto& state = self->state;
   if (state.retry_is_due || state.is_retrying || state.unstored.empty()) return;
   state.retry_is_due = true;
-  self->delayed_send(self, state.retry_interval, verb::retry_v);
+  self->delayed_send(self, state.retry_interval, verb::save_v);
 }
 
 // The disk has it now, or had something else all along: then that is the entry.
