@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 namespace hearth::actors {
@@ -95,16 +96,41 @@ bool says_more(const tuning_bundle& collected, const tuning_bundle& known) {
   });
 }
 
+// A session that stores its bundle: alone among all that end, here and elsewhere, since each adds
+// to what it finds.
+struct ending {
+  session ended;
+  lease_id lock = 0;
+  owed<bundle_end> promise;
+};
+using ending_ptr = std::shared_ptr<const ending>;
+
+void end_with(self_pointer self, const ending_ptr& end, const expected<bundle_end>& result) {
+  const auto& shard = self->state.shards.owner_of(end->ended.key);
+  if (end->lock != 0) self->send(shard, verb::release_v, end->lock);
+  if (result)
+    end->promise.deliver(*result);
+  else
+    end->promise.deliver(to_caf(result.error()));
+}
+
 // What others stored meanwhile stays, and what this session collected comes to it.
-void store_union(self_pointer self, const session& ended, tuning_bundle bundle,
-                 const owed<bundle_end>& promise) {
+void store_union(self_pointer self, const ending_ptr& end, tuning_bundle bundle) {
+  const auto& ended = end->ended;
   for (const auto& [name, tuning] : ended.collected)
     bundle.insert_or_assign(name, tuning);
   const bundle_end answer{bundle.size(), true};
   self->request(self->state.shards.owner_of(ended.key), answer_timeout, verb::put_v, ended.key,
                 artifact::make(encode_bundle(bundle)))
-      .then([=](const done&) { promise.deliver(answer); },
-            [=](const caf::error& why) { promise.deliver(why); });
+      .then([=](const done&) { end_with(self, end, answer); },
+            [=](const caf::error& why) { end_with(self, end, fail(from_caf(why))); });
+}
+
+void store(self_pointer self, const ending_ptr& end) {
+  const auto& key = end->ended.key;
+  self->request(self->state.shards.owner_of(key), answer_timeout, verb::get_v, key)
+      .then([=](const lookup& found) { store_union(self, end, bundle_in(found)); },
+            [=](const caf::error&) { store_union(self, end, end->ended.known); });
 }
 
 caf::result<bundle_end> finish(self_pointer self, std::uint64_t id) {
@@ -120,9 +146,15 @@ caf::result<bundle_end> finish(self_pointer self, std::uint64_t id) {
     promise.deliver(bundle_end{ended.known.size(), false});
     return promise.promise();
   }
-  self->request(self->state.shards.owner_of(ended.key), answer_timeout, verb::get_v, ended.key)
-      .then([=](const lookup& found) { store_union(self, ended, bundle_in(found), promise); },
-            [=](const caf::error&) { store_union(self, ended, ended.known, promise); });
+  const auto key = ended.key;
+  self->request(self->state.shards.owner_of(key), caf::infinite, verb::lock_v, key)
+      .then(
+          [=](const lease_reply& lock) {
+            store(self, std::make_shared<const ending>(ending{ended, lock.lease, promise}));
+          },
+          [=](const caf::error&) { // no lock to be had: better stored than not
+            store(self, std::make_shared<const ending>(ending{ended, 0, promise}));
+          });
   return promise.promise();
 }
 

@@ -78,8 +78,8 @@ enum class trial_status : std::uint8_t {
 
 struct trial_result {
   trial_status status = trial_status::unfit;
-  std::string reason;         ///< why it is not good; one line
-  std::int64_t median_ns = 0; ///< of one call, over the timed rounds
+  std::string reason;       ///< why it is not good; one line
+  std::int64_t time_ns = 0; ///< of one call: a tenth of the timed rounds were faster
   std::int64_t rounds = 0;
 };
 

@@ -28,7 +28,7 @@ void end_trial(const job_ptr& job, std::size_t index, const trial_result& result
   auto& tried = job->candidates[index];
   if (result.status == trial_status::good) {
     tried.is_right = true;
-    job->rounds.note(index, result.median_ns);
+    job->rounds.note(index, result.time_ns);
     tried.time_ns = job->rounds.median_ns(index);
   } else {
     reject(job, index, trial_reason(result), result.status != trial_status::not_run);

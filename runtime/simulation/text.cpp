@@ -220,7 +220,7 @@ std::string text_of(const trial_request& request) { return request.entry; }
 std::string text_of(const trial_result& result) {
   constexpr std::string_view names[] = {"good", "wrong", "crashed", "hung", "unfit", "not_run"};
   const std::string name(names[static_cast<unsigned>(result.status)]);
-  if (result.status == trial_status::good) return name + " " + std::to_string(result.median_ns);
+  if (result.status == trial_status::good) return name + " " + std::to_string(result.time_ns);
   return name + " " + quoted(result.reason);
 }
 

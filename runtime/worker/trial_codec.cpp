@@ -78,7 +78,7 @@ trial_result result_of(reader& from) {
   trial_result result;
   result.status = from.take_enum<trial_status>("status", trial_status_count);
   result.reason = from.take<std::string>("reason");
-  result.median_ns = from.take<std::int64_t>("median_ns");
+  result.time_ns = from.take<std::int64_t>("time_ns");
   result.rounds = from.take<std::int64_t>("rounds");
   return result;
 }
@@ -126,7 +126,7 @@ expected<trial_request> decode_trial_request(std::string_view bytes) {
 std::string encode_trial_result(const trial_result& result) {
   return encode(value::map{{"status", number_of(result.status)},
                            {"reason", result.reason},
-                           {"median_ns", result.median_ns},
+                           {"time_ns", result.time_ns},
                            {"rounds", result.rounds}});
 }
 

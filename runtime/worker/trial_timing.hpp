@@ -17,17 +17,17 @@ struct kernel_call {
 };
 
 struct timing {
-  std::int64_t median_ns = 0; ///< of one call
+  std::int64_t time_ns = 0; ///< of one call
   std::int64_t rounds = 0;
 };
 
 /// Nanoseconds of the monotonic clock that `calls` calls take.
 std::int64_t time_calls(const kernel_call& call, std::int64_t calls);
 
-/// Warms up, then times rounds of at least half a millisecond each for about `budget_ns`; the
-/// median of the rounds is the answer. A kernel so slow that `first_ns`, its first call, needs no
-/// warm-up is called only while the budget lasts, and that call counts as a round: at most twice it
-/// in all.
+/// Warms up, then times rounds of at least half a millisecond each for about `budget_ns`. The
+/// answer is what a tenth of the rounds stayed below: whatever disturbs a round only makes it
+/// slower. A kernel so slow that `first_ns`, its first call, needs no warm-up is called only while
+/// the budget lasts, and that call counts as a round: at most twice it in all.
 timing time_kernel(const kernel_call& call, std::int64_t first_ns,
                    std::int64_t budget_ns = 100'000'000);
 

@@ -226,7 +226,7 @@ statement_body parse_trial(line_reader& in, scope& names) {
        {"not_run", trial_status::not_run}}};
   rule.result.status = take_outcome(in, outcomes, "good, wrong, crashed, hung, unfit or not_run");
   if (rule.result.status == trial_status::good)
-    rule.result.median_ns = in.take_duration("the time of one call, as 5us").count();
+    rule.result.time_ns = in.take_duration("the time of one call, as 5us").count();
   else
     rule.result.reason = in.take_string("the reason");
   made.rule = std::move(rule);

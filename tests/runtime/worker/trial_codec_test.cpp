@@ -77,7 +77,7 @@ TEST_CASE("a report tells the phase and the answer") {
   REQUIRE(report.answer);
   CHECK(report.answer->status == trial_status::wrong);
   CHECK(report.answer->reason == result.reason);
-  CHECK(report.answer->median_ns == 12);
+  CHECK(report.answer->time_ns == 12);
   CHECK(report.answer->rounds == 3);
 }
 
