@@ -19,6 +19,7 @@
 #include <memory>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace hearth::actors {
@@ -97,7 +98,8 @@ struct memory_shard_state {
   unsigned ticks_left = 0; ///< before an idle shard stops looking
   std::chrono::milliseconds tick_interval{50};
   /// What memory took in while the disk failed: stored when it answers again, one by one.
-  std::deque<cache_key> unstored;
+  std::unordered_set<cache_key, cache_key_hash> unstored;
+  std::deque<cache_key> unstored_in_order; ///< and some that are not to be stored any more
   bool retry_is_due = false;
   bool is_retrying = false; ///< one more is on its way to the disk
   std::chrono::milliseconds retry_interval{100};

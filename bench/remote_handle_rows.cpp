@@ -44,13 +44,17 @@ private:
   cache entries_;
 };
 
-// All entries are on the server once this runtime is shut down.
+// All entries are on the server once this returns. What is written behind has a bound: what is
+// asked for faster than the server takes it would be dropped.
 void fill(const std::string& url, const dataset& data) {
-  remote_cache writer(url, patient);
-  for (std::size_t i = 0; i < data.size(); ++i)
-    if (!writer.entries().insert(data.key(i), data.value(i)))
-      throw std::runtime_error("cannot insert into the remote tier");
-  writer.host().shutdown();
+  constexpr std::size_t block = 1'000;
+  for (std::size_t first = 0; first < data.size(); first += block) {
+    remote_cache writer(url, patient);
+    for (std::size_t i = first; i < std::min(first + block, data.size()); ++i)
+      if (!writer.entries().insert(data.key(i), data.value(i)))
+        throw std::runtime_error("cannot insert into the remote tier");
+    writer.host().shutdown();
+  }
 }
 
 void get_all(cache& entries, const dataset& data, std::size_t count) {

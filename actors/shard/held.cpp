@@ -75,19 +75,21 @@ void keep_in_memory(self_pointer self, const cache_key& key, const artifact& val
   if (!uses_memory(key)) return;
   auto& state = self->state;
   note_cache(state, key);
-  state.config.view->index().insert(in_memory(key), value);
+  if (state.config.view->index().insert(in_memory(key), value)) forget_unstored(state, key);
   mark_hits_on_disk(state);
   note_change(self);
 }
 
 void replace_in_memory(self_pointer self, const cache_key& key, const artifact& value) {
   if (!uses_memory(key)) return;
+  forget_unstored(self->state, key);
   note_cache(self->state, key);
   self->state.config.view->index().put(in_memory(key), value);
   note_change(self);
 }
 
 bool erase_in_memory(self_pointer self, const cache_key& key) {
+  forget_unstored(self->state, key);
   const bool was_there = self->state.config.view->index().erase(in_memory(key));
   note_change(self);
   return was_there;

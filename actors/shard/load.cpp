@@ -47,7 +47,7 @@ void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& va
           [self, key, value, load](const caf::error& why) {
             if (load->overtaken) return;
             keep_in_memory(self, key, value);
-            note_unstored(self, key, from_caf(why));
+            note_unstored(self, key, value, from_caf(why));
           });
 }
 

@@ -106,9 +106,12 @@ void erase(self_pointer self, const cache_key& key, answer<bool> reply);
 
 // --- unstored.cpp: what memory took in while the disk failed
 
-/// Memory has the entry and the disk, for `why`, has not: it is tried again until it has this or
-/// another one, which then counts, as everybody else on the host sees that one.
-void note_unstored(self_pointer self, const cache_key& key, const error& why);
+/// When memory took the value in, and the disk, for `why`, did not: it is tried again until the
+/// disk has this or another one, which then counts, as everybody else on the host sees that one.
+void note_unstored(self_pointer self, const cache_key& key, const artifact& value,
+                   const error& why);
+/// Memory holds something else of that key now, or nothing.
+void forget_unstored(state_type& state, const cache_key& key);
 void store_unstored(self_pointer self);
 
 // --- acquire.cpp: from a wish to a lease

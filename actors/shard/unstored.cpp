@@ -1,6 +1,7 @@
 #include "actors/shard/parts.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace hearth::actors::shard {
@@ -28,11 +29,30 @@ void retry_later(self_pointer self) {
   self->delayed_send(self, state.retry_interval, verb::save_v);
 }
 
+bool is_in_memory(state_type& state, const cache_key& key, const artifact& value) {
+  return find_in_memory(state, key).body() == value.body();
+}
+
+void add(state_type& state, const cache_key& key) {
+  if (state.unstored.insert(key).second) state.unstored_in_order.push_back(key);
+}
+
+// The next one, or none. What was forgotten is passed over.
+std::optional<cache_key> take_next(state_type& state) {
+  while (!state.unstored_in_order.empty()) {
+    auto key = std::move(state.unstored_in_order.front());
+    state.unstored_in_order.pop_front();
+    if (state.unstored.erase(key) != 0) return key;
+  }
+  return std::nullopt;
+}
+
 // The disk has it now, or had something else all along: then that is the entry.
 void end_retry(self_pointer self, const cache_key& key, const artifact& value,
                insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
   auto& state = self->state;
-  if (outcome == insert_outcome::exists) erase_in_memory(self, key);
+  if (outcome == insert_outcome::exists && is_in_memory(state, key, value))
+    erase_in_memory(self, key);
   if (before != after) take_in_insert(self, key, value, outcome, before, after);
   state.is_retrying = false;
   state.retry_interval = first_interval;
@@ -40,43 +60,48 @@ void end_retry(self_pointer self, const cache_key& key, const artifact& value,
 }
 
 // Its turn comes again after the others'.
-void end_failed_retry(self_pointer self, const cache_key& key, const error& why) {
+void end_failed_retry(self_pointer self, const cache_key& key, const artifact& value,
+                      const error& why) {
   auto& state = self->state;
   state.is_retrying = false;
-  if (may_pass(why)) state.unstored.push_back(key);
+  if (may_pass(why) && is_in_memory(state, key, value)) add(state, key);
   state.retry_interval = std::min(state.retry_interval * 2, longest_interval);
   retry_later(self);
 }
 
 } // namespace
 
-void note_unstored(self_pointer self, const cache_key& key, const error& why) {
+void note_unstored(self_pointer self, const cache_key& key, const artifact& value,
+                   const error& why) {
   auto& state = self->state;
-  if (!uses_memory(key) || !may_pass(why)) return;
-  if (state.unstored.size() >= most_unstored) {
-    erase_in_memory(self, state.unstored.front());
-    state.unstored.pop_front();
-  }
+  if (!may_pass(why) || !is_in_memory(state, key, value)) return;
+  if (state.unstored_in_order.size() >= most_unstored)
+    if (const auto oldest = take_next(state)) erase_in_memory(self, *oldest);
   if (state.unstored.empty()) state.retry_interval = first_interval;
-  state.unstored.push_back(key);
+  add(state, key);
   retry_later(self);
+}
+
+void forget_unstored(state_type& state, const cache_key& key) {
+  if (!state.unstored.empty()) state.unstored.erase(key);
 }
 
 void store_unstored(self_pointer self) {
   auto& state = self->state;
   state.retry_is_due = false;
-  while (!state.is_retrying && !state.unstored.empty()) {
-    const auto key = std::move(state.unstored.front());
-    state.unstored.pop_front();
-    const auto value = find_in_memory(state, key);
-    if (!value) continue;     // evicted, erased, or the view started over
+  while (!state.is_retrying) {
+    const auto key = take_next(state);
+    if (!key) return;
+    const auto value = find_in_memory(state, *key);
+    if (!value) continue;     // evicted, or the view started over
     state.is_retrying = true; // until the answer
-    self->request(disk_of(state, key), caf::infinite, verb::insert_v, key, value)
-        .then(
-            [self, key, value](insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
-              end_retry(self, key, value, outcome, before, after);
-            },
-            [self, key](const caf::error& why) { end_failed_retry(self, key, from_caf(why)); });
+    self->request(disk_of(state, *key), caf::infinite, verb::insert_v, *key, value)
+        .then([self, key = *key,
+               value](insert_outcome outcome, std::uint64_t before,
+                      std::uint64_t after) { end_retry(self, key, value, outcome, before, after); },
+              [self, key = *key, value](const caf::error& why) {
+                end_failed_retry(self, key, value, from_caf(why));
+              });
   }
 }
 

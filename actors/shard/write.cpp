@@ -28,7 +28,7 @@ void end_insert(self_pointer self, const insert_record& write, insert_outcome ou
 void end_failed_insert(self_pointer self, const insert_record& write, const caf::error& why) {
   const auto what = from_caf(why);
   keep_in_memory(self, write.key, write.value);
-  note_unstored(self, write.key, what);
+  note_unstored(self, write.key, write.value, what);
   tell_remote(self, verb::insert_v, write.key, write.value);
   write.next(fail(what));
 }
@@ -72,7 +72,7 @@ void put(self_pointer self, const cache_key& key, const artifact& value, answer<
           [self, key, value, reply](const caf::error& why) mutable {
             const auto what = from_caf(why);
             replace_in_memory(self, key, value);
-            note_unstored(self, key, what);
+            note_unstored(self, key, value, what);
             reply.deliver(fail(what));
           });
 }

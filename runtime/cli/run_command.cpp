@@ -165,11 +165,14 @@ int run_action(const config& settings, const run_arguments& arguments) {
   if (!actions) return failed(actions.error());
   const auto outcome = actions->run(*asked, {.cancel = signals.token()});
   if (!outcome) return not_run(outcome.error(), signals);
-  if (auto written = write_reports(arguments, rt, *actions); !written)
-    return failed(written.error());
   if (settings.log && !outcome->problem.empty())
     settings.log(log_level::info, "the result was not kept: " + outcome->problem);
-  return finish(*asked, *outcome);
+  const auto status = finish(*asked, *outcome);
+  if (auto written = write_reports(arguments, rt, *actions); !written) {
+    report(written.error());
+    return status != 0 ? status : run_failed;
+  }
+  return status;
 }
 
 } // namespace hearth::cli

@@ -439,6 +439,19 @@ TEST_CASE_FIXTURE(bench, "the counters of an action are written for Prometheus")
   CHECK(file_text(path).find("\nhearth_programs_total 0\n") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(bench, "a report that cannot be written costs no output") {
+  for (const std::string report : {"--metrics", "--trace"}) {
+    const auto path = (logs / "none" / "report").string();
+    const auto result = run({report, path, "--out", "a"}, {"sh", "-c", "echo made > a; echo said"});
+    CHECK(result.status == 125);
+    CHECK(result.out == "said\n");
+    CHECK(lines_of(result.err).size() == 1);
+    CHECK_MESSAGE(result.err.find(path) != std::string::npos, result.err);
+    CHECK(text("a") == "made\n");
+    fs::remove(folder / "a");
+  }
+}
+
 TEST_CASE_FIXTURE(bench, "without the cache a command is run each time") {
   check_quiet(run({"--no-cache", "--out", "a"}, counted("echo > a")));
   check_quiet(run({"--no-cache", "--out", "a"}, counted("echo > a")));
