@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <set>
 #include <sys/mman.h>
 #include <system_error>
 #include <unistd.h>
@@ -305,17 +306,13 @@ std::shared_ptr<inode> virtual_disk::find(std::string_view path) const {
 
 bool virtual_disk::remove_file(std::string_view path) { return remove(AT_FDCWD, path) == 0; }
 
-namespace {
-
-std::uint64_t bytes_in(const inode& one) {
+std::uint64_t virtual_disk::used_bytes() const {
+  std::set<const inode*> seen; // a file may have several names
   std::uint64_t bytes = 0;
-  for (const auto& [name, file] : one.names)
-    bytes += bytes_in(*file);
-  return one.is_directory ? bytes : one.size().blocks * 512;
+  each_file("/", *root_, [&](const std::string&, const inode& file) {
+    if (seen.insert(&file).second) bytes += file.size().blocks * 512;
+  });
+  return bytes;
 }
-
-} // namespace
-
-std::uint64_t virtual_disk::used_bytes() const { return bytes_in(*root_); }
 
 } // namespace hearth::simulation
