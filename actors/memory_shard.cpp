@@ -29,7 +29,7 @@ memory_shard_stats stats_of(const state_type& state) {
   result.inserted = index.inserted;
   result.evicted = index.evicted;
   result.erased = index.erased;
-  result.unstored = state.unstored.size() + (state.is_retrying ? 1 : 0);
+  result.unstored = state.unstored_count();
   for (const auto& [key, record] : state.leases) {
     result.leases_held += record.now == phase::held;
     result.leases_waiting += record.waiters.size();

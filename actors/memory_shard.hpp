@@ -102,6 +102,7 @@ struct memory_shard_state {
   std::deque<cache_key> unstored_in_order; ///< and some that are not to be stored any more
   bool retry_is_due = false;
   bool is_retrying = false; ///< one more is on its way to the disk
+  std::uint64_t unstored_count() const noexcept { return unstored.size() + (is_retrying ? 1 : 0); }
   std::chrono::milliseconds retry_interval{100};
   bool poll_is_due = false;
   std::chrono::milliseconds poll_interval{1};

@@ -47,7 +47,7 @@ std::optional<std::uint64_t> memory_figure(const actors::memory_shard_state& sta
       {"erased", index.erased},
       {"loads", state.counters.loads},
       {"promotions", state.counters.promotions},
-      {"unstored", state.unstored.size() + (state.is_retrying ? 1 : 0)},
+      {"unstored", state.unstored_count()},
       {"leases_granted", state.counters.leases_granted},
       {"leases", state.leases.size()},
       {"leases_held", state.lease_keys.size()},

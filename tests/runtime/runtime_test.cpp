@@ -211,10 +211,7 @@ TEST_CASE("after shutdown handles answer closed and hits still serve") {
 }
 
 TEST_CASE("what is outstanding is bounded and the caller may be refused") {
-  auto settings = in_memory();
-  settings.most_outstanding = 1;
-  settings.overload = overload_policy::refuse;
-  runtime rt(settings);
+  runtime rt(refusing_beyond(1));
   const auto cache = rt.open("c").value();
   std::promise<void> started;
   std::promise<void> finish;
@@ -235,10 +232,7 @@ TEST_CASE("what is outstanding is bounded and the caller may be refused") {
 }
 
 TEST_CASE("the place of a request is free when its answer is there") {
-  auto settings = in_memory();
-  settings.most_outstanding = 1;
-  settings.overload = overload_policy::refuse;
-  runtime rt(settings);
+  runtime rt(refusing_beyond(1));
   const auto cache = rt.open("c").value();
   for (int i = 0; i < 2000; ++i) {
     const auto key = "k" + std::to_string(i);

@@ -43,6 +43,14 @@ inline config in_memory() {
   return result;
 }
 
+// Refuses requests beyond so many outstanding ones.
+inline config refusing_beyond(std::size_t most) {
+  auto result = in_memory();
+  result.most_outstanding = most;
+  result.overload = overload_policy::refuse;
+  return result;
+}
+
 // A coroutine that runs by itself, for `co_await`.
 struct task {
   struct promise_type {

@@ -48,18 +48,23 @@ void random_run::end_faults() {
     }
 }
 
+bool random_run::step(virtual_time end) {
+  auto& system = world_.system();
+  if (system.deliver_one()) return true;
+  const auto next = system.next_event();
+  if (!next || *next > end) return false;
+  system.advance_to(*next);
+  return true;
+}
+
 // Everything that was asked is answered, and leases end.
 void random_run::answer_all() {
-  auto& system = world_.system();
-  const auto end = system.now() + patience;
+  const auto end = world_.system().now() + patience;
   const auto is_busy = [](const worker_state& w) { return w.waits || w.lease != 0; };
   while (result_.violation.empty() && std::any_of(workers_.begin(), workers_.end(), is_busy)) {
     for (auto& worker : workers_)
       if (!worker.waits && worker.lease != 0) end_lease(worker);
-    if (system.deliver_one()) continue;
-    const auto next = system.next_event();
-    if (!next || *next > end) break;
-    system.advance_to(*next);
+    if (!step(end)) break;
   }
   for (const auto& worker : workers_)
     if (result_.violation.empty() && worker.waits) violate(worker.name + " was never answered");
@@ -67,14 +72,10 @@ void random_run::answer_all() {
 
 // The disks take what memory took in while they failed.
 void random_run::store_all() {
-  auto& system = world_.system();
-  const auto end = system.now() + patience;
+  const auto end = world_.system().now() + patience;
   const auto is_behind = [this](const auto& host) { return has_unstored(host.second); };
   while (std::any_of(hosts_.begin(), hosts_.end(), is_behind)) {
-    if (system.deliver_one()) continue;
-    const auto next = system.next_event();
-    if (!next || *next > end) return violate("a disk that works again was not given everything");
-    system.advance_to(*next);
+    if (!step(end)) return violate("a disk that works again was not given everything");
   }
 }
 

@@ -113,8 +113,7 @@ void random_run::check_remote() {
 
 // When the server is well again every breaker closes, and what waited is written.
 void random_run::let_remote_recover() {
-  auto& system = world_.system();
-  const auto end = system.now() + patience;
+  const auto end = world_.system().now() + patience;
   const auto has_recovered = [this] {
     return std::all_of(world_.processes().begin(), world_.processes().end(), [](const auto& one) {
       const auto figure = [&](const char* of) {
@@ -124,12 +123,8 @@ void random_run::let_remote_recover() {
              figure("outstanding") == 0;
     });
   };
-  while (!has_recovered() && now() < max_steps) {
-    if (system.deliver_one()) continue;
-    const auto next = system.next_event();
-    if (!next || *next > end) return violate("a breaker did not close, or writes are left");
-    system.advance_to(*next);
-  }
+  while (!has_recovered() && now() < max_steps)
+    if (!step(end)) return violate("a breaker did not close, or writes are left");
 }
 
 } // namespace hearth::simulation

@@ -165,6 +165,8 @@ private:
   // --- what must hold
   void check_bounds();
   void end_faults();
+  /// Delivers a message, or moves the clock to the next event, not past `end`; false: neither.
+  bool step(virtual_time end);
   void answer_all();
   void store_all();
   void check_at_rest();

@@ -180,10 +180,7 @@ TEST_CASE("what is done within a deadline is done") {
 }
 
 TEST_CASE("those who gave up waiting do not fill the bound on what is outstanding") {
-  auto settings = in_memory();
-  settings.most_outstanding = 4;
-  settings.overload = overload_policy::refuse;
-  runtime rt(settings);
+  runtime rt(refusing_beyond(4));
   const auto cache = rt.open("c").value();
   slow_compile slow(cache, "k"); // one is outstanding only until it has the lease
   for (int i = 0; i < 200; ++i) {
