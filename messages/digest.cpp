@@ -2,11 +2,25 @@
 
 #include <cstdlib>
 #include <openssl/evp.h>
+#include <utility>
 
 namespace hearth {
 namespace {
 
 EVP_MD_CTX* as_context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
+
+// Looked up once: OpenSSL looks `EVP_sha256()` up each time that it is used.
+const EVP_MD* algorithm() {
+  static const EVP_MD* const found = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return found;
+}
+
+// A context that nobody uses, kept for the thread's next digest.
+struct spare_context {
+  EVP_MD_CTX* context = nullptr;
+  ~spare_context() { EVP_MD_CTX_free(std::exchange(context, nullptr)); }
+};
+thread_local spare_context spare;
 
 // OpenSSL's SHA-256 fails only when memory or the library itself is broken.
 void require(bool holds) {
@@ -41,11 +55,17 @@ std::string digest::base32() const {
 }
 
 sha256_stream::sha256_stream()
-    : context_(EVP_MD_CTX_new()) {
-  require(context_ && EVP_DigestInit_ex(as_context(context_), EVP_sha256(), nullptr) == 1);
+    : context_(std::exchange(spare.context, nullptr)) {
+  if (!context_) context_ = EVP_MD_CTX_new();
+  require(context_ && EVP_DigestInit_ex2(as_context(context_), algorithm(), nullptr) == 1);
 }
 
-sha256_stream::~sha256_stream() { EVP_MD_CTX_free(as_context(context_)); }
+sha256_stream::~sha256_stream() {
+  if (spare.context)
+    EVP_MD_CTX_free(as_context(context_));
+  else
+    spare.context = as_context(context_);
+}
 
 sha256_stream& sha256_stream::update(std::string_view bytes) {
   require(EVP_DigestUpdate(as_context(context_), bytes.data(), bytes.size()) == 1);

@@ -2,7 +2,6 @@
 
 #include "messages/artifact.hpp"
 
-#include <array>
 #include <msgpack.hpp>
 
 namespace hearth::storage {
@@ -118,11 +117,13 @@ bool is_possible(const envelope_fields& fields) {
 }
 
 // Length and bytes, so that no two lists of parts read the same.
-void add_part(sha256_stream& hash, std::string_view part) {
-  std::array<char, 8> length{};
-  for (std::size_t i = 0; i < length.size(); ++i)
-    length[i] = static_cast<char>(static_cast<std::uint64_t>(part.size()) >> (8 * i));
-  hash.update({length.data(), length.size()}).update(part);
+void add_length(std::string& out, std::size_t bytes) {
+  for (unsigned shift = 0; shift < 64; shift += 8)
+    out += static_cast<char>(static_cast<std::uint64_t>(bytes) >> shift);
+}
+void add_part(std::string& out, std::string_view part) {
+  add_length(out, part.size());
+  out += part;
 }
 
 } // namespace
@@ -158,16 +159,19 @@ std::optional<envelope_fields> unpack_envelope(std::string_view bytes) {
 }
 
 digest entry_digest(const cache_key& key, const envelope_fields& fields) {
+  std::string small;
+  add_part(small, digest_label);
+  add_part(small, key.cache->id.name());
+  add_part(small, key.cache->id.version());
+  add_part(small, key.bytes);
+  add_part(small, std::to_string(fields.coding));
+  add_part(small, std::to_string(fields.payload_bytes));
+  add_length(small, fields.metadata.size());
   sha256_stream hash;
-  add_part(hash, digest_label);
-  add_part(hash, key.cache->id.name());
-  add_part(hash, key.cache->id.version());
-  add_part(hash, key.bytes);
-  add_part(hash, std::to_string(fields.coding));
-  add_part(hash, std::to_string(fields.payload_bytes));
-  add_part(hash, fields.metadata);
-  add_part(hash, fields.stored);
-  return hash.finish();
+  hash.update(small).update(fields.metadata);
+  small.clear();
+  add_length(small, fields.stored.size());
+  return hash.update(small).update(fields.stored).finish();
 }
 
 } // namespace hearth::storage
