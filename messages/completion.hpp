@@ -28,6 +28,11 @@ public:
   using callback = std::function<void(expected<T>)>;
   using notice = std::function<void()>;
 
+  completion_state() = default;
+  completion_state(const completion_state&) = delete;
+  completion_state& operator=(const completion_state&) = delete;
+  virtual ~completion_state() = default;
+
   /// False when the caller has given up, or a result is there: the result was not taken.
   bool deliver(expected<T> result) {
     callback next;
@@ -47,13 +52,10 @@ public:
     return true;
   }
 
-  bool ready() const {
-    const std::lock_guard lock(mutex_);
-    return phase_ != phase::open;
-  }
+  bool ready() const noexcept { return phase_ != phase::open; }
 
   /// Whether a delivery would be taken.
-  bool wanted() const { return !ready(); }
+  bool wanted() const noexcept { return !ready(); }
 
   /// Waits for the result and takes it; `timeout` (and the delivery is refused from then on) when
   /// the deadline passes first.
@@ -114,6 +116,11 @@ public:
     return {errc::timeout, "the deadline passed before the answer came"};
   }
 
+protected:
+  /// The asked side is done with the request: it has an answer, or nobody of it is left. Called
+  /// before anybody hears of that, from any thread, and perhaps again.
+  virtual void end_request() noexcept {}
+
 private:
   friend class completion<T>;
   enum class phase : std::uint8_t { open, delivered, given_up };
@@ -132,41 +139,33 @@ private:
     if (next) next();
   }
 
-  // A delivery of the asked side, which is done with the request: what is held ends before anybody
-  // hears of it, so that a caller who has the answer has the place of its request as well.
+  // A delivery of the asked side.
   bool answer(expected<T> result) {
-    std::shared_ptr<void> over;
-    {
-      const std::lock_guard lock(mutex_);
-      over = std::exchange(held_, nullptr);
-    }
-    over.reset();
+    end_request();
     return deliver(std::move(result));
   }
 
-  // Completions keep the state alive, and it keeps what they are to hold.
-  void begin(std::shared_ptr<completion_state> self, std::shared_ptr<void> held) {
+  // Completions keep the state alive.
+  void begin(std::shared_ptr<completion_state> self) {
     self_ = std::move(self);
-    held_ = std::move(held);
     completions_.store(1, std::memory_order_relaxed);
   }
   void add_completion() noexcept { completions_.fetch_add(1, std::memory_order_relaxed); }
   void drop_completion() {
     if (completions_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     const auto self = std::exchange(self_, nullptr);
-    held_.reset();
+    end_request();
     if (wanted()) deliver(fail(errc::closed, "the runtime shut down before it answered"));
   }
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  phase phase_ = phase::open;
+  std::atomic<phase> phase_ = phase::open; // changes under the mutex
   std::optional<expected<T>> result_;
   callback callback_;
   notice on_give_up_;
   std::atomic<std::uint32_t> completions_{0};
   std::shared_ptr<completion_state> self_; // while there are completions
-  std::shared_ptr<void> held_;             // the same, or until one of them is delivered
 };
 
 /// The end that a message carries. Copies share one delivery.
@@ -174,12 +173,10 @@ template <class T>
 class completion {
 public:
   completion() = default;
-  /// The first completion of `state`; the others are copies of it. `held` lives until one
-  /// is delivered, or the last is gone; a caller that gives up does not end it.
-  explicit completion(std::shared_ptr<completion_state<T>> state,
-                      std::shared_ptr<void> held = nullptr)
+  /// The first completion of `state`; the others are copies of it.
+  explicit completion(std::shared_ptr<completion_state<T>> state)
       : state_(state.get()) {
-    state_->begin(std::move(state), std::move(held));
+    state_->begin(std::move(state));
   }
   completion(const completion& other) noexcept
       : state_(other.state_) {
@@ -198,7 +195,7 @@ public:
   /// False when nobody waits any more: what was delivered has to go to somebody else.
   bool deliver(expected<T> result) const { return state_ && state_->answer(std::move(result)); }
   /// Whether somebody waits for it.
-  bool wanted() const { return state_ && state_->wanted(); }
+  bool wanted() const noexcept { return state_ && state_->wanted(); }
 
 private:
   completion_state<T>* state_ = nullptr;

@@ -93,11 +93,10 @@ expected<action_reply> ask_to_run(runtime_core& core, const cache_key& key,
                                   const call_options& options) {
   if (auto no = core.refusal()) return fail(*no);
   if (options.cancel.stop_requested()) return fail(called_off());
-  auto state = std::make_shared<completion_state<action_reply>>();
+  auto state = call_state<action_reply>::begin(options.cancel);
   state->on_give_up(
       [actor = core.actions(), key] { caf::anon_send(actor, verb::withdraw_v, key); });
-  caf::anon_send(core.actions(), verb::run_v, key, request, priority,
-                 action_completion(state, cancellable(options.cancel, state, nullptr)));
+  caf::anon_send(core.actions(), verb::run_v, key, request, priority, action_completion(state));
   return wait(future<action_reply>(std::move(state)), options);
 }
 
@@ -156,10 +155,10 @@ future<action_outcome> action_cache::run_async(const action& asked,
                                                const call_options& options) const {
   auto& core = *shared_->core;
   if (auto no = core.refusal()) return expected<action_outcome>(fail(*no));
-  auto state = std::make_shared<completion_state<action_outcome>>();
+  auto state = call_state<action_outcome>::begin(options.cancel);
   auto stop = std::make_shared<std::stop_source>();
   state->on_give_up([stop] { stop->request_stop(); });
-  const completion<action_outcome> answer(state, cancellable(options.cancel, state, nullptr));
+  const completion<action_outcome> answer(state);
   expire(core, state, options);
   core.callbacks().run([self = *this, asked, answer, stop] {
     answer.deliver(self.run(asked, {.cancel = stop->get_token()}));

@@ -96,7 +96,7 @@ public:
   bool is_forked() const noexcept;
   /// Why messages cannot be sent: in the child of a fork, or after shutdown. Empty: they can.
   std::optional<error> refusal() const;
-  expected<std::shared_ptr<void>> take_ticket() { return outstanding::take(outstanding_); }
+  expected<outstanding::place> take_place() { return outstanding::take(outstanding_); }
   void log(log_level level, std::string_view text) const;
   std::stop_token stop_token() const { return stop_.get_token(); }
 

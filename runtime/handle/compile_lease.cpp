@@ -157,8 +157,8 @@ expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, le
 future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const cache_key& key,
                                compile_function compile, const call_options& options,
                                saved_time_ptr saved) {
-  auto state = std::make_shared<completion_state<artifact>>();
-  const completion<artifact> answer(state, cancellable(options.cancel, state, nullptr));
+  auto state = call_state<artifact>::begin(options.cancel);
+  const completion<artifact> answer(state);
   auto lease = ask_for_lease(*core, key, {});
   // Whoever gives the artifact up gives up the wait for the lease.
   if (const auto& waiting = lease.state())

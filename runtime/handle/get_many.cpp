@@ -78,8 +78,8 @@ future<lookup_list> get_missing(runtime_core& core, const named_cache_ptr& cache
   if (batch->size() == 0) return reply(batch->take_answers());
   auto place = take_place(core);
   if (!place) return reply(fail(place.error()));
-  auto state = std::make_shared<completion_state<lookup_list>>();
-  batch->deliver_to(batch_completion(state, cancellable(options.cancel, state, std::move(*place))));
+  auto state = call_state<lookup_list>::begin(options.cancel, std::move(*place));
+  batch->deliver_to(batch_completion(state));
   std::uint64_t first = 0;
   for (std::size_t shard = 0; shard < shards; ++shard) {
     const auto last = first + of_shard[shard].size();

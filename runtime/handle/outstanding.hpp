@@ -12,19 +12,38 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace hearth {
 
 class outstanding {
 public:
+  /// A place among what is outstanding, taken until it is given back or gone.
+  class place {
+  public:
+    /// None.
+    place() = default;
+    explicit place(std::shared_ptr<outstanding> of)
+        : of_(std::move(of)) {}
+    place(place&&) noexcept = default;
+    place& operator=(place&&) = delete;
+    ~place() { give_back(); }
+
+    void give_back() noexcept {
+      if (const auto of = std::exchange(of_, nullptr)) of->give_back();
+    }
+
+  private:
+    std::shared_ptr<outstanding> of_;
+  };
+
   outstanding(std::size_t most, overload_policy policy)
       : most_(most)
       , resume_at_(most - std::max<std::size_t>(1, most / 4))
       , policy_(policy) {}
 
-  /// A ticket, which counts until its last copy is gone. Waits for one, or fails with
-  /// `overloaded`, by the policy. `counter` is the same object as `this`, held by the ticket.
-  static expected<std::shared_ptr<void>> take(const std::shared_ptr<outstanding>& counter) {
+  /// Waits for a place, or fails with `overloaded`, by the policy.
+  static expected<place> take(const std::shared_ptr<outstanding>& counter) {
     if (!counter->try_take()) {
       if (counter->policy_ == overload_policy::refuse)
         return fail(errc::overloaded, std::to_string(counter->most_) +
@@ -32,7 +51,7 @@ public:
                                           "allow more (most_outstanding)");
       counter->wait_for_place();
     }
-    return std::shared_ptr<void>(counter.get(), [counter](void*) { counter->give_back(); });
+    return place(counter);
   }
 
 private:
@@ -55,7 +74,7 @@ private:
     waiting_.fetch_sub(1);
   }
 
-  void give_back() {
+  void give_back() noexcept {
     const auto left = now_.fetch_sub(1) - 1;
     if (left != resume_at_ || waiting_.load() == 0) return;
     { const std::lock_guard lock(mutex_); }

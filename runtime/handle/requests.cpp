@@ -9,9 +9,9 @@ std::optional<std::chrono::steady_clock::time_point> end_of(const call_options& 
   return std::chrono::steady_clock::now() + options.deadline;
 }
 
-expected<std::shared_ptr<void>> take_place(runtime_core& core) {
-  if (core.ledger().holds_any(lease_ledger::this_thread())) return std::shared_ptr<void>();
-  return core.take_ticket();
+expected<outstanding::place> take_place(runtime_core& core) {
+  if (core.ledger().holds_any(lease_ledger::this_thread())) return outstanding::place();
+  return core.take_place();
 }
 
 } // namespace hearth

@@ -5,6 +5,7 @@
 #include "runtime/call_options.hpp"
 #include "runtime/core.hpp"
 #include "runtime/future.hpp"
+#include "runtime/handle/call_state.hpp"
 
 #include <caf/send.hpp>
 
@@ -16,40 +17,12 @@
 
 namespace hearth {
 
-/// What every call that was called off answers.
-error called_off();
-
 /// When a call that begins now has to end; nothing: never.
 std::optional<std::chrono::steady_clock::time_point> end_of(const call_options& options);
 
-/// Calls a waiting call off when its caller says so. Lives as long as the call is under way.
-template <class T>
-class cancellation {
-public:
-  cancellation(std::stop_token token, const std::shared_ptr<completion_state<T>>& state,
-               std::shared_ptr<void> ticket)
-      : ticket_(std::move(ticket))
-      , on_stop_(std::move(token), [waiting = std::weak_ptr(state)] {
-        if (const auto living = waiting.lock()) living->cancel(called_off());
-      }) {}
-
-private:
-  std::shared_ptr<void> ticket_;
-  std::stop_callback<std::function<void()>> on_stop_;
-};
-
-/// What holds a call's ticket and its cancellation, if it has one.
-template <class T>
-std::shared_ptr<void> cancellable(const std::stop_token& token,
-                                  const std::shared_ptr<completion_state<T>>& state,
-                                  std::shared_ptr<void> ticket) {
-  if (!token.stop_possible()) return ticket;
-  return std::make_shared<cancellation<T>>(token, state, std::move(ticket));
-}
-
-/// A place among what is outstanding; null for a thread that holds a lease: those who fill the
+/// A place among what is outstanding; none for a thread that holds a lease: those who fill the
 /// bound may wait for what it makes.
-expected<std::shared_ptr<void>> take_place(runtime_core& core);
+expected<outstanding::place> take_place(runtime_core& core);
 
 /// Asks the shard that owns the key: `what`, the key, `parts...` and a completion. The deadline of
 /// the future is the caller's to keep: `wait`, or `expire`.
@@ -60,10 +33,9 @@ future<T> ask(runtime_core& core, const call_options& options, Verb what, cache_
   if (options.cancel.stop_requested()) return expected<T>(fail(called_off()));
   auto place = take_place(core);
   if (!place) return expected<T>(fail(place.error()));
-  auto state = std::make_shared<completion_state<T>>();
+  auto state = call_state<T>::begin(options.cancel, std::move(*place));
   const auto& owner = core.shards().owner_of(key);
-  caf::anon_send(owner, what, std::move(key), parts...,
-                 completion<T>(state, cancellable(options.cancel, state, std::move(*place))));
+  caf::anon_send(owner, what, std::move(key), parts..., completion<T>(state));
   return future<T>(std::move(state));
 }
 
