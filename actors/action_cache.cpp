@@ -18,7 +18,7 @@ constexpr auto answer_timeout = std::chrono::minutes{2};
 constexpr auto until_it_ends = caf::infinite;
 
 std::string name_of(const cache_key& key, const action_request& request) {
-  return std::to_string(key.cache->number) + "/" + request.view.folder + "/" + key.bytes;
+  return (std::to_string(key.cache->number) + "/" + request.view.folder + "/").append(key.bytes);
 }
 
 bool discovers(const action_request& request) { return !request.dependency_file.empty(); }

@@ -5,11 +5,13 @@
 #include "messages/cache_id.hpp"
 #include "messages/hash.hpp"
 #include "messages/key.hpp"
+#include "messages/key_bytes.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hearth {
 
@@ -45,7 +47,7 @@ struct cache_key {
       , disk_hash(fast_hash(key_bytes, cache->id.seed())) {}
 
   named_cache_ptr cache;
-  std::string bytes; ///< canonical msgpack of the key
+  key_bytes bytes; ///< canonical msgpack of the key
   std::uint64_t memory_hash = 0;
   std::uint64_t disk_hash = 0;
 
@@ -55,10 +57,14 @@ struct cache_key {
   }
 };
 
+/// Entries that are asked for together.
+using key_list = std::vector<cache_key>;
+
 /// The entry of (`base`, `part`): a tuple of both, in the same cache. For what belongs to `base`.
 inline cache_key derived_key(const cache_key& base, const key& part) {
   constexpr char array_of_two = '\x92';
-  return {base.cache, array_of_two + base.bytes + part.encoded()};
+  std::string both(1, array_of_two);
+  return {base.cache, both.append(base.bytes).append(part.encoded())};
 }
 
 /// Hash of a `cache_key` for standard containers.

@@ -97,13 +97,15 @@ printer choose_printer(const caf::type_erased_tuple& content, std::size_t at) {
     return [](const auto&, std::size_t, std::string& out) { out += "down"; };
   if (is_completion_of<lookup, insert_outcome, done, bool, lease_reply, action_reply>(content, at))
     return [](const auto&, std::size_t, std::string& out) { out += "(call)"; };
-  if (const auto found = printer_among<
-          cache_key, artifact, lookup, insert_outcome, done, lease_reply, std::uint64_t, bool,
-          error, memory_shard_stats, broker_stats, fleet_lease, remote_tier_stats, action_request,
-          action_result, action_reply, trial_request, trial_result, span_list, hints, guarded_reply,
-          autotune_record, autotune_address, autotune_choices, autotune_found, tuning_notes,
-          named_cache_ptr, bundle_session, bundle_end, tune_request_ptr, tune_reply, recording,
-          metrics_page, int, std::int64_t, std::string, std::chrono::milliseconds>(content, at))
+  if (const auto found =
+          printer_among<cache_key, key_list, artifact, lookup, lookup_list, insert_outcome, done,
+                        lease_reply, std::uint64_t, bool, error, memory_shard_stats, broker_stats,
+                        fleet_lease, remote_tier_stats, action_request, action_result, action_reply,
+                        trial_request, trial_result, span_list, hints, guarded_reply,
+                        autotune_record, autotune_address, autotune_choices, autotune_found,
+                        tuning_notes, named_cache_ptr, bundle_session, bundle_end, tune_request_ptr,
+                        tune_reply, recording, metrics_page, int, std::int64_t, std::string,
+                        std::chrono::milliseconds>(content, at))
     return found;
   return [](const auto&, std::size_t, std::string& out) { out += "?"; };
 }
@@ -136,7 +138,7 @@ std::string text_of(const error& why) {
 
 namespace {
 
-std::string described(const std::string& key_bytes) {
+std::string described(std::string_view key_bytes) {
   const auto decoded = key::decode(key_bytes);
   return decoded ? bare_if_word(decoded->describe()) : "?";
 }
@@ -148,7 +150,7 @@ std::string text_of(const cache_key& key) {
   constexpr std::size_t most_known = 4096;
   thread_local std::unordered_map<std::string, std::string> known;
   if (known.size() >= most_known) known.clear();
-  const auto [at, is_new] = known.try_emplace(key.bytes);
+  const auto [at, is_new] = known.try_emplace(std::string(key.bytes));
   if (is_new) at->second = described(key.bytes);
   const auto& id = key.cache->id;
   std::string text(id.name());
@@ -161,6 +163,20 @@ std::string text_of(const artifact& value) { return quoted(value.payload()); }
 std::string text_of(const lookup& found) {
   if (!found.hit()) return "miss";
   return "hit " + std::string(to_string(found.from)) + " " + text_of(found.value);
+}
+
+std::string text_of(const key_list& keys) {
+  std::string text;
+  for (const auto& key : keys)
+    text.append(text.empty() ? "" : " ").append(text_of(key));
+  return text;
+}
+
+std::string text_of(const lookup_list& found) {
+  std::string text;
+  for (const auto& one : found)
+    text.append(text.empty() ? "" : ", ").append(one ? text_of(*one) : text_of(one.error()));
+  return text;
 }
 
 std::string text_of(insert_outcome outcome) { return std::string(to_string(outcome)); }

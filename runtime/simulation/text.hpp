@@ -27,7 +27,9 @@ std::string text_of(std::chrono::milliseconds time);
 std::string text_of(const error& why);
 std::string text_of(const cache_key& key); ///< `fxgraph/matmul`, `fxgraph@2/"a b"`, `tunes/#7`
 std::string text_of(const artifact& value);
-std::string text_of(const lookup& found); ///< `miss`, `hit disk "bytes"`
+std::string text_of(const lookup& found);      ///< `miss`, `hit disk "bytes"`
+std::string text_of(const key_list& keys);     ///< as each, with spaces between
+std::string text_of(const lookup_list& found); ///< as each, with commas between
 std::string text_of(insert_outcome outcome);
 std::string text_of(const done& d);
 std::string text_of(const lease_reply& reply); ///< `lease 3`, `lease 3 waited`, `hit memory "x"`

@@ -1,0 +1,54 @@
+// The bytes of a key as messages carry them: in place while they are few, since a key is copied
+// from actor to actor. Plain value, any thread.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace hearth {
+
+class key_bytes {
+public:
+  /// So many bytes need no allocation: a digest's text, framed as msgpack, and most names.
+  static constexpr std::size_t in_place = 64;
+
+  key_bytes() = default;
+  key_bytes(std::string_view bytes)
+      : size_(bytes.size()) {
+    if (size_ > in_place) far_ = std::make_unique_for_overwrite<char[]>(size_);
+    std::copy(bytes.begin(), bytes.end(), far_ ? far_.get() : near_.data());
+  }
+  key_bytes(const key_bytes& other)
+      : key_bytes(std::string_view(other)) {}
+  key_bytes(key_bytes&& other) noexcept
+      : near_(other.near_)
+      , far_(std::move(other.far_))
+      , size_(std::exchange(other.size_, 0)) {}
+  key_bytes& operator=(key_bytes other) noexcept {
+    near_ = other.near_;
+    far_ = std::move(other.far_);
+    size_ = other.size_;
+    return *this;
+  }
+  ~key_bytes() = default;
+
+  const char* data() const noexcept { return far_ ? far_.get() : near_.data(); }
+  std::size_t size() const noexcept { return size_; }
+  operator std::string_view() const noexcept { return {data(), size_}; }
+
+  friend bool operator==(const key_bytes& a, const key_bytes& b) noexcept {
+    return std::string_view(a) == std::string_view(b);
+  }
+
+private:
+  std::array<char, in_place> near_; // only the first `size_`, while there is no `far_`
+  std::unique_ptr<char[]> far_;
+  std::size_t size_ = 0;
+};
+
+} // namespace hearth
