@@ -121,6 +121,7 @@ memory_shard_actor::behavior_type memory_shard(self_pointer self, memory_shard_c
       },
       [self](verb::poll) { shard::poll(self); },
       [self](verb::retry, const cache_key& key) { shard::poll_fleet(self, key); },
+      [self](verb::group) { shard::ask_remote(self); },
       [self](verb::save) { shard::store_unstored(self); },
       [self](verb::tick) { shard::tick(self); },
       [self](verb::list, std::uint32_t cache) { return entries_of(self->state, cache); },

@@ -86,9 +86,15 @@ struct memory_shard_state {
     bool overtaken = false;
   };
   using load_ptr = std::shared_ptr<load_record>;
+  /// A load that has come to the remote tier.
+  struct question {
+    cache_key key;
+    load_ptr load;
+  };
 
   memory_shard_config config;
   std::unordered_map<cache_key, load_ptr, cache_key_hash> loads;
+  std::vector<question> questions; ///< to the remote tier, asked together
   std::unordered_map<cache_key, lease_record, cache_key_hash> leases;
   std::unordered_map<lease_id, cache_key> lease_keys;
   std::set<caf::actor_addr> monitored;                       ///< who asked for leases: once each

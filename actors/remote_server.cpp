@@ -1,5 +1,7 @@
 #include "actors/remote_server.hpp"
 
+#include <utility>
+
 namespace hearth::actors {
 
 std::string_view to_string(remote_failure why) noexcept {
@@ -15,6 +17,16 @@ std::string_view to_string(remote_failure why) noexcept {
   case remote_failure::closed: return "closed";
   }
   return "none";
+}
+
+void remote_server::send(lane by, command arguments, std::chrono::milliseconds deadline,
+                         reply_callback answered) {
+  std::vector<command> one;
+  one.push_back(std::move(arguments));
+  send_all(by, std::move(one), deadline,
+           [answered = std::move(answered)](std::size_t, remote_reply reply) {
+             answered(std::move(reply));
+           });
 }
 
 } // namespace hearth::actors

@@ -5,6 +5,7 @@
 #include "storage/remote/resp_value.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -45,15 +46,20 @@ public:
 
   using command = std::vector<std::string>;
   using reply_callback = std::function<void(remote_reply)>;
+  /// Gets the place of the command among those that were sent together, from 0, and its reply.
+  using replies_callback = std::function<void(std::size_t, remote_reply)>;
 
   virtual ~remote_server() = default;
 
-  /// Sends a command, and connects first if there is no connection. `answered` is called exactly
-  /// once, from any thread, also before this returns: with the reply, or with why there is none. A
-  /// command whose deadline passes takes its connection with it, and so whatever else waits there.
-  /// Does not block. Any thread.
-  virtual void send(lane by, command arguments, std::chrono::milliseconds deadline,
-                    reply_callback answered) = 0;
+  /// Sends commands, and connects first if there is no connection. `answered` is called exactly
+  /// once for each, from any thread, also before this returns: with the reply, or with why there is
+  /// none. A command whose deadline passes takes its connection with it, and so whatever else waits
+  /// there. Does not block. Any thread.
+  virtual void send_all(lane by, std::vector<command> commands, std::chrono::milliseconds deadline,
+                        replies_callback answered) = 0;
+  /// The same of one.
+  void send(lane by, command arguments, std::chrono::milliseconds deadline,
+            reply_callback answered);
 
   /// Answers all that waits with `closed`, and all that comes after. Any thread.
   virtual void close() = 0;

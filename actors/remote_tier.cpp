@@ -43,10 +43,10 @@ void tick(self_pointer self) {
 remote_tier_actor::behavior_type remote_tier(self_pointer self, remote_tier_config config) {
   begin(self, std::move(config));
   return {
-      [self](verb::get, const cache_key& key) {
-        auto promise = self->make_response_promise<lookup>();
-        remote::look_up(self, key, promise);
-        return promise;
+      [self](verb::get, const key_list& keys) {
+        const owed<lookup_list> reply(self->make_response_promise<lookup_list>());
+        remote::look_up(self, keys, reply);
+        return reply.promise();
       },
       [self](verb::insert, const cache_key& key, const artifact& value) {
         remote::write(self, {remote_write::kind::insert, key, value, {}});

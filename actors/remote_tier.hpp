@@ -8,6 +8,7 @@
 
 #include "actors/answer.hpp"
 #include "actors/ports.hpp"
+#include "actors/remote/harm.hpp"
 #include "actors/remote/remote_gate.hpp"
 #include "actors/remote/reply_inbox.hpp"
 #include "actors/remote_server.hpp"
@@ -20,6 +21,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -55,31 +57,43 @@ struct remote_tier_config {
 struct remote_tier_state {
   static inline const char* name = "remote_tier";
 
-  struct asked_entry {
-    cache_key key;
-    answer<lookup> reply;
+  /// Keys that are looked up together.
+  struct asked_entries {
+    static constexpr auto answered = static_cast<std::size_t>(-1);
+    key_list keys;
+    lookup_list answers;             ///< misses so far
+    std::vector<std::size_t> places; ///< by command: the key's, or `answered`
+    std::size_t open = 0;            ///< commands that are not answered
+    owed<lookup_list> reply;
   };
+  using asked_entries_ptr = std::shared_ptr<asked_entries>;
   struct asked_lease {
     cache_key key;
     std::string token;
     answer<fleet_lease> reply;
   };
-  /// Gets the number of its command, and the reply.
-  using reply_handler = std::function<void(std::uint64_t, const remote_reply&)>;
+  /// Gets a reply, and which command of its exchange it belongs to.
+  using reply_handler = std::function<void(std::size_t, const remote_reply&)>;
+  /// Commands that were sent together.
+  struct exchange {
+    errand what;
+    std::size_t open; ///< replies to come
+    reply_handler next;
+  };
 
   remote_tier_config config;
   storage::breaker service{{}};     ///< of everything
   storage::breaker writing{{}};     ///< of writes alone: out of memory, read only
   storage::write_behind writes{{}}; ///< what is not acknowledged yet
   std::shared_ptr<reply_inbox> inbox = std::make_shared<reply_inbox>();
-  std::unordered_map<std::uint64_t, reply_handler> commands;         ///< that have no reply yet
-  std::unordered_map<std::uint64_t, asked_entry> lookups;            ///< by command
-  std::unordered_map<std::uint64_t, asked_lease> lease_requests;     ///< by command
+  std::unordered_map<std::uint64_t, exchange> exchanges;             ///< under way
+  std::unordered_set<asked_entries_ptr> lookups;                     ///< under way
+  std::unordered_map<std::uint64_t, asked_lease> lease_requests;     ///< by their tokens' numbers
   std::unordered_map<cache_key, std::string, cache_key_hash> leases; ///< held: their tokens
   /// Entries that nobody can use: the next insert of such a key replaces what is there. Bounded.
   std::unordered_set<cache_key, cache_key_hash> spoiled;
   std::vector<answer<done>> syncs; ///< wait for the writes
-  std::uint64_t last_command = 0;
+  std::uint64_t last_exchange = 0;
   std::uint64_t last_token = 0;
   bool probe_is_out = false;
   bool has_answered = false;   ///< the server, ever

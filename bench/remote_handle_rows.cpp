@@ -1,4 +1,5 @@
-// remote.get and stalled: the remote tier through the cache handle, as its users have it.
+// remote.get, remote.many and stalled: the remote tier through the cache handle, as its users have
+// it.
 #include "bench/frame/dataset.hpp"
 #include "bench/frame/figures.hpp"
 #include "bench/frame/timing.hpp"
@@ -11,8 +12,11 @@
 #include <chrono>
 #include <deque>
 #include <fmt/format.h>
+#include <functional>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
+#include <vector>
 
 namespace hearth::bench {
 namespace {
@@ -57,20 +61,37 @@ void fill(const std::string& url, const dataset& data) {
   }
 }
 
-void get_all(cache& entries, const dataset& data, std::size_t count) {
+void require(const expected<lookup>& found) {
+  if (!found || found->value.payload().size() != value_bytes)
+    throw std::runtime_error("the remote tier did not give what it has");
+}
+
+// As soon as the first is there the next is asked for.
+void get_each(cache& entries, const dataset& data, std::size_t count) {
   std::deque<future<lookup>> under_way;
   std::size_t asked = 0;
   for (std::size_t answered = 0; answered < count; ++answered) {
     for (; under_way.size() < depth && asked < count; ++asked)
       under_way.push_back(entries.get_async(data.key(data.order()[asked % data.size()])));
-    const auto found = under_way.front().get();
+    require(under_way.front().get());
     under_way.pop_front();
-    if (!found || found->value.payload().size() != value_bytes)
-      throw std::runtime_error("the remote tier did not give what it has");
   }
 }
 
-void measure_get(row_run& run) {
+// As redis-benchmark: so many together, then so many more.
+void get_together(cache& entries, const dataset& data, std::size_t count) {
+  std::vector<key> keys;
+  for (std::size_t asked = 0; asked < count; asked += depth) {
+    keys.clear();
+    for (std::size_t i = asked; i < asked + depth; ++i)
+      keys.push_back(data.key(data.order()[i % data.size()]));
+    for (const auto& found : entries.get_many(keys))
+      require(found);
+  }
+}
+
+void measure_gets(row_run& run, const std::function<void(cache&, const dataset&, std::size_t)>& get,
+                  std::string_view how) {
   const redis_process redis(run.how().directory);
   const dataset data(run.scaled(names, 500), value_bytes);
   fill(redis.url(), data);
@@ -81,12 +102,12 @@ void measure_get(row_run& run) {
   const auto bytes = storage::seal_envelope(key, data.value(0), {}).size();
   redis.fill(data.size(), bytes);
   remote_cache reader(redis.url(), patient);
-  const auto gets = run.scaled(200'000, 1'000);
+  const auto gets = run.scaled(200'000, 1'000) / depth * depth;
   run.compare(
       {{"hearth",
         [&] {
           const stopwatch watch;
-          get_all(reader.entries(), data, gets);
+          get(reader.entries(), data, gets);
           return watch.seconds() / static_cast<double>(gets);
         }},
        {"redis",
@@ -94,9 +115,9 @@ void measure_get(row_run& run) {
           return redis.seconds_an_operation(gets, depth, data.size(), {"GET", "k__rand_int__"});
         }}},
       fmt::format("a get of 1 KiB from a redis-server on a Unix socket, through the handle without "
-                  "other tiers, digest verified, {} outstanding; redis-benchmark: {} pipelined on "
-                  "one connection, {} bytes",
-                  depth, depth, bytes));
+                  "other tiers, digest verified, {}; redis-benchmark: {} pipelined on one "
+                  "connection, {} bytes",
+                  how, depth, bytes));
 }
 
 void measure_stalled(row_run& run) {
@@ -128,7 +149,11 @@ void add_remote_handle_rows(registry& all) {
   all.rows.push_back({"remote.get",
                       "pipelined gets from a local Redis, through the handle",
                       {"redis"},
-                      measure_get});
+                      [](row_run& run) { measure_gets(run, get_each, "64 outstanding"); }});
+  all.rows.push_back({"remote.many",
+                      "get_many of 64 from a local Redis, through the handle",
+                      {"redis"},
+                      [](row_run& run) { measure_gets(run, get_together, "get_many of 64"); }});
   all.rows.push_back(
       {"stalled", "what a Redis that never answers adds to gets", {}, measure_stalled});
 }

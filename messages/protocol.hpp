@@ -51,6 +51,8 @@ using memory_shard_actor = actor_of<
     void(verb::poll),
     // ... or for this one, which another host holds.
     void(verb::retry, cache_key),
+    // To itself: ask the remote tier, of all that it has to be asked for by now.
+    void(verb::group),
     // To itself: store what the disk could not take.
     void(verb::save),
     // To itself: free what readers let go of.
@@ -79,8 +81,9 @@ using disk_shard_actor =
 /// The remote tier: its breaker, what is written behind, and the leases of this process in the
 /// fleet.
 using remote_tier_actor = actor_of<
-    // Looks within the deadline. Whatever goes wrong is a miss, and counted.
-    caf::result<lookup>(verb::get, cache_key),
+    // Looks within the deadline; answers in the order of the keys. Whatever goes wrong is a miss,
+    // and counted.
+    caf::result<lookup_list>(verb::get, key_list),
     // Written behind, in the order in which they come; insert leaves what is there.
     void(verb::insert, cache_key, artifact), void(verb::put, cache_key, artifact),
     void(verb::erase, cache_key),

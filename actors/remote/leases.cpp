@@ -38,9 +38,9 @@ void tell_unknown(self_pointer self, state_type::asked_lease& asked) {
   write(self, {remote_write::kind::release, asked.key, {}, asked.token});
 }
 
-void end_request(self_pointer self, std::uint64_t number, const remote_reply& reply) {
+void end_request(self_pointer self, std::uint64_t token, const remote_reply& reply) {
   auto& state = self->state;
-  auto node = state.lease_requests.extract(number);
+  auto node = state.lease_requests.extract(token);
   if (node.empty()) return; // it was given up
   auto& asked = node.mapped();
   if (reply.failure != remote_failure::none || reply.value.is_error()) {
@@ -69,15 +69,14 @@ void end_renewal(self_pointer self, const cache_key& key, const std::string& tok
 
 void take_lease(self_pointer self, const cache_key& key, answer<fleet_lease> asker) {
   auto& state = self->state;
-  auto token = state.config.holder + "-" + std::to_string(++state.last_token);
-  state_type::asked_lease asked{key, std::move(token), std::move(asker)};
+  const auto number = ++state.last_token;
+  state_type::asked_lease asked{key, state.config.holder + "-" + std::to_string(number),
+                                std::move(asker)};
   if (!has_leases(state)) return tell(state, asked, fleet_lease::unavailable);
-  const auto number =
-      send(self, errand::lease,
-           storage::lease_command(lease_name(state, key), asked.token, state.config.lease_time),
-           state.config.deadline, [self](std::uint64_t command, const remote_reply& reply) {
-             end_request(self, command, reply);
-           });
+  send(self, errand::lease,
+       storage::lease_command(lease_name(state, key), asked.token, state.config.lease_time),
+       state.config.deadline,
+       [self, number](const remote_reply& reply) { end_request(self, number, reply); });
   state.lease_requests.emplace(number, std::move(asked));
 }
 
@@ -100,8 +99,7 @@ void renew_leases(self_pointer self) {
   for (const auto& [key, token] : state.leases)
     send(self, errand::lease,
          storage::renew_command(lease_name(state, key), token, state.config.lease_time),
-         state.config.deadline,
-         [self, held = key, mine = token](std::uint64_t, const remote_reply& reply) {
+         state.config.deadline, [self, held = key, mine = token](const remote_reply& reply) {
            end_renewal(self, held, mine, reply);
          });
 }

@@ -9,6 +9,7 @@ namespace hearth::actors::remote {
 namespace {
 
 using storage::envelope_fault;
+using asked_ptr = state_type::asked_entries_ptr;
 using storage::remote_write;
 
 bool may_look(const state_type& state, const cache_key& key) {
@@ -17,24 +18,29 @@ bool may_look(const state_type& state, const cache_key& key) {
 }
 
 // What is written behind is what the server is going to hold.
-bool answer_from_writes(state_type& state, const cache_key& key, answer<lookup>& reply) {
-  const auto* newest = state.writes.newest_of(key);
-  if (!newest) return false;
-  if (newest->what == remote_write::kind::erase)
-    reply.deliver(lookup{});
-  else
-    reply.deliver(lookup{tier::remote, newest->value});
-  return true;
+const remote_write* find_in_writes(const state_type& state, const cache_key& key) {
+  return may_look(state, key) ? state.writes.newest_of(key) : nullptr;
 }
 
-void miss(state_type& state, state_type::asked_entry& asked) {
-  ++counts_of(state, asked.key).misses;
-  asked.reply.deliver(lookup{});
+// Whether the server has to be asked. If not, `answer` is what there is to be had.
+bool has_to_ask(state_type& state, const cache_key& key, expected<lookup>& answer) {
+  if (const auto* newest = find_in_writes(state, key)) {
+    if (newest->what != remote_write::kind::erase) answer = lookup{tier::remote, newest->value};
+    return false;
+  }
+  if (may_look(state, key) && is_in_service(state)) return true;
+  ++counts_of(state, key).skipped;
+  return false;
 }
 
-void fail_lookup(state_type& state, state_type::asked_entry& asked, std::string_view reason) {
-  count_failure(state, asked.key, reason);
-  miss(state, asked);
+expected<lookup> miss(state_type& state, const cache_key& key) {
+  ++counts_of(state, key).misses;
+  return lookup{};
+}
+
+expected<lookup> fail_lookup(state_type& state, const cache_key& key, std::string_view reason) {
+  count_failure(state, key, reason);
+  return miss(state, key);
 }
 
 // What stands there would keep inserts of the key away for ever.
@@ -44,57 +50,70 @@ void note_spoiled(state_type& state, const cache_key& key) {
   state.spoiled.insert(key);
 }
 
-void open_entry(state_type& state, state_type::asked_entry& asked, std::string_view bytes) {
+expected<lookup> open_entry(state_type& state, const cache_key& key, std::string_view bytes) {
   auto opened =
-      storage::open_envelope(asked.key, bytes, state.config.keys, state.config.most_value_bytes);
+      storage::open_envelope(key, bytes, state.config.keys, state.config.most_value_bytes);
   if (opened.fault != envelope_fault::none) {
-    if (opened.fault != envelope_fault::too_large) note_spoiled(state, asked.key);
-    return fail_lookup(state, asked, to_string(opened.fault));
+    if (opened.fault != envelope_fault::too_large) note_spoiled(state, key);
+    return fail_lookup(state, key, to_string(opened.fault));
   }
-  ++counts_of(state, asked.key).hits;
-  asked.reply.deliver(lookup{tier::remote, std::move(opened.value)});
+  ++counts_of(state, key).hits;
+  return lookup{tier::remote, std::move(opened.value)};
 }
 
-void end_lookup(state_type& state, std::uint64_t number, const remote_reply& reply) {
-  auto node = state.lookups.extract(number);
-  if (node.empty()) return; // it was given up
-  auto& asked = node.mapped();
+expected<lookup> found_in(state_type& state, const cache_key& key, const remote_reply& reply) {
   const auto& value = reply.value;
-  if (storage::server_error_of(server_text(reply)) == storage::server_error::wrong_type)
-    note_spoiled(state, asked.key);
-  if (reply.failure != remote_failure::none)
-    fail_lookup(state, asked, to_string(reply.failure));
-  else if (value.is_null())
-    miss(state, asked);
-  else if (value.type == storage::resp_value::kind::bytes)
-    open_entry(state, asked, value.text);
-  else
-    fail_lookup(state, asked, to_string(remote_failure::garbage));
+  if (reply.failure != remote_failure::none) {
+    if (storage::server_error_of(server_text(reply)) == storage::server_error::wrong_type)
+      note_spoiled(state, key);
+    return fail_lookup(state, key, to_string(reply.failure));
+  }
+  if (value.is_null()) return miss(state, key);
+  if (value.type == storage::resp_value::kind::bytes) return open_entry(state, key, value.text);
+  return fail_lookup(state, key, to_string(remote_failure::garbage));
+}
+
+void end_lookup(state_type& state, const asked_ptr& asked, std::size_t which,
+                const remote_reply& reply) {
+  const auto place = std::exchange(asked->places[which], asked->answered);
+  if (place == asked->answered) return; // it was given up
+  asked->answers[place] = found_in(state, asked->keys[place], reply);
+  if (--asked->open != 0) return;
+  state.lookups.erase(asked);
+  asked->reply.deliver(std::move(asked->answers));
 }
 
 } // namespace
 
-void look_up(self_pointer self, const cache_key& key, answer<lookup> asker) {
+void look_up(self_pointer self, const key_list& keys, const owed<lookup_list>& reply) {
   auto& state = self->state;
-  if (may_look(state, key) && answer_from_writes(state, key, asker)) return;
-  if (!may_look(state, key) || !is_in_service(state)) {
-    ++counts_of(state, key).skipped;
-    asker.deliver(lookup{});
-    return;
+  const auto asked = std::make_shared<state_type::asked_entries>();
+  asked->answers.resize(keys.size());
+  std::vector<remote_server::command> commands;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!has_to_ask(state, keys[i], asked->answers[i])) continue;
+    commands.push_back(
+        storage::get_command(storage::remote_entry_name(state.config.prefix, keys[i])));
+    asked->places.push_back(i);
   }
-  const auto number =
-      send(self, errand::lookup,
-           storage::get_command(storage::remote_entry_name(state.config.prefix, key)),
-           state.config.deadline, [self](std::uint64_t command, const remote_reply& reply) {
-             end_lookup(self->state, command, reply);
+  if (commands.empty()) return reply.deliver(std::move(asked->answers));
+  asked->keys = keys;
+  asked->open = commands.size();
+  asked->reply = reply;
+  state.lookups.insert(asked);
+  send_all(self, errand::lookup, std::move(commands), state.config.deadline,
+           [self, asked](std::size_t which, const remote_reply& answer) {
+             end_lookup(self->state, asked, which, answer);
            });
-  state.lookups.emplace(number, state_type::asked_entry{key, std::move(asker)});
 }
 
 void give_up_lookups(state_type& state, std::string_view reason) {
-  auto asked_for = std::exchange(state.lookups, {});
-  for (auto& [number, asked] : asked_for)
-    fail_lookup(state, asked, reason);
+  for (const auto& asked : std::exchange(state.lookups, {})) {
+    for (auto& place : asked->places)
+      if (const auto at = std::exchange(place, asked->answered); at != asked->answered)
+        asked->answers[at] = fail_lookup(state, asked->keys[at], reason);
+    asked->reply.deliver(std::move(asked->answers));
+  }
 }
 
 } // namespace hearth::actors::remote

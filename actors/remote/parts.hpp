@@ -5,7 +5,9 @@
 #include "actors/remote/harm.hpp"
 #include "actors/remote_tier.hpp"
 
+#include <functional>
 #include <string_view>
+#include <vector>
 
 namespace hearth::actors::remote {
 
@@ -14,9 +16,12 @@ using state_type = remote_tier_state;
 
 // --- service.cpp: commands, replies, the breaker and its probes
 
-/// Sends a command for `what`; its number. `next` gets the reply, before the breaker judges it.
-std::uint64_t send(self_pointer self, errand what, remote_server::command command,
-                   std::chrono::milliseconds deadline, state_type::reply_handler next);
+/// Sends commands for `what`. `next` gets each reply, before the breaker judges it.
+void send_all(self_pointer self, errand what, std::vector<remote_server::command> commands,
+              std::chrono::milliseconds deadline, state_type::reply_handler next);
+/// The same of one.
+void send(self_pointer self, errand what, remote_server::command command,
+          std::chrono::milliseconds deadline, std::function<void(const remote_reply&)> next);
 /// Handles the replies that came.
 void take_replies(self_pointer self);
 /// Asks the server whether it lives: what an open breaker closes by.
@@ -28,7 +33,7 @@ inline bool is_in_service(const state_type& state) { return state.service.is_clo
 
 // --- lookups.cpp
 
-void look_up(self_pointer self, const cache_key& key, answer<lookup> reply);
+void look_up(self_pointer self, const key_list& keys, const owed<lookup_list>& reply);
 /// Nobody waits any longer: all are misses, for this reason.
 void give_up_lookups(state_type& state, std::string_view reason);
 

@@ -4,6 +4,7 @@
 
 #include "actors/remote_server.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <utility>
@@ -13,13 +14,17 @@ namespace hearth::actors {
 
 class reply_inbox {
 public:
-  /// A reply and the number of its command.
-  using item = std::pair<std::uint64_t, remote_reply>;
+  /// A reply, the number of what was sent, and which command of it this is.
+  struct item {
+    std::uint64_t exchange;
+    std::size_t which;
+    remote_reply reply;
+  };
 
   /// Whether the actor has to be told: it took everything out, and nothing came since.
-  bool put(std::uint64_t command, remote_reply reply) {
+  bool put(item one) {
     const std::lock_guard lock(mutex_);
-    items_.emplace_back(command, std::move(reply));
+    items_.push_back(std::move(one));
     return items_.size() == 1;
   }
   std::vector<item> take() {

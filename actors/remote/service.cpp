@@ -60,34 +60,45 @@ void end_probe(self_pointer self, const remote_reply& reply) {
   resume_writes(self);
 }
 
+void take_reply(self_pointer self, const reply_inbox::item& item) {
+  auto& state = self->state;
+  state.has_answered = state.has_answered || item.reply.failure == remote_failure::none;
+  const auto at = state.exchanges.find(item.exchange);
+  if (at == state.exchanges.end()) return;
+  auto& exchange = at->second; // stays where it is, whatever is sent meanwhile
+  exchange.next(item.which, item.reply);
+  judge(self, item.reply, exchange.what);
+  if (--exchange.open == 0) state.exchanges.erase(item.exchange);
+}
+
 } // namespace
 
-std::uint64_t send(self_pointer self, errand what, remote_server::command command,
-                   std::chrono::milliseconds deadline, state_type::reply_handler next) {
+void send_all(self_pointer self, errand what, std::vector<remote_server::command> commands,
+              std::chrono::milliseconds deadline, state_type::reply_handler next) {
   auto& state = self->state;
-  const auto number = ++state.last_command;
-  state.commands.emplace(
-      number, [self, what, next = std::move(next)](std::uint64_t which, const remote_reply& reply) {
-        next(which, reply);
-        judge(self, reply, what);
-      });
+  const auto number = ++state.last_exchange;
+  state.exchanges.emplace(number, state_type::exchange{what, commands.size(), std::move(next)});
   const auto lane =
       what == errand::write ? remote_server::lane::writes : remote_server::lane::reads;
-  state.config.server->send(
-      lane, std::move(command), deadline,
-      [to = remote_tier_actor(self), inbox = state.inbox, number](remote_reply reply) {
-        if (inbox->put(number, std::move(reply))) caf::anon_send(to, verb::poll_v);
-      });
-  return number;
+  state.config.server->send_all(lane, std::move(commands), deadline,
+                                [to = remote_tier_actor(self), inbox = state.inbox,
+                                 number](std::size_t which, remote_reply reply) {
+                                  if (inbox->put({number, which, std::move(reply)}))
+                                    caf::anon_send(to, verb::poll_v);
+                                });
+}
+
+void send(self_pointer self, errand what, remote_server::command command,
+          std::chrono::milliseconds deadline, std::function<void(const remote_reply&)> next) {
+  std::vector<remote_server::command> one;
+  one.push_back(std::move(command));
+  send_all(self, what, std::move(one), deadline,
+           [next = std::move(next)](std::size_t, const remote_reply& reply) { next(reply); });
 }
 
 void take_replies(self_pointer self) {
-  auto& state = self->state;
-  for (const auto& [number, reply] : state.inbox->take()) {
-    state.has_answered = state.has_answered || reply.failure == remote_failure::none;
-    const auto handler = state.commands.extract(number);
-    if (!handler.empty()) handler.mapped()(number, reply);
-  }
+  for (const auto& item : self->state.inbox->take())
+    take_reply(self, item);
   send_writes(self);
 }
 
@@ -96,17 +107,16 @@ void probe(self_pointer self) {
   if (std::exchange(state.probe_is_out, true)) return;
   state.service.begin_probe();
   send(self, errand::probe, storage::ping_command(), state.config.probe_deadline,
-       [self](std::uint64_t, const remote_reply& reply) { end_probe(self, reply); });
+       [self](const remote_reply& reply) { end_probe(self, reply); });
 }
 
 void watch(self_pointer self) {
   auto& state = self->state;
   const auto patience = state.has_answered ? state.config.deadline : state.config.probe_deadline;
-  send(self, errand::probe, storage::ping_command(), patience,
-       [self](std::uint64_t, const remote_reply& reply) {
-         if (is_well(reply) && !self->state.syncs.empty())
-           self->delayed_send(self, self->state.config.deadline, verb::tick_v);
-       });
+  send(self, errand::probe, storage::ping_command(), patience, [self](const remote_reply& reply) {
+    if (is_well(reply) && !self->state.syncs.empty())
+      self->delayed_send(self, self->state.config.deadline, verb::tick_v);
+  });
 }
 
 } // namespace hearth::actors::remote

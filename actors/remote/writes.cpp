@@ -105,7 +105,7 @@ void check_existing(self_pointer self, number which) {
   send(self, errand::lookup,
        storage::get_command(storage::remote_entry_name(state.config.prefix, key)),
        state.config.deadline,
-       [self, which](std::uint64_t, const remote_reply& reply) { end_check(self, which, reply); });
+       [self, which](const remote_reply& reply) { end_check(self, which, reply); });
 }
 
 // No other write would fare better for it.
@@ -154,7 +154,7 @@ bool send_one(self_pointer self) {
     return true;
   }
   send(self, errand::write, std::move(command), state.config.write_deadline,
-       [self, which](std::uint64_t, const remote_reply& reply) { end_write(self, which, reply); });
+       [self, which](const remote_reply& reply) { end_write(self, which, reply); });
   return true;
 }
 

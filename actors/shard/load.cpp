@@ -67,17 +67,13 @@ void end_remote_load(self_pointer self, const cache_key& key, const load_ptr& lo
   });
 }
 
+// What comes here while the mailbox has more is asked in one message.
 void load_from_remote(self_pointer self, const cache_key& key, const load_ptr& load) {
   auto& state = self->state;
   load->before_disk = load->waiters.size();
   if (!uses_remote(state, key)) return end_remote_load(self, key, load, {});
-  self->request(state.config.remote, caf::infinite, verb::get_v, key)
-      .then(
-          [self, key, load](const lookup& found) {
-            if (found.hit()) keep_remote_hit(self, key, found.value, load);
-            end_remote_load(self, key, load, found);
-          },
-          [self, key, load](const caf::error&) { end_remote_load(self, key, load, {}); });
+  if (state.questions.empty()) self->send(self, verb::group_v);
+  state.questions.push_back({key, load});
 }
 
 void load_from_disk(self_pointer self, const cache_key& key, const load_ptr& load) {
@@ -88,6 +84,11 @@ void load_from_disk(self_pointer self, const cache_key& key, const load_ptr& loa
     else
       deliver_all(end_load(self->state, key, load), found);
   });
+}
+
+void end_question(self_pointer self, const state_type::question& asked, const lookup& found) {
+  if (found.hit()) keep_remote_hit(self, asked.key, found.value, asked.load);
+  end_remote_load(self, asked.key, asked.load, found);
 }
 
 // Looks below memory, or joins a look that is under way.
@@ -106,6 +107,27 @@ void load(self_pointer self, const cache_key& key, answer<lookup> reply) {
 void overtake_load(state_type& state, const cache_key& key) {
   const auto node = state.loads.extract(key);
   if (!node.empty()) node.mapped()->overtaken = true;
+}
+
+void ask_remote(self_pointer self) {
+  auto& state = self->state;
+  if (state.questions.empty()) return;
+  const auto asked =
+      std::make_shared<const std::vector<state_type::question>>(std::exchange(state.questions, {}));
+  key_list keys;
+  keys.reserve(asked->size());
+  for (const auto& one : *asked)
+    keys.push_back(one.key);
+  self->request(state.config.remote, caf::infinite, verb::get_v, std::move(keys))
+      .then(
+          [self, asked](const lookup_list& found) {
+            for (std::size_t i = 0; i < asked->size(); ++i)
+              end_question(self, (*asked)[i], found[i] ? *found[i] : lookup{});
+          },
+          [self, asked](const caf::error&) {
+            for (const auto& one : *asked)
+              end_question(self, one, {});
+          });
 }
 
 void ask_disk(self_pointer self, const cache_key& key, const lookup_callback& next) {

@@ -92,6 +92,8 @@ void look(self_pointer self, const cache_key& key, answer<lookup> reply);
 void get_some(self_pointer self, const get_batch_ptr& batch, std::size_t first, std::size_t last);
 /// What the disk has, kept in memory as well.
 void ask_disk(self_pointer self, const cache_key& key, const lookup_callback& next);
+/// Asks the remote tier what has come to it.
+void ask_remote(self_pointer self);
 /// A put or erase begins: who asks from now on is not told of what was there before.
 void overtake_load(state_type& state, const cache_key& key);
 /// Keeps what a caller's thread read from disk, unless the epoch moved since.

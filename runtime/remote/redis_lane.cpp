@@ -25,7 +25,7 @@ void redis_lane::answer(remote_command& command, const connection_problem& why) 
   remote_reply reply;
   reply.failure = why.failure;
   reply.problem = describe(context_->endpoint) + ": " + why.text;
-  std::exchange(command.answered, nullptr)(std::move(reply));
+  command.answer(std::move(reply));
 }
 
 void redis_lane::add(remote_command command) {
@@ -97,7 +97,7 @@ void redis_lane::connection_replied(storage::resp_value reply) {
   waiting_bytes_ -= command.bytes;
   auto answer = answer_of(std::move(reply));
   if (!answer.problem.empty()) answer.problem.insert(0, describe(context_->endpoint) + ": ");
-  command.answered(std::move(answer));
+  command.answer(std::move(answer));
 }
 
 void redis_lane::connection_ended(connection_problem problem) { fail_all(problem); }

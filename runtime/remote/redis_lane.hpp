@@ -31,8 +31,11 @@ struct remote_command {
   actors::remote_server::command arguments; ///< moved out once sent
   clock::time_point deadline;
   std::chrono::milliseconds allowed{0};
-  actors::remote_server::reply_callback answered;
+  std::shared_ptr<const actors::remote_server::replies_callback> answered;
+  std::size_t place = 0;   ///< among those that were sent together
   std::uint64_t bytes = 0; ///< of the arguments
+
+  void answer(actors::remote_reply reply) { (*answered)(place, std::move(reply)); }
 };
 
 class redis_lane final : private connection_owner {

@@ -33,12 +33,13 @@ public:
       , lanes_{redis_lane(context_), redis_lane(context_)}
       , work_(boost::asio::make_work_guard(context_->loop)) {}
 
-  // Any thread. False: closed, and the command is left as it was.
-  bool put(remote_server::lane by, remote_command& command) {
+  // Any thread. False: closed, and the commands are left as they were.
+  bool put(remote_server::lane by, std::vector<remote_command>& commands) {
     const std::scoped_lock lock(mutex_);
     if (closed_) return false;
     const bool first = inbox_.empty();
-    inbox_.emplace_back(by, std::move(command));
+    for (auto& command : commands)
+      inbox_.emplace_back(by, std::move(command));
     if (first) boost::asio::post(context_->loop, [this] { take_inbox(); });
     return true;
   }
@@ -114,16 +115,23 @@ public:
     }
   }
 
-  void send(lane by, command arguments, std::chrono::milliseconds deadline,
-            reply_callback answered) override {
-    remote_command one;
-    for (const auto& argument : arguments)
-      one.bytes += argument.size();
-    one.arguments = std::move(arguments);
-    one.allowed = std::min(deadline, longest_deadline);
-    one.deadline = clock::now() + one.allowed;
-    one.answered = std::move(answered);
-    if (is_forked() || !engine_->put(by, one)) one.answered(closed_reply());
+  void send_all(lane by, std::vector<command> commands, std::chrono::milliseconds deadline,
+                replies_callback answered) override {
+    const auto allowed = std::min(deadline, longest_deadline);
+    const auto end = clock::now() + allowed;
+    const auto told = std::make_shared<const replies_callback>(std::move(answered));
+    std::vector<remote_command> all;
+    all.reserve(commands.size());
+    for (auto& arguments : commands) {
+      remote_command one{{}, end, allowed, told, all.size()};
+      for (const auto& argument : arguments)
+        one.bytes += argument.size();
+      one.arguments = std::move(arguments);
+      all.push_back(std::move(one));
+    }
+    if (!is_forked() && engine_->put(by, all)) return;
+    for (auto& one : all)
+      one.answer(closed_reply());
   }
 
   void close() override {

@@ -108,12 +108,20 @@ private:
     return {world_.cache(name.cache, name.version).value(), name.k.encoded()};
   }
 
+  key_list keys_of(const key_names& names) {
+    key_list keys;
+    for (const auto& name : names)
+      keys.push_back(key_of(name));
+    return keys;
+  }
+
   // --- messages
 
   simulation::argument resolve(const spoken_argument& spoken, const cache_key* before,
                                simulated_process& of) {
     if (const auto* known = std::get_if<simulation::argument>(&spoken)) return *known;
     if (const auto* name = std::get_if<key_name>(&spoken)) return key_of(*name);
+    if (const auto* names = std::get_if<key_names>(&spoken)) return keys_of(*names);
     if (const auto* from = std::get_if<answer_number>(&spoken))
       return std::uint64_t{answer(from->answer).number};
     if (const auto* epoch = std::get_if<epoch_number>(&spoken)) {

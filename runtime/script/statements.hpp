@@ -66,8 +66,9 @@ struct tuning {
   hints sizes;
   std::vector<std::string> configs; ///< "TILE=16"
 };
+using key_names = std::vector<key_name>;
 using spoken_argument = std::variant<simulation::argument, key_name, answer_number, answer_notes,
-                                     epoch_number, tuning_place, cache_name, tuning>;
+                                     epoch_number, tuning_place, cache_name, tuning, key_names>;
 
 // --- what there is
 struct add_host {

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 14> kind_names{
     "memory",  "disk",  "remote",  "broker",  "worker", "guarded",  "autotune",
     "bundler", "tuner", "kernels", "actions", "nested", "recorder", "metrics"};
 
-constexpr std::array<std::string_view, 17> syntaxes{
+constexpr std::array<std::string_view, 18> syntaxes{
     "CACHE/KEY",
     "VALUE",
     "NUMBER",
@@ -32,7 +32,8 @@ constexpr std::array<std::string_view, 17> syntaxes{
     "CACHE/KEY [remote CACHE/KEY]",
     "hash=TEXT [descent] NAME=INT...",
     "[notes N]",
-    "CACHE"};
+    "CACHE",
+    "CACHE/KEY..."};
 
 template <class T, std::size_t I = 0>
 constexpr parameter parameter_of() {

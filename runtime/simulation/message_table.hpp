@@ -49,10 +49,11 @@ enum class message_form : std::uint8_t {
 std::string_view to_string(message_form form) noexcept;
 
 /// What a message carries beside its verb. `parameter` names the alternatives, in their order.
-using argument = std::variant<cache_key, artifact, std::uint64_t, std::string, error,
-                              action_request, trial_request, std::chrono::milliseconds, hints,
-                              autotune_record, tune_request_ptr, int, std::int64_t,
-                              autotune_address, autotune_choices, tuning_notes, named_cache_ptr>;
+using argument =
+    std::variant<cache_key, artifact, std::uint64_t, std::string, error, action_request,
+                 trial_request, std::chrono::milliseconds, hints, autotune_record, tune_request_ptr,
+                 int, std::int64_t, autotune_address, autotune_choices, tuning_notes,
+                 named_cache_ptr, key_list>;
 enum class parameter : std::uint8_t {
   key,
   value,
@@ -71,6 +72,7 @@ enum class parameter : std::uint8_t {
   choices,
   notes,
   cache,
+  keys,
 };
 /// How a script writes it: "CACHE/KEY", "\"bytes\"", ...
 std::string_view syntax_of(parameter p) noexcept;

@@ -88,6 +88,9 @@ std::optional<std::uint64_t> remote_figure(const actors::remote_tier_state& stat
     if (reason != one.failures.end()) of_reason += reason->second;
   }
   const auto& counters = state.counters;
+  std::uint64_t open_commands = 0;
+  for (const auto& [number, exchange] : state.exchanges)
+    open_commands += exchange.open;
   const std::map<std::string_view, std::uint64_t> figures{
       {"hits", sum.hits},
       {"misses", sum.misses},
@@ -101,7 +104,7 @@ std::optional<std::uint64_t> remote_figure(const actors::remote_tier_state& stat
       {"waiting", state.writes.waiting()},
       {"in_flight", state.writes.in_flight()},
       {"bytes", state.writes.bytes()},
-      {"outstanding", state.commands.size()},
+      {"outstanding", open_commands},
       {"leases_held", state.leases.size()},
       {"leases_granted", counters.leases_granted},
       {"leases_elsewhere", counters.leases_elsewhere},

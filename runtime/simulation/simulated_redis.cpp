@@ -79,12 +79,17 @@ storage::signing_key signing_key_named(std::string_view id) {
 
 // --- connections -------------------------------------------------------------------------------
 
-void simulated_redis::connection::send(lane by, command arguments,
-                                       std::chrono::milliseconds deadline,
-                                       reply_callback answered) {
-  if (is_closed_) return answered(failed(remote_failure::closed, "the connection is closed"));
-  server_.accept(*this, {this, by, std::move(arguments), server_.system_.now() + deadline,
-                         std::move(answered), std::nullopt});
+void simulated_redis::connection::send_all(lane by, std::vector<command> commands,
+                                           std::chrono::milliseconds deadline,
+                                           replies_callback answered) {
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    if (is_closed_)
+      answered(i, failed(remote_failure::closed, "the connection is closed"));
+    else
+      server_.accept(*this, {this, by, std::move(commands[i]), server_.system_.now() + deadline,
+                             [answered, i](remote_reply reply) { answered(i, std::move(reply)); },
+                             std::nullopt});
+  }
 }
 
 void simulated_redis::connection::close() {

@@ -49,8 +49,8 @@ public:
   public:
     explicit connection(simulated_redis& server)
         : server_(server) {}
-    void send(lane by, command arguments, std::chrono::milliseconds deadline,
-              reply_callback answered) override;
+    void send_all(lane by, std::vector<command> commands, std::chrono::milliseconds deadline,
+                  replies_callback answered) override;
     void close() override;
     /// As the process's kill leaves it: what was sent arrives, and nobody is told.
     void die();

@@ -195,6 +195,17 @@ time_range take_time(line_reader& in) {
   return {*least, *most};
 }
 
+namespace {
+
+key_names take_keys(line_reader& in) {
+  key_names made{take_key(in)};
+  while (in.peek_word().find('/') != std::string_view::npos)
+    made.push_back(take_key(in));
+  return made;
+}
+
+} // namespace
+
 spoken_argument take_argument(line_reader& in, const scope& names, parameter p) {
   using simulation::argument;
   const auto what = std::string(simulation::syntax_of(p));
@@ -218,6 +229,7 @@ spoken_argument take_argument(line_reader& in, const scope& names, parameter p) 
   case parameter::choices: return argument(take_choices(in));
   case parameter::notes: return take_notes(in, names);
   case parameter::cache: return take_cache(in);
+  case parameter::keys: return take_keys(in);
   }
   in.fail(what);
 }

@@ -202,6 +202,39 @@ TEST_CASE("redis: close answers what waits, and what comes after, and leaves no 
   CHECK(our_threads() == 0);
 }
 
+TEST_CASE("redis: commands sent together are answered one by one, by their places") {
+  const local_redis redis;
+  const auto server = connected(redis.url());
+  constexpr std::size_t count = 500;
+  REQUIRE(is_ok(ask(*server, {"SET", "k7", "seven"})));
+  REQUIRE(is_ok(ask(*server, {"LPUSH", "k8", "a list"})));
+  const auto ask_for_all = [&] {
+    std::vector<remote_server::command> commands;
+    for (std::size_t i = 0; i < count; ++i)
+      commands.push_back({"GET", "k" + std::to_string(i)});
+    std::vector<std::vector<remote_reply>> replies(count);
+    std::atomic<std::size_t> open = count;
+    std::promise<void> done;
+    server->send_all(lane::reads, std::move(commands), patient,
+                     [&](std::size_t which, remote_reply reply) {
+                       replies[which].push_back(std::move(reply));
+                       if (--open == 0) done.set_value();
+                     });
+    REQUIRE(done.get_future().wait_for(120s) == std::future_status::ready);
+    for (const auto& one : replies)
+      REQUIRE(one.size() == 1);
+    return replies;
+  };
+  const auto replies = ask_for_all();
+  for (std::size_t i = 0; i < count; ++i)
+    if (i != 7 && i != 8) REQUIRE(replies[i][0].value.is_null());
+  CHECK(replies[7][0].value.text == "seven");
+  CHECK(replies[8][0].failure == remote_failure::garbage);
+  server->close();
+  for (const auto& one : ask_for_all())
+    REQUIRE(one[0].failure == remote_failure::closed);
+}
+
 TEST_CASE("redis: a server may be closed, asked and dropped from its own answers") {
   const local_redis redis;
   auto server = connected(redis.url());
