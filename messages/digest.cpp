@@ -31,11 +31,11 @@ void require(bool holds) {
 
 std::string digest::hex() const {
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes.size());
+  std::string text(2 * bytes.size(), '0');
+  auto* out = text.data();
   for (const auto byte : bytes) {
-    text += digits[byte >> 4];
-    text += digits[byte & 15];
+    *out++ = digits[byte >> 4];
+    *out++ = digits[byte & 15];
   }
   return text;
 }

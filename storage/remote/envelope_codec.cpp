@@ -2,6 +2,7 @@
 
 #include "messages/artifact.hpp"
 
+#include <array>
 #include <msgpack.hpp>
 
 namespace hearth::storage {
@@ -118,8 +119,10 @@ bool is_possible(const envelope_fields& fields) {
 
 // Length and bytes, so that no two lists of parts read the same.
 void add_length(std::string& out, std::size_t bytes) {
-  for (unsigned shift = 0; shift < 64; shift += 8)
-    out += static_cast<char>(static_cast<std::uint64_t>(bytes) >> shift);
+  std::array<char, 8> length;
+  for (unsigned i = 0; i < length.size(); ++i)
+    length[i] = static_cast<char>(static_cast<std::uint64_t>(bytes) >> (8 * i));
+  out.append(length.data(), length.size());
 }
 void add_part(std::string& out, std::string_view part) {
   add_length(out, part.size());
