@@ -241,12 +241,12 @@ TEST_CASE_FIXTURE(deterministic, "memory alone gets inserts puts and erases") {
 }
 
 TEST_CASE_FIXTURE(fixture, "a hundred who ask for a missing key cause one load of each tier") {
-  int remote_gets = 0;
+  std::size_t remote_gets = 0;
   const auto remote = keep(system.spawn(
-      [](remote_tier_actor::pointer, int* gets) -> remote_tier_actor::behavior_type {
-        return {[gets](verb::get, const cache_key&) {
-                  ++*gets;
-                  return lookup{};
+      [](remote_tier_actor::pointer, std::size_t* gets) -> remote_tier_actor::behavior_type {
+        return {[gets](verb::get, const key_list& keys) {
+                  *gets += keys.size();
+                  return lookup_list(keys.size());
                 },
                 [](verb::insert, const cache_key&, const artifact&) {},
                 [](verb::put, const cache_key&, const artifact&) {},
