@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -64,6 +65,7 @@ struct remote_tier_state {
     lookup_list answers;             ///< misses so far
     std::vector<std::size_t> places; ///< by command: the key's, or `answered`
     std::size_t open = 0;            ///< commands that are not answered
+    std::uint64_t number = 0;        ///< of all that were looked up so far
     owed<lookup_list> reply;
   };
   using asked_entries_ptr = std::shared_ptr<asked_entries>;
@@ -87,13 +89,14 @@ struct remote_tier_state {
   storage::write_behind writes{{}}; ///< what is not acknowledged yet
   std::shared_ptr<reply_inbox> inbox = std::make_shared<reply_inbox>();
   std::unordered_map<std::uint64_t, exchange> exchanges;             ///< under way
-  std::unordered_set<asked_entries_ptr> lookups;                     ///< under way
+  std::map<std::uint64_t, asked_entries_ptr> lookups;                ///< under way, in their order
   std::unordered_map<std::uint64_t, asked_lease> lease_requests;     ///< by their tokens' numbers
   std::unordered_map<cache_key, std::string, cache_key_hash> leases; ///< held: their tokens
   /// Entries that nobody can use: the next insert of such a key replaces what is there. Bounded.
   std::unordered_set<cache_key, cache_key_hash> spoiled;
   std::vector<answer<done>> syncs; ///< wait for the writes
   std::uint64_t last_exchange = 0;
+  std::uint64_t last_lookup = 0;
   std::uint64_t last_token = 0;
   bool probe_is_out = false;
   bool has_answered = false;   ///< the server, ever

@@ -8,8 +8,8 @@
 namespace hearth::actors::remote {
 namespace {
 
-using storage::envelope_fault;
 using asked_ptr = state_type::asked_entries_ptr;
+using storage::envelope_fault;
 using storage::remote_write;
 
 bool may_look(const state_type& state, const cache_key& key) {
@@ -79,7 +79,7 @@ void end_lookup(state_type& state, const asked_ptr& asked, std::size_t which,
   if (place == asked->answered) return; // it was given up
   asked->answers[place] = found_in(state, asked->keys[place], reply);
   if (--asked->open != 0) return;
-  state.lookups.erase(asked);
+  state.lookups.erase(asked->number);
   asked->reply.deliver(std::move(asked->answers));
 }
 
@@ -99,8 +99,9 @@ void look_up(self_pointer self, const key_list& keys, const owed<lookup_list>& r
   if (commands.empty()) return reply.deliver(std::move(asked->answers));
   asked->keys = keys;
   asked->open = commands.size();
+  asked->number = ++state.last_lookup;
   asked->reply = reply;
-  state.lookups.insert(asked);
+  state.lookups.emplace(asked->number, asked);
   send_all(self, errand::lookup, std::move(commands), state.config.deadline,
            [self, asked](std::size_t which, const remote_reply& answer) {
              end_lookup(self->state, asked, which, answer);
@@ -108,7 +109,7 @@ void look_up(self_pointer self, const key_list& keys, const owed<lookup_list>& r
 }
 
 void give_up_lookups(state_type& state, std::string_view reason) {
-  for (const auto& asked : std::exchange(state.lookups, {})) {
+  for (const auto& [number, asked] : std::exchange(state.lookups, {})) {
     for (auto& place : asked->places)
       if (const auto at = std::exchange(place, asked->answered); at != asked->answered)
         asked->answers[at] = fail_lookup(state, asked->keys[at], reason);
