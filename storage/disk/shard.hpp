@@ -159,6 +159,7 @@ private:
   void commit(append_batch& work, std::span<write_request> group);
   void publish(std::span<const planned_record> items) noexcept;
   static std::uint64_t number_of_opening();
+  std::string temporary_name(std::string_view what) const;
   void note_dropped() noexcept;
   void outdate_dropped() noexcept;
   void refuse(write_request& request, const error& why);
@@ -347,7 +348,7 @@ private:
   std::uint64_t active_segment_ = 0;                  // of active_file_
   std::uint64_t allocated_ = 0;                       // bytes of it that have blocks
   std::uint64_t epoch_moves_ = 0;                     // by `apply`
-  const std::uint64_t opening_ = number_of_opening(); // for head_word::dropped
+  const std::uint64_t opening_ = number_of_opening(); // of this open store alone
   // Segments that this process left before they were synced: an error of the system is told to
   // whoever had the file open.
   std::map<std::uint64_t, std::shared_ptr<file>> unsynced_;

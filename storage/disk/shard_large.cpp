@@ -4,24 +4,13 @@
 #include "storage/disk/errors.hpp"
 #include "storage/disk/shard.hpp"
 
-#include <atomic>
 #include <cerrno>
 #include <fcntl.h>
-#include <unistd.h>
 
 namespace hearth::storage::disk {
-namespace {
-
-std::string temporary_name() {
-  static std::atomic<std::uint64_t> count{0};
-  return "large." + std::to_string(::getpid()) + "." + std::to_string(count.fetch_add(1)) +
-         std::string(temporary_suffix);
-}
-
-} // namespace
 
 void shard::apply_large(write_request& request, prepared_write& ready) {
-  const auto name = temporary_name();
+  const auto name = temporary_name("large");
   const auto bytes = first_record_offset + record_size(ready.header);
   file made;
   auto done = decide_large(request, ready);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <fcntl.h>
 #include <random>
@@ -46,6 +47,16 @@ shard::shard(shard_config config, file directory, clean_mark& mark)
 std::uint64_t shard::number_of_opening() {
   std::random_device source;
   return ((std::uint64_t{source()} << 16 ^ source()) & head_value_mask) | 2;
+}
+
+// Of nobody else: not of a process with the same number in another container, nor of one that had
+// it before a power loss and left its file behind.
+std::string shard::temporary_name(std::string_view what) const {
+  static std::atomic<std::uint64_t> count{0};
+  std::string name(what);
+  for (const auto part : {static_cast<std::uint64_t>(::getpid()), count.fetch_add(1), opening_})
+    name.append(".").append(std::to_string(part));
+  return name.append(temporary_suffix);
 }
 
 shard::~shard() {
@@ -106,8 +117,7 @@ expected<void> shard::map_head(const file& head) {
 
 // A whole head appears under its name at once; of several makers one wins.
 expected<file> shard::make_head() {
-  const auto name = "head." + std::to_string(::getpid()) + "." +
-                    std::to_string(reinterpret_cast<std::uintptr_t>(this)) + ".tmp";
+  const auto name = temporary_name("head");
   const auto broken = [&](int error, std::string_view action) {
     files_.remove_at(directory_.get(), name.c_str());
     return fail(system_error(error, action, path_of("head")));

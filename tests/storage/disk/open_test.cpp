@@ -1,8 +1,11 @@
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/faulty_file_system.hpp"
 
+#include <fcntl.h>
 #include <fstream>
 #include <functional>
+#include <set>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -24,6 +27,35 @@ unsigned mode_of(const fs::path& path) {
 }
 
 } // namespace
+
+TEST_CASE("temporary files that a power loss brought back are in nobody's way") {
+  // Notes what is made under a temporary name.
+  class noting_files : public storage::file_system {
+  public:
+    int open_at(int folder, const char* name, int flags, mode_t mode) noexcept override {
+      if ((flags & O_CREAT) != 0 && std::string_view(name).ends_with(".tmp")) names.insert(name);
+      return file_system::open_at(folder, name, flags, mode);
+    }
+    std::set<std::string> names;
+  };
+  noting_files files;
+  const temporary_directory directory;
+  auto options = small_store(directory / "store");
+  options.files = &files;
+  const auto shard = directory / "store/v1/shards/00";
+  for (int round = 0; round < 20; ++round) {
+    const auto left = files.names;
+    for (const auto& name : left)
+      if (round > 0) std::ofstream(shard / name) << "left behind";
+    fs::remove(shard / "head");
+    auto store = open_store(options);
+    REQUIRE(store);
+    CHECK(put(*store, "large", noise(1u << 20, 1)) == storage::write_status::stored);
+    for (const auto& name : left)
+      CHECK_FALSE(fs::exists(shard / name));
+    CHECK(files.names.size() == left.size() + 2); // a head's and the value's
+  }
+}
 
 TEST_CASE("everything in a store is private to its user") {
   const temporary_directory directory;
