@@ -1,5 +1,6 @@
 // Damage: files of a store are cut, flipped, or filled with noise. Whatever is served is what was
 // stored; what is damaged is reported once and can be stored again; the rest stays.
+#include "storage/disk/format.hpp"
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/faulty_file_system.hpp"
 #include "tests/support/files.hpp"
@@ -323,7 +324,11 @@ struct rich_sample {
             const std::string& value) {
     const auto at = bytes.find(value);
     if (at == std::string::npos) return;
-    const auto front = 88 + std::string_view("graphs").size() + key.size() + 1; // and metadata
+    const auto& cache = test_cache();
+    constexpr std::size_t metadata_bytes = 1;
+    const auto front = sizeof(storage::disk::record_header) + cache.name().size() +
+                       cache.version().size() + key.size() + metadata_bytes;
+    REQUIRE((at - front) % storage::disk::unit_bytes == 0);
     extents[key] = {path, at - front, at + value.size()};
   }
   std::string value(const std::string& key) const {
