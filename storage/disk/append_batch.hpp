@@ -41,12 +41,14 @@ class gathered_bytes {
 public:
   void add(const void* data, std::size_t bytes);
   void add(std::string_view bytes) { add(bytes.data(), bytes.size()); }
+  void reserve(std::size_t records) { buffer_.reserve(records * copied_a_record); }
   void pad(std::size_t bytes) { buffer_.append(bytes, '\0'); }
   /// What to write, in order. Valid until something is added.
   std::vector<iovec> parts() const;
 
 private:
   static constexpr std::size_t copied_up_to = 2048;
+  static constexpr std::size_t copied_a_record = 768; // a guess
   struct outside {
     std::size_t after; // bytes of the buffer that come before it
     const void* data;
@@ -70,9 +72,13 @@ struct planned_record {
 };
 
 struct append_batch {
-  explicit append_batch(location start_at)
+  /// For about so many records.
+  append_batch(location start_at, std::size_t records)
       : start(start_at)
-      , end(start_at.offset) {}
+      , end(start_at.offset) {
+    items.reserve(records);
+    bytes.reserve(records);
+  }
 
   bool is_full() const noexcept {
     return items.size() >= max_batch_records || end - start.offset >= max_batch_bytes;

@@ -145,6 +145,7 @@ private:
   void prepare(const write_request& request, prepared_write& out);
   error flaw_of(const write_request& request) const;
   lookup find_for_write(const entry_key& key) noexcept;
+  void touch_index(std::span<const write_request> group) const noexcept;
   void apply_small(std::span<write_request> group, std::span<prepared_write> ready);
   std::size_t append_all(std::span<write_request> group, std::span<prepared_write> ready);
   stop plan(append_batch& work, write_request& request, prepared_write& ready, std::size_t number);

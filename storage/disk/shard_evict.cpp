@@ -167,7 +167,7 @@ expected<void> shard::append_copies(evicted_segment& one, const std::vector<copi
   std::size_t next = 0;
   while (next < batch.size()) {
     if (auto opened = open_active(); !opened) return opened;
-    append_batch work(tail());
+    append_batch work(tail(), batch.size() - next);
     work.sequence = head_.get(head_word::sequence);
     for (; next < batch.size(); ++next) {
       if (work.end + batch[next].bytes.size() > roll_limit() && work.end > first_record_offset)

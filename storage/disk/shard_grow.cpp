@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 
 namespace hearth::storage::disk {
 
@@ -88,14 +89,15 @@ int shard::move_slots(const index_table& from, const index_table& to, std::uint6
       move(entry.hash, entry.where, entry.bytes);
     });
   }
-  constexpr std::size_t ahead = 8; // entries: their buckets lie anywhere in both tables
-  for (std::size_t i = 0; i < known->size(); ++i) {
-    if (i + ahead < known->size()) {
-      from.prefetch((*known)[i + ahead].hash);
-      to.prefetch((*known)[i + ahead].hash);
+  constexpr std::size_t together = 32;
+  for (std::size_t first = 0; first < known->size(); first += together) {
+    const auto some = std::span(*known).subspan(first, std::min(together, known->size() - first));
+    for (const auto& entry : some) {
+      from.touch(entry.hash);
+      to.touch(entry.hash);
     }
-    const auto& entry = (*known)[i];
-    move(entry.hash, {segment, offset_of(entry)}, bytes_of(entry));
+    for (const auto& entry : some)
+      move(entry.hash, {segment, offset_of(entry)}, bytes_of(entry));
   }
   return 0;
 }

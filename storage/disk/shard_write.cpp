@@ -123,11 +123,19 @@ std::uint64_t shard::apply(std::span<write_request> group) {
   return epoch_moves_ - moves_before;
 }
 
+void shard::touch_index(std::span<const write_request> group) const noexcept {
+  const auto* index = index_.load(std::memory_order_acquire);
+  if (!index) return;
+  for (const auto& request : group)
+    index->touch(request.key.hash);
+}
+
 void shard::apply_small(std::span<write_request> group, std::span<prepared_write> ready) {
   constexpr unsigned max_waits = 64; // for room that others took again
   unsigned waits = 0;
   while (!group.empty()) {
     const auto part = std::min(group.size(), max_batch_records);
+    touch_index(group.first(part));
     std::size_t done = part;
     if (auto locked = lock_for_writing(config_.lock_deadline); locked) {
       const hold held(*this);
@@ -159,13 +167,10 @@ std::size_t shard::append_all(std::span<write_request> group, std::span<prepared
       refuse(group[number++], opened.error());
       continue;
     }
-    append_batch work(tail());
+    append_batch work(tail(), group.size() - number);
     work.sequence = head_.get(head_word::sequence);
     stop reason = stop::decided;
-    const auto* index = current_index();
     while (number < group.size() && reason == stop::decided) {
-      constexpr std::size_t ahead = 8; // requests: their buckets lie anywhere in the index
-      if (index && number + ahead < group.size()) index->prefetch(group[number + ahead].key.hash);
       reason = plan(work, group[number], ready[number], number);
       if (reason == stop::decided) ++number, clearings = 0;
     }
