@@ -64,11 +64,9 @@ struct remote_tier_state {
     key_list keys;
     lookup_list answers;             ///< misses so far
     std::vector<std::size_t> places; ///< by command: the key's, or `answered`
-    std::size_t open = 0;            ///< commands that are not answered
-    std::uint64_t number = 0;        ///< of all that were looked up so far
+    std::size_t open;                ///< commands that are not answered
     owed<lookup_list> reply;
   };
-  using asked_entries_ptr = std::shared_ptr<asked_entries>;
   struct asked_lease {
     cache_key key;
     std::string token;
@@ -89,12 +87,19 @@ struct remote_tier_state {
   storage::write_behind writes{{}}; ///< what is not acknowledged yet
   std::shared_ptr<reply_inbox> inbox = std::make_shared<reply_inbox>();
   std::unordered_map<std::uint64_t, exchange> exchanges;             ///< under way
-  std::map<std::uint64_t, asked_entries_ptr> lookups;                ///< under way, in their order
+  std::map<std::uint64_t, asked_entries> lookups;                    ///< under way, in their order
   std::unordered_map<std::uint64_t, asked_lease> lease_requests;     ///< by their tokens' numbers
   std::unordered_map<cache_key, std::string, cache_key_hash> leases; ///< held: their tokens
   /// Entries that nobody can use: the next insert of such a key replaces what is there. Bounded.
   std::unordered_set<cache_key, cache_key_hash> spoiled;
   std::vector<answer<done>> syncs; ///< wait for the writes
+  /// Commands that are sent and not answered.
+  std::uint64_t open_commands() const noexcept {
+    std::uint64_t open = 0;
+    for (const auto& [number, one] : exchanges)
+      open += one.open;
+    return open;
+  }
   std::uint64_t last_exchange = 0;
   std::uint64_t last_lookup = 0;
   std::uint64_t last_token = 0;

@@ -19,6 +19,13 @@ if(HEARTH_SANITIZE)
   target_link_options(hearth_sanitizers INTERFACE -fsanitize=${HEARTH_SANITIZE})
 endif()
 
+# The allocator of our programs. Actors free what callers' threads allocated: glibc's has one lock
+# for both, jemalloc has none. A sanitizer brings its own. Who links the libraries chooses.
+add_library(hearth_allocator INTERFACE)
+if(HEARTH_JEMALLOC AND NOT HEARTH_SANITIZE)
+  target_link_libraries(hearth_allocator INTERFACE hearth::jemalloc)
+endif()
+
 # hearth_library(NAME): the static library of this folder, of all its sources.
 function(hearth_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)

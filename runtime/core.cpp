@@ -320,6 +320,11 @@ std::optional<error> runtime_core::refusal() const {
   return std::nullopt;
 }
 
+expected<outstanding::place> runtime_core::take_place() {
+  if (ledger_.holds_any(lease_ledger::this_thread())) return outstanding::place();
+  return outstanding::take(outstanding_);
+}
+
 void runtime_core::log(log_level level, std::string_view text) const {
   if (settings_.log) settings_.log(level, text);
 }

@@ -96,7 +96,9 @@ public:
   bool is_forked() const noexcept;
   /// Why messages cannot be sent: in the child of a fork, or after shutdown. Empty: they can.
   std::optional<error> refusal() const;
-  expected<outstanding::place> take_place() { return outstanding::take(outstanding_); }
+  /// A place among what is outstanding; none for a thread that holds a lease: those who fill the
+  /// bound may wait for what it makes.
+  expected<outstanding::place> take_place();
   void log(log_level level, std::string_view text) const;
   std::stop_token stop_token() const { return stop_.get_token(); }
 

@@ -8,7 +8,6 @@
 namespace hearth::actors::remote {
 namespace {
 
-using asked_ptr = state_type::asked_entries_ptr;
 using storage::envelope_fault;
 using storage::remote_write;
 
@@ -73,47 +72,49 @@ expected<lookup> found_in(state_type& state, const cache_key& key, const remote_
   return fail_lookup(state, key, to_string(remote_failure::garbage));
 }
 
-void end_lookup(state_type& state, const asked_ptr& asked, std::size_t which,
+void end_lookup(state_type& state, std::uint64_t number, std::size_t which,
                 const remote_reply& reply) {
-  const auto place = std::exchange(asked->places[which], asked->answered);
-  if (place == asked->answered) return; // it was given up
-  asked->answers[place] = found_in(state, asked->keys[place], reply);
-  if (--asked->open != 0) return;
-  state.lookups.erase(asked->number);
-  asked->reply.deliver(std::move(asked->answers));
+  const auto at = state.lookups.find(number);
+  if (at == state.lookups.end()) return; // it was given up
+  auto& asked = at->second;
+  const auto place = std::exchange(asked.places[which], asked.answered);
+  asked.answers[place] = found_in(state, asked.keys[place], reply);
+  if (--asked.open != 0) return;
+  const auto over = state.lookups.extract(at);
+  over.mapped().reply.deliver(std::move(over.mapped().answers));
 }
 
 } // namespace
 
 void look_up(self_pointer self, const key_list& keys, const owed<lookup_list>& reply) {
   auto& state = self->state;
-  const auto asked = std::make_shared<state_type::asked_entries>();
-  asked->answers.resize(keys.size());
+  lookup_list answers(keys.size());
+  std::vector<std::size_t> places;
   std::vector<remote_server::command> commands;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!has_to_ask(state, keys[i], asked->answers[i])) continue;
+    if (!has_to_ask(state, keys[i], answers[i])) continue;
     commands.push_back(
         storage::get_command(storage::remote_entry_name(state.config.prefix, keys[i])));
-    asked->places.push_back(i);
+    places.push_back(i);
   }
-  if (commands.empty()) return reply.deliver(std::move(asked->answers));
-  asked->keys = keys;
-  asked->open = commands.size();
-  asked->number = ++state.last_lookup;
-  asked->reply = reply;
-  state.lookups.emplace(asked->number, asked);
+  if (commands.empty()) return reply.deliver(std::move(answers));
+  const auto number = ++state.last_lookup;
+  state.lookups.emplace(number,
+                        state_type::asked_entries{keys, std::move(answers), std::move(places),
+                                                  commands.size(), reply});
   send_all(self, errand::lookup, std::move(commands), state.config.deadline,
-           [self, asked](std::size_t which, const remote_reply& answer) {
-             end_lookup(self->state, asked, which, answer);
+           [self, number](std::size_t which, const remote_reply& answer) {
+             end_lookup(self->state, number, which, answer);
            });
 }
 
 void give_up_lookups(state_type& state, std::string_view reason) {
-  for (const auto& [number, asked] : std::exchange(state.lookups, {})) {
-    for (auto& place : asked->places)
-      if (const auto at = std::exchange(place, asked->answered); at != asked->answered)
-        asked->answers[at] = fail_lookup(state, asked->keys[at], reason);
-    asked->reply.deliver(std::move(asked->answers));
+  auto given_up = std::exchange(state.lookups, {});
+  for (auto& [number, asked] : given_up) {
+    for (const auto place : asked.places)
+      if (place != asked.answered)
+        asked.answers[place] = fail_lookup(state, asked.keys[place], reason);
+    asked.reply.deliver(std::move(asked.answers));
   }
 }
 

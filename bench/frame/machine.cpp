@@ -8,6 +8,9 @@
 #include <thread>
 #include <unistd.h>
 
+// jemalloc's; not there without it.
+extern "C" std::size_t nallocx(std::size_t bytes, int flags) noexcept __attribute__((weak));
+
 namespace hearth::bench {
 namespace {
 
@@ -20,6 +23,8 @@ std::string processor() {
   return "unknown processor";
 }
 
+std::string allocator() { return nallocx ? "jemalloc" : "glibc's allocator"; }
+
 } // namespace
 
 std::string describe_machine(const std::filesystem::path& directory) {
@@ -27,9 +32,9 @@ std::string describe_machine(const std::filesystem::path& directory) {
   ::uname(&kernel);
   const auto memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
                       static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 30);
-  return fmt::format("{}, {} cores, {:.0f} GiB, Linux {}, {} at {}", processor(),
+  return fmt::format("{}, {} cores, {:.0f} GiB, Linux {}, {} at {}, {}", processor(),
                      std::thread::hardware_concurrency(), memory, kernel.release,
-                     file_system_of(directory), directory.parent_path().string());
+                     file_system_of(directory), directory.parent_path().string(), allocator());
 }
 
 } // namespace hearth::bench

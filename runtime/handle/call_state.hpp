@@ -15,7 +15,7 @@
 namespace hearth {
 
 /// What every call that was called off answers.
-error called_off();
+inline error called_off() { return {errc::cancelled, "the caller called it off"}; }
 
 /// The place is free, and nobody calls the call off any more, once the asked side is done with it:
 /// a caller that gives up ends neither. Any thread.

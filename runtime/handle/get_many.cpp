@@ -76,7 +76,7 @@ future<lookup_list> get_missing(runtime_core& core, const named_cache_ptr& cache
     for (const auto& [position, hash] : items)
       batch->add(position, keys[position].encoded(), hash);
   if (batch->size() == 0) return reply(batch->take_answers());
-  auto place = take_place(core);
+  auto place = core.take_place();
   if (!place) return reply(fail(place.error()));
   auto state = call_state<lookup_list>::begin(options.cancel, std::move(*place));
   batch->deliver_to(batch_completion(state));

@@ -20,10 +20,6 @@ namespace hearth {
 /// When a call that begins now has to end; nothing: never.
 std::optional<std::chrono::steady_clock::time_point> end_of(const call_options& options);
 
-/// A place among what is outstanding; none for a thread that holds a lease: those who fill the
-/// bound may wait for what it makes.
-expected<outstanding::place> take_place(runtime_core& core);
-
 /// Asks the shard that owns the key: `what`, the key, `parts...` and a completion. The deadline of
 /// the future is the caller's to keep: `wait`, or `expire`.
 template <class T, class Verb, class... Parts>
@@ -31,7 +27,7 @@ future<T> ask(runtime_core& core, const call_options& options, Verb what, cache_
               const Parts&... parts) {
   if (auto no = core.refusal()) return expected<T>(fail(*no));
   if (options.cancel.stop_requested()) return expected<T>(fail(called_off()));
-  auto place = take_place(core);
+  auto place = core.take_place();
   if (!place) return expected<T>(fail(place.error()));
   auto state = call_state<T>::begin(options.cancel, std::move(*place));
   const auto& owner = core.shards().owner_of(key);

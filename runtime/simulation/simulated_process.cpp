@@ -88,9 +88,6 @@ std::optional<std::uint64_t> remote_figure(const actors::remote_tier_state& stat
     if (reason != one.failures.end()) of_reason += reason->second;
   }
   const auto& counters = state.counters;
-  std::uint64_t open_commands = 0;
-  for (const auto& [number, exchange] : state.exchanges)
-    open_commands += exchange.open;
   const std::map<std::string_view, std::uint64_t> figures{
       {"hits", sum.hits},
       {"misses", sum.misses},
@@ -104,7 +101,7 @@ std::optional<std::uint64_t> remote_figure(const actors::remote_tier_state& stat
       {"waiting", state.writes.waiting()},
       {"in_flight", state.writes.in_flight()},
       {"bytes", state.writes.bytes()},
-      {"outstanding", open_commands},
+      {"outstanding", state.open_commands()},
       {"leases_held", state.leases.size()},
       {"leases_granted", counters.leases_granted},
       {"leases_elsewhere", counters.leases_elsewhere},
@@ -241,7 +238,9 @@ void simulated_process::spawn_shards() {
   storage::memory_index_options index;
   index.budget_bytes = options_.memory_bytes / options_.memory_shards;
   index.expected_entries = 64;
-  index.layout = storage::node_layout::single; // else what is evicted differs from build to build
+  // Else what is evicted differs from build to build.
+  index.layout = storage::node_layout::single;
+  index.charge = storage::glibc_charge;
   for (unsigned i = 0; i < options_.memory_shards; ++i)
     views_.push_back(std::make_shared<storage::memory_view>(index, store_));
   std::vector<memory_shard_actor> shards;

@@ -1,6 +1,6 @@
 #include "storage/memory/eviction_queues.hpp"
 
-#include "storage/memory/node_slab.hpp"
+#include "storage/memory/allocator_charge.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -80,7 +80,7 @@ std::size_t eviction_queues::bytes() const noexcept {
   std::size_t total = ghosts_.bytes();
   for (const auto* q : {&small_, &main_}) {
     const auto blocks = q->entries.size() / (block_bytes / sizeof(entry)) + 1;
-    total += blocks * (allocator_charge(block_bytes) + 2 * sizeof(void*));
+    total += blocks * (glibc_charge(block_bytes) + 2 * sizeof(void*));
   }
   return total;
 }

@@ -35,13 +35,6 @@ std::size_t chunk_bytes(const memory_index_options& options) noexcept {
              : 0;
 }
 
-// Bytes of an entry: its node and its payload.
-std::uint64_t entry_bytes(std::size_t key_size, const artifact_body& body) noexcept {
-  return node_slab::node_bytes(key_size) + allocator_charge(body.allocated_bytes());
-}
-
-std::uint64_t entry_bytes(const node& n) noexcept { return entry_bytes(n.key_size, *n.body); }
-
 // Entries that compete with one another for room.
 struct partition {
   std::uint32_t cache = 0; // whose it is; the first partition is everybody's
@@ -108,6 +101,13 @@ private:
   const partition& partition_of(std::uint32_t cache) const noexcept;
   partition& partition_of(const node& n) noexcept { return partition_of(n.cache); }
   std::uint64_t hash_of(const node& n) const noexcept;
+  // Bytes of an entry: its node and its payload.
+  std::uint64_t entry_bytes(std::size_t key_size, const artifact_body& body) const noexcept {
+    return node_slab::node_bytes(key_size) + charge_(body.allocated_bytes());
+  }
+  std::uint64_t entry_bytes(const node& n) const noexcept {
+    return entry_bytes(n.key_size, *n.body);
+  }
   void note_added(const node& n) noexcept;
   void note_gone(const node& n) noexcept;
   std::size_t entries() const noexcept;
@@ -142,6 +142,7 @@ private:
   bucket_table* current_ = nullptr;                   // where readers begin
   bucket_table* growing_into_ = nullptr;              // the next one, while `current_` is emptied
   std::size_t homes_emptied_ = 0;
+  const charge_function charge_;
   std::unique_ptr<node_slab> slab_;
   std::vector<std::unique_ptr<partition>> partitions_; // the first is everybody's
   std::uint64_t table_bytes_ = 0;
@@ -164,7 +165,8 @@ memory_index::implementation::implementation(const memory_index_options& options
     , budget_(options.budget_bytes)
     , batch_bytes_(std::min(retired_batch_bytes, options.budget_bytes / 16))
     , most_fresh_hits_(std::min<std::uint64_t>(most_first_hits, options.budget_bytes / 512))
-    , slab_(std::make_unique<node_slab>(chunk_bytes(options))) {
+    , charge_(options.charge)
+    , slab_(std::make_unique<node_slab>(chunk_bytes(options), options.charge)) {
   registry_.sum_tally(tally_, hits_before_, misses_before_);
   partitions_.push_back(std::make_unique<partition>());
   // No more than fit: the smallest entries take about that many bytes.

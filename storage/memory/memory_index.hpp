@@ -7,6 +7,7 @@
 
 #include "messages/artifact.hpp"
 #include "messages/cache_id.hpp"
+#include "storage/memory/allocator_charge.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -26,6 +27,7 @@ struct memory_index_options {
   std::uint64_t budget_bytes = 256u << 20; ///< payload, metadata and overhead
   std::size_t expected_entries = 1024;     ///< the table is made for that many
   node_layout layout = node_layout::by_build;
+  charge_function charge = allocator_charge; ///< what an allocation counts
 };
 
 /// A key in memory: `hash` is `fast_hash(bytes, cache seed ^ process_seed())`, `cache` a small

@@ -55,7 +55,7 @@ node* node_slab::make(std::uint32_t cache, std::string_view key,
 node* node_slab::take_standalone(std::size_t bytes) noexcept {
   void* memory = allocate(bytes);
   if (!memory) return nullptr;
-  allocated_ += allocator_charge(bytes);
+  allocated_ += charge_(bytes);
   return new (memory) node;
 }
 
@@ -81,7 +81,7 @@ node_slab::chunk* node_slab::add_chunk(std::size_t bytes) noexcept {
   auto* const made = new (memory) chunk;
   made->node_size = static_cast<std::uint32_t>(bytes);
   made->capacity = static_cast<std::uint8_t>(count);
-  allocated_ += allocator_charge(made->bytes());
+  allocated_ += charge_(made->bytes());
   link(*made);
   return made;
 }
@@ -93,7 +93,7 @@ void node_slab::free(node* gone) noexcept {
   if (gone->place == node::standalone) {
     gone->~node();
     std::free(gone);
-    allocated_ -= allocator_charge(bytes);
+    allocated_ -= charge_(bytes);
     return;
   }
   auto* const from = chunk::of(gone, bytes);
@@ -102,7 +102,7 @@ void node_slab::free(node* gone) noexcept {
   if (from->used == from->capacity) link(*from);
   if (--from->used > 0) return;
   unlink(*from);
-  allocated_ -= allocator_charge(from->bytes());
+  allocated_ -= charge_(from->bytes());
   std::free(from);
 }
 

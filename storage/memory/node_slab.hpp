@@ -4,6 +4,7 @@
 // allocator at once.
 #pragma once
 
+#include "storage/memory/allocator_charge.hpp"
 #include "storage/memory/node.hpp"
 
 #include <array>
@@ -13,19 +14,13 @@
 
 namespace hearth::storage {
 
-/// What glibc's allocator takes for a request of `bytes`: its header and the rounding included.
-constexpr std::size_t allocator_charge(std::size_t bytes) noexcept {
-  constexpr std::size_t page = 4096, mapped_from = 128u << 10;
-  if (bytes >= mapped_from) return (bytes + 16 + page - 1) / page * page;
-  return bytes <= 24 ? 32 : (bytes + 8 + 15) / 16 * 16;
-}
-
 class node_slab {
 public:
   /// `chunk_bytes`: about how large a chunk is; 0 allocates every node by itself, so that a
   /// sanitizer sees the use of one that was freed.
-  explicit node_slab(std::size_t chunk_bytes) noexcept
-      : chunk_bytes_(chunk_bytes) {}
+  explicit node_slab(std::size_t chunk_bytes, charge_function charge = allocator_charge) noexcept
+      : chunk_bytes_(chunk_bytes)
+      , charge_(charge) {}
   node_slab(const node_slab&) = delete;
   node_slab& operator=(const node_slab&) = delete;
   /// Every node has been freed by then.
@@ -60,6 +55,7 @@ private:
   void link(chunk& c) noexcept;
 
   std::size_t chunk_bytes_;
+  charge_function charge_;
   std::size_t allocated_ = 0;
   std::size_t used_ = 0; // by nodes
   // For each size in steps of 8: the chunks that have room.

@@ -1,5 +1,6 @@
 // The memory tier through the whole runtime: what it says it uses, its bound under load, its
 // threads.
+#include "tests/support/allocated_bytes.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
@@ -9,29 +10,15 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <malloc.h>
 #include <random>
 #include <set>
 #include <string>
 #include <thread>
 
-#if defined(__SANITIZE_ADDRESS__)
-extern "C" std::size_t __sanitizer_get_current_allocated_bytes(); // GCC ships no header of it
-#endif
-
 using namespace hearth;
 using namespace hearth::test;
 
 namespace {
-
-std::uint64_t allocated_bytes() {
-#if defined(__SANITIZE_ADDRESS__)
-  return __sanitizer_get_current_allocated_bytes();
-#else
-  const auto info = ::mallinfo2();
-  return info.uordblks + info.hblkhd;
-#endif
-}
 
 // Bytes that inserting takes, by the allocator and by the runtime's own count.
 void compare(std::size_t payload_bytes, int count) {
@@ -47,7 +34,8 @@ void compare(std::size_t payload_bytes, int count) {
                        artifact::make(std::string(payload_bytes, 'x'))));
   const auto told = double(rt.stats().bytes_used - told_before);
   const auto taken = double(allocated_bytes() - taken_before);
-  MESSAGE(payload_bytes, " B: told ", told, " taken ", taken, " ratio ", told / taken);
+  MESSAGE(allocator_name(), ", ", payload_bytes, " B: told ", told, " taken ", taken, " ratio ",
+          told / taken);
   CHECK(told >= 0.95 * taken);
   CHECK(told <= 1.05 * taken);
 }

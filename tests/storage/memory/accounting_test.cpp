@@ -3,6 +3,7 @@
 #include "storage/memory/memory_index.hpp"
 #include "storage/memory/node_slab.hpp"
 #include "tests/storage/memory/memory_keys.hpp"
+#include "tests/support/allocated_bytes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,24 +11,13 @@
 #include <random>
 #include <vector>
 
-#include <malloc.h>
-
 using namespace hearth;
 using namespace hearth::storage;
 using namespace hearth::test;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-
-std::uint64_t allocated_bytes() {
-  const auto info = ::mallinfo2();
-  return info.uordblks + info.hblkhd;
-}
+const bool sanitized = allocator_name() == "sanitizer";
 
 // Tables are mapped, not allocated: `mapped` of the bytes that stats() tells are theirs.
 void compare(const memory_index& index, std::uint64_t before, std::uint64_t mapped) {
@@ -35,7 +25,7 @@ void compare(const memory_index& index, std::uint64_t before, std::uint64_t mapp
   const auto taken = double(allocated_bytes() - before + mapped);
   CHECK(told >= 0.95 * taken);
   CHECK(told <= 1.05 * taken);
-  MESSAGE("told ", told, " taken ", taken, " ratio ", told / taken);
+  MESSAGE(allocator_name(), ": told ", told, " taken ", taken, " ratio ", told / taken);
 }
 
 std::uint64_t table_bytes(std::size_t entries) {
