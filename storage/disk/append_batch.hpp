@@ -7,7 +7,9 @@
 #include "storage/disk/index_table.hpp"
 #include "storage/disk/record.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <string>
 #include <string_view>
 #include <sys/uio.h>
@@ -18,22 +20,28 @@ namespace hearth::storage::disk {
 inline constexpr std::size_t max_batch_records = 256;
 inline constexpr std::uint64_t max_batch_bytes = std::uint64_t{16} << 20;
 
-/// A small set of words: open addressing, at most `max_batch_records` of them.
+/// A small set of words: open addressing.
 class word_set {
 public:
+  /// For at most so many of them, and no more than `max_batch_records`.
+  explicit word_set(std::size_t most = 1) noexcept
+      : last_(4 * std::bit_ceil(std::min(most, max_batch_records)) - 1) {
+    std::fill_n(cells_.begin(), last_ + 1, 0);
+  }
+
   bool contains(std::uint64_t word) const noexcept { return cells_[cell_of(word)] == word; }
   /// `word` is not 0.
   void insert(std::uint64_t word) noexcept { cells_[cell_of(word)] = word; }
 
 private:
-  static constexpr std::size_t cell_count = 4 * max_batch_records;
   std::size_t cell_of(std::uint64_t word) const noexcept {
-    auto cell = static_cast<std::size_t>(mix64(word) % cell_count);
+    auto cell = static_cast<std::size_t>(mix64(word)) & last_;
     while (cells_[cell] != 0 && cells_[cell] != word)
-      cell = (cell + 1) % cell_count;
+      cell = (cell + 1) & last_;
     return cell;
   }
-  std::array<std::uint64_t, cell_count> cells_{};
+  std::size_t last_; // cell in use, one less than a power of two
+  std::array<std::uint64_t, 4 * max_batch_records> cells_;
 };
 
 /// The bytes of a batch.
@@ -75,7 +83,9 @@ struct append_batch {
   /// For about so many records.
   append_batch(location start_at, std::size_t records)
       : start(start_at)
-      , end(start_at.offset) {
+      , end(start_at.offset)
+      , hashes(records)
+      , slots(records) {
     items.reserve(records);
     bytes.reserve(records);
   }
