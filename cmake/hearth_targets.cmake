@@ -22,7 +22,7 @@ endif()
 # The allocator of our programs. Actors free what callers' threads allocated: glibc's has one lock
 # for both, jemalloc has none. A sanitizer brings its own. Who links the libraries chooses.
 add_library(hearth_allocator INTERFACE)
-if(HEARTH_JEMALLOC AND NOT HEARTH_SANITIZE)
+if(TARGET hearth::jemalloc)
   target_link_libraries(hearth_allocator INTERFACE hearth::jemalloc)
 endif()
 

@@ -1,15 +1,13 @@
 #include "bench/frame/machine.hpp"
 
 #include "bench/frame/work_directory.hpp"
+#include "storage/memory/allocator_charge.hpp"
 
 #include <fmt/format.h>
 #include <fstream>
 #include <sys/utsname.h>
 #include <thread>
 #include <unistd.h>
-
-// jemalloc's; not there without it.
-extern "C" std::size_t nallocx(std::size_t bytes, int flags) noexcept __attribute__((weak));
 
 namespace hearth::bench {
 namespace {
@@ -23,7 +21,7 @@ std::string processor() {
   return "unknown processor";
 }
 
-std::string allocator() { return nallocx ? "jemalloc" : "glibc's allocator"; }
+std::string allocator() { return storage::has_jemalloc() ? "jemalloc" : "glibc's allocator"; }
 
 } // namespace
 

@@ -5,8 +5,10 @@ extern "C" std::size_t nallocx(std::size_t bytes, int flags) noexcept __attribut
 
 namespace hearth::storage {
 
+bool has_jemalloc() noexcept { return nallocx != nullptr; }
+
 std::size_t allocator_charge(std::size_t bytes) noexcept {
-  return nallocx ? nallocx(bytes, 0) : glibc_charge(bytes);
+  return has_jemalloc() ? nallocx(bytes, 0) : glibc_charge(bytes);
 }
 
 } // namespace hearth::storage

@@ -13,8 +13,10 @@ constexpr std::size_t glibc_charge(std::size_t bytes) noexcept {
   return bytes <= 24 ? 32 : (bytes + 8 + 15) / 16 * 16;
 }
 
-/// That of this process's allocator: jemalloc is asked, if the program is linked with it; else it
-/// is taken for glibc's.
+/// Whether jemalloc is the allocator of this process.
+bool has_jemalloc() noexcept;
+
+/// That of this process's allocator: jemalloc is asked, any other is taken for glibc's.
 std::size_t allocator_charge(std::size_t bytes) noexcept;
 
 /// Either of them.

@@ -429,13 +429,15 @@ std::uint64_t memory_index::implementation::hash_of(const node& n) const noexcep
 }
 
 void memory_index::implementation::note_added(const node& n) noexcept {
-  live_bytes_ += entry_bytes(n);
-  partition_of(n).live_bytes += entry_bytes(n);
+  const auto bytes = entry_bytes(n);
+  live_bytes_ += bytes;
+  partition_of(n).live_bytes += bytes;
 }
 
 void memory_index::implementation::note_gone(const node& n) noexcept {
-  live_bytes_ -= entry_bytes(n);
-  partition_of(n).live_bytes -= entry_bytes(n);
+  const auto bytes = entry_bytes(n);
+  live_bytes_ -= bytes;
+  partition_of(n).live_bytes -= bytes;
 }
 
 std::size_t memory_index::implementation::entries() const noexcept {
