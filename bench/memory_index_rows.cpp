@@ -84,8 +84,8 @@ void get_batch(const fixture& f, std::size_t at) {
     hashes[i] = fast_hash(f.key(at + i, false), 1);
     f.index.prefetch(hashes[i]);
   }
-  for (const auto hash : hashes)
-    f.index.prefetch_entry(hash);
+  for (std::size_t i = 0; i < batch; ++i)
+    f.index.prefetch_entry(hashes[i], f.key(at + i, false).size());
   for (std::size_t i = 0; i < batch; ++i)
     require(f.index.get({1, f.key(at + i, false), hashes[i]}));
 }

@@ -43,16 +43,19 @@ std::optional<expected<lookup>> get_below(runtime_core& core, const wanted_key& 
 }
 
 // What memory does not have: on disk, or with others.
-expected<lookup> get_elsewhere(runtime_core& core, const saved_time_ptr& saved,
-                               const wanted_key& wanted, const call_options& options) {
+[[gnu::noinline]] expected<lookup> get_elsewhere(runtime_core& core, const saved_time_ptr& saved,
+                                                 const wanted_key& wanted,
+                                                 const call_options& options) {
   auto found = get_below(core, wanted);
   if (!found) found = wait(ask<lookup>(core, options, verb::get_v, wanted.owned()), options);
   note_hits(saved, *found);
   return std::move(*found);
 }
 
-future<lookup> get_elsewhere_async(runtime_core& core, const saved_time_ptr& saved,
-                                   const wanted_key& wanted, const call_options& options) {
+[[gnu::noinline]] future<lookup> get_elsewhere_async(runtime_core& core,
+                                                     const saved_time_ptr& saved,
+                                                     const wanted_key& wanted,
+                                                     const call_options& options) {
   if (auto found = get_below(core, wanted)) {
     note_hits(saved, *found);
     return std::move(*found);
@@ -65,33 +68,36 @@ future<lookup> get_elsewhere_async(runtime_core& core, const saved_time_ptr& sav
 // --- get ---------------------------------------------------------------------------------------
 
 expected<lookup> cache::get(const key& k) const {
-  const wanted_key wanted(cache_, k.encoded());
-  if (auto value = find_in_memory(*core_, wanted)) [[likely]] {
+  const std::string_view bytes = k.encoded();
+  const auto hash = fast_hash(bytes, cache_->memory_seed);
+  if (auto value = find_in_memory(*core_, *cache_, bytes, hash)) [[likely]] {
     note_hits(saved_, value);
     return lookup{tier::memory, std::move(value)};
   }
-  return get_elsewhere(*core_, saved_, wanted, {});
+  return get_elsewhere(*core_, saved_, {cache_, bytes, hash}, {});
 }
 
 expected<lookup> cache::get(const key& k, const call_options& options) const {
   if (options.cancel.stop_requested()) return fail(called_off());
-  const wanted_key wanted(cache_, k.encoded());
-  if (auto value = find_in_memory(*core_, wanted)) {
+  const std::string_view bytes = k.encoded();
+  const auto hash = fast_hash(bytes, cache_->memory_seed);
+  if (auto value = find_in_memory(*core_, *cache_, bytes, hash)) {
     note_hits(saved_, value);
     return lookup{tier::memory, std::move(value)};
   }
-  return get_elsewhere(*core_, saved_, wanted, options);
+  return get_elsewhere(*core_, saved_, {cache_, bytes, hash}, options);
 }
 
 future<lookup> cache::get_async(const key& k, const call_options& options) const {
   if (options.cancel.stop_requested()) [[unlikely]]
     return expected<lookup>(fail(called_off()));
-  const wanted_key wanted(cache_, k.encoded());
-  if (auto value = find_in_memory(*core_, wanted)) [[likely]] {
+  const std::string_view bytes = k.encoded();
+  const auto hash = fast_hash(bytes, cache_->memory_seed);
+  if (auto value = find_in_memory(*core_, *cache_, bytes, hash)) [[likely]] {
     note_hits(saved_, value);
     return lookup{tier::memory, std::move(value)};
   }
-  return get_elsewhere_async(*core_, saved_, wanted, options);
+  return get_elsewhere_async(*core_, saved_, {cache_, bytes, hash}, options);
 }
 
 lookup_list cache::get_many(std::span<const key> keys, const call_options& options) const {

@@ -37,16 +37,16 @@ public:
     state_ = std::move(other.state_);
     return *this;
   }
-  ~future() { give_up(); }
+  // Inline, so that a ready one that was moved from costs nothing.
+  [[gnu::always_inline]] ~future() { give_up(); }
 
   /// Whether `get` returns at once.
   bool ready() const { return ready_.has_value() || (state_ && state_->ready()); }
 
   /// Waits for the answer and takes it. To be called once.
-  expected<T> get() {
+  [[gnu::always_inline]] expected<T> get() {
     if (!state_) return take();
-    const blocking_region waiting;
-    return std::exchange(state_, nullptr)->wait();
+    return wait();
   }
 
   /// The same, but `timeout` when the deadline passes first; the answer is given up then.
@@ -73,6 +73,11 @@ public:
   auto operator co_await() && { return awaiter{std::move(*this), std::nullopt}; }
 
 private:
+  [[gnu::noinline]] expected<T> wait() {
+    const blocking_region waiting;
+    return std::exchange(state_, nullptr)->wait();
+  }
+
   struct awaiter {
     future source;
     std::optional<expected<T>> result;
@@ -87,14 +92,19 @@ private:
     expected<T> await_resume() { return result ? std::move(*result) : source.get(); }
   };
 
-  expected<T> take() {
-    if (!ready_) return fail(errc::cancelled, "this answer was taken before");
-    auto result = std::move(*ready_);
+  [[gnu::always_inline]] expected<T> take() {
+    if (!ready_) [[unlikely]]
+      return taken_before();
+    expected<T> result = std::move(*ready_);
     ready_.reset();
     return result;
   }
-  void give_up() {
-    if (state_) state_->give_up();
+  [[gnu::cold, gnu::noinline]] static expected<T> taken_before() {
+    return fail(errc::cancelled, "this answer was taken before");
+  }
+  [[gnu::always_inline]] void give_up() {
+    if (state_) [[unlikely]]
+      std::exchange(state_, nullptr)->give_up();
   }
 
   std::optional<expected<T>> ready_;

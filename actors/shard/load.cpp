@@ -164,7 +164,7 @@ void get_some(self_pointer self, const get_batch_ptr& batch, std::size_t first, 
   for (auto i = first; i < last; ++i)
     index.prefetch(batch->memory_hash(i));
   for (auto i = first; i < last; ++i)
-    index.prefetch_entry(batch->memory_hash(i));
+    index.prefetch_entry(batch->memory_hash(i), batch->key_bytes(i).size());
   std::size_t hits = 0;
   for (auto i = first; i < last; ++i) {
     const auto& cache = *batch->cache();

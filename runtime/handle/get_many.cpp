@@ -14,22 +14,26 @@ namespace {
 
 constexpr std::size_t window = 64; // keys whose entries are fetched at a time
 
-// Fills in the hits in memory among `keys`; the numbers of the others go to `missing`.
-void find_in_memory(runtime_core& core, const named_cache_ptr& cache, std::span<const key> keys,
-                    std::size_t first, lookup_list& answers, std::vector<std::size_t>& missing) {
+// Appends an answer for each of `keys`: the hits in memory, and misses for the others, whose
+// numbers go to `missing`.
+void find_in_memory(runtime_core& core, const named_cache& cache, std::span<const key> keys,
+                    lookup_list& answers, std::vector<std::size_t>& missing) {
   std::array<std::uint64_t, window> hashes;
+  std::array<const storage::memory_view*, window> views;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    hashes[i] = fast_hash(keys[i].encoded(), cache->memory_seed);
-    core.view_of(hashes[i]).index().prefetch(hashes[i]);
+    hashes[i] = fast_hash(keys[i].encoded(), cache.memory_seed);
+    views[i] = &core.view_of(hashes[i]);
+    views[i]->index().prefetch(hashes[i]);
   }
   for (std::size_t i = 0; i < keys.size(); ++i)
-    core.view_of(hashes[i]).index().prefetch_entry(hashes[i]);
+    views[i]->index().prefetch_entry(hashes[i], keys[i].encoded().size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    auto value = core.view_of(hashes[i]).get({cache->number, keys[i].encoded(), hashes[i]});
-    if (value)
-      answers[first + i] = lookup{tier::memory, std::move(value)};
-    else
-      missing.push_back(first + i);
+    if (auto value = views[i]->get({cache.number, keys[i].encoded(), hashes[i]})) [[likely]] {
+      answers.emplace_back(lookup{tier::memory, std::move(value)});
+    } else {
+      missing.push_back(answers.size());
+      answers.emplace_back();
+    }
   }
 }
 
@@ -37,13 +41,15 @@ void find_in_memory(runtime_core& core, const named_cache_ptr& cache, std::span<
 
 local_answers get_locally(runtime_core& core, const named_cache_ptr& cache,
                           std::span<const key> keys) {
-  local_answers result{lookup_list(keys.size()), {}};
+  local_answers result;
   std::vector<std::size_t> not_in_memory;
   if (cache->memory) {
+    result.answers.reserve(keys.size());
     for (std::size_t first = 0; first < keys.size(); first += window)
-      find_in_memory(core, cache, keys.subspan(first, std::min(window, keys.size() - first)), first,
+      find_in_memory(core, *cache, keys.subspan(first, std::min(window, keys.size() - first)),
                      result.answers, not_in_memory);
   } else {
+    result.answers.resize(keys.size());
     not_in_memory.resize(keys.size());
     std::iota(not_in_memory.begin(), not_in_memory.end(), std::size_t{0});
   }

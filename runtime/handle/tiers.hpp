@@ -18,8 +18,12 @@ struct wanted_key {
       : cache(in)
       , bytes(key_bytes)
       , memory_hash(fast_hash(key_bytes, in->memory_seed)) {}
+  /// With the hash that it has.
+  wanted_key(const named_cache_ptr& in, std::string_view key_bytes, std::uint64_t hash) noexcept
+      : cache(in)
+      , bytes(key_bytes)
+      , memory_hash(hash) {}
 
-  storage::memory_key in_memory() const noexcept { return {cache->number, bytes, memory_hash}; }
   /// What a message says of it.
   cache_key owned() const { return {cache, bytes, memory_hash}; }
 
@@ -28,10 +32,15 @@ struct wanted_key {
   std::uint64_t memory_hash;
 };
 
-/// The artifact, if memory has it.
+/// The artifact, if memory has it. The key comes in parts, which stay in registers: one that is put
+/// together in memory and read again at once stalls the processor for longer than the hash takes.
+inline artifact find_in_memory(runtime_core& core, const named_cache& cache, std::string_view bytes,
+                               std::uint64_t hash) noexcept {
+  if (!cache.memory) return {};
+  return core.view_of(hash).get({cache.number, bytes, hash});
+}
 inline artifact find_in_memory(runtime_core& core, const wanted_key& key) noexcept {
-  if (!key.cache->memory) return {};
-  return core.view_of(key.memory_hash).get(key.in_memory());
+  return find_in_memory(core, *key.cache, key.bytes, key.memory_hash);
 }
 
 /// What the disk says: a hit, `corrupt`, or nothing.

@@ -26,16 +26,42 @@ std::unique_ptr<bucket_table> bucket_table::make(std::size_t buckets) noexcept {
 }
 
 std::size_t bucket_table::buckets_for(std::size_t entries) noexcept {
-  return (entries * 10 + 48) / 49; // 7 words a bucket, 7 tenths of them used
+  return (entries * 2 + 6) / 7; // 7 words a bucket, half of them used
 }
 
 bucket_table::~bucket_table() { ::munmap(buckets_, size() * sizeof(bucket)); }
 
-void bucket_table::prefetch_node(std::uint64_t hash) const noexcept {
+node* bucket_table::find(std::uint64_t hash, std::uint32_t cache, std::string_view key,
+                         hazard_slot& slot) const noexcept {
+  const auto tag = tag_of(hash);
+  for (std::size_t probe = 0; probe < longest_probe; ++probe) {
+    const auto& b = at(hash + probe);
+    const auto tags = b.tags.load(std::memory_order_acquire);
+    for (auto matches = match(tags, tag); matches; matches &= matches - 1) {
+      const auto& word = b.words[first_of(matches)];
+      auto seen = word.load(std::memory_order_acquire);
+      while (seen && !other_hash(seen, hash)) {
+        auto* const candidate = node_of(seen);
+        if (!protect(slot, candidate, word, seen)) {
+          seen = word.load(std::memory_order_acquire);
+          continue;
+        }
+        if (candidate->is(cache, key)) return candidate;
+        break;
+      }
+    }
+    if (tags < one_overflow) break;
+  }
+  return nullptr;
+}
+
+void bucket_table::prefetch_node(std::uint64_t hash, std::size_t key_size) const noexcept {
   const auto& b = home(hash);
   const auto matches = match(b.tags.load(std::memory_order_acquire), tag_of(hash));
-  if (matches)
-    __builtin_prefetch(node_of(b.words[first_of(matches)].load(std::memory_order_relaxed)));
+  if (!matches) return;
+  const auto* const n = node_of(b.words[first_of(matches)].load(std::memory_order_relaxed));
+  __builtin_prefetch(n);
+  __builtin_prefetch(n->key_data() + key_size - 1);
 }
 
 bool bucket_table::insert(std::uint64_t hash, node* fresh) noexcept {

@@ -29,8 +29,9 @@ static_assert(sizeof(bucket) == 64);
 
 class bucket_table {
 public:
-  /// Buckets that an entry may be away from home. At a load of 7 tenths one in some thousand runs
-  /// of 8 is full, of 32 none in billions; 31 * 7 passing entries still fit the overflow count.
+  /// Buckets that an entry may be away from home. Tables grow at a load of a half; at 7 tenths
+  /// one in some thousand runs of 8 is full, of 32 none in billions; 31 * 7 passing entries still
+  /// fit the overflow count.
   static constexpr std::size_t longest_probe = 32;
 
   /// A table of at least `buckets` (rounded up to a power of two, at least a page); null when
@@ -45,14 +46,19 @@ public:
   // --- readers
 
   /// The node of this key, protected by `slot`; null when it is not in this table.
-  [[gnu::always_inline]] node* find(std::uint64_t hash, std::uint32_t cache, std::string_view key,
-                                    hazard_slot& slot) const noexcept;
+  node* find(std::uint64_t hash, std::uint32_t cache, std::string_view key,
+             hazard_slot& slot) const noexcept;
+  /// The same of nearly every entry, without a loop: null, too, when it is not the first one of its
+  /// tag in its home bucket, or when it was just replaced. `slot` may name another node then.
+  [[gnu::always_inline]] node* find_first(std::uint64_t hash, std::uint32_t cache,
+                                          std::string_view key, hazard_slot& slot) const noexcept;
   /// Where to look when an entry is not here.
   const bucket_table* next() const noexcept { return next_.load(std::memory_order_acquire); }
   /// Fetches the bucket in which a search begins.
   void prefetch(std::uint64_t hash) const noexcept { __builtin_prefetch(&home(hash)); }
-  /// Fetches the node that a search would look at first. Reads it not: it may be gone.
-  void prefetch_node(std::uint64_t hash) const noexcept;
+  /// Fetches the node that a search for a key of that many bytes would look at first. Reads it not:
+  /// it may be gone.
+  void prefetch_node(std::uint64_t hash, std::size_t key_size) const noexcept;
 
   // --- owner
 
@@ -78,7 +84,7 @@ public:
   /// Gives the memory of an emptied table back. Readers may still look in it and find nothing.
   void discard() noexcept;
 
-  bool is_full() const noexcept { return used_ * 10 > size() * bucket::word_count * 7; }
+  bool is_full() const noexcept { return used_ * 2 > size() * bucket::word_count; }
   std::size_t used() const noexcept { return used_; }
   std::size_t size() const noexcept { return mask_ + 1; } ///< buckets
   std::size_t bytes() const noexcept { return discarded_ ? 0 : size() * sizeof(bucket); }
@@ -134,30 +140,19 @@ private:
   bool discarded_ = false;
 };
 
-inline node* bucket_table::find(std::uint64_t hash, std::uint32_t cache, std::string_view key,
-                                hazard_slot& slot) const noexcept {
-  const auto tag = tag_of(hash);
-  for (std::size_t probe = 0; probe < longest_probe; ++probe) {
-    const auto& b = at(hash + probe);
-    const auto tags = b.tags.load(std::memory_order_acquire);
-    for (auto matches = match(tags, tag); matches; matches &= matches - 1) {
-      const auto& word = b.words[first_of(matches)];
-      auto seen = word.load(std::memory_order_acquire);
-      while (seen && !other_hash(seen, hash)) {
-        auto* const candidate = node_of(seen);
-        if (!protect(slot, candidate, word, seen)) [[unlikely]] {
-          seen = word.load(std::memory_order_acquire);
-          continue;
-        }
-        if (candidate->is(cache, key)) [[likely]]
-          return candidate;
-        break;
-      }
-    }
-    if (tags < one_overflow) [[likely]]
-      break;
-  }
-  return nullptr;
+inline node* bucket_table::find_first(std::uint64_t hash, std::uint32_t cache, std::string_view key,
+                                      hazard_slot& slot) const noexcept {
+  const auto& b = home(hash);
+  const auto matches = match(b.tags.load(std::memory_order_acquire), tag_of(hash));
+  if (!matches) return nullptr;
+  const auto& word = b.words[first_of(matches)];
+  const auto seen = word.load(std::memory_order_acquire);
+  if (!seen || other_hash(seen, hash)) [[unlikely]]
+    return nullptr;
+  auto* const candidate = node_of(seen);
+  if (!protect(slot, candidate, word, seen) || !candidate->is(cache, key)) [[unlikely]]
+    return nullptr;
+  return candidate;
 }
 
 template <class Visit>

@@ -61,7 +61,7 @@ struct alignas(64) hazard_record {
       // Acquire: another thread may have cleared it, and what it did comes before our reuse.
       if (!slot.load(std::memory_order_acquire)) [[likely]]
         return &slot;
-      cursor = (cursor + 1) % slot_count;
+      if (++cursor == slot_count) cursor = 0;
     }
     return nullptr;
   }

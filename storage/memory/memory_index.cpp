@@ -53,8 +53,8 @@ public:
   ~implementation();
 
   // --- readers
-  [[gnu::always_inline]] artifact get(hazard_record& record, const memory_key& key) noexcept;
-  artifact get_unlisted(const memory_key& key) noexcept;
+  [[gnu::always_inline]] artifact get(std::uint32_t cache, std::string_view bytes,
+                                      std::uint64_t hash) noexcept;
   const bucket_table& table() const noexcept { return *table_.load(std::memory_order_acquire); }
   memory_stats stats() const noexcept;
 
@@ -75,9 +75,13 @@ public:
   void publish_stats() noexcept;
 
 private:
-  [[gnu::always_inline]] node* find(const memory_key& key, hazard_slot& slot) noexcept;
-  [[gnu::always_inline]] void mark_hit(node& n) noexcept;
-  void mark_first(node& n) noexcept;
+  [[gnu::noinline]] artifact search(const memory_key& key) noexcept;
+  artifact search(hazard_record& record, const memory_key& key) noexcept;
+  node* find(const memory_key& key, hazard_slot& slot) noexcept;
+  static bool is_marked(const node& n) noexcept {
+    return (n.hit.load(std::memory_order_relaxed) & node::hit_lately) != 0;
+  }
+  void mark(node& n) noexcept;
   [[gnu::always_inline]] void count(hazard_record& record, bool hit) noexcept;
 
   // --- owner
@@ -200,18 +204,43 @@ memory_index::implementation::~implementation() {
 
 // --- readers
 
-inline node* memory_index::implementation::find(const memory_key& key, hazard_slot& slot) noexcept {
-  const auto* t = &table();
-  do {
-    if (auto* const found = t->find(key.hash, key.cache, key.bytes, slot)) [[likely]]
-      return found;
-    t = t->next();
-  } while (t);
+// What nearly every hit needs and nothing else: no loop over buckets and no call, so that nothing
+// is saved for one. Whatever is out of the ordinary is searched for from the start.
+inline artifact memory_index::implementation::get(std::uint32_t cache, std::string_view bytes,
+                                                  std::uint64_t hash) noexcept {
+  auto* const record = this_thread_record;
+  auto* const slot = record ? record->free_slot() : nullptr;
+  if (slot) [[likely]] {
+    const auto* const found = table().find_first(hash, cache, bytes, *slot);
+    if (found && is_marked(*found)) [[likely]] {
+      count(*record, true);
+      return artifact::protect(found->body, slot);
+    }
+    slot->store(nullptr, std::memory_order_release);
+  }
+  return search({cache, bytes, hash});
+}
+
+artifact memory_index::implementation::search(const memory_key& key) noexcept {
+  if (auto* const record = enlist_this_thread()) return search(*record, key);
+  auto* const borrowed = registry_.acquire();
+  if (!borrowed) {
+    misses_.fetch_add(1, std::memory_order_relaxed);
+    return {};
+  }
+  auto result = search(*borrowed, key);
+  registry_.release(*borrowed);
+  return result;
+}
+
+node* memory_index::implementation::find(const memory_key& key, hazard_slot& slot) noexcept {
+  for (const auto* t = &table(); t; t = t->next())
+    if (auto* const found = t->find(key.hash, key.cache, key.bytes, slot)) return found;
   return nullptr;
 }
 
-inline artifact memory_index::implementation::get(hazard_record& record,
-                                                  const memory_key& key) noexcept {
+artifact memory_index::implementation::search(hazard_record& record,
+                                              const memory_key& key) noexcept {
   auto* const slot = record.free_slot();
   auto& used = slot ? *slot : record.transient;
   auto* const found = find(key, used);
@@ -220,32 +249,14 @@ inline artifact memory_index::implementation::get(hazard_record& record,
     if (used.load(std::memory_order_relaxed)) used.store(nullptr, std::memory_order_release);
     return {};
   }
-  mark_hit(*found);
-  if (slot) [[likely]]
-    return artifact::protect(found->body, slot);
+  if (!is_marked(*found)) mark(*found);
+  if (slot) return artifact::protect(found->body, slot);
   const auto held = artifact::protect(found->body, &used);
   return artifact(held); // a copy counts
 }
 
-artifact memory_index::implementation::get_unlisted(const memory_key& key) noexcept {
-  if (auto* const record = enlist_this_thread()) return get(*record, key);
-  auto* const borrowed = registry_.acquire();
-  if (!borrowed) {
-    misses_.fetch_add(1, std::memory_order_relaxed);
-    return {};
-  }
-  auto result = get(*borrowed, key);
-  registry_.release(*borrowed);
-  return result;
-}
-
-inline void memory_index::implementation::mark_hit(node& n) noexcept {
-  // Writing only when it is clear keeps the line of a hot key in every reader's cache.
-  if (!(n.hit.load(std::memory_order_relaxed) & node::hit_lately)) [[unlikely]]
-    mark_first(n);
-}
-
-void memory_index::implementation::mark_first(node& n) noexcept {
+// Written only when it is clear: that keeps the line of a hot key in every reader's cache.
+void memory_index::implementation::mark(node& n) noexcept {
   const auto before = n.hit.fetch_or(node::hit_lately | node::hit_ever, std::memory_order_relaxed);
   if (before & node::hit_ever) return;
   n.next_first_hit = first_hits_.load(std::memory_order_relaxed);
@@ -612,17 +623,15 @@ memory_index::memory_index(memory_index_options options)
 
 memory_index::~memory_index() = default;
 
-artifact memory_index::get(const memory_key& key) const noexcept {
-  auto* const record = this_thread_record;
-  if (!record) [[unlikely]]
-    return self_->get_unlisted(key);
-  return self_->get(*record, key);
+artifact memory_index::get(std::uint32_t cache, std::string_view bytes,
+                           std::uint64_t hash) const noexcept {
+  return self_->get(cache, bytes, hash);
 }
 
 void memory_index::prefetch(std::uint64_t hash) const noexcept { self_->table().prefetch(hash); }
 
-void memory_index::prefetch_entry(std::uint64_t hash) const noexcept {
-  self_->table().prefetch_node(hash);
+void memory_index::prefetch_entry(std::uint64_t hash, std::size_t key_size) const noexcept {
+  self_->table().prefetch_node(hash, key_size);
 }
 
 memory_stats memory_index::stats() const noexcept { return self_->stats(); }

@@ -58,11 +58,11 @@ public:
   /// The artifact, or an empty one. No lock, no allocation (but for a thread's first read); a hit
   /// sets the hit bit when clear. An artifact kept for long is better copied: 320 a thread are
   /// held by slots, which cost nothing, the rest by counts.
-  artifact get(const memory_key& key) const noexcept;
+  artifact get(const memory_key& key) const noexcept { return get(key.cache, key.bytes, key.hash); }
   /// Fetches into the processor's cache what `get` of this hash reads first.
   void prefetch(std::uint64_t hash) const noexcept;
   /// Fetches what it reads next; for batches, when what `prefetch` asked for has come.
-  void prefetch_entry(std::uint64_t hash) const noexcept;
+  void prefetch_entry(std::uint64_t hash, std::size_t key_size) const noexcept;
   memory_stats stats() const noexcept;
 
   // --- owner
@@ -97,6 +97,10 @@ public:
 
 private:
   class implementation;
+
+  // The key in registers: one that is put together in memory and read at once stalls the processor.
+  artifact get(std::uint32_t cache, std::string_view bytes, std::uint64_t hash) const noexcept;
+
   std::unique_ptr<implementation> self_;
 };
 

@@ -33,28 +33,40 @@ struct node {
   char* key_data() noexcept { return reinterpret_cast<char*>(this) + key_offset; }
   std::string_view key() const noexcept { return {key_data(), key_size}; }
 
-  /// Whether it is the entry of this key. Keys are short and memcmp is a call: sixteen bytes at a
-  /// time, the last ones overlapping.
+  /// Whether it is the entry of this key. Keys are short and memcmp is a call, for which a caller
+  /// saves its registers: sixteen bytes at a time, the last ones overlapping.
   [[gnu::always_inline]] bool is(std::uint32_t of_cache, std::string_view bytes) const noexcept {
     const auto size = bytes.size();
     if (key_size != size || cache != of_cache) return false;
     const char* mine = key_data();
     const char* theirs = bytes.data();
-    if (size < sizeof(chunk)) [[unlikely]]
-      return size == 0 || std::memcmp(mine, theirs, size) == 0;
-    const auto last = size - sizeof(chunk);
-    auto differ = load(mine + last) ^ load(theirs + last);
-    for (std::size_t i = 0; i < last; i += sizeof(chunk))
-      differ |= load(mine + i) ^ load(theirs + i);
-    return (differ[0] | differ[1]) == 0;
+    if (size >= sizeof(chunk)) [[likely]] {
+      const auto last = size - sizeof(chunk);
+      auto differ = load<chunk>(mine + last) ^ load<chunk>(theirs + last);
+      for (std::size_t i = 0; i < last; i += sizeof(chunk))
+        differ |= load<chunk>(mine + i) ^ load<chunk>(theirs + i);
+      return (differ[0] | differ[1]) == 0;
+    }
+    if (size >= sizeof(std::uint64_t)) return same_ends<std::uint64_t>(mine, theirs, size);
+    if (size >= sizeof(std::uint32_t)) return same_ends<std::uint32_t>(mine, theirs, size);
+    for (std::size_t i = 0; i < size; ++i)
+      if (mine[i] != theirs[i]) return false;
+    return true;
   }
 
 private:
   using chunk [[gnu::vector_size(16)]] = std::uint64_t;
-  static chunk load(const char* at) noexcept {
-    chunk bytes;
+  template <class Word>
+  static Word load(const char* at) noexcept {
+    Word bytes;
     std::memcpy(&bytes, at, sizeof bytes);
     return bytes;
+  }
+  // Of one to two words: the first and the last of them, which may overlap.
+  template <class Word>
+  static bool same_ends(const char* a, const char* b, std::size_t size) noexcept {
+    const auto last = size - sizeof(Word);
+    return load<Word>(a) == load<Word>(b) && load<Word>(a + last) == load<Word>(b + last);
   }
 };
 static_assert(sizeof(node) == 32, "the key starts in its last four bytes");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/hash.hpp"
+#include "storage/memory/hazard.hpp"
 #include "storage/memory/memory_index.hpp"
 
 #include <cstdint>
@@ -48,6 +49,13 @@ inline seen_version read_version(const artifact& a) {
   const auto filler = static_cast<char>(seen.key ^ seen.version);
   seen.whole = bytes.find_first_not_of(filler, 16) == std::string_view::npos;
   return seen;
+}
+
+/// Slots that name a node, of all threads: none when no artifact is held by one.
+inline std::size_t hazards_held() {
+  std::size_t held = 0;
+  storage::hazard_registry::of_process().each_held([&](const void*) { ++held; });
+  return held;
 }
 
 } // namespace hearth::test
