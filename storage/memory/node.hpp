@@ -41,10 +41,15 @@ struct node {
     const char* mine = key_data();
     const char* theirs = bytes.data();
     if (size >= sizeof(chunk)) [[likely]] {
-      const auto last = size - sizeof(chunk);
-      auto differ = load<chunk>(mine + last) ^ load<chunk>(theirs + last);
-      for (std::size_t i = 0; i < last; i += sizeof(chunk))
-        differ |= load<chunk>(mine + i) ^ load<chunk>(theirs + i);
+      const auto differ_at = [=](std::size_t i) {
+        return load<chunk>(mine + i) ^ load<chunk>(theirs + i);
+      };
+      auto differ = differ_at(0) | differ_at(size - sizeof(chunk));
+      if (size > 2 * sizeof(chunk)) {
+        differ |= differ_at(sizeof(chunk)) | differ_at(size - 2 * sizeof(chunk));
+        for (auto i = 2 * sizeof(chunk); i < size - 2 * sizeof(chunk); i += sizeof(chunk))
+          differ |= differ_at(i);
+      }
       return (differ[0] | differ[1]) == 0;
     }
     if (size >= sizeof(std::uint64_t)) return same_ends<std::uint64_t>(mine, theirs, size);
