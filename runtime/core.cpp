@@ -18,6 +18,7 @@
 #include "runtime/process/trial_runner.hpp"
 #include "runtime/process/worker_path.hpp"
 #include "runtime/remote/remote_tier_parts.hpp"
+#include "runtime/scheduler.hpp"
 #include "runtime/version.hpp"
 
 #include <caf/scoped_actor.hpp>
@@ -42,8 +43,7 @@ unsigned chosen(unsigned wanted, unsigned otherwise, unsigned most) {
 std::unique_ptr<caf::actor_system_config> system_config(unsigned threads) {
   auto result = std::make_unique<caf::actor_system_config>();
   add_message_types(*result);
-  // The stealing scheduler sleeps up to 10 ms when it is idle.
-  result->set("scheduler.policy", caf::atom("sharing"));
+  share_work(*result);
   result->set("scheduler.max-threads", static_cast<std::size_t>(threads));
   return result;
 }
