@@ -28,15 +28,18 @@ std::size_t row_run::scaled(std::size_t full, std::size_t least) const noexcept 
   return how_.smoke ? std::max(full / smoke_divisor, least) : full;
 }
 
-void row_run::compare(const std::vector<contender>& all, std::string_view operation) {
+void row_run::compare(const std::vector<contender>& all, std::string_view operation,
+                      unsigned turns_a_round) {
   std::vector<contender> wanted;
   std::copy_if(all.begin(), all.end(), std::back_inserter(wanted),
                [&](const contender& one) { return wants(one.name); });
   std::map<std::string, std::vector<double>> seconds;
-  for (unsigned round = 0; round < how_.rounds; ++round) {
+  for (unsigned turn = 0; turn < how_.rounds * turns_a_round; ++turn) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const auto& next = wanted[(i + round) % wanted.size()]; // nobody is always the first
-      seconds[next.name].push_back(timed_turn(next));
+      const auto& next = wanted[(i + turn) % wanted.size()]; // nobody is always the first
+      auto& rounds = seconds[next.name];
+      if (turn % turns_a_round == 0) rounds.push_back(0);
+      rounds.back() += timed_turn(next) / turns_a_round;
     }
   }
   if (wanted.size() < all.size()) {

@@ -52,8 +52,11 @@ public:
   }
 
   /// Lets all take turns, the first (Hearth) against each of the others: `RATIO row/peer ...`.
-  /// `operation` is what a figure is the time of: "a get of 16 KiB".
-  void compare(const std::vector<contender>& all, std::string_view operation);
+  /// `operation` is what a figure is the time of: "a get of 16 KiB". A round is so many turns of
+  /// each: what others do to the machine for a moment meets all contenders alike when turns are
+  /// short.
+  void compare(const std::vector<contender>& all, std::string_view operation,
+               unsigned turns_a_round = 1);
   /// `VALUE row.what_unit number`, after a line with what it was made of.
   void value(std::string_view what_unit, double number, std::string_view made_of);
 
