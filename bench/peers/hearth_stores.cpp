@@ -35,22 +35,18 @@ public:
     store_ = checked(storage::store::open(std::move(options)));
   }
 
+  // A group is what a shard appends at once.
   void insert_all(const dataset& data) override {
     std::vector<std::vector<storage::write_request>> groups(store_->shards());
-    for (std::size_t first = 0; first < data.size(); first += group_size) {
-      const auto end = std::min(first + group_size, data.size());
-      for (auto i = first; i < end; ++i) {
-        const storage::entry_key key{cache_, data.key_bytes(i)};
-        groups[store_->shard_of(key.hash)].push_back(
-            {.kind = storage::write_kind::insert, .key = key, .value = data.value(i)});
-      }
-      for (unsigned shard = 0; shard < groups.size(); ++shard) {
-        store_->apply(shard, groups[shard]);
-        for (const auto& request : groups[shard])
-          if (request.status != storage::write_status::inserted) check(&request.why);
-        groups[shard].clear();
-      }
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      const storage::entry_key key{cache_, data.key_bytes(i)};
+      const auto shard = store_->shard_of(key.hash);
+      groups[shard].push_back(
+          {.kind = storage::write_kind::insert, .key = key, .value = data.value(i)});
+      if (groups[shard].size() == group_size) apply(shard, groups[shard]);
     }
+    for (unsigned shard = 0; shard < groups.size(); ++shard)
+      apply(shard, groups[shard]);
   }
 
   artifact get(const dataset& data, std::size_t entry) override {
@@ -58,6 +54,13 @@ public:
   }
 
 private:
+  void apply(unsigned shard, std::vector<storage::write_request>& group) {
+    store_->apply(shard, group);
+    for (const auto& request : group)
+      if (request.status != storage::write_status::inserted) check(&request.why);
+    group.clear();
+  }
+
   cache_id cache_;
   std::unique_ptr<storage::store> store_;
 };
