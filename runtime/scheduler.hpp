@@ -7,9 +7,9 @@ class actor_system_config;
 
 namespace hearth {
 
-/// One queue for all threads, as with CAF's policy "sharing", but nobody is woken while the queue
-/// is locked, and a thread that is woken locks nothing that another one holds: half of the system
-/// calls of CAF's. (Its policy "stealing" sleeps up to 10 ms when it is idle.)
+/// One queue for all threads, as with CAF's policy "sharing", but nobody is woken while the queue is
+/// locked: there a thread that was woken finds the lock taken, and sleeps again. (CAF's policy
+/// "stealing" sleeps up to 10 ms when it is idle.)
 void share_work(caf::actor_system_config& system);
 
 } // namespace hearth
