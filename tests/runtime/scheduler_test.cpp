@@ -28,6 +28,16 @@ struct pool {
   std::optional<caf::actor_system> system;
 };
 
+// Hands a number on to itself, from a thread of the pool, so many times; then adds it up.
+caf::behavior counter(caf::event_based_actor* self, std::atomic<std::uint64_t>* sum) {
+  return {[self, sum](std::uint64_t number, std::uint64_t hops) {
+    if (hops == 0)
+      *sum += number;
+    else
+      self->send(self, number, hops - 1);
+  }};
+}
+
 } // namespace
 
 TEST_CASE("as many actors run at once as there are threads") {
@@ -35,10 +45,12 @@ TEST_CASE("as many actors run at once as there are threads") {
   std::barrier all_here(4);
   std::atomic<int> passed{0};
   for (int i = 0; i < 4; ++i)
-    four.system->spawn([&] {
-      all_here.arrive_and_wait(); // for ever, were there fewer threads
-      ++passed;
-    });
+    four.system->spawn(
+        [&](caf::event_based_actor*, std::barrier<>* here) {
+          here->arrive_and_wait(); // for ever, were there fewer threads
+          ++passed;
+        },
+        &all_here);
   four.system->await_all_actors_done();
   CHECK(passed == 4);
 }
@@ -52,17 +64,7 @@ TEST_CASE("every message from any thread is handled once") {
     pool three(3);
     std::vector<caf::actor> actors;
     for (std::size_t i = 0; i < receivers; ++i)
-      actors.push_back(three.system->spawn([&](caf::event_based_actor* self) -> caf::behavior {
-        return {
-            // Hands it on, from a thread of the pool, until it is at 0.
-            [self, &sum](std::uint64_t number, std::uint64_t hops) {
-              if (hops == 0)
-                sum += number;
-              else
-                self->send(self, number, hops - 1);
-            },
-        };
-      }));
+      actors.push_back(three.system->spawn(counter, &sum));
     std::vector<std::thread> threads;
     for (std::size_t t = 0; t < senders; ++t)
       threads.emplace_back([&, t] {
