@@ -91,7 +91,9 @@ public:
     std::swap(slot_, other.slot_);
     return *this;
   }
-  ~artifact() { reset(); }
+  ~artifact() {
+    if (body_) reset();
+  }
 
   /// Lets go of it.
   void reset() noexcept {

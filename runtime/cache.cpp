@@ -88,12 +88,21 @@ expected<lookup> cache::get(const key& k, const call_options& options) const {
   return get_elsewhere(*core_, saved_, {cache_, bytes, hash}, options);
 }
 
-future<lookup> cache::get_async(const key& k, const call_options& options) const {
-  if (options.cancel.stop_requested()) [[unlikely]]
-    return expected<lookup>(fail(called_off()));
+future<lookup> cache::get_async(const key& k) const {
   const std::string_view bytes = k.encoded();
   const auto hash = fast_hash(bytes, cache_->memory_seed);
   if (auto value = find_in_memory(*core_, *cache_, bytes, hash)) [[likely]] {
+    note_hits(saved_, value);
+    return lookup{tier::memory, std::move(value)};
+  }
+  return get_elsewhere_async(*core_, saved_, {cache_, bytes, hash}, {});
+}
+
+future<lookup> cache::get_async(const key& k, const call_options& options) const {
+  if (options.cancel.stop_requested()) return expected<lookup>(fail(called_off()));
+  const std::string_view bytes = k.encoded();
+  const auto hash = fast_hash(bytes, cache_->memory_seed);
+  if (auto value = find_in_memory(*core_, *cache_, bytes, hash)) {
     note_hits(saved_, value);
     return lookup{tier::memory, std::move(value)};
   }

@@ -37,7 +37,8 @@ public:
   expected<lookup> get(const key& k) const;
   expected<lookup> get(const key& k, const call_options& options) const;
   /// The same; ready at once when the entry is in memory or on disk.
-  future<lookup> get_async(const key& k, const call_options& options = {}) const;
+  future<lookup> get_async(const key& k) const;
+  future<lookup> get_async(const key& k, const call_options& options) const;
 
   /// Looks for many keys together, which costs less than one by one; the answers are in their
   /// order, each as `get` would give it.

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <variant>
 
 namespace hearth {
 
@@ -22,38 +23,47 @@ namespace hearth {
 template <class T>
 class [[nodiscard]] future {
 public:
+  using state_ptr = std::shared_ptr<completion_state<T>>;
+
   /// A ready one.
-  future(expected<T> result)
-      : ready_(std::move(result)) {}
+  future(expected<T> result) { settle(std::move(result)); }
   /// The same of a value that is there.
   future(T value)
-      : ready_(std::in_place, tl::in_place, std::move(value)) {}
-  explicit future(std::shared_ptr<completion_state<T>> state)
-      : state_(std::move(state)) {}
-  future(future&&) noexcept = default;
+      : content_(std::in_place_index<held_value>, std::move(value)) {}
+  explicit future(state_ptr state)
+      : content_(std::in_place_index<held_state>, std::move(state)) {}
+  // Inline where a value is there, which is the case that costs; so is what follows.
+  [[gnu::always_inline]] future(future&& other) noexcept { take_over(other); }
   future& operator=(future&& other) noexcept {
-    give_up();
-    ready_ = std::move(other.ready_);
-    state_ = std::move(other.state_);
+    if (this == &other) return *this;
+    let_go();
+    take_over(other);
     return *this;
   }
-  // Inline, so that a ready one that was moved from costs nothing.
-  [[gnu::always_inline]] ~future() { give_up(); }
+  [[gnu::always_inline]] ~future() { let_go(); }
 
   /// Whether `get` returns at once.
-  bool ready() const { return ready_.has_value() || (state_ && state_->ready()); }
+  bool ready() const {
+    const auto* const state = std::get_if<held_state>(&content_);
+    return state ? (*state)->ready() : content_.index() != held_nothing;
+  }
 
   /// Waits for the answer and takes it. To be called once.
   [[gnu::always_inline]] expected<T> get() {
-    if (!state_) return take();
+    if (auto* const value = std::get_if<held_value>(&content_)) [[likely]] {
+      expected<T> result(tl::in_place, std::move(*value));
+      content_.template emplace<held_nothing>();
+      return result;
+    }
     return wait();
   }
 
   /// The same, but `timeout` when the deadline passes first; the answer is given up then.
   expected<T> get_until(std::chrono::steady_clock::time_point deadline) {
-    if (!state_) return take();
+    const auto state = take_state();
+    if (!state) return take();
     const blocking_region waiting;
-    return std::exchange(state_, nullptr)->wait_until(deadline);
+    return state->wait_until(deadline);
   }
   expected<T> get_for(std::chrono::milliseconds time) {
     return get_until(std::chrono::steady_clock::now() + time);
@@ -61,22 +71,23 @@ public:
 
   /// Calls `next` with the answer. Instead of `get`.
   void then(std::function<void(expected<T>)> next) {
-    if (state_)
-      std::exchange(state_, nullptr)->then(std::move(next));
+    if (const auto state = take_state())
+      state->then(std::move(next));
     else
       next(take());
   }
 
   /// What it will be delivered to; null when it is ready in place. For those who make futures.
-  const std::shared_ptr<completion_state<T>>& state() const noexcept { return state_; }
+  state_ptr state() const noexcept {
+    const auto* const state = std::get_if<held_state>(&content_);
+    return state ? *state : nullptr;
+  }
 
   auto operator co_await() && { return awaiter{std::move(*this), std::nullopt}; }
 
 private:
-  [[gnu::noinline]] expected<T> wait() {
-    const blocking_region waiting;
-    return std::exchange(state_, nullptr)->wait();
-  }
+  // Positions in `content_`.
+  static constexpr std::size_t held_nothing = 0, held_value = 1, held_error = 2, held_state = 3;
 
   struct awaiter {
     future source;
@@ -92,23 +103,60 @@ private:
     expected<T> await_resume() { return result ? std::move(*result) : source.get(); }
   };
 
-  [[gnu::always_inline]] expected<T> take() {
-    if (!ready_) [[unlikely]]
-      return taken_before();
-    expected<T> result = std::move(*ready_);
-    ready_.reset();
-    return result;
-  }
-  [[gnu::cold, gnu::noinline]] static expected<T> taken_before() {
-    return fail(errc::cancelled, "this answer was taken before");
-  }
-  [[gnu::always_inline]] void give_up() {
-    if (state_) [[unlikely]]
-      std::exchange(state_, nullptr)->give_up();
+  void settle(expected<T>&& result) {
+    if (result)
+      content_.template emplace<held_value>(std::move(*result));
+    else
+      content_.template emplace<held_error>(std::move(result.error()));
   }
 
-  std::optional<expected<T>> ready_;
-  std::shared_ptr<completion_state<T>> state_;
+  // Of one that holds nothing itself.
+  [[gnu::always_inline]] void take_over(future& other) noexcept {
+    if (auto* const value = std::get_if<held_value>(&other.content_)) [[likely]] {
+      content_.template emplace<held_value>(std::move(*value));
+      other.content_.template emplace<held_nothing>();
+    } else if (other.content_.index() != held_nothing) {
+      take_over_rest(other);
+    }
+  }
+  [[gnu::noinline]] void take_over_rest(future& other) noexcept {
+    content_ = std::exchange(other.content_, content());
+  }
+
+  [[gnu::always_inline]] void let_go() noexcept {
+    if (std::holds_alternative<T>(content_))
+      content_.template emplace<held_nothing>();
+    else if (content_.index() != held_nothing) [[unlikely]]
+      let_go_of_rest();
+  }
+  [[gnu::noinline]] void let_go_of_rest() noexcept {
+    if (const auto state = take_state()) state->give_up();
+    content_.template emplace<held_nothing>();
+  }
+
+  [[gnu::noinline]] expected<T> wait() {
+    const auto state = take_state();
+    if (!state) return take();
+    const blocking_region waiting;
+    return state->wait();
+  }
+
+  expected<T> take() {
+    auto taken = std::exchange(content_, content());
+    if (auto* const value = std::get_if<held_value>(&taken)) return std::move(*value);
+    if (auto* const why = std::get_if<held_error>(&taken)) return fail(std::move(*why));
+    return fail(errc::cancelled, "this answer was taken before");
+  }
+  state_ptr take_state() noexcept {
+    auto* const state = std::get_if<held_state>(&content_);
+    if (!state) return nullptr;
+    auto taken = std::move(*state);
+    content_.template emplace<held_nothing>();
+    return taken;
+  }
+
+  using content = std::variant<std::monostate, T, error, state_ptr>;
+  content content_;
 };
 
 } // namespace hearth

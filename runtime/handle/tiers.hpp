@@ -32,12 +32,11 @@ struct wanted_key {
   std::uint64_t memory_hash;
 };
 
-/// The artifact, if memory has it. The key comes in parts, which stay in registers: one that is put
-/// together in memory and read again at once stalls the processor for longer than the hash takes.
+/// The artifact, if memory has it.
 inline artifact find_in_memory(runtime_core& core, const named_cache& cache, std::string_view bytes,
                                std::uint64_t hash) noexcept {
   if (!cache.memory) return {};
-  return core.view_of(hash).get({cache.number, bytes, hash});
+  return core.view_of(hash).get(cache.number, bytes, hash);
 }
 inline artifact find_in_memory(runtime_core& core, const wanted_key& key) noexcept {
   return find_in_memory(core, *key.cache, key.bytes, key.memory_hash);

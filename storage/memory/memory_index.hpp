@@ -59,6 +59,9 @@ public:
   /// sets the hit bit when clear. An artifact kept for long is better copied: 320 a thread are
   /// held by slots, which cost nothing, the rest by counts.
   artifact get(const memory_key& key) const noexcept { return get(key.cache, key.bytes, key.hash); }
+  /// The same. The parts stay in registers: a key that is put together in memory and read at once
+  /// stalls the processor.
+  artifact get(std::uint32_t cache, std::string_view bytes, std::uint64_t hash) const noexcept;
   /// Fetches into the processor's cache what `get` of this hash reads first.
   void prefetch(std::uint64_t hash) const noexcept;
   /// Fetches what it reads next; for batches, when what `prefetch` asked for has come.
@@ -97,9 +100,6 @@ public:
 
 private:
   class implementation;
-
-  // The key in registers: one that is put together in memory and read at once stalls the processor.
-  artifact get(std::uint32_t cache, std::string_view bytes, std::uint64_t hash) const noexcept;
 
   std::unique_ptr<implementation> self_;
 };

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace hearth::storage {
@@ -23,9 +24,10 @@ public:
   memory_index& index() noexcept { return index_; }
   const memory_index& index() const noexcept { return index_; }
 
-  /// The artifact, unless a disk shard changed since the owner looked. Any thread.
-  artifact get(const memory_key& key) const noexcept {
-    return is_current() ? index_.get(key) : artifact{};
+  /// The artifact of a `memory_key` in parts, unless a disk shard changed since the owner looked.
+  /// Any thread.
+  artifact get(std::uint32_t cache, std::string_view bytes, std::uint64_t hash) const noexcept {
+    return is_current() ? index_.get(cache, bytes, hash) : artifact{};
   }
   /// Whether no disk shard's epoch moved on since the owner took it in. Any thread.
   bool is_current() const noexcept {
