@@ -1,9 +1,8 @@
 #include "messages/hash.hpp"
 
-#include <random>
+#include "messages/inline_hash.hpp"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include <random>
 
 namespace hearth {
 
@@ -12,7 +11,7 @@ std::uint64_t fast_hash(std::string_view bytes) noexcept {
 }
 
 std::uint64_t fast_hash(std::string_view bytes, std::uint64_t seed) noexcept {
-  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+  return inline_hash(bytes, seed);
 }
 
 std::uint64_t process_seed() noexcept {

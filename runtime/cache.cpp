@@ -1,5 +1,6 @@
 #include "runtime/cache.hpp"
 
+#include "messages/inline_hash.hpp"
 #include "runtime/core.hpp"
 #include "runtime/handle/compile_lease.hpp"
 #include "runtime/handle/get_many.hpp"
@@ -67,9 +68,10 @@ std::optional<expected<lookup>> get_below(runtime_core& core, const wanted_key& 
 
 // --- get ---------------------------------------------------------------------------------------
 
-expected<lookup> cache::get(const key& k) const {
+// Flat: a hit calls nothing.
+[[gnu::flatten]] expected<lookup> cache::get(const key& k) const {
   const std::string_view bytes = k.encoded();
-  const auto hash = fast_hash(bytes, cache_->memory_seed);
+  const auto hash = inline_hash(bytes, cache_->memory_seed);
   if (auto value = find_in_memory(*core_, *cache_, bytes, hash)) [[likely]] {
     note_hits(saved_, value);
     return lookup{tier::memory, std::move(value)};
@@ -88,9 +90,9 @@ expected<lookup> cache::get(const key& k, const call_options& options) const {
   return get_elsewhere(*core_, saved_, {cache_, bytes, hash}, options);
 }
 
-future<lookup> cache::get_async(const key& k) const {
+[[gnu::flatten]] future<lookup> cache::get_async(const key& k) const {
   const std::string_view bytes = k.encoded();
-  const auto hash = fast_hash(bytes, cache_->memory_seed);
+  const auto hash = inline_hash(bytes, cache_->memory_seed);
   if (auto value = find_in_memory(*core_, *cache_, bytes, hash)) [[likely]] {
     note_hits(saved_, value);
     return lookup{tier::memory, std::move(value)};

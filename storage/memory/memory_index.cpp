@@ -5,6 +5,7 @@
 #include "storage/memory/eviction_queues.hpp"
 #include "storage/memory/graveyard.hpp"
 #include "storage/memory/hazard.hpp"
+#include "storage/memory/index_reader.hpp"
 #include "storage/memory/node_slab.hpp"
 
 #include <algorithm>
@@ -52,11 +53,8 @@ public:
   implementation& operator=(const implementation&) = delete;
   ~implementation();
 
-  // --- readers
-  [[gnu::always_inline]] artifact get(std::uint32_t cache, std::string_view bytes,
-                                      std::uint64_t hash) noexcept;
-  const bucket_table& table() const noexcept { return *table_.load(std::memory_order_acquire); }
-  memory_stats stats() const noexcept;
+  index_reader& reader() noexcept { return reader_; }
+  memory_stats stats() const noexcept; ///< any thread
 
   // --- owner
   bool insert(const memory_key& key, const artifact& value);
@@ -75,16 +73,6 @@ public:
   void publish_stats() noexcept;
 
 private:
-  [[gnu::noinline]] artifact search(const memory_key& key) noexcept;
-  artifact search(hazard_record& record, const memory_key& key) noexcept;
-  node* find(const memory_key& key, hazard_slot& slot) noexcept;
-  static bool is_marked(const node& n) noexcept {
-    return (n.hit.load(std::memory_order_relaxed) & node::hit_lately) != 0;
-  }
-  void mark(node& n) noexcept;
-  [[gnu::always_inline]] void count(hazard_record& record, bool hit) noexcept;
-
-  // --- owner
   node* find_owned(const memory_key& key) const;
   template <class Matches>
   node* find_owned_if(std::uint64_t hash, Matches&& matches) const;
@@ -126,19 +114,9 @@ private:
   std::uint64_t bytes_used() const noexcept;
   void gather_first_hits();
 
-  // What readers use: on a line of its own, changed only by a growing table.
-  alignas(64) std::atomic<bucket_table*> table_{nullptr};
-  hazard_registry& registry_ = hazard_registry::of_process();
-  const unsigned tally_;
-  std::uint64_t hits_before_ = 0; // counted under the same tally by an index that went
-  std::uint64_t misses_before_ = 0;
+  index_reader reader_;
 
-  // What readers write: the list of nodes hit for the first time, and counters in want of a tally.
-  alignas(64) std::atomic<node*> first_hits_{nullptr};
-  std::atomic<std::uint64_t> hits_{0};
-  std::atomic<std::uint64_t> misses_{0};
-
-  // The owner's.
+  // The owner's, on lines of its own.
   alignas(64) const std::uint64_t budget_;
   const std::uint64_t batch_bytes_;
   const std::size_t most_fresh_hits_;
@@ -165,31 +143,25 @@ private:
 };
 
 memory_index::implementation::implementation(const memory_index_options& options)
-    : tally_(registry_.acquire_tally())
-    , budget_(options.budget_bytes)
+    : budget_(options.budget_bytes)
     , batch_bytes_(std::min(retired_batch_bytes, options.budget_bytes / 16))
     , most_fresh_hits_(std::min<std::uint64_t>(most_first_hits, options.budget_bytes / 512))
     , charge_(options.charge)
     , slab_(std::make_unique<node_slab>(chunk_bytes(options), options.charge)) {
-  registry_.sum_tally(tally_, hits_before_, misses_before_);
   partitions_.push_back(std::make_unique<partition>());
   // No more than fit: the smallest entries take about that many bytes.
   constexpr std::uint64_t smallest_entry = 128;
   const auto entries =
       std::min<std::uint64_t>(options.expected_entries, options.budget_bytes / smallest_entry);
   tables_.push_back(bucket_table::make(bucket_table::buckets_for(entries)));
-  if (!tables_.back()) {
-    registry_.release_tally(tally_);
-    throw std::bad_alloc{};
-  }
+  if (!tables_.back()) throw std::bad_alloc{};
   current_ = tables_.back().get();
   table_bytes_ = current_->bytes();
-  table_.store(current_, std::memory_order_release);
+  reader_.begin_at(*current_);
   publish_stats();
 }
 
 memory_index::implementation::~implementation() {
-  registry_.release_tally(tally_);
   for (auto& one : partitions_)
     one->queues.clear([this](node& n, std::uint64_t) { retired_.push_back(&n); });
   scan_.take();
@@ -202,84 +174,11 @@ memory_index::implementation::~implementation() {
   visit_graveyard();
 }
 
-// --- readers
-
-// What nearly every hit needs and nothing else: no loop over buckets and no call, so that nothing
-// is saved for one. Whatever is out of the ordinary is searched for from the start.
-inline artifact memory_index::implementation::get(std::uint32_t cache, std::string_view bytes,
-                                                  std::uint64_t hash) noexcept {
-  auto* const record = this_thread_record;
-  auto* const slot = record ? record->free_slot() : nullptr;
-  if (slot) [[likely]] {
-    const auto* const found = table().find_first(hash, cache, bytes, *slot);
-    if (found && is_marked(*found)) [[likely]] {
-      count(*record, true);
-      return artifact::protect(found->body, slot);
-    }
-    slot->store(nullptr, std::memory_order_release);
-  }
-  return search({cache, bytes, hash});
-}
-
-artifact memory_index::implementation::search(const memory_key& key) noexcept {
-  if (auto* const record = enlist_this_thread()) return search(*record, key);
-  auto* const borrowed = registry_.acquire();
-  if (!borrowed) {
-    misses_.fetch_add(1, std::memory_order_relaxed);
-    return {};
-  }
-  auto result = search(*borrowed, key);
-  registry_.release(*borrowed);
-  return result;
-}
-
-node* memory_index::implementation::find(const memory_key& key, hazard_slot& slot) noexcept {
-  for (const auto* t = &table(); t; t = t->next())
-    if (auto* const found = t->find(key.hash, key.cache, key.bytes, slot)) return found;
-  return nullptr;
-}
-
-artifact memory_index::implementation::search(hazard_record& record,
-                                              const memory_key& key) noexcept {
-  auto* const slot = record.free_slot();
-  auto& used = slot ? *slot : record.transient;
-  auto* const found = find(key, used);
-  count(record, found != nullptr);
-  if (!found) {
-    if (used.load(std::memory_order_relaxed)) used.store(nullptr, std::memory_order_release);
-    return {};
-  }
-  if (!is_marked(*found)) mark(*found);
-  if (slot) return artifact::protect(found->body, slot);
-  const auto held = artifact::protect(found->body, &used);
-  return artifact(held); // a copy counts
-}
-
-// Written only when it is clear: that keeps the line of a hot key in every reader's cache.
-void memory_index::implementation::mark(node& n) noexcept {
-  const auto before = n.hit.fetch_or(node::hit_lately | node::hit_ever, std::memory_order_relaxed);
-  if (before & node::hit_ever) return;
-  n.next_first_hit = first_hits_.load(std::memory_order_relaxed);
-  while (!first_hits_.compare_exchange_weak(n.next_first_hit, &n, std::memory_order_release,
-                                            std::memory_order_relaxed)) {
-  }
-}
-
-inline void memory_index::implementation::count(hazard_record& record, bool hit) noexcept {
-  if (tally_ < hazard_record::tally_count) [[likely]] {
-    auto& tally = record.tallies[tally_];
-    auto& counter = hit ? tally.hits : tally.misses;
-    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  } else {
-    (hit ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
-  }
-}
-
 memory_stats memory_index::implementation::stats() const noexcept {
   memory_stats s;
-  registry_.sum_tally(tally_, s.hits, s.misses);
-  s.hits += hits_.load(std::memory_order_relaxed) - hits_before_;
-  s.misses += misses_.load(std::memory_order_relaxed) - misses_before_;
+  const auto got = reader_.counts();
+  s.hits = got.hits;
+  s.misses = got.misses;
   s.entries = entries_.load(std::memory_order_relaxed);
   s.bytes_used = bytes_used_.load(std::memory_order_relaxed);
   s.budget_bytes = budget_;
@@ -494,7 +393,7 @@ void memory_index::implementation::grow_step(std::size_t homes) {
   for (; homes > 0 && homes_emptied_ < current_->size(); --homes)
     current_->empty_home(homes_emptied_++, hash_of, drop);
   if (homes_emptied_ < current_->size()) return;
-  table_.store(growing_into_, std::memory_order_release);
+  reader_.begin_at(*growing_into_);
   table_bytes_ -= current_->bytes();
   current_->discard();
   table_bytes_ += current_->bytes();
@@ -583,7 +482,7 @@ std::uint64_t memory_index::implementation::bytes_used() const noexcept {
 }
 
 void memory_index::implementation::gather_first_hits() {
-  auto* n = first_hits_.exchange(nullptr, std::memory_order_acquire);
+  auto* n = reader_.take_first_hits();
   for (; n; n = n->next_first_hit)
     if (n->position != node::retired && fresh_hits_.size() < most_fresh_hits_)
       fresh_hits_.push_back(hash_of(*n));
@@ -619,20 +518,10 @@ void memory_index::implementation::publish_stats() noexcept {
 // --- the interface
 
 memory_index::memory_index(memory_index_options options)
-    : self_(std::make_unique<implementation>(options)) {}
+    : self_(std::make_unique<implementation>(options))
+    , reader_(self_->reader()) {}
 
 memory_index::~memory_index() = default;
-
-artifact memory_index::get(std::uint32_t cache, std::string_view bytes,
-                           std::uint64_t hash) const noexcept {
-  return self_->get(cache, bytes, hash);
-}
-
-void memory_index::prefetch(std::uint64_t hash) const noexcept { self_->table().prefetch(hash); }
-
-void memory_index::prefetch_entry(std::uint64_t hash, std::size_t key_size) const noexcept {
-  self_->table().prefetch_node(hash, key_size);
-}
 
 memory_stats memory_index::stats() const noexcept { return self_->stats(); }
 

@@ -8,6 +8,7 @@
 #include "messages/artifact.hpp"
 #include "messages/cache_id.hpp"
 #include "storage/memory/allocator_charge.hpp"
+#include "storage/memory/index_reader.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -61,11 +62,16 @@ public:
   artifact get(const memory_key& key) const noexcept { return get(key.cache, key.bytes, key.hash); }
   /// The same. The parts stay in registers: a key that is put together in memory and read at once
   /// stalls the processor.
-  artifact get(std::uint32_t cache, std::string_view bytes, std::uint64_t hash) const noexcept;
+  [[gnu::always_inline]] artifact get(std::uint32_t cache, std::string_view bytes,
+                                      std::uint64_t hash) const noexcept {
+    return reader_.get(cache, bytes, hash);
+  }
   /// Fetches into the processor's cache what `get` of this hash reads first.
-  void prefetch(std::uint64_t hash) const noexcept;
+  void prefetch(std::uint64_t hash) const noexcept { reader_.table().prefetch(hash); }
   /// Fetches what it reads next; for batches, when what `prefetch` asked for has come.
-  void prefetch_entry(std::uint64_t hash, std::size_t key_size) const noexcept;
+  void prefetch_entry(std::uint64_t hash, std::size_t key_size) const noexcept {
+    reader_.table().prefetch_node(hash, key_size);
+  }
   memory_stats stats() const noexcept;
 
   // --- owner
@@ -102,6 +108,7 @@ private:
   class implementation;
 
   std::unique_ptr<implementation> self_;
+  index_reader& reader_; // its readers' half
 };
 
 } // namespace hearth::storage

@@ -1,0 +1,66 @@
+#include "storage/memory/index_reader.hpp"
+
+namespace hearth::storage {
+
+index_reader::index_reader()
+    : tally_(registry_.acquire_tally()) {
+  registry_.sum_tally(tally_, before_.hits, before_.misses);
+}
+
+index_reader::~index_reader() { registry_.release_tally(tally_); }
+
+artifact index_reader::search(std::uint32_t cache, std::string_view bytes,
+                              std::uint64_t hash) noexcept {
+  if (auto* const record = enlist_this_thread()) return search(*record, cache, bytes, hash);
+  auto* const borrowed = registry_.acquire();
+  if (!borrowed) {
+    misses_.fetch_add(1, std::memory_order_relaxed);
+    return {};
+  }
+  auto result = search(*borrowed, cache, bytes, hash);
+  registry_.release(*borrowed);
+  return result;
+}
+
+artifact index_reader::search(hazard_record& record, std::uint32_t cache, std::string_view bytes,
+                              std::uint64_t hash) noexcept {
+  auto* const slot = record.free_slot();
+  auto& used = slot ? *slot : record.transient;
+  auto* const found = find(cache, bytes, hash, used);
+  count(record, found != nullptr);
+  if (!found) {
+    if (used.load(std::memory_order_relaxed)) used.store(nullptr, std::memory_order_release);
+    return {};
+  }
+  if (!is_marked(*found)) mark(*found);
+  if (slot) return artifact::protect(found->body, slot);
+  const auto held = artifact::protect(found->body, &used);
+  return artifact(held); // a copy counts
+}
+
+node* index_reader::find(std::uint32_t cache, std::string_view bytes, std::uint64_t hash,
+                         hazard_slot& slot) noexcept {
+  for (const auto* t = &table(); t; t = t->next())
+    if (auto* const found = t->find(hash, cache, bytes, slot)) return found;
+  return nullptr;
+}
+
+// Written only when it is clear: that keeps the line of a hot key in every reader's cache.
+void index_reader::mark(node& n) noexcept {
+  const auto before = n.hit.fetch_or(node::hit_lately | node::hit_ever, std::memory_order_relaxed);
+  if (before & node::hit_ever) return;
+  n.next_first_hit = first_hits_.load(std::memory_order_relaxed);
+  while (!first_hits_.compare_exchange_weak(n.next_first_hit, &n, std::memory_order_release,
+                                            std::memory_order_relaxed)) {
+  }
+}
+
+index_reader::hit_counts index_reader::counts() const noexcept {
+  hit_counts all;
+  registry_.sum_tally(tally_, all.hits, all.misses);
+  all.hits += hits_.load(std::memory_order_relaxed) - before_.hits;
+  all.misses += misses_.load(std::memory_order_relaxed) - before_.misses;
+  return all;
+}
+
+} // namespace hearth::storage

@@ -1,0 +1,100 @@
+// The readers' half of a memory index: where they begin, and what they write.
+//
+// Owner: the index, which says where its tables begin and takes what readers noted. Any thread
+// gets. Compiled into its callers: nearly every hit needs no call.
+#pragma once
+
+#include "messages/artifact.hpp"
+#include "storage/memory/bucket_table.hpp"
+#include "storage/memory/hazard.hpp"
+#include "storage/memory/node.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace hearth::storage {
+
+class index_reader {
+public:
+  index_reader();
+  index_reader(const index_reader&) = delete;
+  index_reader& operator=(const index_reader&) = delete;
+  ~index_reader();
+
+  // --- readers, any thread
+
+  /// The artifact, or an empty one; see `memory_index::get`.
+  [[gnu::always_inline]] artifact get(std::uint32_t cache, std::string_view bytes,
+                                      std::uint64_t hash) noexcept;
+  const bucket_table& table() const noexcept { return *table_.load(std::memory_order_acquire); }
+  struct hit_counts {
+    std::uint64_t hits = 0;
+    std::uint64_t misses = 0;
+  };
+  /// What all threads found, and did not find.
+  hit_counts counts() const noexcept;
+
+  // --- owner
+
+  /// Where readers begin from now on.
+  void begin_at(bucket_table& table) noexcept { table_.store(&table, std::memory_order_release); }
+  /// The nodes that were hit for the first time since this was called last, linked by
+  /// `next_first_hit`.
+  node* take_first_hits() noexcept {
+    return first_hits_.exchange(nullptr, std::memory_order_acquire);
+  }
+
+private:
+  [[gnu::noinline]] artifact search(std::uint32_t cache, std::string_view bytes,
+                                    std::uint64_t hash) noexcept;
+  artifact search(hazard_record& record, std::uint32_t cache, std::string_view bytes,
+                  std::uint64_t hash) noexcept;
+  node* find(std::uint32_t cache, std::string_view bytes, std::uint64_t hash,
+             hazard_slot& slot) noexcept;
+  static bool is_marked(const node& n) noexcept {
+    return (n.hit.load(std::memory_order_relaxed) & node::hit_lately) != 0;
+  }
+  void mark(node& n) noexcept;
+  [[gnu::always_inline]] void count(hazard_record& record, bool hit) noexcept;
+
+  // On a line of its own, changed only by a growing table.
+  alignas(64) std::atomic<bucket_table*> table_{nullptr};
+  hazard_registry& registry_ = hazard_registry::of_process();
+  const unsigned tally_;
+  hit_counts before_; // counted under the same number by an index that went
+
+  // What readers write: the list of nodes hit for the first time, and counters in want of a tally.
+  alignas(64) std::atomic<node*> first_hits_{nullptr};
+  std::atomic<std::uint64_t> hits_{0};
+  std::atomic<std::uint64_t> misses_{0};
+};
+
+// What nearly every hit needs and nothing else: no loop over buckets and no call, so that nothing
+// is saved for one. Whatever is out of the ordinary is searched for from the start.
+inline artifact index_reader::get(std::uint32_t cache, std::string_view bytes,
+                                  std::uint64_t hash) noexcept {
+  auto* const record = this_thread_record;
+  auto* const slot = record ? record->free_slot() : nullptr;
+  if (slot) [[likely]] {
+    const auto* const found = table().find_first(hash, cache, bytes, *slot);
+    if (found && is_marked(*found)) [[likely]] {
+      count(*record, true);
+      return artifact::protect(found->body, slot);
+    }
+    slot->store(nullptr, std::memory_order_release);
+  }
+  return search(cache, bytes, hash);
+}
+
+inline void index_reader::count(hazard_record& record, bool hit) noexcept {
+  if (tally_ < hazard_record::tally_count) [[likely]] {
+    auto& tally = record.tallies[tally_];
+    auto& counter = hit ? tally.hits : tally.misses;
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  } else {
+    (hit ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+} // namespace hearth::storage
