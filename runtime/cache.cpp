@@ -64,51 +64,49 @@ std::optional<expected<lookup>> get_below(runtime_core& core, const wanted_key& 
   return noting_hits(saved, ask_async<lookup>(core, options, verb::get_v, wanted.owned()));
 }
 
+// The way of every get. A hit in memory calls nothing, if its caller is flat; the key is put
+// together only for `elsewhere`.
+template <class Answer, class Elsewhere>
+[[gnu::always_inline]] inline Answer find(runtime_core& core, const named_cache_ptr& in,
+                                          const saved_time_ptr& saved, const key& k,
+                                          const Elsewhere& elsewhere) {
+  const std::string_view bytes = k.encoded();
+  const auto hash = inline_hash(bytes, in->memory_seed);
+  if (auto value = find_in_memory(core, *in, bytes, hash)) [[likely]] {
+    note_hits(saved, value);
+    return lookup{tier::memory, std::move(value)};
+  }
+  return elsewhere(wanted_key(in, bytes, hash));
+}
+
 } // namespace
 
 // --- get ---------------------------------------------------------------------------------------
 
-// Flat: a hit calls nothing.
 [[gnu::flatten]] expected<lookup> cache::get(const key& k) const {
-  const std::string_view bytes = k.encoded();
-  const auto hash = inline_hash(bytes, cache_->memory_seed);
-  if (auto value = find_in_memory(*core_, *cache_, bytes, hash)) [[likely]] {
-    note_hits(saved_, value);
-    return lookup{tier::memory, std::move(value)};
-  }
-  return get_elsewhere(*core_, saved_, {cache_, bytes, hash}, {});
+  return find<expected<lookup>>(*core_, cache_, saved_, k, [&](const wanted_key& wanted) {
+    return get_elsewhere(*core_, saved_, wanted, {});
+  });
 }
 
 expected<lookup> cache::get(const key& k, const call_options& options) const {
   if (options.cancel.stop_requested()) return fail(called_off());
-  const std::string_view bytes = k.encoded();
-  const auto hash = fast_hash(bytes, cache_->memory_seed);
-  if (auto value = find_in_memory(*core_, *cache_, bytes, hash)) {
-    note_hits(saved_, value);
-    return lookup{tier::memory, std::move(value)};
-  }
-  return get_elsewhere(*core_, saved_, {cache_, bytes, hash}, options);
+  return find<expected<lookup>>(*core_, cache_, saved_, k, [&](const wanted_key& wanted) {
+    return get_elsewhere(*core_, saved_, wanted, options);
+  });
 }
 
 [[gnu::flatten]] future<lookup> cache::get_async(const key& k) const {
-  const std::string_view bytes = k.encoded();
-  const auto hash = inline_hash(bytes, cache_->memory_seed);
-  if (auto value = find_in_memory(*core_, *cache_, bytes, hash)) [[likely]] {
-    note_hits(saved_, value);
-    return lookup{tier::memory, std::move(value)};
-  }
-  return get_elsewhere_async(*core_, saved_, {cache_, bytes, hash}, {});
+  return find<future<lookup>>(*core_, cache_, saved_, k, [&](const wanted_key& wanted) {
+    return get_elsewhere_async(*core_, saved_, wanted, {});
+  });
 }
 
 future<lookup> cache::get_async(const key& k, const call_options& options) const {
   if (options.cancel.stop_requested()) return expected<lookup>(fail(called_off()));
-  const std::string_view bytes = k.encoded();
-  const auto hash = fast_hash(bytes, cache_->memory_seed);
-  if (auto value = find_in_memory(*core_, *cache_, bytes, hash)) {
-    note_hits(saved_, value);
-    return lookup{tier::memory, std::move(value)};
-  }
-  return get_elsewhere_async(*core_, saved_, {cache_, bytes, hash}, options);
+  return find<future<lookup>>(*core_, cache_, saved_, k, [&](const wanted_key& wanted) {
+    return get_elsewhere_async(*core_, saved_, wanted, options);
+  });
 }
 
 lookup_list cache::get_many(std::span<const key> keys, const call_options& options) const {

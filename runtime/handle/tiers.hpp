@@ -33,8 +33,9 @@ struct wanted_key {
 };
 
 /// The artifact, if memory has it.
-inline artifact find_in_memory(runtime_core& core, const named_cache& cache, std::string_view bytes,
-                               std::uint64_t hash) noexcept {
+[[gnu::always_inline]] inline artifact find_in_memory(runtime_core& core, const named_cache& cache,
+                                                      std::string_view bytes,
+                                                      std::uint64_t hash) noexcept {
   if (!cache.memory) return {};
   return core.view_of(hash).get(cache.number, bytes, hash);
 }

@@ -26,7 +26,8 @@ public:
 
   /// The artifact of a `memory_key` in parts, unless a disk shard changed since the owner looked.
   /// Any thread.
-  artifact get(std::uint32_t cache, std::string_view bytes, std::uint64_t hash) const noexcept {
+  [[gnu::always_inline]] artifact get(std::uint32_t cache, std::string_view bytes,
+                                      std::uint64_t hash) const noexcept {
     return is_current() ? index_.get(cache, bytes, hash) : artifact{};
   }
   /// Whether no disk shard's epoch moved on since the owner took it in. Any thread.
