@@ -91,6 +91,7 @@ public:
     std::swap(slot_, other.slot_);
     return *this;
   }
+  // Looked at here, too: `reset` may be a call, and most that go were moved from.
   ~artifact() {
     if (body_) reset();
   }

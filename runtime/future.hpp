@@ -30,6 +30,7 @@ public:
   /// The same of a value that is there.
   future(T value)
       : content_(std::in_place_index<held_value>, std::move(value)) {}
+  /// One to come. `state` is not null.
   explicit future(state_ptr state)
       : content_(std::in_place_index<held_state>, std::move(state)) {}
   // Inline where a value is there, which is the case that costs; so is what follows.
