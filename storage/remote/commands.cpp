@@ -14,15 +14,24 @@ constexpr auto renew_script =
 constexpr auto release_script =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
+// An initializer list would copy what is moved in: a payload, perhaps.
+template <class... Arguments>
+remote_command command_of(Arguments&&... arguments) {
+  remote_command made;
+  made.reserve(sizeof...(arguments));
+  (made.emplace_back(std::forward<Arguments>(arguments)), ...);
+  return made;
+}
+
 } // namespace
 
-remote_command ping_command() { return {"PING"}; }
+remote_command ping_command() { return command_of("PING"); }
 
-remote_command get_command(std::string name) { return {"GET", std::move(name)}; }
+remote_command get_command(std::string name) { return command_of("GET", std::move(name)); }
 
 remote_command set_command(std::string name, std::string bytes, bool only_new,
                            std::chrono::milliseconds lifetime) {
-  remote_command made{"SET", std::move(name), std::move(bytes)};
+  auto made = command_of("SET", std::move(name), std::move(bytes));
   if (only_new) made.emplace_back("NX");
   if (lifetime.count() > 0) {
     made.emplace_back("PX");
@@ -31,19 +40,20 @@ remote_command set_command(std::string name, std::string bytes, bool only_new,
   return made;
 }
 
-remote_command erase_command(std::string name) { return {"DEL", std::move(name)}; }
+remote_command erase_command(std::string name) { return command_of("DEL", std::move(name)); }
 
 remote_command lease_command(std::string name, std::string token, std::chrono::milliseconds time) {
-  return {"SET", std::move(name), std::move(token), "NX", "PX", std::to_string(time.count())};
+  return command_of("SET", std::move(name), std::move(token), "NX", "PX",
+                    std::to_string(time.count()));
 }
 
 remote_command renew_command(std::string name, std::string token, std::chrono::milliseconds time) {
-  return {"EVAL",          renew_script,     "1",
-          std::move(name), std::move(token), std::to_string(time.count())};
+  return command_of("EVAL", renew_script, "1", std::move(name), std::move(token),
+                    std::to_string(time.count()));
 }
 
 remote_command release_command(std::string name, std::string token) {
-  return {"EVAL", release_script, "1", std::move(name), std::move(token)};
+  return command_of("EVAL", release_script, "1", std::move(name), std::move(token));
 }
 
 } // namespace hearth::storage

@@ -4,10 +4,12 @@
 namespace hearth::storage {
 
 std::string remote_entry_name(std::string_view prefix, const cache_key& key) {
-  std::string name(prefix);
-  name.append(":").append(key.cache->id.name());
-  name.append(":").append(key.cache->id.version());
-  return name.append(":").append(sha256(key.bytes).hex());
+  const auto& id = key.cache->id;
+  const auto hex = sha256(key.bytes).hex();
+  std::string name;
+  name.reserve(prefix.size() + id.name().size() + id.version().size() + hex.size() + 3);
+  name.append(prefix).append(":").append(id.name()).append(":").append(id.version());
+  return name.append(":").append(hex);
 }
 
 std::string remote_lease_name(std::string_view prefix, const cache_key& key) {

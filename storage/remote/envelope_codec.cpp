@@ -162,10 +162,13 @@ std::optional<envelope_fields> unpack_envelope(std::string_view bytes) {
 }
 
 digest entry_digest(const cache_key& key, const envelope_fields& fields) {
+  constexpr std::size_t most_framing_bytes = 128;
+  const auto& id = key.cache->id;
   std::string small;
+  small.reserve(id.name().size() + id.version().size() + key.bytes.size() + most_framing_bytes);
   add_part(small, digest_label);
-  add_part(small, key.cache->id.name());
-  add_part(small, key.cache->id.version());
+  add_part(small, id.name());
+  add_part(small, id.version());
   add_part(small, key.bytes);
   add_part(small, std::to_string(fields.coding));
   add_part(small, std::to_string(fields.payload_bytes));

@@ -169,6 +169,7 @@ bool resp_parser::start_bulk(char mark, std::string_view length, resp_value& out
   if (static_cast<std::uint64_t>(*bytes) > limits_.bytes - bytes_seen_)
     return refuse("a bulk string above the limit");
   bulk_ = {};
+  bulk_.text.reserve(std::min(bulk_bytes_, eager_bytes));
   bulk_.type = mark == '!' ? resp_value::kind::error : resp_value::kind::bytes;
   verbatim_ = mark == '=';
   bulk_bytes_ = static_cast<std::uint64_t>(*bytes);
@@ -184,13 +185,15 @@ void resp_parser::grow_bulk() {
 }
 
 bool resp_parser::read_bulk() {
-  while (begin_ < end_ && bulk_received_ < bulk_bytes_) {
-    grow_bulk();
-    const auto count = std::min<std::uint64_t>(end_ - begin_, bulk_.text.size() - bulk_received_);
-    std::memcpy(bulk_.text.data() + bulk_received_, buffer_.data() + begin_, count);
-    bulk_received_ += count;
-    begin_ += count;
-  }
+  const auto count = std::min<std::uint64_t>(end_ - begin_, bulk_bytes_ - bulk_received_);
+  // What was grown for direct reception is overwritten; anything else is appended, so that no byte
+  // is written twice.
+  const auto* const from = buffer_.data() + begin_;
+  const auto room = std::min<std::uint64_t>(count, bulk_.text.size() - bulk_received_);
+  std::memcpy(bulk_.text.data() + bulk_received_, from, room);
+  bulk_.text.append(from + room, count - room);
+  bulk_received_ += count;
+  begin_ += count;
   scanned_ = begin_;
   if (bulk_received_ == bulk_bytes_) step_ = step::bulk_end;
   return false;

@@ -21,8 +21,10 @@ struct resp_limits {
   std::uint64_t items = 1u << 16;       ///< of all its arrays, maps and sets together
   std::uint32_t depth = 16;             ///< aggregates in aggregates
   std::uint32_t line_bytes = 16u << 10; ///< of one line, without its end
-  /// What is received at once, and kept for that; more when a line needs it.
-  std::size_t buffer_bytes = 64u << 10;
+  /// What is received at once, and kept for that; more when a line needs it. A reader who asks for
+  /// the next as answers come wants far less than what is on its way: else all of it is received
+  /// together, and the server waits meanwhile (64 KiB: half as many gets of 1 KiB a second).
+  std::size_t buffer_bytes = 16u << 10;
 };
 
 /// Which side speaks.

@@ -8,6 +8,7 @@ namespace hearth::storage {
 
 server_error server_error_of(std::string_view text) noexcept {
   using enum server_error;
+  if (text.empty()) return none;
   constexpr std::array<std::pair<std::string_view, server_error>, 16> codes{{
       {"OOM", no_writes},
       {"READONLY", no_writes},

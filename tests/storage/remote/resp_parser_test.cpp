@@ -238,7 +238,8 @@ TEST_CASE("resp: random values in random pieces are what they were") {
   seen expected;
   for (int i = 0; i < 300; ++i) {
     const auto size = pick(4) == 0 ? pick(200000) : pick(50);
-    const std::string text(size, static_cast<char>('a' + pick(26)));
+    std::string text(size, '\0');
+    std::generate(text.begin(), text.end(), [&] { return static_cast<char>('a' + pick(26)); });
     bytes +=
         "*2\r\n:" + std::to_string(i) + "\r\n$" + std::to_string(size) + "\r\n" + text + "\r\n";
     expected.push_back("(array int:" + std::to_string(i) + " bytes:" + text + ")");
