@@ -9,8 +9,7 @@ using namespace std::chrono_literals;
 TEST_CASE("remote commands: SET says whether only a new entry is wanted, and how long it lasts") {
   CHECK(set_command("n", "v", false, 0ms) == remote_command{"SET", "n", "v"});
   CHECK(set_command("n", "v", true, 0ms) == remote_command{"SET", "n", "v", "NX"});
-  CHECK(set_command("n", "v", true, 1500ms) ==
-        remote_command{"SET", "n", "v", "NX", "PX", "1500"});
+  CHECK(set_command("n", "v", true, 1500ms) == remote_command{"SET", "n", "v", "NX", "PX", "1500"});
 }
 
 TEST_CASE("remote commands: what is moved in is not copied") {
