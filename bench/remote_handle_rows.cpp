@@ -16,14 +16,19 @@
 #include <memory>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hearth::bench {
 namespace {
 
 constexpr std::size_t depth = 64;
-constexpr std::size_t names = 10'000;
-constexpr std::size_t value_bytes = 1024;
+constexpr std::size_t kib = 1024;
+// Of all values together, and of what is got in one turn.
+constexpr std::size_t data_bytes = 64 * kib * kib;
+constexpr std::size_t turn_bytes = 1024 * kib * kib;
+constexpr std::size_t most_names = 10'000;
+constexpr std::size_t most_gets = 200'000;
 constexpr std::chrono::milliseconds patient{30'000};
 
 // A runtime with nothing but a remote tier.
@@ -51,7 +56,7 @@ private:
 // All entries are on the server once this returns. What is written behind has a bound: what is
 // asked for faster than the server takes it would be dropped.
 void fill(const std::string& url, const dataset& data) {
-  constexpr std::size_t block = 1'000;
+  const auto block = std::min<std::size_t>(1'000, 16 * kib * kib / data.value_bytes());
   for (std::size_t first = 0; first < data.size(); first += block) {
     remote_cache writer(url, patient);
     for (std::size_t i = first; i < std::min(first + block, data.size()); ++i)
@@ -61,8 +66,8 @@ void fill(const std::string& url, const dataset& data) {
   }
 }
 
-void require(const expected<lookup>& found) {
-  if (!found || found->value.payload().size() != value_bytes)
+void require(const expected<lookup>& found, const dataset& data) {
+  if (!found || found->value.payload().size() != data.value_bytes())
     throw std::runtime_error("the remote tier did not give what it has");
 }
 
@@ -73,7 +78,7 @@ void get_each(cache& entries, const dataset& data, std::size_t count) {
   for (std::size_t answered = 0; answered < count; ++answered) {
     for (; under_way.size() < depth && asked < count; ++asked)
       under_way.push_back(entries.get_async(data.key(data.order()[asked % data.size()])));
-    require(under_way.front().get());
+    require(under_way.front().get(), data);
     under_way.pop_front();
   }
 }
@@ -86,14 +91,17 @@ void get_together(cache& entries, const dataset& data, std::size_t count) {
     for (std::size_t i = asked; i < asked + depth; ++i)
       keys.push_back(data.key(data.order()[i % data.size()]));
     for (const auto& found : entries.get_many(keys))
-      require(found);
+      require(found, data);
   }
 }
 
-void measure_gets(row_run& run, const std::function<void(cache&, const dataset&, std::size_t)>& get,
+using get_function = std::function<void(cache&, const dataset&, std::size_t)>;
+
+void measure_gets(row_run& run, std::size_t value_bytes, const get_function& get,
                   std::string_view how) {
   const redis_process redis(run.how().directory);
-  const dataset data(run.scaled(names, 500), value_bytes);
+  const auto names = std::min(most_names, data_bytes / value_bytes);
+  const dataset data(run.scaled(names, 100), value_bytes);
   fill(redis.url(), data);
   // What redis-benchmark gets is as large as an entry's envelope.
   const auto id = *cache_id::make("bench");
@@ -102,7 +110,8 @@ void measure_gets(row_run& run, const std::function<void(cache&, const dataset&,
   const auto bytes = storage::seal_envelope(key, data.value(0), {}).size();
   redis.fill(data.size(), bytes);
   remote_cache reader(redis.url(), patient);
-  const auto gets = run.scaled(200'000, 1'000) / depth * depth;
+  const auto gets =
+      run.scaled(std::min(most_gets, turn_bytes / value_bytes), 1'000) / depth * depth;
   run.compare(
       {{"hearth",
         [&] {
@@ -114,15 +123,15 @@ void measure_gets(row_run& run, const std::function<void(cache&, const dataset&,
         [&] {
           return redis.seconds_an_operation(gets, depth, data.size(), {"GET", "k__rand_int__"});
         }}},
-      fmt::format("a get of 1 KiB from a redis-server on a Unix socket, through the handle without "
-                  "other tiers, digest verified, {}; redis-benchmark: {} pipelined on one "
-                  "connection, {} bytes",
-                  how, depth, bytes));
+      fmt::format("a get of {} KiB from a redis-server on a Unix socket, through the handle "
+                  "without other tiers, checksum verified, {}; redis-benchmark: {} pipelined on "
+                  "one connection, {} bytes",
+                  value_bytes / kib, how, depth, bytes));
 }
 
 void measure_stalled(row_run& run) {
   const redis_process redis(run.how().directory);
-  const dataset data(run.scaled(10'000, 100), value_bytes);
+  const dataset data(run.scaled(10'000, 100), kib);
   std::vector<double> first_ms;
   std::vector<double> added_ms;
   for (unsigned round = 0; round < run.how().rounds; ++round) {
@@ -146,14 +155,20 @@ void measure_stalled(row_run& run) {
 } // namespace
 
 void add_remote_handle_rows(registry& all) {
-  all.rows.push_back({"remote.get",
-                      "pipelined gets from a local Redis, through the handle",
-                      {"redis"},
-                      [](row_run& run) { measure_gets(run, get_each, "64 outstanding"); }});
-  all.rows.push_back({"remote.many",
-                      "get_many of 64 from a local Redis, through the handle",
-                      {"redis"},
-                      [](row_run& run) { measure_gets(run, get_together, "get_many of 64"); }});
+  const std::pair<std::string_view, std::size_t> sizes[] = {
+      {"", kib}, {".16k", 16 * kib}, {".256k", 256 * kib}};
+  for (const auto& [suffix, bytes] : sizes)
+    all.rows.push_back(
+        {fmt::format("remote.get{}", suffix),
+         fmt::format("pipelined gets of {} KiB from a local Redis, through the handle",
+                     bytes / kib),
+         {"redis"},
+         [bytes = bytes](row_run& run) { measure_gets(run, bytes, get_each, "64 outstanding"); }});
+  all.rows.push_back(
+      {"remote.many",
+       "get_many of 64 from a local Redis, through the handle",
+       {"redis"},
+       [](row_run& run) { measure_gets(run, kib, get_together, "get_many of 64"); }});
   all.rows.push_back(
       {"stalled", "what a Redis that never answers adds to gets", {}, measure_stalled});
 }

@@ -1,5 +1,7 @@
 #include "messages/digest.hpp"
 
+#include "messages/hex.hpp"
+
 #include <cstdlib>
 #include <openssl/evp.h>
 #include <utility>
@@ -30,13 +32,8 @@ void require(bool holds) {
 } // namespace
 
 std::string digest::hex() const {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text(2 * bytes.size(), '0');
-  auto* out = text.data();
-  for (const auto byte : bytes) {
-    *out++ = digits[byte >> 4];
-    *out++ = digits[byte & 15];
-  }
+  std::string text;
+  append_hex(text, view());
   return text;
 }
 

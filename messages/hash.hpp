@@ -1,7 +1,9 @@
-// The fast hash that finds things (XXH3, 64 bits). It never decides: what it finds is compared
-// whole. Pure functions, any thread.
+// The fast hashes, XXH3: of 64 bits, which finds things, and of 128, which names them outside the
+// process. They never decide: what they find is compared whole, or has the key in its checksum.
+// Pure functions, any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -12,6 +14,19 @@ std::uint64_t fast_hash(std::string_view bytes) noexcept;
 
 /// XXH3-64 of `bytes` with a seed.
 std::uint64_t fast_hash(std::string_view bytes, std::uint64_t seed) noexcept;
+
+/// 128 bits of XXH3, in the order in which XXH writes them (high half first, big endian).
+struct hash_128 {
+  std::array<std::uint8_t, 16> bytes{};
+
+  /// The bytes, for as long as the hash stays.
+  std::string_view view() const noexcept {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+};
+
+/// XXH3-128 of `bytes` with a seed. The same on every machine: the remote tier's format uses it.
+hash_128 fast_hash_128(std::string_view bytes, std::uint64_t seed = 0) noexcept;
 
 /// A random seed of this process, against keys made to collide in memory.
 std::uint64_t process_seed() noexcept;

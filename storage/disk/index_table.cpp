@@ -1,7 +1,7 @@
 #include "storage/disk/index_table.hpp"
 
-#include "storage/disk/copy_hash.hpp"
 #include "storage/disk/head.hpp"
+#include "storage/hash/copy_hash.hpp"
 
 #include <algorithm>
 #include <cerrno>

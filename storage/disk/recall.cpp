@@ -1,9 +1,9 @@
 #include "storage/disk/recall.hpp"
 
-#include "storage/disk/copy_hash.hpp"
 #include "storage/disk/head.hpp"
 #include "storage/disk/segment_windows.hpp"
 #include "storage/disk/store_directory.hpp"
+#include "storage/hash/copy_hash.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "messages/cache_id.hpp"
-#include "storage/disk/copy_hash.hpp"
 #include "storage/disk/format.hpp"
 #include "storage/disk/store.hpp"
+#include "storage/hash/copy_hash.hpp"
 
 #include <cstring>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "storage/disk/segment_windows.hpp"
 
-#include "storage/disk/copy_hash.hpp"
+#include "storage/hash/copy_hash.hpp"
 
 #include <algorithm>
 #include <array>

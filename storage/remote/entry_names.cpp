@@ -1,15 +1,17 @@
-#include "messages/digest.hpp"
+#include "messages/hash.hpp"
+#include "messages/hex.hpp"
 #include "storage/remote/envelope.hpp"
 
 namespace hearth::storage {
 
 std::string remote_entry_name(std::string_view prefix, const cache_key& key) {
   const auto& id = key.cache->id;
-  const auto hex = sha256(key.bytes).hex();
+  const auto hash = fast_hash_128(key.bytes);
   std::string name;
-  name.reserve(prefix.size() + id.name().size() + id.version().size() + hex.size() + 3);
-  name.append(prefix).append(":").append(id.name()).append(":").append(id.version());
-  return name.append(":").append(hex);
+  name.reserve(prefix.size() + id.name().size() + id.version().size() + 2 * hash.bytes.size() + 3);
+  name.append(prefix).append(":").append(id.name()).append(":").append(id.version()).append(":");
+  append_hex(name, hash.view());
+  return name;
 }
 
 std::string remote_lease_name(std::string_view prefix, const cache_key& key) {

@@ -1,5 +1,6 @@
 #include "storage/remote/envelope.hpp"
 
+#include "storage/hash/copy_hash.hpp"
 #include "storage/remote/envelope_codec.hpp"
 
 #include <algorithm>
@@ -21,23 +22,46 @@ std::string pack_payload(std::string_view payload) {
   return packed;
 }
 
-envelope_fault check(const cache_key& key, const envelope_fields& fields,
+envelope_fault check(const cache_key& key, const envelope_fields& fields, std::uint64_t stored_hash,
                      const signing_keys& keys) {
-  const auto right = entry_digest(key, fields);
-  if (fields.digest != right.view()) return envelope_fault::damaged;
+  if (fields.checksum != entry_checksum(key, fields, stored_hash)) return envelope_fault::damaged;
   if (!key.cache->sign) return envelope_fault::none;
   if (!fields.signature) return envelope_fault::unsigned_;
-  return is_signed_by(keys, *fields.signature, right) ? envelope_fault::none
-                                                      : envelope_fault::forged;
+  return is_signed_by(keys, *fields.signature, entry_digest(key, fields)) ? envelope_fault::none
+                                                                          : envelope_fault::forged;
 }
 
-bool unpack_payload(const envelope_fields& fields, char* out) {
-  if (fields.coding == static_cast<std::uint64_t>(payload_coding::raw)) {
-    std::copy(fields.stored.begin(), fields.stored.end(), out);
-    return true;
-  }
-  return ZSTD_decompress(out, fields.payload_bytes, fields.stored.data(), fields.stored.size()) ==
-         fields.payload_bytes;
+artifact_body* room_for(const envelope_fields& fields) noexcept {
+  return artifact_body::allocate(static_cast<std::uint32_t>(fields.metadata.size()),
+                                 fields.payload_bytes);
+}
+
+// In one pass over the payload.
+opened_envelope open_raw(const cache_key& key, const envelope_fields& fields,
+                         const signing_keys& keys) {
+  auto* const body = room_for(fields);
+  if (!body) return not_taken(envelope_fault::too_large);
+  auto made = artifact::adopt(body);
+  const auto hash = copy_and_hash(body->payload_data(), fields.stored.data(), fields.stored.size());
+  const auto fault = check(key, fields, hash, keys);
+  if (fault != envelope_fault::none) return not_taken(fault);
+  std::copy(fields.metadata.begin(), fields.metadata.end(), body->metadata_data());
+  return {envelope_fault::none, std::move(made)};
+}
+
+// Nothing is unpacked that was not checked.
+opened_envelope open_packed(const cache_key& key, const envelope_fields& fields,
+                            const signing_keys& keys) {
+  const auto fault = check(key, fields, hash_bytes(fields.stored), keys);
+  if (fault != envelope_fault::none) return not_taken(fault);
+  auto* const body = room_for(fields);
+  if (!body) return not_taken(envelope_fault::too_large);
+  auto made = artifact::adopt(body);
+  const auto unpacked = ZSTD_decompress(body->payload_data(), fields.payload_bytes,
+                                        fields.stored.data(), fields.stored.size());
+  if (unpacked != fields.payload_bytes) return not_taken(envelope_fault::damaged);
+  std::copy(fields.metadata.begin(), fields.metadata.end(), body->metadata_data());
+  return {envelope_fault::none, std::move(made)};
 }
 
 } // namespace
@@ -64,9 +88,9 @@ std::string seal_envelope(const cache_key& key, const artifact& value, const sig
   fields.stored = packed.empty() ? value.payload() : std::string_view(packed);
   fields.coding =
       static_cast<std::uint64_t>(packed.empty() ? payload_coding::raw : payload_coding::zstd);
-  const auto sum = entry_digest(key, fields);
-  fields.digest = sum.view();
-  const auto signature = sign ? sign_digest(sum, keys.front()) : std::string{};
+  fields.checksum = entry_checksum(key, fields, hash_bytes(fields.stored));
+  const auto signature =
+      sign ? sign_digest(entry_digest(key, fields), keys.front()) : std::string{};
   if (sign)
     fields.signature = {static_cast<std::uint64_t>(signature_algorithm::hmac_sha256),
                         keys.front().id, signature};
@@ -79,15 +103,8 @@ opened_envelope open_envelope(const cache_key& key, std::string_view bytes,
   const auto fields = unpack_envelope(bytes);
   if (!fields) return not_taken(envelope_fault::malformed);
   if (fields->payload_bytes > most_bytes) return not_taken(envelope_fault::too_large);
-  const auto fault = check(key, *fields, keys);
-  if (fault != envelope_fault::none) return not_taken(fault);
-  auto* body = artifact_body::allocate(static_cast<std::uint32_t>(fields->metadata.size()),
-                                       fields->payload_bytes);
-  if (!body) return not_taken(envelope_fault::too_large);
-  auto made = artifact::adopt(body);
-  std::copy(fields->metadata.begin(), fields->metadata.end(), body->metadata_data());
-  if (!unpack_payload(*fields, body->payload_data())) return not_taken(envelope_fault::damaged);
-  return {envelope_fault::none, std::move(made)};
+  const bool is_raw = fields->coding == static_cast<std::uint64_t>(payload_coding::raw);
+  return is_raw ? open_raw(key, *fields, keys) : open_packed(key, *fields, keys);
 }
 
 } // namespace hearth::storage

@@ -1,8 +1,8 @@
 // How an entry travels in the remote tier: one msgpack value with the entry's metadata, its payload
-// (zstd when that is smaller), a digest of all, and a signature when signing is on. The digest and
-// the signature cover the cache's name and version, the key, the metadata and the payload, so an
-// entry that stands under another key, or whose guard was changed, is none. Pure functions over
-// plain data, any thread. The format stands in docs/remote-format.md.
+// (zstd when that is smaller), a checksum of all, and a signature when signing is on. Both cover
+// the cache's name and version, the key, the metadata and the payload, so an entry that stands
+// under another key, or whose guard was changed, is none. Pure functions over plain data, any
+// thread. The format stands in docs/remote-format.md.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -22,7 +22,7 @@ enum class envelope_fault : std::uint8_t {
   none,
   malformed, ///< not an envelope of a version that we know
   too_large, ///< above the limit, or its payload would be when unpacked
-  damaged,   ///< the digest does not fit: flipped bytes, or the entry of another key or cache
+  damaged,   ///< the checksum does not fit: flipped bytes, or the entry of another key or cache
   unsigned_, ///< signing is on, and it has no signature
   forged,    ///< its signature is wrong, or by a key that we do not have
 };
@@ -46,8 +46,8 @@ std::string seal_envelope(const cache_key& key, const artifact& value, const sig
 opened_envelope open_envelope(const cache_key& key, std::string_view bytes,
                               const signing_keys& keys, std::uint64_t most_bytes);
 
-/// The name of an entry in the remote tier: `prefix`, cache, version and the SHA-256 of the key's
-/// bytes in hexadecimal, joined by colons: "hearth:default:0:ab12..".
+/// The name of an entry in the remote tier: `prefix`, cache, version and the XXH3-128 of the
+/// key's bytes in hexadecimal, joined by colons: "hearth:default:0:ab12..".
 std::string remote_entry_name(std::string_view prefix, const cache_key& key);
 /// The name of the lease of an entry: the same, and ":lease".
 std::string remote_lease_name(std::string_view prefix, const cache_key& key);

@@ -1,6 +1,7 @@
 #include "storage/remote/envelope_codec.hpp"
 
 #include "messages/artifact.hpp"
+#include "storage/hash/copy_hash.hpp"
 
 #include <array>
 #include <msgpack.hpp>
@@ -34,7 +35,7 @@ enum class place {
   coding,
   payload_bytes,
   metadata,
-  digest,
+  checksum,
   signature,
   algorithm,
   key_id,
@@ -68,6 +69,7 @@ public:
     case place::version: return number == envelope_version && go(place::coding);
     case place::coding: fields.coding = number; return go(place::payload_bytes);
     case place::payload_bytes: fields.payload_bytes = number; return go(place::metadata);
+    case place::checksum: fields.checksum = number; return go(place::signature);
     case place::algorithm: fields.signature->algorithm = number; return go(place::key_id);
     default: return false;
     }
@@ -84,10 +86,7 @@ public:
   bool visit_bin(const char* data, std::uint32_t size) {
     const std::string_view bytes(data, size);
     switch (at_) {
-    case place::metadata: fields.metadata = bytes; return go(place::digest);
-    case place::digest:
-      fields.digest = bytes;
-      return size == sizeof(hearth::digest::bytes) && go(place::signature);
+    case place::metadata: fields.metadata = bytes; return go(place::checksum);
     case place::signature_bytes: fields.signature->bytes = bytes; return go(place::stored);
     case place::stored: fields.stored = bytes; return go(place::end);
     default: return false;
@@ -117,11 +116,19 @@ bool is_possible(const envelope_fields& fields) {
   return false;
 }
 
+template <std::size_t Count>
+std::array<char, 8 * Count> little_endian(const std::array<std::uint64_t, Count>& numbers) {
+  std::array<char, 8 * Count> bytes;
+  auto* at = bytes.data();
+  for (const auto number : numbers)
+    for (unsigned bit = 0; bit < 64; bit += 8)
+      *at++ = static_cast<char>(number >> bit);
+  return bytes;
+}
+
 // Length and bytes, so that no two lists of parts read the same.
 void add_length(std::string& out, std::size_t bytes) {
-  std::array<char, 8> length;
-  for (unsigned i = 0; i < length.size(); ++i)
-    length[i] = static_cast<char>(static_cast<std::uint64_t>(bytes) >> (8 * i));
+  const auto length = little_endian(std::array{std::uint64_t{bytes}});
   out.append(length.data(), length.size());
 }
 void add_part(std::string& out, std::string_view part) {
@@ -141,7 +148,7 @@ std::string pack_envelope(const envelope_fields& fields) {
   pack_text(out, envelope_magic);
   out.pack_uint64(envelope_version).pack_uint64(fields.coding).pack_uint64(fields.payload_bytes);
   pack_bytes(out, fields.metadata);
-  pack_bytes(out, fields.digest);
+  out.pack_uint64(fields.checksum);
   if (fields.signature) {
     out.pack_array(signature_items).pack_uint64(fields.signature->algorithm);
     pack_text(out, fields.signature->key_id);
@@ -159,6 +166,13 @@ std::optional<envelope_fields> unpack_envelope(std::string_view bytes) {
   if (!msgpack::parse(bytes.data(), bytes.size(), used, events)) return {};
   if (!events.is_complete() || used != bytes.size() || !is_possible(events.fields)) return {};
   return events.fields;
+}
+
+std::uint64_t entry_checksum(const cache_key& key, const envelope_fields& fields,
+                             std::uint64_t stored_hash) {
+  const auto parts = little_endian(
+      std::array{fields.coding, fields.payload_bytes, hash_bytes(fields.metadata), stored_hash});
+  return hash_seeded(parts.data(), parts.size(), key.disk_hash);
 }
 
 digest entry_digest(const cache_key& key, const envelope_fields& fields) {

@@ -1,6 +1,6 @@
-// The msgpack form of an envelope, and what its digest covers: docs/remote-format.md byte for byte.
-// Says what bytes mean, and not whether to believe them. Pure functions over plain data, any
-// thread.
+// The msgpack form of an envelope, and what its checksum and its signature cover:
+// docs/remote-format.md byte for byte. Says what bytes mean, and not whether to believe them. Pure
+// functions over plain data, any thread.
 #pragma once
 
 #include "messages/cache_key.hpp"
@@ -15,8 +15,8 @@
 namespace hearth::storage {
 
 inline constexpr std::string_view envelope_magic = "hearth";
-inline constexpr std::uint64_t envelope_version = 1;
-/// What the digest begins with, so that it cannot be taken for another one's.
+inline constexpr std::uint64_t envelope_version = 2;
+/// What a signed entry's digest begins with, so that it cannot be taken for another one's.
 inline constexpr std::string_view digest_label = "hearth-entry-1";
 /// Payloads below this are not tried to compress, bytes.
 inline constexpr std::size_t min_packed_bytes = 128;
@@ -31,7 +31,7 @@ struct envelope_fields {
   std::uint64_t coding = 0;
   std::uint64_t payload_bytes = 0; ///< when unpacked
   std::string_view metadata;
-  std::string_view digest; ///< 32 bytes
+  std::uint64_t checksum = 0;
   std::optional<storage::signature> signature;
   std::string_view stored; ///< the payload, packed or not
 };
@@ -43,8 +43,13 @@ std::string pack_envelope(const envelope_fields& fields);
 /// types, another count, bytes left over, a length beyond the end, an impossible size.
 std::optional<envelope_fields> unpack_envelope(std::string_view bytes);
 
-/// SHA-256 of the entry: cache name, version, key, coding, payload size, metadata and the payload
-/// as it is stored. So what it vouches for is known before anything is unpacked.
+/// XXH3-64 of the entry: cache name, version, key, coding, payload size, metadata, and the payload
+/// as it is stored, of which this takes the hash (`hash_bytes`). Shows what was damaged, or belongs
+/// elsewhere.
+std::uint64_t entry_checksum(const cache_key& key, const envelope_fields& fields,
+                             std::uint64_t stored_hash);
+
+/// SHA-256 of the same: what is signed. The checksum withstands nobody who means to deceive.
 digest entry_digest(const cache_key& key, const envelope_fields& fields);
 
 } // namespace hearth::storage

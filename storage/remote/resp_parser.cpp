@@ -13,6 +13,10 @@ namespace {
 constexpr std::uint64_t direct_from_bytes = 4u << 10;
 constexpr std::uint64_t eager_bytes = 4u << 20;
 constexpr std::uint64_t eager_items = 64;
+// So many values like the last are received at once, when that takes no more than so many times
+// what is usual.
+constexpr std::uint64_t received_values = 4;
+constexpr std::uint64_t most_buffers = 4;
 
 // Whether a value may begin with it.
 bool is_mark(char c) {
@@ -26,6 +30,7 @@ resp_parser::resp_parser(resp_limits limits, resp_side from)
     , from_(from) {
   constexpr std::size_t line_end_bytes = 2;
   limits_.buffer_bytes = std::max(limits_.buffer_bytes, limits_.line_bytes + 2 * line_end_bytes);
+  receives_ = limits_.buffer_bytes;
 }
 
 bool resp_parser::is_between_values() const noexcept {
@@ -39,14 +44,14 @@ std::span<char> resp_parser::room() {
     grow_bulk();
     return {bulk_.text.data() + bulk_received_, bulk_.text.size() - bulk_received_};
   }
-  if (buffer_.empty()) buffer_.resize(limits_.buffer_bytes);
+  if (buffer_.size() < receives_) buffer_.resize(receives_);
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
     scanned_ -= begin_;
     begin_ = 0;
   }
-  return {buffer_.data() + end_, buffer_.size() - end_};
+  return {buffer_.data() + end_, receives_ - end_}; // what is left is less than a line
 }
 
 void resp_parser::filled(std::size_t count) {
@@ -168,13 +173,15 @@ bool resp_parser::start_bulk(char mark, std::string_view length, resp_value& out
   if (!bytes || *bytes < 0) return refuse("a length that is no number");
   if (static_cast<std::uint64_t>(*bytes) > limits_.bytes - bytes_seen_)
     return refuse("a bulk string above the limit");
+  bulk_bytes_ = static_cast<std::uint64_t>(*bytes);
   bulk_ = {};
   bulk_.text.reserve(std::min(bulk_bytes_, eager_bytes));
   bulk_.type = mark == '!' ? resp_value::kind::error : resp_value::kind::bytes;
   verbatim_ = mark == '=';
-  bulk_bytes_ = static_cast<std::uint64_t>(*bytes);
   bulk_received_ = 0;
   bytes_seen_ += bulk_bytes_;
+  receives_ = std::clamp<std::uint64_t>(received_values * bulk_bytes_, limits_.buffer_bytes,
+                                        most_buffers * limits_.buffer_bytes);
   step_ = step::bulk;
   return false;
 }

@@ -23,6 +23,7 @@ private:
   std::size_t size_;
 };
 
+constexpr std::size_t first_piece_bytes = 4u << 10;
 constexpr std::size_t piece_bytes = 32u << 10;
 
 } // namespace
@@ -48,6 +49,7 @@ void resp_writer::add(std::vector<std::string> arguments) {
 void resp_writer::append(std::string_view text) {
   if (!open_ || pieces_.back().size() + text.size() > piece_bytes) {
     pieces_.emplace_back();
+    if (pieces_.size() == 1) pieces_.front().reserve(first_piece_bytes);
     open_ = true;
   }
   pieces_.back() += text;
@@ -60,9 +62,12 @@ void resp_writer::append_own(std::string text) {
   open_ = false;
 }
 
+// The room of the first piece, which is never an argument by itself, serves what comes next.
 void resp_writer::clear() {
-  pieces_.clear();
-  open_ = false;
+  if (bytes_ == 0) return;
+  pieces_.resize(1);
+  pieces_.front().clear();
+  open_ = true;
   bytes_ = 0;
 }
 

@@ -22,7 +22,7 @@ public:
 
   void add(std::vector<std::string> arguments);
 
-  bool is_empty() const noexcept { return pieces_.empty(); }
+  bool is_empty() const noexcept { return bytes_ == 0; }
   /// Bytes of all pieces.
   std::size_t size() const noexcept { return bytes_; }
   /// All of it, in order; valid until something is added or it is cleared.

@@ -1,7 +1,8 @@
-// Envelopes: hostile bytes as they are, and once more with a digest and a signature that fit, as
+// Envelopes: hostile bytes as they are, and once more with a checksum and a signature that fit, as
 // somebody could make them who may write to the server; then the file of the keys.
 #include "storage/remote/envelope.hpp"
 
+#include "storage/hash/copy_hash.hpp"
 #include "storage/remote/envelope_codec.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/storage/remote/remote_keys.hpp"
@@ -28,9 +29,9 @@ void open(const cache_key& key, std::string_view bytes, bool may_be_taken) {
 }
 
 void open_repaired(const cache_key& key, envelope_fields fields) {
+  fields.checksum = entry_checksum(key, fields, hash_bytes(fields.stored));
   const auto sum = entry_digest(key, fields);
-  fields.digest = sum.view();
-  // A seed's own signature still fits when nothing but its digest was changed.
+  // A seed's own signature still fits when nothing but its checksum was changed.
   const bool genuine = fields.signature && is_signed_by(test::two_keys(), *fields.signature, sum);
   open(key, pack_envelope(fields), !key.cache->sign || genuine);
   const auto& signer = test::two_keys().back();

@@ -1,7 +1,7 @@
 // docs/store-format.md is complete: a reader that was written from it alone finds what the program
 // finds, and the bytes that were stored.
 #include "messages/key.hpp"
-#include "storage/disk/copy_hash.hpp"
+#include "storage/hash/copy_hash.hpp"
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/hearth_program.hpp"
 
@@ -68,7 +68,7 @@ TEST_CASE("a reader written from the format's page agrees with the program about
                      .expires_unix_ms = expires,
                      .compress = compress});
       sums[cache.name() + "|" + name] =
-          fmt::format("{:016x}", hearth::storage::disk::hash_bytes(payload));
+          fmt::format("{:016x}", hearth::storage::hash_bytes(payload));
     };
     put(graphs, "hot", noise(500'000, 7), false);
     for (int i = 0; i < 4000; ++i) {

@@ -14,6 +14,10 @@ zstd = ctypes.CDLL("libzstd.so.1")
 zstd.ZSTD_decompress.restype = ctypes.c_size_t
 zstd.ZSTD_decompress.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
 
+xxhash = ctypes.CDLL("libxxhash.so.0")
+xxhash.XXH3_64bits_withSeed.restype = ctypes.c_uint64
+xxhash.XXH3_64bits_withSeed.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64]
+
 FIXED = {0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q"}
 SIZED = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I", 0xC4: ">B", 0xC5: ">H", 0xC6: ">I", 0xDC: ">H"}
 
@@ -55,6 +59,21 @@ class Msgpack:
         return self.take(size) if tag <= 0xC6 else self.take(size).decode()
 
 
+def xxh3(data, seed=0):
+    return xxhash.XXH3_64bits_withSeed(data, len(data), seed)
+
+
+def checksum_of(cache, version, key, coding, size, metadata, stored):
+    return xxh3(struct.pack("<4Q", coding, size, xxh3(metadata), xxh3(stored)), xxh3(key, xxh3(cache + b"\0" + version)))
+
+
+def digest_of(parts):
+    whole = hashlib.sha256()
+    for part in parts:
+        whole.update(struct.pack("<Q", len(part)) + part)
+    return whole.digest()
+
+
 def main():
     path, cache, version, key_hex = sys.argv[1:5]
     with open(path, "rb") as file:
@@ -62,13 +81,10 @@ def main():
     items = reader.item()
     need(reader.at == len(reader.data), "bytes left over")
     need(len(items) == 8, "not eight items")
-    magic, form, coding, size, metadata, digest, signature, stored = items
-    need(magic == "hearth" and form == 1, "another format")
-    whole = hashlib.sha256()
-    for part in (b"hearth-entry-1", cache.encode(), version.encode(), bytes.fromhex(key_hex),
-                 str(coding).encode(), str(size).encode(), metadata, stored):
-        whole.update(struct.pack("<Q", len(part)) + part)
-    need(whole.digest() == digest, "the digest does not fit")
+    magic, form, coding, size, metadata, checksum, signature, stored = items
+    need(magic == "hearth" and form == 2, "another format")
+    cache, version, key = cache.encode(), version.encode(), bytes.fromhex(key_hex)
+    need(checksum_of(cache, version, key, coding, size, metadata, stored) == checksum, "the checksum does not fit")
     payload = stored
     if coding == 1:
         room = ctypes.create_string_buffer(size)
@@ -80,6 +96,8 @@ def main():
         key_id, secret = sys.argv[5], bytes.fromhex(sys.argv[6])
         need(signature is not None, "not signed")
         need(signature[0] == 1 and signature[1] == key_id, "signed by " + str(signature[1]))
+        digest = digest_of((b"hearth-entry-1", cache, version, key, str(coding).encode(), str(size).encode(),
+                            metadata, stored))
         covered = b"hearth-signature-1" + bytes([1, len(key_id)]) + key_id.encode() + digest
         right = hmac.new(secret, covered, hashlib.sha256).digest()
         need(hmac.compare_digest(right, signature[2]), "the signature is wrong")

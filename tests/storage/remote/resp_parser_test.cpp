@@ -231,6 +231,25 @@ TEST_CASE("resp: an announced length takes little memory before its bytes are th
   CHECK(parser.room().size() <= 4u << 20);
 }
 
+TEST_CASE("resp: what is received at once follows the size of values, within bounds") {
+  resp_parser parser;
+  resp_value value;
+  const auto room_after = [&](std::size_t bytes) {
+    const auto reply = "$" + std::to_string(bytes) + "\r\n" + std::string(bytes, 'v') + "\r\n";
+    std::string_view rest = reply;
+    REQUIRE(parser.take(rest, value) == outcome::value);
+    REQUIRE(rest.empty());
+    REQUIRE(parser.next(value) == outcome::more);
+    return parser.room().size();
+  };
+  const auto usual = parser.room().size();
+  CHECK(room_after(1000) == usual);
+  CHECK(room_after(10000) == 40000);
+  CHECK(room_after(usual) == 4 * usual);
+  CHECK(room_after(1000000) == 4 * usual);
+  CHECK(room_after(1) == usual);
+}
+
 TEST_CASE("resp: random values in random pieces are what they were") {
   std::mt19937 random(7);
   const auto pick = [&](std::size_t below) { return random() % below; };

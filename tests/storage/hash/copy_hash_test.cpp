@@ -1,10 +1,10 @@
 #include "messages/hash.hpp"
-#include "storage/disk/copy_hash.hpp"
+#include "storage/hash/copy_hash.hpp"
 #include "tests/storage/disk/store_fixture.hpp"
 
 using namespace hearth;
 using namespace hearth::test;
-using namespace hearth::storage::disk;
+using namespace hearth::storage;
 
 TEST_CASE("copying while hashing gives the bits of XXH3 for every length and alignment") {
   const auto text = noise(70000, 11);

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace hearth::storage::disk {
+namespace hearth::storage {
 
 /// Copies `bytes` and returns the hash of what was copied: a source that changes meanwhile yields
 /// the hash of what is now at `to`, or one that fits neither.
@@ -28,4 +28,4 @@ std::uint64_t copy_and_hash_portable(char* to, const char* from, std::size_t byt
 /// Whether the fast form is in use.
 bool has_fast_copy_hash() noexcept;
 
-} // namespace hearth::storage::disk
+} // namespace hearth::storage

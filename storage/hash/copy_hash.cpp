@@ -1,4 +1,4 @@
-#include "storage/disk/copy_hash.hpp"
+#include "storage/hash/copy_hash.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-namespace hearth::storage::disk {
+namespace hearth::storage {
 namespace {
 
 // XXH3's long form works on stripes of 64 bytes, sixteen a block. Up to this size its short forms
@@ -166,4 +166,4 @@ std::uint64_t hash_bytes(const char* data, std::size_t bytes) noexcept {
 
 #endif
 
-} // namespace hearth::storage::disk
+} // namespace hearth::storage
