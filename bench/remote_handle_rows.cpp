@@ -4,9 +4,9 @@
 #include "bench/frame/figures.hpp"
 #include "bench/frame/timing.hpp"
 #include "bench/peers/redis_process.hpp"
+#include "bench/remote_entries.hpp"
 #include "bench/rows.hpp"
 #include "hearth/hearth.hpp"
-#include "storage/remote/envelope.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -36,10 +36,9 @@ class remote_cache {
 public:
   remote_cache(const std::string& url, std::chrono::milliseconds deadline)
       : host_(settings(url, deadline))
-      , entries_(*host_.open("bench", {.memory = false, .disk = false})) {}
+      , entries_(*host_.open(remote_cache_name, {.memory = false, .disk = false})) {}
 
   cache& entries() { return entries_; }
-  runtime& host() { return host_; }
 
 private:
   static config settings(const std::string& url, std::chrono::milliseconds deadline) {
@@ -52,19 +51,6 @@ private:
   runtime host_;
   cache entries_;
 };
-
-// All entries are on the server once this returns. What is written behind has a bound: what is
-// asked for faster than the server takes it would be dropped.
-void fill(const std::string& url, const dataset& data) {
-  const auto block = std::min<std::size_t>(1'000, 16 * kib * kib / data.value_bytes());
-  for (std::size_t first = 0; first < data.size(); first += block) {
-    remote_cache writer(url, patient);
-    for (std::size_t i = first; i < std::min(first + block, data.size()); ++i)
-      if (!writer.entries().insert(data.key(i), data.value(i)))
-        throw std::runtime_error("cannot insert into the remote tier");
-    writer.host().shutdown();
-  }
-}
 
 void require(const expected<lookup>& found, const dataset& data) {
   if (!found || found->value.payload().size() != data.value_bytes())
@@ -102,12 +88,9 @@ void measure_gets(row_run& run, std::size_t value_bytes, const get_function& get
   const redis_process redis(run.how().directory);
   const auto names = std::min(most_names, data_bytes / value_bytes);
   const dataset data(run.scaled(names, 100), value_bytes);
-  fill(redis.url(), data);
+  fill_remote(redis.url(), data);
   // What redis-benchmark gets is as large as an entry's envelope.
-  const auto id = *cache_id::make("bench");
-  const cache_key key{std::make_shared<const named_cache>(named_cache{id, 0, 0}),
-                      data.key_bytes(0)};
-  const auto bytes = storage::seal_envelope(key, data.value(0), {}).size();
+  const auto bytes = envelope_bytes(data);
   redis.fill(data.size(), bytes);
   remote_cache reader(redis.url(), patient);
   const auto gets =

@@ -478,9 +478,10 @@ private:
     return *bytes;
   }
 
+  // One bit of the payload, which is what an entry ends with.
   static void flip(std::string& bytes) {
-    auto& middle = bytes[bytes.size() / 2];
-    middle = static_cast<char>(middle ^ 0x10);
+    auto& last = bytes.back();
+    last = static_cast<char>(last ^ 0x10);
   }
 
   // An entry as another machine would have sealed it.

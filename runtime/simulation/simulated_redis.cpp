@@ -1,5 +1,6 @@
 #include "runtime/simulation/simulated_redis.hpp"
 
+#include "messages/hash.hpp"
 #include "storage/remote/server_error.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -61,7 +62,7 @@ redis_behavior::scope scope_of(const std::string& word) {
 std::string short_text(const remote_server::command& arguments) {
   const auto at_name = arguments[0] == "EVAL" ? 3u : 1u;
   auto name = arguments.size() > at_name ? arguments[at_name] : std::string();
-  constexpr std::size_t hash_digits = 64, shown_digits = 8;
+  constexpr std::size_t hash_digits = 2 * sizeof(hash_128::bytes), shown_digits = 8;
   const auto colon = name.find(':', name.find(':', name.find(':') + 1) + 1);
   if (colon != std::string::npos && name.size() >= colon + 1 + hash_digits)
     name.erase(colon + 1 + shown_digits, hash_digits - shown_digits);
