@@ -24,6 +24,7 @@ std::string pack_payload(std::string_view payload) {
 
 envelope_fault check(const cache_key& key, const envelope_fields& fields, std::uint64_t stored_hash,
                      const signing_keys& keys) {
+  if (fields.key != std::string_view(key.bytes)) return envelope_fault::damaged;
   if (fields.checksum != entry_checksum(key, fields, stored_hash)) return envelope_fault::damaged;
   if (!key.cache->sign) return envelope_fault::none;
   if (!fields.signature) return envelope_fault::unsigned_;
@@ -83,6 +84,7 @@ std::string seal_envelope(const cache_key& key, const artifact& value, const sig
   if ((sign && keys.empty()) || value.payload().size() > max_stored_bytes) return {};
   const auto packed = pack_payload(value.payload());
   envelope_fields fields;
+  fields.key = key.bytes;
   fields.payload_bytes = value.payload().size();
   fields.metadata = value.metadata_bytes();
   fields.stored = packed.empty() ? value.payload() : std::string_view(packed);

@@ -1,4 +1,4 @@
-// How an entry travels in the remote tier: one msgpack value with the entry's metadata, its payload
+// How an entry travels in the remote tier: one msgpack value with its key, metadata, payload
 // (zstd when that is smaller), a checksum of all, and a signature when signing is on. Both cover
 // the cache's name and version, the key, the metadata and the payload, so an entry that stands
 // under another key, or whose guard was changed, is none. Pure functions over plain data, any
@@ -22,7 +22,7 @@ enum class envelope_fault : std::uint8_t {
   none,
   malformed, ///< not an envelope of a version that we know
   too_large, ///< above the limit, or its payload would be when unpacked
-  damaged,   ///< the checksum does not fit: flipped bytes, or the entry of another key or cache
+  damaged,   ///< the entry of another key or cache, or the checksum does not fit
   unsigned_, ///< signing is on, and it has no signature
   forged,    ///< its signature is wrong, or by a key that we do not have
 };

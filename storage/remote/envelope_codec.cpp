@@ -32,6 +32,7 @@ enum class place {
   envelope,
   magic,
   version,
+  key,
   coding,
   payload_bytes,
   metadata,
@@ -43,7 +44,7 @@ enum class place {
   stored,
   end
 };
-constexpr std::uint32_t envelope_items = 8;
+constexpr std::uint32_t envelope_items = 9;
 constexpr std::uint32_t signature_items = 3;
 
 // Takes msgpack's events in the one order that is an envelope, and stops at any other.
@@ -66,7 +67,7 @@ public:
 
   bool visit_positive_integer(std::uint64_t number) {
     switch (at_) {
-    case place::version: return number == envelope_version && go(place::coding);
+    case place::version: return number == envelope_version && go(place::key);
     case place::coding: fields.coding = number; return go(place::payload_bytes);
     case place::payload_bytes: fields.payload_bytes = number; return go(place::metadata);
     case place::checksum: fields.checksum = number; return go(place::signature);
@@ -86,6 +87,7 @@ public:
   bool visit_bin(const char* data, std::uint32_t size) {
     const std::string_view bytes(data, size);
     switch (at_) {
+    case place::key: fields.key = bytes; return go(place::coding);
     case place::metadata: fields.metadata = bytes; return go(place::checksum);
     case place::signature_bytes: fields.signature->bytes = bytes; return go(place::stored);
     case place::stored: fields.stored = bytes; return go(place::end);
@@ -141,12 +143,15 @@ void add_part(std::string& out, std::string_view part) {
 std::string pack_envelope(const envelope_fields& fields) {
   constexpr std::size_t most_framing_bytes = 128;
   std::string bytes;
-  bytes.reserve(fields.metadata.size() + fields.stored.size() + most_framing_bytes);
+  bytes.reserve(fields.key.size() + fields.metadata.size() + fields.stored.size() +
+                most_framing_bytes);
   text_stream stream{bytes};
   packer out(stream);
   out.pack_array(envelope_items);
   pack_text(out, envelope_magic);
-  out.pack_uint64(envelope_version).pack_uint64(fields.coding).pack_uint64(fields.payload_bytes);
+  out.pack_uint64(envelope_version);
+  pack_bytes(out, fields.key);
+  out.pack_uint64(fields.coding).pack_uint64(fields.payload_bytes);
   pack_bytes(out, fields.metadata);
   out.pack_uint64(fields.checksum);
   if (fields.signature) {

@@ -28,6 +28,7 @@ enum class payload_coding : std::uint8_t { raw = 0, zstd = 1 };
 
 /// The fields of an envelope in their order. The views point into its bytes.
 struct envelope_fields {
+  std::string_view key; ///< its msgpack
   std::uint64_t coding = 0;
   std::uint64_t payload_bytes = 0; ///< when unpacked
   std::string_view metadata;

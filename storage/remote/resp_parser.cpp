@@ -51,7 +51,8 @@ std::span<char> resp_parser::room() {
     scanned_ -= begin_;
     begin_ = 0;
   }
-  return {buffer_.data() + end_, receives_ - end_}; // what is left is less than a line
+  // What is left is less than a line, if `next` wanted more; else all that there is may be used.
+  return {buffer_.data() + end_, (end_ < receives_ ? receives_ : buffer_.size()) - end_};
 }
 
 void resp_parser::filled(std::size_t count) {

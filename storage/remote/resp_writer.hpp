@@ -26,7 +26,10 @@ public:
   /// Bytes of all pieces.
   std::size_t size() const noexcept { return bytes_; }
   /// All of it, in order; valid until something is added or it is cleared.
-  std::vector<std::string_view> pieces() const { return {pieces_.begin(), pieces_.end()}; }
+  std::vector<std::string_view> pieces() const {
+    if (is_empty()) return {};
+    return {pieces_.begin(), pieces_.end()};
+  }
   void clear();
 
 private:

@@ -29,6 +29,7 @@ void open(const cache_key& key, std::string_view bytes, bool may_be_taken) {
 }
 
 void open_repaired(const cache_key& key, envelope_fields fields) {
+  fields.key = key.bytes;
   fields.checksum = entry_checksum(key, fields, hash_bytes(fields.stored));
   const auto sum = entry_digest(key, fields);
   // A seed's own signature still fits when nothing but its checksum was changed.

@@ -14,12 +14,18 @@ zstd = ctypes.CDLL("libzstd.so.1")
 zstd.ZSTD_decompress.restype = ctypes.c_size_t
 zstd.ZSTD_decompress.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
 
+class Hash128(ctypes.Structure):
+    _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
+
+
 xxhash = ctypes.CDLL("libxxhash.so.0")
 xxhash.XXH3_64bits_withSeed.restype = ctypes.c_uint64
 xxhash.XXH3_64bits_withSeed.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64]
+xxhash.XXH3_128bits.restype = Hash128
+xxhash.XXH3_128bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 
-FIXED = {0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q"}
-SIZED = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I", 0xC4: ">B", 0xC5: ">H", 0xC6: ">I", 0xDC: ">H"}
+FIXED = {0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q", 0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"}
+SIZED = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I", 0xC4: ">B", 0xC5: ">H", 0xC6: ">I", 0xDC: ">H", 0xDD: ">I"}
 
 
 def need(holds, what):
@@ -54,13 +60,18 @@ class Msgpack:
             return self.take(tag & 31).decode()
         need(tag in SIZED, "an unexpected type 0x%02x" % tag)
         size = self.number(SIZED[tag])
-        if tag == 0xDC:
+        if tag >= 0xDC:
             return [self.item() for _ in range(size)]
         return self.take(size) if tag <= 0xC6 else self.take(size).decode()
 
 
 def xxh3(data, seed=0):
     return xxhash.XXH3_64bits_withSeed(data, len(data), seed)
+
+
+def name_of(cache, version, key):
+    made = xxhash.XXH3_128bits(key, len(key))
+    return "hearth:%s:%s:%016x%016x" % (cache.decode(), version.decode(), made.high, made.low)
 
 
 def checksum_of(cache, version, key, coding, size, metadata, stored):
@@ -80,10 +91,12 @@ def main():
         reader = Msgpack(file.read())
     items = reader.item()
     need(reader.at == len(reader.data), "bytes left over")
-    need(len(items) == 8, "not eight items")
-    magic, form, coding, size, metadata, checksum, signature, stored = items
+    need(len(items) == 9, "not nine items")
+    magic, form, own_key, coding, size, metadata, checksum, signature, stored = items
     need(magic == "hearth" and form == 2, "another format")
+    need(len(stored) == size if coding == 0 else coding == 1 and len(stored) < size, "an impossible size")
     cache, version, key = cache.encode(), version.encode(), bytes.fromhex(key_hex)
+    need(own_key == key, "the entry of another key")
     need(checksum_of(cache, version, key, coding, size, metadata, stored) == checksum, "the checksum does not fit")
     payload = stored
     if coding == 1:
@@ -91,7 +104,7 @@ def main():
         need(zstd.ZSTD_decompress(room, size, stored, len(stored)) == size, "does not unpack")
         payload = room.raw[:size]
     need(len(payload) == size, "another size")
-    answer = {"coding": coding, "metadata": metadata.hex(), "payload": payload.hex()}
+    answer = {"name": name_of(cache, version, key), "coding": coding, "metadata": metadata.hex(), "payload": payload.hex()}
     if len(sys.argv) > 5:
         key_id, secret = sys.argv[5], bytes.fromhex(sys.argv[6])
         need(signature is not None, "not signed")

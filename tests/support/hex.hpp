@@ -1,6 +1,8 @@
 // Bytes as tests compare them with what is written down.
 #pragma once
 
+#include "messages/hex.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -8,12 +10,8 @@ namespace hearth::test {
 
 /// Two lower-case hexadecimal digits a byte.
 inline std::string hex(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
-  for (const char c : bytes) {
-    text += digits[static_cast<unsigned char>(c) >> 4];
-    text += digits[static_cast<unsigned char>(c) & 15];
-  }
+  append_hex(text, bytes);
   return text;
 }
 

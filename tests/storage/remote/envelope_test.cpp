@@ -84,6 +84,38 @@ TEST_CASE("envelope: the entry of another key, cache or version is damaged, sign
   }
 }
 
+TEST_CASE("envelope: a signed entry that stands elsewhere is forged, however well it is made up") {
+  const auto key = key_in("graphs", "k", true);
+  const auto bytes = seal_envelope(key, some_artifact(), two_keys());
+  for (const auto& other :
+       {key_in("graphs", "l", true), key_in("others", "k", true), key_in("graphs", "k", true, "1")})
+    CHECK(fault_of(other, remade(other, bytes, [&](auto& f) { f.key = other.bytes; }),
+                   two_keys()) == envelope_fault::forged);
+  CHECK(fault_of(key, remade(key, bytes, [](auto& f) { --f.payload_bytes; }), two_keys()) ==
+        envelope_fault::forged);
+}
+
+TEST_CASE("envelope: an entry says its key whole, and is none under a key of the same hashes") {
+  const auto key = key_in("graphs", "k");
+  auto other = key_in("graphs", "l");
+  other.disk_hash = key.disk_hash; // as two keys may have it that were made to
+  const auto bytes = seal_envelope(key, some_artifact(), {});
+  CHECK(fault_of(key, bytes) == envelope_fault::none);
+  CHECK(fault_of(other, bytes) == envelope_fault::damaged);
+}
+
+TEST_CASE("envelope: other versions are malformed") {
+  const auto key = key_in("graphs", "k");
+  const auto bytes = seal_envelope(key, some_artifact(), {});
+  constexpr std::size_t at_version = 8;
+  REQUIRE(bytes[at_version] == 2);
+  for (const char version : {'\0', '\1', '\3', '\x7f'}) {
+    auto changed = bytes;
+    changed[at_version] = version;
+    CHECK(fault_of(key, changed) == envelope_fault::malformed);
+  }
+}
+
 TEST_CASE("envelope: no flipped bit and no lost or added byte is taken") {
   for (const bool sign : {false, true}) {
     const auto key = key_in("graphs", "k", sign);
@@ -198,25 +230,33 @@ TEST_CASE("envelope: coding and sizes that cannot be are malformed") {
 TEST_CASE("envelope: hostile msgpack is malformed, at once and without its memory") {
   using namespace std::string_literals;
   const auto key = key_in("graphs", "k");
-  const std::string head = "\x98\xa6hearth\x01\x00\x05\xc4\x00"s; // up to the digest
+  const std::string head = "\x99\xa6hearth\x02\xc4\x02\xa1k\x00\x05\xc4\x00"s; // up to the checksum
+  const std::string sum = "\xcf" + std::string(8, 's');
+  REQUIRE(unpack_envelope(head + sum + "\xc0\xc4\x05short"s)); // as what follows could be
   const std::string hostile[] = {
       ""s,
       "\xc0"s,
-      "\xdd\xff\xff\xff\xff"s,                                 // an array of 2^32 - 1
-      "\xdf\xff\xff\xff\xff"s,                                 // a map of as many
-      "\xc6\xff\xff\xff\xff"s,                                 // bytes of as many
-      std::string(100000, '\x91'),                             // arrays in arrays
-      "\x98"s + std::string(100000, '\x98'),                   // the same where the magic stands
-      "\x98\xa6hearth\x02\x00\x00\xc4\x00"s,                   // another version
-      "\x98\xa6hearth\xff"s,                                   // a negative one
-      "\x98\xa6heartH\x01"s,                                   // another magic
-      "\x97\xa6hearth\x01"s,                                   // another count
-      head + "\xc6\xff\xff\xff\xff"s,                          // a giant digest
-      head + "\xc4\x1f"s + std::string(31, 'd'),               // a short one
-      head + "\xc4\x20"s + std::string(32, 'd') + "\x94\x01"s, // a signature of four
-      head + "\xc4\x20"s + std::string(32, 'd') + "\xdd\xff\xff\xff\xff"s,
-      head + "\xc4\x20"s + std::string(32, 'd') + "\xc0\xc6\xff\xff\xff\xff" + "12345"s,
-      head + "\xc4\x20"s + std::string(32, 'd') + "\xc0\xa5" + "12345"s, // text, not bytes
+      "\xdd\xff\xff\xff\xff"s,                            // an array of 2^32 - 1
+      "\xdf\xff\xff\xff\xff"s,                            // a map of as many
+      "\xc6\xff\xff\xff\xff"s,                            // bytes of as many
+      std::string(100000, '\x91'),                        // arrays in arrays
+      "\x99"s + std::string(100000, '\x99'),              // the same where the magic stands
+      "\x99\xa6hearth\xff"s,                              // a negative version
+      "\x99\xa6heartH\x02"s,                              // another magic
+      "\x98\xa6hearth\x02"s,                              // another count
+      "\x99\xa6hearth\x02\xa1k"s,                         // a key that is text
+      "\x99\xa6hearth\x02\xc6\xff\xff\xff\xff"s,          // a giant one
+      head + "\xc4\x08"s + std::string(8, 's'),           // a checksum of bytes
+      head + "\xc6\xff\xff\xff\xff"s,                     // of giant ones
+      head + "\xa1s"s,                                    // of text
+      head + "\xc0"s,                                     // none
+      head + "\xff"s,                                     // a negative one
+      head + "\xcb"s + std::string(8, 's'),               // a real number
+      head + "\xcfsss"s,                                  // half of one
+      head + sum + "\x94\x01"s,                           // a signature of four
+      head + sum + "\xdd\xff\xff\xff\xff"s,               // of giant many
+      head + sum + "\xc0\xc6\xff\xff\xff\xff" + "12345"s, // a giant payload
+      head + sum + "\xc0\xa5" + "12345"s,                 // text, not bytes
   };
   for (const auto& bytes : hostile) {
     CAPTURE(bytes.size());

@@ -40,7 +40,8 @@ TEST_CASE("envelope: a reader written from the format's page finds what was seal
       auto command = "python3 " HEARTH_SOURCE_DIR "/tests/support/envelope_reader.py " +
                      file.string() + " graphs v2 " + hex(key.bytes);
       if (sign) command += " new " + hex(two_keys()[0].secret);
-      const auto expected = "{\"coding\": " + std::string(payload.size() > 128 ? "1" : "0") +
+      const auto expected = "{\"name\": \"" + remote_entry_name("hearth", key) +
+                            "\", \"coding\": " + std::string(payload.size() > 128 ? "1" : "0") +
                             ", \"metadata\": \"" + hex(metadata) + "\", \"payload\": \"" +
                             hex(payload) + "\"" + (sign ? ", \"signed_by\": \"new\"}\n" : "}\n");
       CHECK(output_of(command) == expected);

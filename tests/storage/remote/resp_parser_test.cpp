@@ -250,6 +250,27 @@ TEST_CASE("resp: what is received at once follows the size of values, within bou
   CHECK(room_after(1) == usual);
 }
 
+TEST_CASE("resp: there is room behind the rest of a large piece when values become small") {
+  const std::string large(20000, 'v');
+  std::string bytes = "$20000\r\n" + large + "\r\n$20000\r\n" + large + "\r\n";
+  std::size_t values = 2;
+  for (; bytes.size() < 60000; ++values)
+    bytes += "$1\r\nv\r\n";
+  bytes += "$12";
+  resp_parser parser;
+  resp_value value;
+  auto rest = std::string_view(bytes);
+  std::size_t got = 0;
+  while (parser.take(rest, value) == outcome::value)
+    ++got;
+  CHECK(got == values);
+  CHECK(parser.room().size() > 16000);
+  const auto last = "\r\n" + std::string(12, 'v') + "\r\n";
+  rest = last;
+  REQUIRE(parser.take(rest, value) == outcome::value);
+  CHECK(value.text == std::string(12, 'v'));
+}
+
 TEST_CASE("resp: random values in random pieces are what they were") {
   std::mt19937 random(7);
   const auto pick = [&](std::size_t below) { return random() % below; };

@@ -41,6 +41,18 @@ TEST_CASE("resp writer: small commands share pieces, large arguments are not cop
   CHECK(pieces[2] == "\r\n");
 }
 
+TEST_CASE("resp writer: cleared, it is empty, and keeps no large argument") {
+  resp_writer writer;
+  writer.add({"SET", "k", std::string(resp_writer::own_piece_bytes, 'x')});
+  writer.clear();
+  CHECK(writer.is_empty());
+  CHECK(writer.pieces().empty());
+  writer.add({"GET", "k"});
+  writer.add({"GET", "l"});
+  CHECK(writer.pieces().size() == 1);
+  CHECK(joined(writer) == "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n*2\r\n$3\r\nGET\r\n$1\r\nl\r\n");
+}
+
 TEST_CASE("resp writer: what is written is what a server reads, in order") {
   resp_writer writer;
   std::vector<std::vector<std::string>> sent;
