@@ -1,5 +1,5 @@
-// remote.get, remote.large, remote.many and stalled: the remote tier through the cache handle, as
-// its users have it.
+// remote.get, remote.large, remote.wait, remote.many and stalled: the remote tier through the cache
+// handle, as its users have it.
 #include "bench/frame/dataset.hpp"
 #include "bench/frame/figures.hpp"
 #include "bench/frame/timing.hpp"
@@ -9,11 +9,15 @@
 #include "hearth/hearth.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <deque>
+#include <exception>
 #include <fmt/format.h>
 #include <functional>
 #include <memory>
+#include <semaphore>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -52,12 +56,59 @@ private:
   cache entries_;
 };
 
-void require(const expected<lookup>& found, const dataset& data) {
-  if (!found || found->value.payload().size() != data.value_bytes())
-    throw std::runtime_error("the remote tier did not give what it has");
+constexpr auto not_given = "the remote tier did not give what it has";
+
+bool is_right(const expected<lookup>& found, const dataset& data) {
+  return found && found->value.payload().size() == data.value_bytes();
 }
 
-// As soon as the first is there the next is asked for.
+void require(const expected<lookup>& found, const dataset& data) {
+  if (!is_right(found, data)) throw std::runtime_error(not_given);
+}
+
+// So many clients that each ask for one after the other, as those of an event loop do.
+struct client {
+  struct promise_type {
+    client get_return_object() { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { std::terminate(); }
+  };
+};
+
+struct shared_work {
+  shared_work(cache& in, const dataset& of, std::size_t gets)
+      : entries(in)
+      , data(of)
+      , count(gets) {}
+  cache& entries;
+  const dataset& data;
+  const std::size_t count;
+  std::atomic<std::size_t> asked{0};
+  std::atomic<std::size_t> wrong{0};
+  std::atomic<std::size_t> at_work{depth};
+  std::binary_semaphore over{0};
+};
+
+client get_until_over(std::shared_ptr<shared_work> all) {
+  for (std::size_t i = 0; (i = all->asked.fetch_add(1)) < all->count;) {
+    const auto& wanted = all->data.order()[i % all->data.size()];
+    const auto found = co_await all->entries.get_async(all->data.key(wanted));
+    if (!is_right(found, all->data)) ++all->wrong;
+  }
+  if (--all->at_work == 0) all->over.release();
+}
+
+void get_concurrently(cache& entries, const dataset& data, std::size_t count) {
+  const auto all = std::make_shared<shared_work>(entries, data, count);
+  for (std::size_t i = 0; i < depth; ++i)
+    get_until_over(all);
+  all->over.acquire();
+  if (all->wrong != 0) throw std::runtime_error(not_given);
+}
+
+// One thread, which waits for the first and asks for the next.
 void get_each(cache& entries, const dataset& data, std::size_t count) {
   std::deque<future<lookup>> under_way;
   std::size_t asked = 0;
@@ -146,7 +197,15 @@ void add_remote_handle_rows(registry& all) {
          fmt::format("pipelined gets of {} KiB from a local Redis, through the handle",
                      bytes / kib),
          {"redis"},
-         [bytes = bytes](row_run& run) { measure_gets(run, bytes, get_each, "64 outstanding"); }});
+         [bytes = bytes](row_run& run) {
+           measure_gets(run, bytes, get_concurrently, "64 coroutines");
+         }});
+  all.rows.push_back({"remote.wait",
+                      "gets of 1 KiB from a local Redis by one thread that waits for each",
+                      {"redis"},
+                      [](row_run& run) {
+                        measure_gets(run, kib, get_each, "64 outstanding, waited for in turn");
+                      }});
   all.rows.push_back(
       {"remote.many",
        "get_many of 64 from a local Redis, through the handle",

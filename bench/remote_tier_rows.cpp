@@ -33,8 +33,10 @@ class lone_tier {
 public:
   explicit lone_tier(const std::string& url)
       : system_(threads_and_types())
-      , tier_(system_.spawn(actors::remote_tier, parts(url))) {}
+      , parts_(parts(url, system_))
+      , tier_(system_.spawn(actors::remote_tier, parts_)) {}
   ~lone_tier() {
+    parts_.server->close(); // its thread runs actors of the system
     caf::anon_send_exit(caf::actor_cast<caf::actor>(tier_), caf::exit_reason::user_shutdown);
   }
   lone_tier(const lone_tier&) = delete;
@@ -49,17 +51,19 @@ private:
     share_work(config_);
     return config_;
   }
-  static actors::remote_tier_config parts(const std::string& url) {
+  static actors::remote_tier_config parts(const std::string& url, caf::actor_system& system) {
     remote_config settings;
     settings.url = url;
     settings.deadline = std::chrono::seconds(30);
-    auto made = make_remote_tier(settings, [](log_level, std::string_view) {});
+    auto made = make_remote_tier(
+        settings, [](log_level, std::string_view) {}, &system);
     if (!made) throw std::runtime_error(made.error().text());
     return std::move(*made);
   }
 
   caf::actor_system_config config_;
   caf::actor_system system_;
+  actors::remote_tier_config parts_;
   remote_tier_actor tier_;
 };
 

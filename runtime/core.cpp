@@ -112,7 +112,7 @@ void runtime_core::open_store() {
 
 void runtime_core::open_remote() {
   if (settings_.remote.url.empty()) return;
-  auto tier = make_remote_tier(settings_.remote, sink_of(settings_));
+  auto tier = make_remote_tier(settings_.remote, sink_of(settings_), system_);
   if (!tier) {
     log(log_level::warning, "going on without a remote tier: " + tier.error().text());
     return;

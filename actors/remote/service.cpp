@@ -1,4 +1,5 @@
 #include "actors/remote/parts.hpp"
+#include "actors/thread_unit.hpp"
 #include "storage/remote/commands.hpp"
 
 #include <caf/send.hpp>
@@ -71,6 +72,13 @@ void take_reply(self_pointer self, const reply_inbox::item& item) {
   if (--exchange.open == 0) state.exchanges.erase(item.exchange);
 }
 
+// Whether the connections' thread may do what a reply leads to: opening a large entry takes long,
+// and so may making the next writes.
+bool takes_no_time(remote_server::lane by, const remote_reply& reply) {
+  constexpr std::size_t most_bytes = std::size_t{512} << 10;
+  return by == remote_server::lane::reads && reply.value.text.size() <= most_bytes;
+}
+
 } // namespace
 
 void send_all(self_pointer self, errand what, std::vector<remote_server::command> commands,
@@ -81,9 +89,13 @@ void send_all(self_pointer self, errand what, std::vector<remote_server::command
   const auto lane =
       what == errand::write ? remote_server::lane::writes : remote_server::lane::reads;
   state.config.server->send_all(lane, std::move(commands), deadline,
-                                [to = remote_tier_actor(self), inbox = state.inbox,
-                                 number](std::size_t which, remote_reply reply) {
-                                  if (inbox->put({number, which, std::move(reply)}))
+                                [to = remote_tier_actor(self), inbox = state.inbox, number,
+                                 lane](std::size_t which, remote_reply reply) {
+                                  const bool is_quick = takes_no_time(lane, reply);
+                                  if (!inbox->put({number, which, std::move(reply)})) return;
+                                  if (is_quick)
+                                    send_from_thread(to, verb::poll_v);
+                                  else
                                     caf::anon_send(to, verb::poll_v);
                                 });
 }

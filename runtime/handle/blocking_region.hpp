@@ -1,5 +1,6 @@
 // Says that the calling thread waits for an answer of Hearth: when it runs a compile callback,
-// another callback may have its place meanwhile. Costs next to nothing on any other thread.
+// another callback may have its place meanwhile, and actors that it was to run go to others. Costs
+// next to nothing on any other thread.
 #pragma once
 
 namespace hearth {

@@ -1,5 +1,6 @@
 #include "runtime/handle/callback_threads.hpp"
 
+#include "actors/thread_unit.hpp"
 #include "runtime/handle/blocking_region.hpp"
 
 #include <algorithm>
@@ -121,6 +122,7 @@ void callback_threads::stop() {
 
 blocking_region::blocking_region()
     : state_(this_threads_state) {
+  if (auto* const unit = actors::thread_unit::of_this_thread()) unit->leave_to_workers();
   if (!state_) return;
   auto& in = *this_threads_state;
   const std::lock_guard lock(in.mutex);

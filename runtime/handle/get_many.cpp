@@ -89,7 +89,8 @@ future<lookup_list> get_missing(runtime_core& core, const named_cache_ptr& cache
   std::uint64_t first = 0;
   for (std::size_t shard = 0; shard < shards; ++shard) {
     const auto last = first + of_shard[shard].size();
-    if (first != last) caf::anon_send(core.shards().all()[shard], verb::get_v, batch, first, last);
+    if (first != last)
+      actors::send_from_thread(core.shards().all()[shard], verb::get_v, batch, first, last);
     first = last;
   }
   return future<lookup_list>(std::move(state));

@@ -2,12 +2,11 @@
 // outstanding, under the caller's deadline and cancellation. Any thread.
 #pragma once
 
+#include "actors/thread_unit.hpp"
 #include "runtime/call_options.hpp"
 #include "runtime/core.hpp"
 #include "runtime/future.hpp"
 #include "runtime/handle/call_state.hpp"
-
-#include <caf/send.hpp>
 
 #include <chrono>
 #include <functional>
@@ -31,7 +30,7 @@ future<T> ask(runtime_core& core, const call_options& options, Verb what, cache_
   if (!place) return expected<T>(fail(place.error()));
   auto state = call_state<T>::begin(options.cancel, std::move(*place));
   const auto& owner = core.shards().owner_of(key);
-  caf::anon_send(owner, what, std::move(key), parts..., completion<T>(state));
+  actors::send_from_thread(owner, what, std::move(key), parts..., completion<T>(state));
   return future<T>(std::move(state));
 }
 

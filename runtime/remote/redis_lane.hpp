@@ -79,6 +79,7 @@ private:
   std::uint64_t waiting_bytes_ = 0;
   boost::asio::steady_timer timer_;
   time_point wakes_at_ = time_point::max();
+  bool was_late_ = false; // for the deadlines, at the check before
   time_point connect_began_;
   time_point connect_deadline_ = time_point::max(); // max: not connecting
 };

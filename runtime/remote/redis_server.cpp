@@ -1,5 +1,6 @@
 #include "runtime/remote/redis_server.hpp"
 
+#include "actors/thread_unit.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/remote/quiet_thread.hpp"
 #include "runtime/remote/redis_lane.hpp"
@@ -8,6 +9,7 @@
 #include <array>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -28,8 +30,9 @@ remote_reply closed_reply() { return {remote_failure::closed, "the remote tier i
 // What the thread works on. Stays until the thread and all that it started are done with it.
 class redis_engine {
 public:
-  explicit redis_engine(std::shared_ptr<lane_context> context)
+  redis_engine(std::shared_ptr<lane_context> context, caf::actor_system* system)
       : context_(std::move(context))
+      , system_(system)
       , lanes_{redis_lane(context_), redis_lane(context_)}
       , work_(boost::asio::make_work_guard(context_->loop)) {}
 
@@ -58,9 +61,12 @@ public:
 
   // The thread's work. Only memory can run out here: then what waits fails, and it goes on.
   void run() {
+    std::optional<actors::thread_unit> unit;
+    if (system_) unit.emplace(*system_);
     for (;;) {
       try {
-        context_->loop.run();
+        while (context_->loop.run_one() != 0)
+          if (unit) unit->run();
         return;
       } catch (const std::exception& problem) {
         fail_lanes({remote_failure::garbage, one_line(problem.what())});
@@ -89,6 +95,7 @@ private:
   }
 
   std::shared_ptr<lane_context> context_;
+  caf::actor_system* const system_; // null: runs no actors
   std::array<redis_lane, 2> lanes_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::mutex mutex_;
@@ -154,8 +161,8 @@ private:
 
 } // namespace
 
-expected<std::shared_ptr<remote_server>> connect_redis(remote_endpoint endpoint,
-                                                       name_resolver resolve) {
+expected<std::shared_ptr<remote_server>>
+connect_redis(remote_endpoint endpoint, caf::actor_system* system, name_resolver resolve) {
   auto context = std::make_shared<lane_context>();
   if (endpoint.transport == remote_transport::tls) {
     auto tls = make_tls_context(endpoint);
@@ -164,7 +171,7 @@ expected<std::shared_ptr<remote_server>> connect_redis(remote_endpoint endpoint,
   }
   context->endpoint = std::move(endpoint);
   context->resolve = std::move(resolve);
-  auto engine = std::make_shared<redis_engine>(std::move(context));
+  auto engine = std::make_shared<redis_engine>(std::move(context), system);
   auto thread = start_quiet_thread("hearth-remote", [engine] { engine->run(); });
   if (!thread)
     return fail(errc::process_failed, "cannot start the remote tier's thread; allow more threads");

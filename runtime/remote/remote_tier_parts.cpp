@@ -51,15 +51,15 @@ std::string unique_name() {
 
 } // namespace
 
-expected<actors::remote_tier_config> make_remote_tier(const remote_config& settings,
-                                                      actors::log_sink log) {
+expected<actors::remote_tier_config>
+make_remote_tier(const remote_config& settings, actors::log_sink log, caf::actor_system* system) {
   auto keys = keys_of(settings);
   if (!keys) return fail(keys.error());
   auto endpoint = endpoint_of(settings);
   if (!endpoint) return fail(endpoint.error());
   actors::remote_tier_config result;
   result.name = describe(*endpoint);
-  auto server = connect_redis(std::move(*endpoint));
+  auto server = connect_redis(std::move(*endpoint), system);
   if (!server) return fail(server.error());
   result.server = std::move(*server);
   result.prefix = settings.prefix;

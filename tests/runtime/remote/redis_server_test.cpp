@@ -166,6 +166,25 @@ TEST_CASE("redis: a deadline of one lane leaves the other alone") {
   CHECK(is_ok(answer_of(std::move(write))));
 }
 
+TEST_CASE("redis: answers that came while their thread was busy are read before any is too late") {
+  const local_redis redis;
+  const auto server = connected(redis.url());
+  const std::string large(std::size_t{4} << 20, 'x'); // more than the socket holds
+  REQUIRE(is_ok(ask(*server, {"SET", "k", large})));
+  constexpr auto deadline = 500ms;
+  const auto late = std::chrono::steady_clock::now() + 3 * deadline;
+  std::promise<remote_reply> second;
+  server->send_all(lane::reads, {{"PING"}, {"GET", "k"}}, deadline,
+                   [&](std::size_t which, remote_reply reply) {
+                     if (which == 1) return second.set_value(std::move(reply));
+                     while (std::chrono::steady_clock::now() < late) {
+                     }
+                   });
+  const auto answer = answer_of(second.get_future());
+  CHECK(answer.problem == "");
+  CHECK(bool(answer.value.text == large)); // not shown: it is large
+}
+
 TEST_CASE("redis: more than may wait is refused at once") {
   local_redis redis;
   auto endpoint = *parse_remote_url(redis.url());

@@ -11,7 +11,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <future>
 #include <memory>
+#include <pthread.h>
 
 using namespace hearth;
 using namespace hearth::test;
@@ -241,6 +243,39 @@ const std::vector<fault>& faults() {
 }
 
 } // namespace
+
+TEST_CASE("a coroutine goes on where the remote tier's answers come, unless one is large") {
+  const local_redis redis;
+  {
+    host writer(redis.url());
+    writer.insert("small", "1");
+    writer.insert("large", std::string(std::size_t{2} << 20, 'x'));
+  }
+  config settings;
+  settings.jobs = 1;
+  settings.remote.url = redis.url();
+  settings.remote.deadline = std::chrono::seconds(10);
+  runtime reader(settings);
+  const auto entries = reader.open("c", {.memory = false, .disk = false}).value();
+  // Of so many times how often it went on there.
+  const auto times_there = [&](const char* wanted, int times) {
+    std::promise<int> answer;
+    [](const cache& c, key k, int left, std::promise<int>& seen) -> task {
+      int there = 0;
+      for (; left > 0; --left) {
+        const auto found = co_await c.get_async(k);
+        if (!found || found->from != tier::remote) break;
+        char thread[16] = {};
+        ::pthread_getname_np(::pthread_self(), thread, sizeof thread);
+        there += std::string_view(thread) == "hearth-remote";
+      }
+      seen.set_value(left == 0 ? there : -1);
+    }(entries, wanted, times, answer);
+    return answer.get_future().get();
+  };
+  CHECK(times_there("small", 1000) > 0); // not always: an actor may still be at work elsewhere
+  CHECK(times_there("large", 10) == 0);
+}
 
 TEST_CASE("a fault costs at most one deadline an opening, and the tier is used again after it") {
   constexpr auto deadline = std::chrono::milliseconds(300);
