@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -40,10 +41,10 @@ public:
   bool put(remote_server::lane by, std::vector<remote_command>& commands) {
     const std::scoped_lock lock(mutex_);
     if (closed_) return false;
-    const bool first = inbox_.empty();
+    const bool has_to_be_told = inbox_.empty() && thread_ != std::this_thread::get_id();
     for (auto& command : commands)
       inbox_.emplace_back(by, std::move(command));
-    if (first) boost::asio::post(context_->loop, [this] { take_inbox(); });
+    if (has_to_be_told) boost::asio::post(context_->loop, [this] { take_inbox(); });
     return true;
   }
 
@@ -61,12 +62,15 @@ public:
 
   // The thread's work. Only memory can run out here: then what waits fails, and it goes on.
   void run() {
+    thread_ = std::this_thread::get_id();
     std::optional<actors::thread_unit> unit;
     if (system_) unit.emplace(*system_);
     for (;;) {
       try {
-        while (context_->loop.run_one() != 0)
+        while (context_->loop.run_one() != 0) {
           if (unit) unit->run();
+          take_inbox(); // what was put on this thread
+        }
         return;
       } catch (const std::exception& problem) {
         fail_lanes({remote_failure::garbage, one_line(problem.what())});
@@ -98,6 +102,7 @@ private:
   caf::actor_system* const system_; // null: runs no actors
   std::array<redis_lane, 2> lanes_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  std::atomic<std::thread::id> thread_; // which runs this
   std::mutex mutex_;
   std::vector<addressed_command> inbox_; // under mutex_
   bool closed_ = false;                  // under mutex_
