@@ -86,6 +86,7 @@ struct remote_tier_state {
   storage::breaker writing{{}};     ///< of writes alone: out of memory, read only
   storage::write_behind writes{{}}; ///< what is not acknowledged yet
   std::shared_ptr<reply_inbox> inbox = std::make_shared<reply_inbox>();
+  std::vector<reply_inbox::item> taken; ///< out of it, empty but while they are looked at
   std::unordered_map<std::uint64_t, exchange> exchanges;             ///< under way
   std::map<std::uint64_t, asked_entries> lookups;                    ///< under way, in their order
   std::unordered_map<std::uint64_t, asked_lease> lease_requests;     ///< by their tokens' numbers

@@ -28,6 +28,9 @@ public:
   /// rest to the workers, since this thread has other things to do.
   void run();
 
+  /// Whether there are any to run.
+  bool has_woken() const noexcept { return !woken_.empty(); }
+
   /// Leaves what has been woken to the workers. To be called before the thread waits for something.
   void leave_to_workers();
 

@@ -77,13 +77,25 @@ struct client {
   };
 };
 
+// In the order in which they are asked for, one behind the other in memory: clients have just made
+// theirs, as redis-benchmark does.
+std::vector<key> wanted_keys(const dataset& data) {
+  std::vector<key> keys;
+  keys.reserve(data.size());
+  for (const auto entry : data.order())
+    keys.push_back(data.key(entry));
+  return keys;
+}
+
 struct shared_work {
-  shared_work(cache& in, const dataset& of, std::size_t gets)
+  shared_work(cache& in, const dataset& of, const std::vector<key>& which, std::size_t gets)
       : entries(in)
       , data(of)
+      , keys(which)
       , count(gets) {}
   cache& entries;
   const dataset& data;
+  const std::vector<key>& keys;
   const std::size_t count;
   std::atomic<std::size_t> asked{0};
   std::atomic<std::size_t> wrong{0};
@@ -93,15 +105,15 @@ struct shared_work {
 
 client get_until_over(std::shared_ptr<shared_work> all) {
   for (std::size_t i = 0; (i = all->asked.fetch_add(1)) < all->count;) {
-    const auto& wanted = all->data.order()[i % all->data.size()];
-    const auto found = co_await all->entries.get_async(all->data.key(wanted));
+    const auto found = co_await all->entries.get_async(all->keys[i % all->keys.size()]);
     if (!is_right(found, all->data)) ++all->wrong;
   }
   if (--all->at_work == 0) all->over.release();
 }
 
-void get_concurrently(cache& entries, const dataset& data, std::size_t count) {
-  const auto all = std::make_shared<shared_work>(entries, data, count);
+void get_concurrently(cache& entries, const dataset& data, const std::vector<key>& keys,
+                      std::size_t count) {
+  const auto all = std::make_shared<shared_work>(entries, data, keys, count);
   for (std::size_t i = 0; i < depth; ++i)
     get_until_over(all);
   all->over.acquire();
@@ -109,30 +121,33 @@ void get_concurrently(cache& entries, const dataset& data, std::size_t count) {
 }
 
 // One thread, which waits for the first and asks for the next.
-void get_each(cache& entries, const dataset& data, std::size_t count) {
+void get_each(cache& entries, const dataset& data, const std::vector<key>& keys,
+              std::size_t count) {
   std::deque<future<lookup>> under_way;
   std::size_t asked = 0;
   for (std::size_t answered = 0; answered < count; ++answered) {
     for (; under_way.size() < depth && asked < count; ++asked)
-      under_way.push_back(entries.get_async(data.key(data.order()[asked % data.size()])));
+      under_way.push_back(entries.get_async(keys[asked % keys.size()]));
     require(under_way.front().get(), data);
     under_way.pop_front();
   }
 }
 
 // As redis-benchmark: so many together, then so many more.
-void get_together(cache& entries, const dataset& data, std::size_t count) {
-  std::vector<key> keys;
+void get_together(cache& entries, const dataset& data, const std::vector<key>& keys,
+                  std::size_t count) {
+  std::vector<key> some;
   for (std::size_t asked = 0; asked < count; asked += depth) {
-    keys.clear();
+    some.clear();
     for (std::size_t i = asked; i < asked + depth; ++i)
-      keys.push_back(data.key(data.order()[i % data.size()]));
-    for (const auto& found : entries.get_many(keys))
+      some.push_back(keys[i % keys.size()]);
+    for (const auto& found : entries.get_many(some))
       require(found, data);
   }
 }
 
-using get_function = std::function<void(cache&, const dataset&, std::size_t)>;
+using get_function =
+    std::function<void(cache&, const dataset&, const std::vector<key>&, std::size_t)>;
 
 void measure_gets(row_run& run, std::size_t value_bytes, const get_function& get,
                   std::string_view how) {
@@ -140,6 +155,7 @@ void measure_gets(row_run& run, std::size_t value_bytes, const get_function& get
   const auto names = std::min(most_names, data_bytes / value_bytes);
   const dataset data(run.scaled(names, 100), value_bytes);
   fill_remote(redis.url(), data);
+  const auto keys = wanted_keys(data);
   // What redis-benchmark gets is as large as an entry's envelope.
   const auto bytes = envelope_bytes(data);
   redis.fill(data.size(), bytes);
@@ -150,7 +166,7 @@ void measure_gets(row_run& run, std::size_t value_bytes, const get_function& get
       {{"hearth",
         [&] {
           const stopwatch watch;
-          get(reader.entries(), data, gets);
+          get(reader.entries(), data, keys, gets);
           return watch.seconds() / static_cast<double>(gets);
         }},
        {"redis",

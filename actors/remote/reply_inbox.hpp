@@ -27,9 +27,10 @@ public:
     items_.push_back(std::move(one));
     return items_.size() == 1;
   }
-  std::vector<item> take() {
+  /// Moves all to `into`, which is empty; its room serves what comes next.
+  void take(std::vector<item>& into) {
     const std::lock_guard lock(mutex_);
-    return std::exchange(items_, {});
+    items_.swap(into);
   }
 
 private:

@@ -109,8 +109,11 @@ void send(self_pointer self, errand what, remote_server::command command,
 }
 
 void take_replies(self_pointer self) {
-  for (const auto& item : self->state.inbox->take())
+  auto& taken = self->state.taken;
+  self->state.inbox->take(taken);
+  for (const auto& item : taken)
     take_reply(self, item);
+  taken.clear();
   send_writes(self);
 }
 

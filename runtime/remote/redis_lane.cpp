@@ -28,9 +28,8 @@ void redis_lane::answer(remote_command& command, const connection_problem& why) 
   command.answer(std::move(reply));
 }
 
-void redis_lane::add(remote_command command) {
-  if (remote_command::clock::now() >= command.deadline)
-    return answer(command, timeout_after(command.allowed));
+void redis_lane::add(remote_command command, time_point now) {
+  if (now >= command.deadline) return answer(command, timeout_after(command.allowed));
   if (!waiting_.empty() && waiting_bytes_ + command.bytes > context_->endpoint.most_waiting_bytes)
     return answer(command, {remote_failure::refused, "too much waits to be sent"});
   waiting_bytes_ += command.bytes;

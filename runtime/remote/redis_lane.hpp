@@ -40,13 +40,15 @@ struct remote_command {
 
 class redis_lane final : private connection_owner {
 public:
+  using time_point = remote_command::clock::time_point;
+
   /// `context` outlives whatever the lane has started, and the lane.
   explicit redis_lane(std::shared_ptr<lane_context> context);
   redis_lane(const redis_lane&) = delete;
   redis_lane& operator=(const redis_lane&) = delete;
 
   /// Takes a command; `flush` sends what was taken.
-  void add(remote_command command);
+  void add(remote_command command, time_point now);
   void flush();
   /// Ends the connection and answers all that waits.
   void fail_all(const connection_problem& why);
@@ -54,7 +56,6 @@ public:
   void close(const connection_problem& why);
 
 private:
-  using time_point = remote_command::clock::time_point;
   void connection_ready() override;
   void connection_replied(storage::resp_value reply) override;
   void connection_ended(connection_problem problem) override;

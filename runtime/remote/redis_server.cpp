@@ -70,10 +70,15 @@ public:
         while (context_->loop.run_one() != 0) {
           if (unit) unit->run();
           take_inbox(); // what was put on this thread
+          // Answers that were given at once may have led to more; the sockets have their turn
+          // first.
+          if ((unit && unit->has_woken()) || !is_inbox_empty())
+            boost::asio::post(context_->loop, [] {});
         }
         return;
       } catch (const std::exception& problem) {
-        fail_lanes({remote_failure::garbage, one_line(problem.what())});
+        fail_all({remote_failure::garbage, one_line(problem.what())});
+        boost::asio::post(context_->loop, [] {}); // what is left to do is not forgotten
       }
     }
   }
@@ -82,27 +87,37 @@ private:
   using addressed_command = std::pair<remote_server::lane, remote_command>;
 
   void take_inbox() {
-    std::vector<addressed_command> taken;
     {
       const std::scoped_lock lock(mutex_);
-      taken.swap(inbox_);
+      taken_.swap(inbox_);
     }
-    for (auto& [by, command] : taken)
-      lanes_[static_cast<std::size_t>(by)].add(std::move(command));
+    if (taken_.empty()) return;
+    const auto now = clock::now();
+    for (auto& [by, command] : taken_)
+      lanes_[static_cast<std::size_t>(by)].add(std::move(command), now);
+    taken_.clear();
     for (auto& lane : lanes_)
       lane.flush();
   }
 
-  void fail_lanes(const connection_problem& why) {
+  bool is_inbox_empty() {
+    const std::scoped_lock lock(mutex_);
+    return inbox_.empty();
+  }
+
+  void fail_all(const connection_problem& why) {
     for (auto& lane : lanes_)
       lane.fail_all(why);
+    for (auto& [by, command] : std::exchange(taken_, {}))
+      if (command.answered) command.answer({why.failure, why.text, {}}); // no lane has it
   }
 
   std::shared_ptr<lane_context> context_;
   caf::actor_system* const system_; // null: runs no actors
   std::array<redis_lane, 2> lanes_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  std::atomic<std::thread::id> thread_; // which runs this
+  std::atomic<std::thread::id> thread_;  // which runs this
+  std::vector<addressed_command> taken_; // out of the inbox, empty but while they are handed on
   std::mutex mutex_;
   std::vector<addressed_command> inbox_; // under mutex_
   bool closed_ = false;                  // under mutex_

@@ -1,27 +1,41 @@
 #include "storage/remote/resp_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
 namespace hearth::storage {
 namespace {
 
+constexpr std::string_view line_end = "\r\n";
+// Mark, number and line end.
+constexpr std::size_t most_header_bytes = 24;
+
+char* put(char* at, std::string_view text) { return std::copy(text.begin(), text.end(), at); }
+
 // `*3\r\n` or `$5\r\n`.
+char* put_header(char* at, char mark, std::size_t number) {
+  *at++ = mark;
+  return put(std::to_chars(at, at + most_header_bytes, number).ptr, line_end);
+}
+
 class header {
 public:
-  header(char mark, std::size_t number) {
-    text_[0] = mark;
-    auto* end = std::to_chars(text_.data() + 1, text_.data() + text_.size() - 2, number).ptr;
-    *end++ = '\r';
-    *end++ = '\n';
-    size_ = static_cast<std::size_t>(end - text_.data());
-  }
+  header(char mark, std::size_t number)
+      : size_(static_cast<std::size_t>(put_header(text_.data(), mark, number) - text_.data())) {}
   operator std::string_view() const noexcept { return {text_.data(), size_}; }
 
 private:
-  std::array<char, 24> text_;
+  std::array<char, most_header_bytes> text_;
   std::size_t size_;
 };
+
+std::size_t most_bytes_of(std::span<const std::string> arguments) {
+  std::size_t most = most_header_bytes;
+  for (const auto& argument : arguments)
+    most += most_header_bytes + argument.size() + line_end.size();
+  return most;
+}
 
 constexpr std::size_t first_piece_bytes = 4u << 10;
 constexpr std::size_t piece_bytes = 32u << 10;
@@ -29,12 +43,30 @@ constexpr std::size_t piece_bytes = 32u << 10;
 } // namespace
 
 void append_command(std::string& out, std::span<const std::string> arguments) {
-  out += header('*', arguments.size());
+  const auto before = out.size();
+  out.resize(before + most_bytes_of(arguments));
+  auto* at = put_header(out.data() + before, '*', arguments.size());
   for (const auto& argument : arguments)
-    out.append(header('$', argument.size())).append(argument).append("\r\n");
+    at = put(put(put_header(at, '$', argument.size()), argument), line_end);
+  out.resize(static_cast<std::size_t>(at - out.data()));
 }
 
 void resp_writer::add(std::vector<std::string> arguments) {
+  const auto is_small = [](const std::string& one) { return one.size() < own_piece_bytes; };
+  if (std::all_of(arguments.begin(), arguments.end(), is_small))
+    add_small(arguments);
+  else
+    add_large(std::move(arguments));
+}
+
+void resp_writer::add_small(std::span<const std::string> arguments) {
+  auto& piece = open_piece(most_bytes_of(arguments));
+  const auto before = piece.size();
+  append_command(piece, arguments);
+  bytes_ += piece.size() - before;
+}
+
+void resp_writer::add_large(std::vector<std::string> arguments) {
   append(header('*', arguments.size()));
   for (auto& argument : arguments) {
     append(header('$', argument.size()));
@@ -42,17 +74,22 @@ void resp_writer::add(std::vector<std::string> arguments) {
       append(argument);
     else
       append_own(std::move(argument));
-    append("\r\n");
+    append(line_end);
   }
 }
 
-void resp_writer::append(std::string_view text) {
-  if (!open_ || pieces_.back().size() + text.size() > piece_bytes) {
+// One that has room for so many bytes more, or a new one.
+std::string& resp_writer::open_piece(std::size_t bytes) {
+  if (!open_ || pieces_.back().size() + bytes > piece_bytes) {
     pieces_.emplace_back();
     if (pieces_.size() == 1) pieces_.front().reserve(first_piece_bytes);
     open_ = true;
   }
-  pieces_.back() += text;
+  return pieces_.back();
+}
+
+void resp_writer::append(std::string_view text) {
+  open_piece(text.size()) += text;
   bytes_ += text.size();
 }
 

@@ -33,6 +33,9 @@ public:
   void clear();
 
 private:
+  void add_small(std::span<const std::string> arguments);
+  void add_large(std::vector<std::string> arguments);
+  std::string& open_piece(std::size_t bytes);
   void append(std::string_view text);
   void append_own(std::string text);
 
