@@ -1,8 +1,8 @@
 // An answer that comes later. Waited for, given a callback, or awaited by a coroutine.
 //
 // One thread at a time uses a future. Its callback, and a coroutine that awaits it, go on at once
-// when the answer is there, else at the thread that answers: one that runs actors, or the one of the
-// remote tier's connections. They must not block it: what they wait for may need it.
+// when the answer is there, else at the thread that answers: one that runs actors, or the one of
+// the remote tier's connections. They must not block it: what they wait for may need it.
 #pragma once
 
 #include "messages/completion.hpp"
