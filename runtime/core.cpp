@@ -12,6 +12,7 @@
 #include "actors/memory_shard.hpp"
 #include "actors/metrics.hpp"
 #include "actors/remote_tier.hpp"
+#include "actors/thread_unit.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/process/process_runner.hpp"
 #include "runtime/process/scratch.hpp"
@@ -322,7 +323,8 @@ std::optional<error> runtime_core::refusal() const {
 
 expected<outstanding::place> runtime_core::take_place() {
   if (ledger_.holds_any(lease_ledger::this_thread())) return outstanding::place();
-  return outstanding::take(outstanding_);
+  // A thread that runs actors would wait for what it is to answer itself.
+  return outstanding::take(outstanding_, actors::thread_unit::of_this_thread() == nullptr);
 }
 
 void runtime_core::log(log_level level, std::string_view text) const {

@@ -42,14 +42,18 @@ public:
       , resume_at_(most - std::max<std::size_t>(1, most / 4))
       , policy_(policy) {}
 
-  /// Waits for a place, or fails with `overloaded`, by the policy.
-  static expected<place> take(const std::shared_ptr<outstanding>& counter) {
+  /// Waits for a place, or fails with `overloaded`, by the policy. Who may not wait has one above
+  /// the bound instead.
+  static expected<place> take(const std::shared_ptr<outstanding>& counter, bool may_wait) {
     if (!counter->try_take()) {
       if (counter->policy_ == overload_policy::refuse)
         return fail(errc::overloaded, std::to_string(counter->most_) +
                                           " requests are outstanding already; wait for some, or "
                                           "allow more (most_outstanding)");
-      counter->wait_for_place();
+      if (may_wait)
+        counter->wait_for_place();
+      else
+        counter->now_.fetch_add(1);
     }
     return place(counter);
   }

@@ -1,7 +1,9 @@
 // Deadlines, cancellation and batches of the cache handle.
+#include "actors/thread_unit.hpp"
 #include "runtime/actor_form.hpp"
 #include "tests/support/runtimes.hpp"
 
+#include <caf/actor_system_config.hpp>
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -197,6 +199,21 @@ TEST_CASE("those who gave up waiting do not fill the bound on what is outstandin
   }
   CHECK(slow.end(artifact::make("made")));
   CHECK(cache.insert("x", artifact::make("v")));
+}
+
+TEST_CASE("a thread that runs actors does not wait for a place among what is outstanding") {
+  auto settings = in_memory();
+  settings.most_outstanding = 1;
+  runtime rt(settings);
+  const auto cache = rt.open("c").value();
+  slow_compile slow(cache, "k");
+  auto waits = cache.get_or_compile_async("k", never); // has the only place
+  caf::actor_system_config of_another;
+  caf::actor_system another(of_another);
+  const actors::thread_unit unit(another);
+  CHECK(*cache.insert_async("x", artifact::make("v")).get() == insert_outcome::inserted);
+  CHECK(slow.end(artifact::make("made")));
+  CHECK(waits.get()->payload() == "made");
 }
 
 TEST_CASE("a dropped future of a compile is passed over") {
