@@ -1,6 +1,5 @@
 #include "runtime/remote/redis_server.hpp"
 
-#include "actors/thread_unit.hpp"
 #include "runtime/fork_generation.hpp"
 #include "runtime/remote/quiet_thread.hpp"
 #include "runtime/remote/redis_lane.hpp"
@@ -10,7 +9,6 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -31,9 +29,9 @@ remote_reply closed_reply() { return {remote_failure::closed, "the remote tier i
 // What the thread works on. Stays until the thread and all that it started are done with it.
 class redis_engine {
 public:
-  redis_engine(std::shared_ptr<lane_context> context, caf::actor_system* system)
+  redis_engine(std::shared_ptr<lane_context> context, side_work_maker beside)
       : context_(std::move(context))
-      , system_(system)
+      , make_side_work_(std::move(beside))
       , lanes_{redis_lane(context_), redis_lane(context_)}
       , work_(boost::asio::make_work_guard(context_->loop)) {}
 
@@ -63,16 +61,15 @@ public:
   // The thread's work. Only memory can run out here: then what waits fails, and it goes on.
   void run() {
     thread_ = std::this_thread::get_id();
-    std::optional<actors::thread_unit> unit;
-    if (system_) unit.emplace(*system_);
+    const auto beside = make_side_work_ ? make_side_work_() : nullptr;
     for (;;) {
       try {
         while (context_->loop.run_one() != 0) {
-          if (unit) unit->run();
+          if (beside) beside->run();
           take_inbox(); // what was put on this thread
           // Answers that were given at once may have led to more; the sockets have their turn
           // first.
-          if ((unit && unit->has_woken()) || !is_inbox_empty())
+          if ((beside && beside->has_more()) || !is_inbox_empty())
             boost::asio::post(context_->loop, [] {});
         }
         return;
@@ -113,7 +110,7 @@ private:
   }
 
   std::shared_ptr<lane_context> context_;
-  caf::actor_system* const system_; // null: runs no actors
+  const side_work_maker make_side_work_; // null: none
   std::array<redis_lane, 2> lanes_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::atomic<std::thread::id> thread_;  // which runs this
@@ -191,7 +188,7 @@ connect_redis(remote_endpoint endpoint, caf::actor_system* system, name_resolver
   }
   context->endpoint = std::move(endpoint);
   context->resolve = std::move(resolve);
-  auto engine = std::make_shared<redis_engine>(std::move(context), system);
+  auto engine = std::make_shared<redis_engine>(std::move(context), std::move(beside));
   auto thread = start_quiet_thread("hearth-remote", [engine] { engine->run(); });
   if (!thread)
     return fail(errc::process_failed, "cannot start the remote tier's thread; allow more threads");

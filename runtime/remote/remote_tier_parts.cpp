@@ -1,9 +1,11 @@
 #include "runtime/remote/remote_tier_parts.hpp"
 
+#include "actors/thread_unit.hpp"
 #include "runtime/files/signing_key_file.hpp"
 #include "runtime/remote/redis_server.hpp"
 #include "runtime/remote/remote_endpoint.hpp"
 
+#include <memory>
 #include <random>
 #include <utility>
 
@@ -39,6 +41,23 @@ actors::remote_mode mode_of(remote_use use) {
   return actors::remote_mode::read_write;
 }
 
+// The actors that answers wake.
+class actor_work final : public side_work {
+public:
+  explicit actor_work(caf::actor_system& system)
+      : unit_(system) {}
+  void run() override { unit_.run(); }
+  bool has_more() const override { return unit_.has_woken(); }
+
+private:
+  actors::thread_unit unit_;
+};
+
+side_work_maker work_of(caf::actor_system* system) {
+  if (!system) return {};
+  return [system] { return std::make_unique<actor_work>(*system); };
+}
+
 // 128 random bits in hexadecimal.
 std::string unique_name() {
   std::random_device random;
@@ -59,7 +78,7 @@ make_remote_tier(const remote_config& settings, actors::log_sink log, caf::actor
   if (!endpoint) return fail(endpoint.error());
   actors::remote_tier_config result;
   result.name = describe(*endpoint);
-  auto server = connect_redis(std::move(*endpoint), system);
+  auto server = connect_redis(std::move(*endpoint), work_of(system));
   if (!server) return fail(server.error());
   result.server = std::move(*server);
   result.prefix = settings.prefix;

@@ -215,11 +215,11 @@ TEST_CASE("remote faults: a name service that hangs costs a deadline, and close 
     return hanging->resolver()(host, port);
   };
   auto endpoint = *parse_remote_url("redis://slow.example");
-  const auto server = *connect_redis(endpoint, nullptr, resolve);
+  const auto server = *connect_redis(endpoint, {}, resolve);
   CHECK(ask(*server, {"PING"}, 20ms).failure == remote_failure::timeout);
   CHECK(ask(*server, {"PING"}, 20ms).failure == remote_failure::timeout);
   endpoint.connect_deadline = 20ms;
-  const auto hasty = *connect_redis(endpoint, nullptr, resolve);
+  const auto hasty = *connect_redis(endpoint, {}, resolve);
   CHECK(ask(*hasty, {"PING"}).failure == remote_failure::timeout);
   // One lookup at a time, however often somebody asks.
   CHECK(ask(*hasty, {"PING"}).failure == remote_failure::unreachable);
