@@ -179,7 +179,7 @@ private:
 } // namespace
 
 expected<std::shared_ptr<remote_server>>
-connect_redis(remote_endpoint endpoint, caf::actor_system* system, name_resolver resolve) {
+connect_redis(remote_endpoint endpoint, side_work_maker beside, name_resolver resolve) {
   auto context = std::make_shared<lane_context>();
   if (endpoint.transport == remote_transport::tls) {
     auto tls = make_tls_context(endpoint);
