@@ -1,21 +1,16 @@
 #include "actors/action_cache.hpp"
 
+#include "actors/timeouts.hpp"
 #include "messages/digest.hpp"
 #include "messages/key.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace hearth::actors {
 namespace {
 
-using self_pointer = action_cache_actor::stateful_pointer<action_cache_state>;
 using job_ptr = action_cache_state::job_ptr;
-
-constexpr auto answer_timeout = std::chrono::minutes{2};
-// Leases and programs end by deadlines of their own.
-constexpr auto until_it_ends = caf::infinite;
 
 std::string name_of(const cache_key& key, const action_request& request) {
   return (std::to_string(key.cache->number) + "/" + request.view.folder + "/").append(key.bytes);
@@ -28,24 +23,24 @@ cache_key leased_key(const action_cache_state::job& job) {
   return discovers(job.request) ? derived_key(job.key, key("run")) : job.key;
 }
 
-const memory_shard_actor& owner_of(self_pointer self, const cache_key& key) {
+const memory_shard_actor& owner_of(action_cache_pointer self, const cache_key& key) {
   return self->state.config.shards.owner_of(key);
 }
 
 // --- the end of a job --------------------------------------------------------------------------
 
 // Nobody joins it any more.
-void forget(self_pointer self, const job_ptr& job) {
+void forget(action_cache_pointer self, const job_ptr& job) {
   const auto at = self->state.jobs.find(name_of(job->key, job->request));
   if (at != self->state.jobs.end() && at->second == job) self->state.jobs.erase(at);
 }
 
-void release(self_pointer self, const job_ptr& job) {
+void release(action_cache_pointer self, const job_ptr& job) {
   const auto lease = std::exchange(job->lease, 0);
   if (lease != 0) self->send(owner_of(self, leased_key(*job)), verb::release_v, lease);
 }
 
-void finish(self_pointer self, const job_ptr& job, const expected<action_reply>& reply) {
+void finish(action_cache_pointer self, const job_ptr& job, const expected<action_reply>& reply) {
   release(self, job);
   forget(self, job);
   for (auto& waiting : std::exchange(job->waiters, {}))
@@ -66,7 +61,7 @@ action_reply reply_of(const action_result& result, std::string problem = {}) {
   return {result, true, false, std::move(problem)};
 }
 
-void keep(self_pointer self, const job_ptr& job, const action_result& result) {
+void keep(action_cache_pointer self, const job_ptr& job, const action_result& result) {
   const auto lease = std::exchange(job->lease, 0);
   self->request(owner_of(self, job->key), answer_timeout, verb::fulfil_v, lease,
                 encode_result(result))
@@ -87,7 +82,7 @@ artifact extended(const artifact& known, const std::string& observation) {
   return encode_observations(all);
 }
 
-void keep_observation(self_pointer self, const job_ptr& job, const action_result& result) {
+void keep_observation(action_cache_pointer self, const job_ptr& job, const action_result& result) {
   const auto where = observations_key(job->key);
   const auto all = extended(job->observations, result.observed);
   const auto done_so = [=] { finish(self, job, reply_of(result)); };
@@ -104,7 +99,7 @@ void keep_observation(self_pointer self, const job_ptr& job, const action_result
 }
 
 // The result before what leads to it.
-void keep_observed(self_pointer self, const job_ptr& job, const action_result& result) {
+void keep_observed(action_cache_pointer self, const job_ptr& job, const action_result& result) {
   const auto where = observed_key(job->key, result.observed);
   self->request(owner_of(self, where), answer_timeout, verb::insert_v, where, encode_result(result))
       .then([=](insert_outcome) { keep_observation(self, job, result); },
@@ -113,7 +108,7 @@ void keep_observed(self_pointer self, const job_ptr& job, const action_result& r
             });
 }
 
-void conclude(self_pointer self, const job_ptr& job, const action_result& result) {
+void conclude(action_cache_pointer self, const job_ptr& job, const action_result& result) {
   if (!is_kept(job->request, result))
     finish(self, job, reply_of(result, result.unkept));
   else if (discovers(job->request))
@@ -129,7 +124,7 @@ bool is_wanted(const action_cache_state::job& job) {
                      [](const auto& waiting) { return waiting.wanted(); });
 }
 
-void run(self_pointer self, const job_ptr& job) {
+void run(action_cache_pointer self, const job_ptr& job) {
   auto request = job->request;
   request.stop = job->stop.get_token();
   self->request(self->state.config.broker, until_it_ends, verb::run_v, std::move(request),
@@ -139,10 +134,10 @@ void run(self_pointer self, const job_ptr& job) {
 }
 
 template <class Verb>
-void ask_for_lease(self_pointer self, const job_ptr& job, Verb verb);
+void ask_for_lease(action_cache_pointer self, const job_ptr& job, Verb verb);
 
 // An entry that cannot be read goes, and the action is run.
-void answer_found(self_pointer self, const job_ptr& job, const artifact& entry) {
+void answer_found(action_cache_pointer self, const job_ptr& job, const artifact& entry) {
   auto found = decode_result(entry);
   if (found) return finish(self, job, action_reply{std::move(*found), false, false, {}});
   self->request(owner_of(self, job->key), answer_timeout, verb::erase_v, job->key)
@@ -151,7 +146,7 @@ void answer_found(self_pointer self, const job_ptr& job, const artifact& entry) 
 }
 
 // With the lease: somebody may have observed other inputs in between, which the asker has to check.
-void look_again(self_pointer self, const job_ptr& job) {
+void look_again(action_cache_pointer self, const job_ptr& job) {
   const auto where = observations_key(job->key);
   self->request(owner_of(self, where), answer_timeout, verb::get_v, where)
       .then(
@@ -165,7 +160,7 @@ void look_again(self_pointer self, const job_ptr& job) {
           [=](const caf::error&) { run(self, job); });
 }
 
-void go_on(self_pointer self, const job_ptr& job, const lease_reply& reply) {
+void go_on(action_cache_pointer self, const job_ptr& job, const lease_reply& reply) {
   job->lease = reply.lease;
   if (reply.found.hit())
     answer_found(self, job, reply.found.value);
@@ -178,15 +173,15 @@ void go_on(self_pointer self, const job_ptr& job, const lease_reply& reply) {
 }
 
 template <class Verb>
-void ask_for_lease(self_pointer self, const job_ptr& job, Verb verb) {
+void ask_for_lease(action_cache_pointer self, const job_ptr& job, Verb verb) {
   const auto key = leased_key(*job);
   self->request(owner_of(self, key), until_it_ends, verb, key)
       .then([=](const lease_reply& reply) { go_on(self, job, reply); },
             [=](const caf::error& why) { finish(self, job, fail(from_caf(why))); });
 }
 
-void start(self_pointer self, const cache_key& key, const action_request& request, int priority,
-           answer<action_reply> waiting) {
+void start(action_cache_pointer self, const cache_key& key, const action_request& request,
+           int priority, reply_target<action_reply> waiting) {
   auto& job = self->state.jobs[name_of(key, request)];
   const bool is_new = !job;
   if (is_new)
@@ -201,7 +196,7 @@ void start(self_pointer self, const cache_key& key, const action_request& reques
 }
 
 // Ends what nobody waits for. Whoever asks from now on waits until it is gone, then has it run.
-void withdraw(self_pointer self, const cache_key& key) {
+void withdraw(action_cache_pointer self, const cache_key& key) {
   auto& jobs = self->state.jobs;
   for (auto at = jobs.begin(); at != jobs.end();) {
     const auto job = at->second;
@@ -221,11 +216,12 @@ cache_key observed_key(const cache_key& action, const std::string& observation) 
   return derived_key(action, observed_part(observation));
 }
 
-action_cache_actor::behavior_type action_cache(self_pointer self, action_cache_config config) {
+action_cache_actor::behavior_type action_cache(action_cache_pointer self,
+                                               action_cache_config config) {
   self->state.config = std::move(config);
   return {
       [self](verb::run, const cache_key& key, const action_request& request, int priority) {
-        answer<action_reply> waiting(self->make_response_promise<action_reply>());
+        reply_target<action_reply> waiting(self->make_response_promise<action_reply>());
         const auto promise = waiting.promise();
         start(self, key, request, priority, std::move(waiting));
         return promise;

@@ -7,8 +7,8 @@
 // under the key itself.
 #pragma once
 
-#include "actors/answer.hpp"
 #include "actors/shard_router.hpp"
+#include "actors/shared_promise.hpp"
 #include "messages/protocol.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -35,7 +35,7 @@ struct action_cache_state {
     cache_key key;
     action_request request;
     int priority = 0;
-    std::vector<answer<action_reply>> waiters{};
+    std::vector<reply_target<action_reply>> waiters{};
     std::stop_source stop{};
     lease_id lease = 0;
     artifact observations{}; ///< as they were when the lease was had
@@ -46,10 +46,10 @@ struct action_cache_state {
   /// By key and working folder: what an action discovers may differ from folder to folder.
   std::unordered_map<std::string, job_ptr> jobs;
 };
+using action_cache_pointer = action_cache_actor::stateful_pointer<action_cache_state>;
 
-action_cache_actor::behavior_type
-action_cache(action_cache_actor::stateful_pointer<action_cache_state> self,
-             action_cache_config config);
+action_cache_actor::behavior_type action_cache(action_cache_pointer self,
+                                               action_cache_config config);
 
 /// Where the observations of an action are kept, and its result when one of them holds.
 cache_key observations_key(const cache_key& action);

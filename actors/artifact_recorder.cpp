@@ -5,9 +5,6 @@
 namespace hearth::actors {
 namespace {
 
-using self_pointer = artifact_recorder_actor::stateful_pointer<artifact_recorder_state>;
-using session = artifact_recorder_state::session;
-
 std::uint64_t begin(artifact_recorder_state& state, const recording_limits& limits) {
   const auto number = ++state.last_session;
   state.sessions[number].limits = limits;
@@ -19,7 +16,8 @@ std::uint64_t bytes_of(const cache_key& key, const artifact& value) {
 }
 
 // An artifact that was noted before is noted as it is now.
-void replace(session& one, recorded_artifact& known, const artifact& value) {
+void replace(artifact_recorder_state::session& one, recorded_artifact& known,
+             const artifact& value) {
   const auto others = one.noted.bytes - bytes_of(known.key, known.value);
   const auto bytes = others + bytes_of(known.key, value);
   if (bytes > one.limits.bytes) return static_cast<void>(++one.noted.left_out);
@@ -27,7 +25,8 @@ void replace(session& one, recorded_artifact& known, const artifact& value) {
   known.value = value;
 }
 
-void add(session& one, const std::string& type, const cache_key& key, const artifact& value) {
+void add(artifact_recorder_state::session& one, const std::string& type, const cache_key& key,
+         const artifact& value) {
   const auto bytes = one.noted.bytes + bytes_of(key, value);
   if (bytes > one.limits.bytes || one.noted.artifacts.size() >= one.limits.artifacts)
     return static_cast<void>(++one.noted.left_out);
@@ -67,10 +66,10 @@ caf::result<recording> finish(artifact_recorder_state& state, std::uint64_t numb
 
 } // namespace
 
-artifact_recorder_actor::behavior_type artifact_recorder(self_pointer self, int) {
+artifact_recorder_actor::behavior_type artifact_recorder(artifact_recorder_pointer self, int) {
   return {
-      [self](verb::begin, std::uint64_t most_bytes, std::uint64_t most_artifacts) {
-        return begin(self->state, {most_bytes, most_artifacts});
+      [self](verb::begin, std::uint64_t max_bytes, std::uint64_t max_artifacts) {
+        return begin(self->state, {max_bytes, max_artifacts});
       },
       [self](verb::record, std::uint64_t session, const cache_key& key, const artifact& value) {
         record(self->state, session, "entry", key, value);

@@ -28,8 +28,9 @@ struct artifact_recorder_state {
   std::uint64_t last_session = 0;
   std::map<std::uint64_t, session> sessions;
 };
+using artifact_recorder_pointer =
+    artifact_recorder_actor::stateful_pointer<artifact_recorder_state>;
 
-artifact_recorder_actor::behavior_type
-artifact_recorder(artifact_recorder_actor::stateful_pointer<artifact_recorder_state> self, int);
+artifact_recorder_actor::behavior_type artifact_recorder(artifact_recorder_pointer self, int);
 
 } // namespace hearth::actors

@@ -1,21 +1,16 @@
 #include "actors/autotune_bundler.hpp"
 
-#include "actors/answer.hpp"
 #include "actors/replace.hpp"
+#include "actors/shared_promise.hpp"
+#include "actors/timeouts.hpp"
 #include "messages/key.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <utility>
 
 namespace hearth::actors {
 namespace {
-
-using self_pointer = autotune_bundler_actor::stateful_pointer<autotune_bundler_state>;
-using session = autotune_bundler_state::session;
-
-constexpr auto answer_timeout = std::chrono::minutes{2};
 
 tuning_bundle bundle_in(const lookup& found) {
   if (!found.hit()) return {};
@@ -35,15 +30,15 @@ std::int64_t time_taken_ns(const tuning_bundle& bundle) {
 struct beginning {
   bundle_session answer;
   std::size_t open = 0;
-  owed<bundle_session> promise;
+  shared_promise<bundle_session> promise;
 };
 
 void end_one(const std::shared_ptr<beginning>& begun) {
   if (--begun->open == 0) begun->promise.deliver(begun->answer);
 }
 
-void fill_local(self_pointer self, const tuning_bundle& bundle, const named_cache_ptr& local,
-                const std::shared_ptr<beginning>& begun) {
+void fill_local(autotune_bundler_pointer self, const tuning_bundle& bundle,
+                const named_cache_ptr& local, const std::shared_ptr<beginning>& begun) {
   begun->open = bundle.size();
   for (const auto& [name, record] : bundle)
     replace(self, self->state.shards, cache_key(local, key(name).encoded()),
@@ -51,8 +46,8 @@ void fill_local(self_pointer self, const tuning_bundle& bundle, const named_cach
             [begun](const expected<done>&) { end_one(begun); });
 }
 
-void begin_with(self_pointer self, std::uint64_t id, tuning_bundle bundle,
-                const named_cache_ptr& local, const owed<bundle_session>& promise) {
+void begin_with(autotune_bundler_pointer self, std::uint64_t id, tuning_bundle bundle,
+                const named_cache_ptr& local, const shared_promise<bundle_session>& promise) {
   const bundle_session answer{id, bundle.size(), time_taken_ns(bundle), !bundle.empty()};
   const auto at = self->state.sessions.find(id);
   if (bundle.empty() || at == self->state.sessions.end()) return promise.deliver(answer);
@@ -60,11 +55,11 @@ void begin_with(self_pointer self, std::uint64_t id, tuning_bundle bundle,
   at->second.known = std::move(bundle);
 }
 
-caf::result<bundle_session> begin(self_pointer self, const cache_key& key,
+caf::result<bundle_session> begin(autotune_bundler_pointer self, const cache_key& key,
                                   const named_cache_ptr& local) {
-  const owed<bundle_session> promise(self->make_response_promise<bundle_session>());
+  const shared_promise<bundle_session> promise(self->make_response_promise<bundle_session>());
   auto& state = self->state;
-  if (state.sessions.size() >= state.most_sessions) {
+  if (state.sessions.size() >= state.max_sessions) {
     promise.deliver(to_caf({errc::overloaded, "1,024 sessions of tuning are open: finish some"}));
     return promise.promise();
   }
@@ -83,7 +78,7 @@ void record(autotune_bundler_state& state, std::uint64_t id, const std::string& 
   const auto at = state.sessions.find(id);
   if (at == state.sessions.end()) return;
   auto& collected = at->second.collected;
-  if (collected.size() < state.most_entries || collected.contains(name))
+  if (collected.size() < state.max_entries || collected.contains(name))
     collected.insert_or_assign(name, tuning);
 }
 
@@ -99,13 +94,14 @@ bool says_more(const tuning_bundle& collected, const tuning_bundle& known) {
 // A session that stores its bundle: alone among all that end, here and elsewhere, since each adds
 // to what it finds.
 struct ending {
-  session ended;
+  autotune_bundler_state::session ended;
   lease_id lock = 0;
-  owed<bundle_end> promise;
+  shared_promise<bundle_end> promise;
 };
 using ending_ptr = std::shared_ptr<const ending>;
 
-void end_with(self_pointer self, const ending_ptr& end, const expected<bundle_end>& result) {
+void end_with(autotune_bundler_pointer self, const ending_ptr& end,
+              const expected<bundle_end>& result) {
   const auto& shard = self->state.shards.owner_of(end->ended.key);
   if (end->lock != 0) self->send(shard, verb::release_v, end->lock);
   if (result)
@@ -115,7 +111,7 @@ void end_with(self_pointer self, const ending_ptr& end, const expected<bundle_en
 }
 
 // What others stored meanwhile stays, and what this session collected comes to it.
-void store_union(self_pointer self, const ending_ptr& end, tuning_bundle bundle) {
+void store_union(autotune_bundler_pointer self, const ending_ptr& end, tuning_bundle bundle) {
   const auto& ended = end->ended;
   for (const auto& [name, tuning] : ended.collected)
     bundle.insert_or_assign(name, tuning);
@@ -126,15 +122,15 @@ void store_union(self_pointer self, const ending_ptr& end, tuning_bundle bundle)
             [=](const caf::error& why) { end_with(self, end, fail(from_caf(why))); });
 }
 
-void store(self_pointer self, const ending_ptr& end) {
+void store(autotune_bundler_pointer self, const ending_ptr& end) {
   const auto& key = end->ended.key;
   self->request(self->state.shards.owner_of(key), answer_timeout, verb::get_v, key)
       .then([=](const lookup& found) { store_union(self, end, bundle_in(found)); },
             [=](const caf::error&) { store_union(self, end, end->ended.known); });
 }
 
-caf::result<bundle_end> finish(self_pointer self, std::uint64_t id) {
-  const owed<bundle_end> promise(self->make_response_promise<bundle_end>());
+caf::result<bundle_end> finish(autotune_bundler_pointer self, std::uint64_t id) {
+  const shared_promise<bundle_end> promise(self->make_response_promise<bundle_end>());
   const auto node = self->state.sessions.extract(id);
   if (node.empty()) {
     promise.deliver(to_caf({errc::not_found, "there is no session " + std::to_string(id) +
@@ -181,7 +177,8 @@ expected<tuning_bundle> decode_bundle(std::string_view bytes) {
   return bundle;
 }
 
-autotune_bundler_actor::behavior_type autotune_bundler(self_pointer self, shard_router shards) {
+autotune_bundler_actor::behavior_type autotune_bundler(autotune_bundler_pointer self,
+                                                       shard_router shards) {
   self->state.shards = std::move(shards);
   return {
       [self](verb::begin, const cache_key& key, const named_cache_ptr& local) {

@@ -28,8 +28,8 @@ expected<tuning_bundle> decode_bundle(std::string_view bytes);
 struct autotune_bundler_state {
   static inline const char* name = "autotune_bundler";
   /// Most sessions at once, and most entries of one.
-  static constexpr std::size_t most_sessions = 1024;
-  static constexpr std::size_t most_entries = 65'536;
+  static constexpr std::size_t max_sessions = 1024;
+  static constexpr std::size_t max_entries = 65'536;
 
   struct session {
     cache_key key;
@@ -41,9 +41,9 @@ struct autotune_bundler_state {
   std::map<std::uint64_t, session> sessions;
   std::uint64_t last_session = 0;
 };
+using autotune_bundler_pointer = autotune_bundler_actor::stateful_pointer<autotune_bundler_state>;
 
-autotune_bundler_actor::behavior_type
-autotune_bundler(autotune_bundler_actor::stateful_pointer<autotune_bundler_state> self,
-                 shard_router shards);
+autotune_bundler_actor::behavior_type autotune_bundler(autotune_bundler_pointer self,
+                                                       shard_router shards);
 
 } // namespace hearth::actors

@@ -1,21 +1,17 @@
 #include "actors/autotune_cache.hpp"
 
-#include "actors/answer.hpp"
 #include "actors/replace.hpp"
+#include "actors/shared_promise.hpp"
+#include "actors/timeouts.hpp"
 
-#include <chrono>
 #include <utility>
 
 namespace hearth::actors {
 namespace {
 
-using self_pointer = autotune_cache_actor::stateful_pointer<autotune_cache_state>;
-
-constexpr auto answer_timeout = std::chrono::minutes{2};
-
 // --- sessions ----------------------------------------------------------------------------------
 
-void note(self_pointer self, const autotune_address& where, const autotune_record& record,
+void note(autotune_cache_pointer self, const autotune_address& where, const autotune_record& record,
           const tuning_notes& notes) {
   const auto& config = self->state.config;
   if (!where.local.cache) return;
@@ -32,7 +28,7 @@ struct search {
   autotune_address where;
   autotune_choices among;
   tuning_notes notes;
-  owed<autotune_found> promise;
+  shared_promise<autotune_found> promise;
 };
 using search_ptr = std::shared_ptr<const search>;
 
@@ -48,7 +44,7 @@ std::optional<autotune_found> found_in(const lookup& found, const autotune_choic
 }
 
 // An entry that hit is noted whatever it says: a bundle has what the local cache has.
-void note_hit(self_pointer self, const search& asked, const lookup& found) {
+void note_hit(autotune_cache_pointer self, const search& asked, const lookup& found) {
   if (!found.hit()) return;
   const auto record = decode_record(found.value.payload());
   if (record) note(self, asked.where, *record, asked.notes);
@@ -60,7 +56,7 @@ void deliver_nothing(const search& asked) {
 }
 
 // What the remote tier knew the local one knows from now on.
-void fill_local(self_pointer self, const search_ptr& asked, const autotune_found& found) {
+void fill_local(autotune_cache_pointer self, const search_ptr& asked, const autotune_found& found) {
   if (!asked->where.local.cache) return asked->promise.deliver(found);
   note(self, asked->where, found.record, asked->notes);
   replace(self, self->state.config.shards, asked->where.local,
@@ -68,7 +64,7 @@ void fill_local(self_pointer self, const search_ptr& asked, const autotune_found
           [=](const expected<done>&) { asked->promise.deliver(found); });
 }
 
-void ask_remote(self_pointer self, const search_ptr& asked) {
+void ask_remote(autotune_cache_pointer self, const search_ptr& asked) {
   const auto& key = asked->where.remote;
   if (!key.cache) return deliver_nothing(*asked);
   self->request(self->state.config.shards.owner_of(key), answer_timeout, verb::get_v, key)
@@ -82,7 +78,7 @@ void ask_remote(self_pointer self, const search_ptr& asked) {
           [=](const caf::error&) { deliver_nothing(*asked); });
 }
 
-void ask_local(self_pointer self, const search_ptr& asked) {
+void ask_local(autotune_cache_pointer self, const search_ptr& asked) {
   const auto& key = asked->where.local;
   if (!key.cache) return ask_remote(self, asked);
   self->request(self->state.config.shards.owner_of(key), answer_timeout, verb::get_v, key)
@@ -100,8 +96,8 @@ void ask_local(self_pointer self, const search_ptr& asked) {
 // --- save --------------------------------------------------------------------------------------
 
 // To the remote tier only behind: nobody waits for it.
-void save_remote(self_pointer self, const autotune_address& where, const artifact& stored,
-                 const owed<done>& promise) {
+void save_remote(autotune_cache_pointer self, const autotune_address& where, const artifact& stored,
+                 const shared_promise<done>& promise) {
   if (!where.remote.cache) return promise.deliver(done{});
   self->request(self->state.config.shards.owner_of(where.remote), answer_timeout, verb::put_v,
                 where.remote, stored)
@@ -109,8 +105,8 @@ void save_remote(self_pointer self, const autotune_address& where, const artifac
             [promise](const caf::error& why) { promise.deliver(why); });
 }
 
-void save(self_pointer self, const autotune_address& where, const autotune_record& record,
-          const tuning_notes& notes, const owed<done>& promise) {
+void save(autotune_cache_pointer self, const autotune_address& where, const autotune_record& record,
+          const tuning_notes& notes, const shared_promise<done>& promise) {
   const auto stored = artifact::make(encode_record(record));
   note(self, where, record, notes);
   if (!where.local.cache) return save_remote(self, where, stored, promise);
@@ -124,19 +120,19 @@ void save(self_pointer self, const autotune_address& where, const autotune_recor
 
 } // namespace
 
-autotune_cache_actor::behavior_type autotune_cache(self_pointer self,
+autotune_cache_actor::behavior_type autotune_cache(autotune_cache_pointer self,
                                                    autotune_cache_config config) {
   self->state.config = std::move(config);
   return {
       [self](verb::best, const autotune_address& where, const autotune_choices& among,
              const tuning_notes& notes) {
-        const owed<autotune_found> promise(self->make_response_promise<autotune_found>());
+        const shared_promise<autotune_found> promise(self->make_response_promise<autotune_found>());
         ask_local(self, std::make_shared<search>(search{where, among, notes, promise}));
         return promise.promise();
       },
       [self](verb::save, const autotune_address& where, const autotune_record& record,
              const tuning_notes& notes) {
-        const owed<done> promise(self->make_response_promise<done>());
+        const shared_promise<done> promise(self->make_response_promise<done>());
         save(self, where, record, notes, promise);
         return promise.promise();
       },

@@ -22,9 +22,9 @@ struct autotune_cache_state {
   static inline const char* name = "autotune_cache";
   autotune_cache_config config;
 };
+using autotune_cache_pointer = autotune_cache_actor::stateful_pointer<autotune_cache_state>;
 
-autotune_cache_actor::behavior_type
-autotune_cache(autotune_cache_actor::stateful_pointer<autotune_cache_state> self,
-               autotune_cache_config config);
+autotune_cache_actor::behavior_type autotune_cache(autotune_cache_pointer self,
+                                                   autotune_cache_config config);
 
 } // namespace hearth::actors

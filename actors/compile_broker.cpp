@@ -1,5 +1,7 @@
 #include "actors/compile_broker.hpp"
 
+#include "actors/timeouts.hpp"
+
 #include <caf/actor_system.hpp>
 
 #include <algorithm>
@@ -9,20 +11,18 @@
 namespace hearth::actors {
 namespace {
 
-using self_pointer = compile_broker_actor::stateful_pointer<compile_broker_state>;
-
 constexpr std::size_t max_spans = 100'000;
 
 std::int64_t nanoseconds(caf::actor_clock::time_point at) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(at.time_since_epoch()).count();
 }
 
-void dispatch(self_pointer self);
+void dispatch(compile_broker_pointer self);
 
 // Takes an idle worker and remembers what it does, for the trace.
 class assignment {
 public:
-  assignment(self_pointer self, std::string name, std::string category)
+  assignment(compile_broker_pointer self, std::string name, std::string category)
       : worker_(self->state.idle.back())
       , start_(self->clock().now())
       , name_(std::move(name))
@@ -30,13 +30,13 @@ public:
     self->state.idle.pop_back();
     auto& counters = self->state.counters;
     const auto busy = self->state.workers - self->state.idle.size();
-    counters.most_at_once = std::max<std::uint64_t>(counters.most_at_once, busy);
+    counters.max_at_once = std::max<std::uint64_t>(counters.max_at_once, busy);
   }
 
   const compile_worker_actor& worker() const { return worker_; }
 
   // The worker is free again: gives it the next thing to do.
-  void end(self_pointer self) const {
+  void end(compile_broker_pointer self) const {
     auto& spans = self->state.spans;
     const auto start = nanoseconds(start_);
     if (spans.size() < max_spans)
@@ -53,11 +53,7 @@ private:
   std::string category_;
 };
 
-// A worker answers when its program has ended, which the program's own deadline bounds; there is
-// no deadline beside it.
-constexpr auto until_it_ends = caf::infinite;
-
-void start_program(self_pointer self, compile_broker_state::program next) {
+void start_program(compile_broker_pointer self, compile_broker_state::program next) {
   ++self->state.counters.runs;
   const assignment work(self, next.request.label, "compile");
   self->request(work.worker(), until_it_ends, verb::run_v, std::move(next.request))
@@ -74,7 +70,7 @@ void start_program(self_pointer self, compile_broker_state::program next) {
           });
 }
 
-void start_trial(self_pointer self, compile_broker_state::trial next) {
+void start_trial(compile_broker_pointer self, compile_broker_state::trial next) {
   ++self->state.counters.trials;
   self->state.trial_runs = true;
   const assignment work(self, next.request.entry, "trial");
@@ -94,7 +90,7 @@ void start_trial(self_pointer self, compile_broker_state::trial next) {
 }
 
 // Gives every idle worker something to do. Trials go first: they are what an entry waits for last.
-void dispatch(self_pointer self) {
+void dispatch(compile_broker_pointer self) {
   auto& state = self->state;
   while (!state.idle.empty()) {
     if (!state.trials.empty() && !state.trial_runs) {
@@ -123,20 +119,20 @@ broker_stats stats_of(const compile_broker_state& state) {
 
 } // namespace
 
-compile_broker_actor::behavior_type compile_broker(self_pointer self,
+compile_broker_actor::behavior_type compile_broker(compile_broker_pointer self,
                                                    std::vector<compile_worker_actor> workers) {
   self->state.workers = workers.size();
   self->state.idle = std::move(workers);
   return {
       [self](verb::run, const action_request& request, int priority) {
-        const owed<action_result> promise(self->make_response_promise<action_result>());
+        const shared_promise<action_result> promise(self->make_response_promise<action_result>());
         self->state.programs[priority].push_back({request, promise});
         dispatch(self);
         return promise.promise();
       },
       [self](verb::trial, const trial_request& request, const artifact& library,
              std::chrono::milliseconds deadline) {
-        const owed<trial_result> promise(self->make_response_promise<trial_result>());
+        const shared_promise<trial_result> promise(self->make_response_promise<trial_result>());
         self->state.trials.push_back({request, library, deadline, promise});
         dispatch(self);
         return promise.promise();

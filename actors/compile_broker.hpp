@@ -2,7 +2,7 @@
 // priority first, in order within one. Of trials, which measure time, one runs at a time.
 #pragma once
 
-#include "actors/answer.hpp"
+#include "actors/shared_promise.hpp"
 #include "messages/protocol.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -20,13 +20,13 @@ struct compile_broker_state {
 
   struct program {
     action_request request;
-    owed<action_result> promise;
+    shared_promise<action_result> promise;
   };
   struct trial {
     trial_request request;
     artifact library;
     std::chrono::milliseconds deadline;
-    owed<trial_result> promise;
+    shared_promise<trial_result> promise;
   };
 
   std::vector<compile_worker_actor> idle;
@@ -37,10 +37,10 @@ struct compile_broker_state {
   broker_stats counters;
   span_list spans; ///< since they were asked for; bounded
 };
+using compile_broker_pointer = compile_broker_actor::stateful_pointer<compile_broker_state>;
 
 /// A broker over these workers; at least one.
-compile_broker_actor::behavior_type
-compile_broker(compile_broker_actor::stateful_pointer<compile_broker_state> self,
-               std::vector<compile_worker_actor> workers);
+compile_broker_actor::behavior_type compile_broker(compile_broker_pointer self,
+                                                   std::vector<compile_worker_actor> workers);
 
 } // namespace hearth::actors

@@ -2,7 +2,7 @@
 // directory that is gone afterwards. Spawned detached by the broker (not in tests).
 #pragma once
 
-#include "actors/ports.hpp"
+#include "actors/ports/programs.hpp"
 #include "messages/protocol.hpp"
 
 #include <caf/stateful_actor.hpp>

@@ -5,7 +5,6 @@
 namespace hearth::actors {
 namespace {
 
-using self_pointer = disk_shard_actor::stateful_pointer<disk_shard_state>;
 using storage::write_kind;
 using storage::write_request;
 using storage::write_status;
@@ -14,7 +13,7 @@ using storage::write_status;
 constexpr std::size_t max_group_records = 256;
 constexpr std::size_t max_group_bytes = 16u << 20;
 
-void collect(self_pointer self, disk_shard_state::pending_write write) {
+void collect(disk_shard_pointer self, disk_shard_state::pending_write write) {
   auto& state = self->state;
   state.pending.push_back(std::move(write));
   if (state.group_is_due) return;
@@ -116,8 +115,9 @@ disk_shard_state::~disk_shard_state() {
         write.promise);
 }
 
-disk_shard_actor::behavior_type disk_shard(self_pointer self, std::shared_ptr<storage::store> store,
-                                           unsigned shard, log_sink log) {
+disk_shard_actor::behavior_type disk_shard(disk_shard_pointer self,
+                                           std::shared_ptr<storage::store> store, unsigned shard,
+                                           log_sink log) {
   self->state.store = std::move(store);
   self->state.shard = shard;
   self->state.log = std::move(log);

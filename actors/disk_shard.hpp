@@ -4,7 +4,7 @@
 // the store as one group: one lock and one write for many inserts.
 #pragma once
 
-#include "actors/ports.hpp"
+#include "actors/ports/log_sink.hpp"
 #include "messages/protocol.hpp"
 #include "storage/disk/store.hpp"
 
@@ -45,10 +45,11 @@ struct disk_shard_state {
   bool group_is_due = false;          ///< a `group` message is in the mailbox
   bool failure_was_logged = false;    ///< one line for a full disk, not one an insert
 };
+using disk_shard_pointer = disk_shard_actor::stateful_pointer<disk_shard_state>;
 
 /// Writes `shard` of `store`.
-disk_shard_actor::behavior_type
-disk_shard(disk_shard_actor::stateful_pointer<disk_shard_state> self,
-           std::shared_ptr<storage::store> store, unsigned shard, log_sink log);
+disk_shard_actor::behavior_type disk_shard(disk_shard_pointer self,
+                                           std::shared_ptr<storage::store> store, unsigned shard,
+                                           log_sink log);
 
 } // namespace hearth::actors

@@ -1,25 +1,23 @@
 #include "actors/guarded_cache.hpp"
 
+#include "actors/timeouts.hpp"
+#include "actors/update_under_lock.hpp"
 #include "messages/digest.hpp"
 #include "messages/key.hpp"
 #include "messages/value.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace hearth::actors {
 namespace {
 
-using self_pointer = guarded_cache_actor::stateful_pointer<guarded_cache_state>;
-using search_ptr = std::shared_ptr<guarded_cache_state::search>;
+using variant_search_ptr = std::shared_ptr<guarded_cache_state::search>;
 using addition_ptr = std::shared_ptr<guarded_cache_state::addition>;
 using variant_list = guarded_cache_state::variant_list;
 
 constexpr std::size_t max_parsed_guards = 4096;
 constexpr std::size_t max_variants = 1024;
-constexpr auto answer_timeout = std::chrono::minutes{2};
-
 // --- what is stored ----------------------------------------------------------------------------
 
 cache_key list_key(const cache_key& base) { return derived_key(base, key("variants")); }
@@ -84,15 +82,15 @@ bool holds(guarded_cache_state& state, guarded_cache_state::search& search,
   return result.value_or(false);
 }
 
-void deliver_miss(const search_ptr& search) {
+void deliver_miss(const variant_search_ptr& search) {
   const bool any = search->reply.broken < search->variants.size();
   search->reply.status = any ? guarded_status::guard_miss : guarded_status::full_miss;
   search->promise.deliver(std::move(search->reply));
 }
 
-void try_next(self_pointer self, const search_ptr& search);
+void try_next(guarded_cache_pointer self, const variant_search_ptr& search);
 
-void take_variant(const search_ptr& search, const std::string& guard, const lookup& found) {
+void take_variant(const variant_search_ptr& search, const std::string& guard, const lookup& found) {
   search->reply.status = guarded_status::hit;
   search->reply.found = found;
   search->reply.guard = guard;
@@ -100,7 +98,7 @@ void take_variant(const search_ptr& search, const std::string& guard, const look
 }
 
 // Goes on along the list to the first variant whose guard holds and that is still there.
-void try_next(self_pointer self, const search_ptr& search) {
+void try_next(guarded_cache_pointer self, const variant_search_ptr& search) {
   auto& variants = search->variants;
   while (search->next < variants.size() &&
          !holds(self->state, *search, variants[search->next].guard))
@@ -121,7 +119,7 @@ void try_next(self_pointer self, const search_ptr& search) {
           });
 }
 
-void find(self_pointer self, const search_ptr& search) {
+void find(guarded_cache_pointer self, const variant_search_ptr& search) {
   const auto key = list_key(search->key);
   self->request(self->state.shards.owner_of(key), answer_timeout, verb::get_v, key)
       .then(
@@ -134,83 +132,44 @@ void find(self_pointer self, const search_ptr& search) {
 
 // --- insert ------------------------------------------------------------------------------------
 
-void end_addition(self_pointer self, const cache_key& list, lease_id lease,
-                  const addition_ptr& addition, insert_outcome outcome) {
-  self->send(self->state.shards.owner_of(list), verb::release_v, lease);
-  addition->promise.deliver(outcome);
-}
-
-void fail_addition(self_pointer self, const cache_key& list, lease_id lease,
-                   const addition_ptr& addition, const caf::error& why) {
-  if (lease != 0) self->send(self->state.shards.owner_of(list), verb::release_v, lease);
-  addition->promise.deliver(why);
-}
-
-// Stores the longer list. The first list of a key is inserted: unlike a put that needs no other
-// process to drop what it holds in memory. What is there already, readable or not, is replaced.
-void store_list(self_pointer self, const cache_key& list, lease_id lease,
-                const addition_ptr& addition, const variant_list& variants, bool is_first) {
-  const auto stored = encode_list(variants);
-  const auto& shard = self->state.shards.owner_of(list);
-  const auto failed = [=](const caf::error& why) {
-    fail_addition(self, list, lease, addition, why);
-  };
-  if (is_first)
-    self->request(shard, answer_timeout, verb::insert_v, list, stored)
-        .then(
-            [=](insert_outcome) {
-              end_addition(self, list, lease, addition, insert_outcome::inserted);
-            },
-            failed);
-  else
-    self->request(shard, answer_timeout, verb::put_v, list, stored)
-        .then(
-            [=](const done&) {
-              end_addition(self, list, lease, addition, insert_outcome::inserted);
-            },
-            failed);
-}
-
-void extend_list(self_pointer self, const cache_key& list, lease_id lease,
-                 const addition_ptr& addition, const lookup& stored) {
+// The list with the variant in it; nothing when it is there already. A list that cannot be read is
+// an empty one, and replaced.
+expected<std::optional<artifact>> extended_list(const lookup& stored,
+                                                const guarded_cache_state::addition& addition) {
   auto variants = decode_list(stored.value);
-  const auto digest = digest_of(addition->guard, addition->value);
+  const auto digest = digest_of(addition.guard, addition.value);
   const bool known = std::any_of(variants.begin(), variants.end(),
                                  [&](const auto& line) { return line.digest == digest; });
-  if (known) return end_addition(self, list, lease, addition, insert_outcome::exists);
+  if (known) return std::optional<artifact>();
   if (variants.size() >= max_variants)
-    return fail_addition(self, list, lease, addition,
-                         to_caf({errc::too_large, "this key has 1,024 guarded variants already"}));
-  variants.push_back({digest, addition->guard});
-  store_list(self, list, lease, addition, variants, !stored.hit());
+    return fail(errc::too_large, "this key has 1,024 guarded variants already");
+  variants.push_back({digest, addition.guard});
+  return std::optional(encode_list(variants));
 }
 
-// Alone among all processes: reads the list, and stores it with the variant in it.
-void grow_list(self_pointer self, const addition_ptr& addition) {
+void grow_list(guarded_cache_pointer self, const addition_ptr& addition) {
   const auto list = list_key(addition->key);
-  const auto shard = self->state.shards.owner_of(list);
-  const auto with_lease = [=](const lease_reply& lease) {
-    self->request(shard, answer_timeout, verb::get_v, list)
-        .then(
-            [=](const lookup& found) { extend_list(self, list, lease.lease, addition, found); },
-            [=](const caf::error& why) { fail_addition(self, list, lease.lease, addition, why); });
-  };
-  self->request(shard, caf::infinite, verb::lock_v, list)
-      .then(with_lease,
-            [=](const caf::error& why) { fail_addition(self, list, 0, addition, why); });
+  update_under_lock(
+      self, self->state.shards.owner_of(list), list,
+      [addition](const lookup& stored) { return extended_list(stored, *addition); },
+      [addition](const expected<update_outcome>& outcome) {
+        if (!outcome) return addition->promise.deliver(to_caf(outcome.error()));
+        addition->promise.deliver(*outcome == update_outcome::stored ? insert_outcome::inserted
+                                                                     : insert_outcome::exists);
+      });
 }
 
-void add(self_pointer self, const addition_ptr& addition) {
+void add(guarded_cache_pointer self, const addition_ptr& addition) {
   const auto key = variant_key(addition->key, digest_of(addition->guard, addition->value));
   self->request(self->state.shards.owner_of(key), answer_timeout, verb::insert_v, key,
                 addition->value)
       .then([=](insert_outcome) { grow_list(self, addition); },
-            [=](const caf::error& why) { fail_addition(self, key, 0, addition, why); });
+            [=](const caf::error& why) { addition->promise.deliver(why); });
 }
 
 } // namespace
 
-guarded_cache_actor::behavior_type guarded_cache(self_pointer self, shard_router shards) {
+guarded_cache_actor::behavior_type guarded_cache(guarded_cache_pointer self, shard_router shards) {
   self->state.shards = std::move(shards);
   return {
       [self](verb::get, const cache_key& key, const hints& values) {

@@ -4,8 +4,8 @@
 // Owns nothing but its work in progress: entries live in a named cache, in every tier of it.
 #pragma once
 
-#include "actors/answer.hpp"
 #include "actors/shard_router.hpp"
+#include "actors/shared_promise.hpp"
 #include "messages/guard.hpp"
 #include "messages/protocol.hpp"
 
@@ -36,7 +36,7 @@ struct guarded_cache_state {
     variant_list variants;
     std::size_t next = 0;
     guarded_reply reply;
-    owed<guarded_reply> promise;
+    shared_promise<guarded_reply> promise;
   };
 
   /// A variant on its way into the list.
@@ -44,15 +44,15 @@ struct guarded_cache_state {
     cache_key key;
     std::string guard;
     artifact value;
-    owed<insert_outcome> promise;
+    shared_promise<insert_outcome> promise;
   };
 
   shard_router shards;
   /// Guards that were parsed before, by their text; bounded.
   std::unordered_map<std::string, expected<guard_expression>> parsed;
 };
+using guarded_cache_pointer = guarded_cache_actor::stateful_pointer<guarded_cache_state>;
 
-guarded_cache_actor::behavior_type
-guarded_cache(guarded_cache_actor::stateful_pointer<guarded_cache_state> self, shard_router shards);
+guarded_cache_actor::behavior_type guarded_cache(guarded_cache_pointer self, shard_router shards);
 
 } // namespace hearth::actors

@@ -1,20 +1,18 @@
 #include "actors/kernel_cache.hpp"
 
-#include "actors/answer.hpp"
+#include "actors/shared_promise.hpp"
+#include "actors/timeouts.hpp"
 #include "messages/digest.hpp"
 #include "messages/graph.hpp"
 #include "messages/key.hpp"
 
-#include <chrono>
 #include <utility>
 
 namespace hearth::actors {
 namespace {
 
-using self_pointer = kernel_cache_actor::stateful_pointer<kernel_cache_state>;
-using found_answer = owed<std::int64_t, lookup>;
+using found_answer = shared_promise<std::int64_t, lookup>;
 
-constexpr auto answer_timeout = std::chrono::minutes{2};
 constexpr std::int64_t no_kernel = -1;
 
 // Graphs are longer than keys may be.
@@ -34,17 +32,18 @@ std::int64_t add(kernel_cache_state& state, std::string graph, const artifact& s
   const auto id = state.next_id++;
   state.first_of.try_emplace(graph, id);
   state.kernels.emplace(id, kernel_cache_state::kernel{std::move(graph), spec});
-  if (state.config.most_kernels > 0 && state.kernels.size() > state.config.most_kernels)
+  if (state.config.max_kernels > 0 && state.kernels.size() > state.config.max_kernels)
     drop_oldest(state);
   return id;
 }
 
-caf::result<std::int64_t> save(self_pointer self, const std::string& text, const artifact& spec) {
+caf::result<std::int64_t> save(kernel_cache_pointer self, const std::string& text,
+                               const artifact& spec) {
   auto graph = normalize_graph(text);
   if (!graph) return to_caf(graph.error());
   auto& state = self->state;
   if (!state.config.kept_in) return add(state, std::move(*graph), spec);
-  const owed<std::int64_t> reply(self->make_response_promise<std::int64_t>());
+  const shared_promise<std::int64_t> reply(self->make_response_promise<std::int64_t>());
   const auto key = kept_key(state.config.kept_in, *graph);
   const auto finish = [self, reply, graph = *graph, spec] {
     reply.deliver(add(self->state, graph, spec));
@@ -69,7 +68,7 @@ bool deliver_known(const kernel_cache_state& state, const std::string& graph,
   return true;
 }
 
-void find_kept(self_pointer self, const std::string& graph, const found_answer& reply) {
+void find_kept(kernel_cache_pointer self, const std::string& graph, const found_answer& reply) {
   const auto key = kept_key(self->state.config.kept_in, graph);
   const auto take = [self, reply, graph](const lookup& found) {
     if (deliver_known(self->state, graph, reply)) return; // saved or found meanwhile
@@ -81,7 +80,7 @@ void find_kept(self_pointer self, const std::string& graph, const found_answer& 
             [take](const caf::error&) { take(lookup{}); });
 }
 
-found_answer::promise_type find(self_pointer self, const std::string& text) {
+found_answer::promise_type find(kernel_cache_pointer self, const std::string& text) {
   const found_answer reply(self->make_response_promise<std::int64_t, lookup>());
   const auto graph = normalize_graph(text);
   if (!graph)
@@ -97,7 +96,8 @@ found_answer::promise_type find(self_pointer self, const std::string& text) {
 
 } // namespace
 
-kernel_cache_actor::behavior_type kernel_cache(self_pointer self, kernel_cache_config config) {
+kernel_cache_actor::behavior_type kernel_cache(kernel_cache_pointer self,
+                                               kernel_cache_config config) {
   self->state.config = std::move(config);
   return {
       [self](verb::save, const std::string& graph, const artifact& spec) {

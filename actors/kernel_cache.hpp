@@ -19,9 +19,9 @@
 namespace hearth::actors {
 
 struct kernel_cache_config {
-  std::uint64_t most_kernels = 0; ///< the oldest goes when there are more; 0: no bound
-  named_cache_ptr kept_in;        ///< null: specs end with this actor
-  shard_router shards;            ///< of `kept_in`
+  std::uint64_t max_kernels = 0; ///< the oldest goes when there are more; 0: no bound
+  named_cache_ptr kept_in;       ///< null: specs end with this actor
+  shard_router shards;           ///< of `kept_in`
 };
 
 struct kernel_cache_state {
@@ -37,9 +37,9 @@ struct kernel_cache_state {
   std::map<std::int64_t, kernel> kernels;
   std::unordered_map<std::string, std::int64_t> first_of; ///< the first kernel of each graph
 };
+using kernel_cache_pointer = kernel_cache_actor::stateful_pointer<kernel_cache_state>;
 
-kernel_cache_actor::behavior_type
-kernel_cache(kernel_cache_actor::stateful_pointer<kernel_cache_state> self,
-             kernel_cache_config config);
+kernel_cache_actor::behavior_type kernel_cache(kernel_cache_pointer self,
+                                               kernel_cache_config config);
 
 } // namespace hearth::actors

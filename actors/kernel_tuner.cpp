@@ -1,6 +1,6 @@
 #include "actors/kernel_tuner.hpp"
 
-#include "actors/tuner/parts.hpp"
+#include "actors/kernel_tuner/parts.hpp"
 #include "messages/key.hpp"
 
 #include <chrono>
@@ -142,7 +142,7 @@ void start(self_pointer self, const tune_request_ptr& request) {
 
 void start_next(self_pointer self) {
   auto& state = self->state;
-  while (state.jobs.size() < state.config.most_at_once && !state.queue.empty()) {
+  while (state.jobs.size() < state.config.max_at_once && !state.queue.empty()) {
     auto request = std::move(state.queue.front());
     state.queue.pop_front();
     start(self, request);
@@ -155,7 +155,7 @@ void enqueue(self_pointer self, const tune_request_ptr& request) {
 }
 
 caf::result<tune_reply> tune(self_pointer self, const tune_request_ptr& request) {
-  const owed<tune_reply> promise(self->make_response_promise<tune_reply>());
+  const shared_promise<tune_reply> promise(self->make_response_promise<tune_reply>());
   auto& waiting = self->state.waiting[request->key];
   waiting.push_back(promise);
   if (waiting.size() > 1) return promise.promise();

@@ -7,8 +7,8 @@
 // steps are in tuner/.
 #pragma once
 
-#include "actors/answer.hpp"
 #include "actors/shard_router.hpp"
+#include "actors/shared_promise.hpp"
 #include "messages/autotune/choices.hpp"
 #include "messages/autotune/contest.hpp"
 #include "messages/autotune/descent.hpp"
@@ -34,7 +34,7 @@ struct kernel_tuner_config {
   guarded_cache_actor guarded;
   autotune_cache_actor autotune;
   /// Entries that are made at once; more wait, so that processes share the work of one plan.
-  std::size_t most_at_once = 2;
+  std::size_t max_at_once = 2;
 };
 
 struct kernel_tuner_state {
@@ -76,7 +76,7 @@ struct kernel_tuner_state {
   kernel_tuner_config config;
   std::set<std::shared_ptr<job>> jobs; ///< that are being made
   /// Who waits for an entry, by its key.
-  std::unordered_map<cache_key, std::vector<owed<tune_reply>>, cache_key_hash> waiting;
+  std::unordered_map<cache_key, std::vector<shared_promise<tune_reply>>, cache_key_hash> waiting;
   std::deque<tune_request_ptr> queue; ///< to be made, when others are done
 };
 

@@ -1,6 +1,6 @@
 #include "actors/memory_shard.hpp"
 
-#include "actors/shard/parts.hpp"
+#include "actors/memory_shard/parts.hpp"
 
 #include <utility>
 
@@ -8,14 +8,13 @@ namespace hearth::actors {
 namespace {
 
 using shard::phase;
-using shard::self_pointer;
 using shard::state_type;
 
 // The waiter for the actor whose request is being handled. Its death is noticed.
-state_type::waiter requester(self_pointer self) {
+state_type::waiter requester(shard::self_pointer self) {
   auto who = caf::actor_cast<caf::actor_addr>(self->current_sender());
   if (who && self->state.monitored.insert(who).second) self->monitor(who);
-  return {answer<lease_reply>(self->make_response_promise<lease_reply>()), who, false};
+  return {reply_target<lease_reply>(self->make_response_promise<lease_reply>()), who, false};
 }
 
 memory_shard_stats stats_of(const state_type& state) {
@@ -29,7 +28,7 @@ memory_shard_stats stats_of(const state_type& state) {
   result.inserted = index.inserted;
   result.evicted = index.evicted;
   result.erased = index.erased;
-  result.unstored = state.unstored_count();
+  result.unpersisted = state.unpersisted_count();
   for (const auto& [key, record] : state.leases) {
     result.leases_held += record.now == phase::held;
     result.leases_waiting += record.waiters.size();
@@ -44,13 +43,14 @@ entry_list entries_of(const state_type& state, std::uint32_t cache) {
   return result;
 }
 
-shard::insert_callback callback_to(answer<insert_outcome> reply) {
+shard::insert_callback callback_to(reply_target<insert_outcome> reply) {
   return [reply](expected<insert_outcome> outcome) mutable { reply.deliver(std::move(outcome)); };
 }
 
 } // namespace
 
-memory_shard_actor::behavior_type memory_shard(self_pointer self, memory_shard_config config) {
+memory_shard_actor::behavior_type memory_shard(shard::self_pointer self,
+                                               memory_shard_config config) {
   self->state.config = std::move(config);
   self->set_down_handler([self](const caf::down_msg& down) { shard::forget(self, down.source); });
   return {
@@ -122,7 +122,7 @@ memory_shard_actor::behavior_type memory_shard(self_pointer self, memory_shard_c
       [self](verb::poll) { shard::poll(self); },
       [self](verb::retry, const cache_key& key) { shard::poll_fleet(self, key); },
       [self](verb::group) { shard::ask_remote(self); },
-      [self](verb::save) { shard::store_unstored(self); },
+      [self](verb::save) { shard::flush_unpersisted(self); },
       [self](verb::tick) { shard::tick(self); },
       [self](verb::list, std::uint32_t cache) { return entries_of(self->state, cache); },
       [self](verb::clear) {

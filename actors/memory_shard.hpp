@@ -4,8 +4,8 @@
 // A pooled, event-based actor: it never blocks.
 #pragma once
 
-#include "actors/answer.hpp"
-#include "actors/ports.hpp"
+#include "actors/ports/log_sink.hpp"
+#include "actors/shared_promise.hpp"
 #include "messages/protocol.hpp"
 #include "storage/disk/store.hpp"
 #include "storage/memory/memory_view.hpp"
@@ -47,7 +47,7 @@ struct memory_shard_state {
 
   /// Somebody who wants a lease, or what its holder makes.
   struct waiter {
-    answer<lease_reply> reply;
+    reply_target<lease_reply> reply;
     caf::actor_addr actor; ///< who asked, when it was an actor
     bool waited = false;
   };
@@ -77,7 +77,7 @@ struct memory_shard_state {
 
   /// A look below memory.
   struct load_record {
-    std::vector<answer<lookup>> waiters;
+    std::vector<reply_target<lookup>> waiters;
     std::uint64_t epoch = 0; ///< of the disk shard, when it began
     /// So many of them asked before the disk had been looked at. The others asked while the remote
     /// tier was looking: another process may have stored the entry before they did.
@@ -104,11 +104,13 @@ struct memory_shard_state {
   unsigned ticks_left = 0; ///< before an idle shard stops looking
   std::chrono::milliseconds tick_interval{50};
   /// What memory took in while the disk failed: stored when it answers again, one by one.
-  std::unordered_set<cache_key, cache_key_hash> unstored;
-  std::deque<cache_key> unstored_in_order; ///< and some that are not to be stored any more
+  std::unordered_set<cache_key, cache_key_hash> unpersisted;
+  std::deque<cache_key> unpersisted_in_order; ///< and some that are not to be stored any more
   bool retry_is_due = false;
   bool is_retrying = false; ///< one more is on its way to the disk
-  std::uint64_t unstored_count() const noexcept { return unstored.size() + (is_retrying ? 1 : 0); }
+  std::uint64_t unpersisted_count() const noexcept {
+    return unpersisted.size() + (is_retrying ? 1 : 0);
+  }
   std::chrono::milliseconds retry_interval{100};
   bool poll_is_due = false;
   std::chrono::milliseconds poll_interval{1};

@@ -1,6 +1,6 @@
 #include "actors/metrics.hpp"
 
-#include "actors/answer.hpp"
+#include "actors/shared_promise.hpp"
 #include "messages/metrics_page.hpp"
 
 #include <chrono>
@@ -10,9 +10,7 @@
 namespace hearth::actors {
 namespace {
 
-using self_pointer = metrics_actor::stateful_pointer<metrics_state>;
-
-constexpr auto answer_timeout = std::chrono::seconds{10};
+constexpr auto stats_timeout = std::chrono::seconds{10};
 
 // What one page is made of, while its parts come in.
 struct figures {
@@ -53,8 +51,8 @@ void write_memory(metrics_page& page, const memory_shard_stats& memory) {
   page.counter("loads_total", "Looks below memory by message.", memory.loads);
   page.counter("coalesced_total", "Lookups that joined a look under way.", memory.coalesced);
   page.counter("promotions_total", "Hits on disk that memory took in.", memory.promotions);
-  page.gauge("unstored_entries", "Entries in memory that the disk could not take yet.",
-             memory.unstored);
+  page.gauge("unpersisted_entries", "Entries in memory that the disk could not take yet.",
+             memory.unpersisted);
   page.counter("leases_granted_total", "Leases to compile that were given.", memory.leases_granted);
   page.gauge("leases", "Leases to compile, and who waits for them.");
   page.sample(memory.leases_held, {{"state", "held"}});
@@ -154,13 +152,13 @@ metrics_page page_of(const metrics_config& config, const figures& all) {
 
 // Asks one actor; what it answers is taken by `take`. The last to answer ends the page.
 template <class Stats, class Handle, class Take>
-void ask(self_pointer self, const std::shared_ptr<figures>& all, const owed<metrics_page>& reply,
-         const Handle& actor, Take take) {
+void ask(metrics_pointer self, const std::shared_ptr<figures>& all,
+         const shared_promise<metrics_page>& reply, const Handle& actor, Take take) {
   const auto end_one = [self, all, reply] {
     if (--all->open == 0) reply.deliver(page_of(self->state.config, *all));
   };
   ++all->open;
-  self->request(actor, answer_timeout, verb::stats_v)
+  self->request(actor, stats_timeout, verb::stats_v)
       .then(
           [=](const Stats& stats) {
             take(*all, stats);
@@ -172,8 +170,8 @@ void ask(self_pointer self, const std::shared_ptr<figures>& all, const owed<metr
           });
 }
 
-caf::result<metrics_page> make_page(self_pointer self) {
-  const owed<metrics_page> reply(self->make_response_promise<metrics_page>());
+caf::result<metrics_page> make_page(metrics_pointer self) {
+  const shared_promise<metrics_page> reply(self->make_response_promise<metrics_page>());
   const auto& config = self->state.config;
   const auto all = std::make_shared<figures>();
   for (const auto& shard : config.shards.all())
@@ -189,7 +187,7 @@ caf::result<metrics_page> make_page(self_pointer self) {
 
 } // namespace
 
-metrics_actor::behavior_type metrics(self_pointer self, metrics_config config) {
+metrics_actor::behavior_type metrics(metrics_pointer self, metrics_config config) {
   self->state.config = std::move(config);
   return {
       [self](verb::stats) { return make_page(self); },

@@ -29,8 +29,8 @@ struct metrics_state {
   static inline const char* name = "metrics";
   metrics_config config;
 };
+using metrics_pointer = metrics_actor::stateful_pointer<metrics_state>;
 
-metrics_actor::behavior_type metrics(metrics_actor::stateful_pointer<metrics_state> self,
-                                     metrics_config config);
+metrics_actor::behavior_type metrics(metrics_pointer self, metrics_config config);
 
 } // namespace hearth::actors

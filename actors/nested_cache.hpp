@@ -5,8 +5,8 @@
 // A pooled, event-based actor: it never blocks.
 #pragma once
 
-#include "actors/answer.hpp"
 #include "actors/shard_router.hpp"
+#include "actors/shared_promise.hpp"
 #include "messages/tree.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -24,14 +24,13 @@ struct nested_cache_state {
     cache_key key;
     tree_path path;
     value what;
-    owed<done> promise;
-    bool was_overtaken = false; ///< somebody stored a tree without the lease, once
+    shared_promise<done> promise;
   };
 
   shard_router shards;
 };
+using nested_cache_pointer = nested_cache_actor::stateful_pointer<nested_cache_state>;
 
-nested_cache_actor::behavior_type
-nested_cache(nested_cache_actor::stateful_pointer<nested_cache_state> self, shard_router shards);
+nested_cache_actor::behavior_type nested_cache(nested_cache_pointer self, shard_router shards);
 
 } // namespace hearth::actors

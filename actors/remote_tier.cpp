@@ -1,16 +1,15 @@
 #include "actors/remote_tier.hpp"
 
-#include "actors/remote/parts.hpp"
+#include "actors/remote_tier/parts.hpp"
 
 #include <utility>
 
 namespace hearth::actors {
 namespace {
 
-using remote::self_pointer;
 using storage::remote_write;
 
-void begin(self_pointer self, remote_tier_config config) {
+void begin(remote::self_pointer self, remote_tier_config config) {
   auto& state = self->state;
   state.service = storage::breaker(config.breaker);
   auto writing = config.breaker;
@@ -23,7 +22,7 @@ void begin(self_pointer self, remote_tier_config config) {
 }
 
 // What is left is given up when none can be sent; until then the server has to show that it lives.
-void sync(self_pointer self, answer<done> reply) {
+void sync(remote::self_pointer self, reply_target<done> reply) {
   auto& state = self->state;
   remote::give_all_back(self);
   state.syncs.push_back(std::move(reply));
@@ -31,7 +30,7 @@ void sync(self_pointer self, answer<done> reply) {
   if (!state.syncs.empty()) remote::watch(self);
 }
 
-void tick(self_pointer self) {
+void tick(remote::self_pointer self) {
   if (!remote::is_in_service(self->state))
     remote::probe(self);
   else if (!self->state.syncs.empty())
@@ -40,11 +39,11 @@ void tick(self_pointer self) {
 
 } // namespace
 
-remote_tier_actor::behavior_type remote_tier(self_pointer self, remote_tier_config config) {
+remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_tier_config config) {
   begin(self, std::move(config));
   return {
       [self](verb::get, const key_list& keys) {
-        const owed<lookup_list> reply(self->make_response_promise<lookup_list>());
+        const shared_promise<lookup_list> reply(self->make_response_promise<lookup_list>());
         remote::look_up(self, keys, reply);
         return reply.promise();
       },

@@ -6,13 +6,14 @@
 // tells of many. Its parts stand in actors/remote/.
 #pragma once
 
-#include "actors/answer.hpp"
-#include "actors/ports.hpp"
-#include "actors/remote/harm.hpp"
-#include "actors/remote/remote_gate.hpp"
-#include "actors/remote/reply_inbox.hpp"
-#include "actors/remote_server.hpp"
+#include "actors/ports/log_sink.hpp"
+#include "actors/ports/remote_client.hpp"
+#include "actors/remote_tier/failure_severity.hpp"
+#include "actors/remote_tier/remote_gate.hpp"
+#include "actors/remote_tier/reply_inbox.hpp"
+#include "actors/shared_promise.hpp"
 #include "messages/protocol.hpp"
+#include "messages/remote_mode.hpp"
 #include "storage/remote/breaker.hpp"
 #include "storage/remote/envelope.hpp"
 #include "storage/remote/write_behind.hpp"
@@ -33,11 +34,8 @@
 
 namespace hearth::actors {
 
-/// What the remote tier is used for.
-enum class remote_mode : std::uint8_t { read_write, read_only, write_only };
-
 struct remote_tier_config {
-  std::shared_ptr<remote_server> server;
+  std::shared_ptr<remote_client> server;
   std::string name = "the remote tier"; ///< for the log: where it is, without secrets
   std::string prefix = "hearth";        ///< of every name
   storage::signing_keys keys;
@@ -45,9 +43,9 @@ struct remote_tier_config {
   std::chrono::milliseconds deadline{100};        ///< of everything that somebody waits for
   std::chrono::milliseconds write_deadline{5000}; ///< of a write
   std::chrono::milliseconds probe_deadline{1000}; ///< of a probe that nobody waits for
-  std::chrono::milliseconds lifetime{0};          ///< of entries; zero: for ever
+  std::chrono::milliseconds ttl{0};               ///< of entries; zero: for ever
   std::chrono::milliseconds lease_time{30'000};   ///< without renewal
-  std::uint64_t most_value_bytes = std::uint64_t{64} << 20;
+  std::uint64_t max_value_bytes = std::uint64_t{64} << 20;
   storage::write_behind_limits queue;
   storage::breaker_options breaker;
   std::string holder = "h"; ///< what the tokens of our leases begin with: unique in the fleet
@@ -65,18 +63,18 @@ struct remote_tier_state {
     lookup_list answers;             ///< misses so far
     std::vector<std::size_t> places; ///< by command: the key's, or `answered`
     std::size_t open;                ///< commands that are not answered
-    owed<lookup_list> reply;
+    shared_promise<lookup_list> reply;
   };
   struct asked_lease {
     cache_key key;
     std::string token;
-    answer<fleet_lease> reply;
+    reply_target<fleet_lease> reply;
   };
   /// Gets a reply, and which command of its exchange it belongs to.
   using reply_handler = std::function<void(std::size_t, const remote_reply&)>;
   /// Commands that were sent together.
   struct exchange {
-    errand what;
+    command_purpose what;
     std::size_t open; ///< replies to come
     reply_handler next;
   };
@@ -93,7 +91,7 @@ struct remote_tier_state {
   std::unordered_map<cache_key, std::string, cache_key_hash> leases; ///< held: their tokens
   /// Entries that nobody can use: the next insert of such a key replaces what is there. Bounded.
   std::unordered_set<cache_key, cache_key_hash> spoiled;
-  std::vector<answer<done>> syncs; ///< wait for the writes
+  std::vector<reply_target<done>> syncs; ///< wait for the writes
   /// Commands that are sent and not answered.
   std::uint64_t open_commands() const noexcept {
     std::uint64_t open = 0;

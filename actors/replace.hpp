@@ -1,8 +1,8 @@
 // Writes an entry that may be there already.
 #pragma once
 
-#include "actors/answer.hpp"
 #include "actors/shard_router.hpp"
+#include "actors/shared_promise.hpp"
 
 #include <chrono>
 #include <functional>

@@ -9,7 +9,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 // Of one actor, before it is another's turn.
-constexpr std::size_t most_messages = 128;
+constexpr std::size_t max_messages = 128;
 
 thread_local thread_unit* unit_of_this_thread = nullptr;
 
@@ -47,7 +47,7 @@ void thread_unit::run() {
 }
 
 void thread_unit::resume(caf::resumable* actor) {
-  if (actor->resume(this, most_messages) == caf::resumable::resume_later)
+  if (actor->resume(this, max_messages) == caf::resumable::resume_later)
     woken_.push_back(actor);
   else
     caf::intrusive_ptr_release(actor);

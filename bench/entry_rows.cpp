@@ -57,7 +57,7 @@ void measure_inserts(row_run& run, const entry_size& size,
   std::vector<fs::path> left;
   unsigned number = 0;
   for (const auto& one : contenders) {
-    const auto data = data_of(run, size, one.most_entries);
+    const auto data = data_of(run, size, one.max_entries);
     const auto turn = [&run, &left, &number, data, &one] {
       const auto directory = fresh_directory(run, one.name + std::to_string(++number));
       const auto seconds = time_inserts(one, *data, directory);
@@ -98,13 +98,13 @@ void measure_gets(row_run& run, const entry_size& size,
       all.push_back({one.name, {}});
       continue;
     }
-    const auto data = data_of(run, size, one.most_entries);
+    const auto data = data_of(run, size, one.max_entries);
     const auto gets = run.scaled(size.gets, data->size());
     warm_for(run, *data);
     stores.push_back(one.make(fresh_directory(run, one.name), *data));
     auto& store = *stores.back();
     store.insert_all(*data);
-    store.settle();
+    store.finish_pending_work();
     time_gets(store, *data, data->size()); // maps, caches and hit bits are as they stay
     all.push_back({one.name, [&store, data, gets] { return time_gets(store, *data, gets); }});
   }

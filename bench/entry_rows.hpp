@@ -15,8 +15,8 @@ namespace hearth::bench {
 struct entry_contender {
   std::string name;
   store_maker make;
-  std::size_t most_entries = SIZE_MAX; ///< of one whose turn would be too long with all of them
-  bool reads = true;                   ///< false: it differs from another only in its inserts
+  std::size_t max_entries = SIZE_MAX; ///< of one whose turn would be too long with all of them
+  bool reads = true;                  ///< false: it differs from another only in its inserts
   /// What it wrote is removed at the end of the row: ext4 searches long for an inode where many
   /// were given back within seconds, and the next turn would pay for that.
   bool removes_late = false;

@@ -3,7 +3,7 @@
 #include "bench/frame/timing.hpp"
 #include "bench/frame/work_directory.hpp"
 #include "bench/rows.hpp"
-#include "runtime/cli/output.hpp"
+#include "runtime/cli/io/output.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "bench/rows.hpp"
 
 #include "messages/key_builder.hpp"
-#include "runtime/keys/toolchain_key.hpp"
+#include "runtime/fingerprints/toolchain/toolchain_key.hpp"
 
 #include <fmt/format.h>
 #include <fstream>

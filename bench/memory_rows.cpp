@@ -83,7 +83,7 @@ public:
   artifact get(const key& k) const { return std::move(cache_.get(k)->value); }
   // The shard's actor replaces it; nobody waits for that.
   void put(const key& k, const artifact& value) { static_cast<void>(cache_.put_async(k, value)); }
-  void settle() { static_cast<void>(cache_.erase("nothing")); }
+  void finish_pending_work() { static_cast<void>(cache_.erase("nothing")); }
   const cache& open() const noexcept { return cache_; }
 
 private:
@@ -151,8 +151,8 @@ void measure_gets(row_run& run, const workload& what) {
   fixture f;
   const auto turns = what.readers == 1 ? short_turns : 1;
   const auto count = run.scaled(2'000'000 / turns, batch) / what.readers;
-  std::vector<contender> all{
-      {"hearth", [&] { return gets(f, f.ours, what, count); }, [&] { f.ours.settle(); }}};
+  std::vector<contender> all{{"hearth", [&] { return gets(f, f.ours, what, count); },
+                              [&] { f.ours.finish_pending_work(); }}};
   for (const auto& peer : what.peers) {
     if (peer == "mutex")
       all.push_back({peer, [&] { return gets(f, f.mutex, what, count); }});

@@ -6,7 +6,7 @@
 #include "bench/frame/timing.hpp"
 #include "bench/rows.hpp"
 
-#include "storage/disk/file_system.hpp"
+#include "storage/disk/os/file_system.hpp"
 #include "storage/disk/store.hpp"
 
 #include <algorithm>

@@ -31,8 +31,8 @@ constexpr std::size_t kib = 1024;
 // Of all values together, and of what is got in one turn.
 constexpr std::size_t data_bytes = 64 * kib * kib;
 constexpr std::size_t turn_bytes = 1024 * kib * kib;
-constexpr std::size_t most_names = 10'000;
-constexpr std::size_t most_gets = 200'000;
+constexpr std::size_t max_names = 10'000;
+constexpr std::size_t max_gets = 200'000;
 constexpr std::chrono::milliseconds patient{30'000};
 
 // A runtime with nothing but a remote tier.
@@ -152,7 +152,7 @@ using get_function =
 void measure_gets(row_run& run, std::size_t value_bytes, const get_function& get,
                   std::string_view how) {
   const redis_process redis(run.how().directory);
-  const auto names = std::min(most_names, data_bytes / value_bytes);
+  const auto names = std::min(max_names, data_bytes / value_bytes);
   const dataset data(run.scaled(names, 100), value_bytes);
   fill_remote(redis.url(), data);
   const auto keys = wanted_keys(data);
@@ -160,8 +160,7 @@ void measure_gets(row_run& run, std::size_t value_bytes, const get_function& get
   const auto bytes = envelope_bytes(data);
   redis.fill(data.size(), bytes);
   remote_cache reader(redis.url(), patient);
-  const auto gets =
-      run.scaled(std::min(most_gets, turn_bytes / value_bytes), 1'000) / depth * depth;
+  const auto gets = run.scaled(std::min(max_gets, turn_bytes / value_bytes), 1'000) / depth * depth;
   run.compare(
       {{"hearth",
         [&] {

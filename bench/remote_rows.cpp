@@ -3,7 +3,7 @@
 #include "bench/frame/timing.hpp"
 #include "bench/peers/redis_process.hpp"
 #include "bench/rows.hpp"
-#include "runtime/remote/redis_server.hpp"
+#include "runtime/net/redis_client.hpp"
 
 #include <atomic>
 #include <fmt/format.h>
@@ -14,8 +14,8 @@
 namespace hearth::bench {
 namespace {
 
+using actors::remote_client;
 using actors::remote_reply;
-using actors::remote_server;
 
 constexpr std::size_t depth = 64;
 constexpr std::size_t names = 10'000;
@@ -25,7 +25,7 @@ constexpr std::chrono::milliseconds patient{60'000};
 // Gets, `depth` of them on their way at any time: an answer sends the next.
 class pipelined_gets {
 public:
-  pipelined_gets(remote_server& server, std::size_t count)
+  pipelined_gets(remote_client& server, std::size_t count)
       : server_(server)
       , unsent_(count)
       , unanswered_(count) {}
@@ -40,7 +40,7 @@ private:
   void send_next() {
     if (unsent_.fetch_sub(1) <= 0) return;
     const auto number = state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    server_.send(remote_server::lane::reads,
+    server_.send(remote_client::lane::reads,
                  {"GET", fmt::format("k{:012}", (number >> 33) % names)}, patient,
                  [this](const remote_reply& reply) { take(reply); });
   }
@@ -51,7 +51,7 @@ private:
     if (--unanswered_ == 0) done->set_value(right_);
   }
 
-  remote_server& server_;
+  remote_client& server_;
   std::atomic<std::int64_t> unsent_;
   std::size_t unanswered_;
   std::atomic<std::uint64_t> state_ = 1;

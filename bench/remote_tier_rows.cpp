@@ -5,9 +5,9 @@
 #include "bench/peers/redis_process.hpp"
 #include "bench/remote_entries.hpp"
 #include "bench/rows.hpp"
-#include "runtime/remote/remote_tier_parts.hpp"
-#include "runtime/runtime.hpp"
-#include "runtime/scheduler.hpp"
+#include "runtime/engine/remote_tier_parts.hpp"
+#include "runtime/engine/scheduler.hpp"
+#include "runtime/handle/runtime.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>

@@ -26,13 +26,39 @@ if(TARGET hearth::jemalloc)
   target_link_libraries(hearth_allocator INTERFACE hearth::jemalloc)
 endif()
 
-# hearth_library(NAME): the static library of this folder, of all its sources.
+# Sources of one folder are compiled together, so many at most at a time: what they share is parsed,
+# instantiated and optimised once (docs/building.md).
+option(HEARTH_UNITY "Compile the sources of a folder together" OFF)
+set(HEARTH_UNITY_SOURCES 16 CACHE STRING "How many sources are compiled together at most")
+
+# hearth_unity(TARGET): with HEARTH_UNITY, joins the sources of TARGET, folder by folder. Sources of
+# different folders are never joined: a name in an unnamed namespace is unique in its folder.
+function(hearth_unity target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE folder)
+    cmake_path(GET folder PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
+    string(MAKE_C_IDENTIFIER ${folder} folder)
+    list(APPEND of_${folder} ${source})
+    list(LENGTH of_${folder} count)
+    math(EXPR part "(${count} - 1) / ${HEARTH_UNITY_SOURCES}")
+    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${folder}_${part})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${HEARTH_UNITY} UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# hearth_library(NAME [SOURCE...]): a static library, of all sources of this folder unless some are
+# named.
 function(hearth_library name)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
-  list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")
+  set(sources ${ARGN})
+  if(NOT sources)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
+  endif()
   add_library(${name} STATIC ${sources})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE hearth_warnings PUBLIC hearth_sanitizers)
+  hearth_unity(${name})
 endfunction()
 
 # hearth_program(NAME SOURCE LIBRARY...)

@@ -32,7 +32,7 @@ std::string around(const std::string& text, std::size_t place) {
 class comparison {
 public:
   explicit comparison(std::size_t most)
-      : most_(most) {}
+      : max_(most) {}
 
   void compare(const std::string& path, const detail& first, const detail& second) {
     if (full() || first == second) return;
@@ -49,7 +49,7 @@ public:
 private:
   using steps = std::map<std::string, detail>;
 
-  bool full() const { return found_.size() >= most_; }
+  bool full() const { return found_.size() >= max_; }
   void note(difference_kind kind, const std::string& path, std::string first, std::string second) {
     if (full()) return;
     found_.push_back(
@@ -117,7 +117,7 @@ private:
   void compare_lists(const std::string& path, const detail::list& first,
                      const detail::list& second);
 
-  std::size_t most_;
+  std::size_t max_;
   std::vector<difference> found_;
 };
 

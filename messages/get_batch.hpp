@@ -52,13 +52,13 @@ public:
   /// Answers one item, once. The last one delivers.
   void answer(std::size_t item, expected<lookup> result) {
     answers_[items_[item].position] = std::move(result);
-    settle(1);
+    count_answered(1);
   }
-  /// The same, for a shard that says by `settle` how many it answered.
+  /// The same, for a shard that says by `count_answered` how many it answered.
   void answer_quietly(std::size_t item, expected<lookup> result) {
     answers_[items_[item].position] = std::move(result);
   }
-  void settle(std::size_t answered) {
+  void count_answered(std::size_t answered) {
     if (answered != 0 && open_.fetch_sub(answered, std::memory_order_acq_rel) == answered)
       waiting_.deliver(std::move(answers_));
   }

@@ -27,7 +27,7 @@ memory_shard_stats& memory_shard_stats::operator+=(const memory_shard_stats& oth
   loads += other.loads;
   coalesced += other.coalesced;
   promotions += other.promotions;
-  unstored += other.unstored;
+  unpersisted += other.unpersisted;
   return *this;
 }
 

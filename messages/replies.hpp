@@ -60,7 +60,7 @@ struct memory_shard_stats {
   std::uint64_t loads = 0;     ///< looks below memory, by message
   std::uint64_t coalesced = 0; ///< gets that joined one under way
   std::uint64_t promotions = 0;
-  std::uint64_t unstored = 0; ///< entries in memory that the disk could not take yet
+  std::uint64_t unpersisted = 0; ///< entries in memory that the disk could not take yet
 
   /// The counters of both together.
   memory_shard_stats& operator+=(const memory_shard_stats& other) noexcept;
@@ -106,7 +106,7 @@ struct broker_stats {
   std::uint64_t runs = 0;     ///< programs started, trials not counted
   std::uint64_t trials = 0;   ///< kernels tried
   std::uint64_t failures = 0; ///< runs that did not succeed
-  std::uint64_t most_at_once = 0;
+  std::uint64_t max_at_once = 0;
   std::uint64_t queued = 0;
 };
 

@@ -26,7 +26,7 @@ public:
   /// a kill of this process, not a power loss.
   virtual void insert_all(const dataset& data) = 0;
   /// What comes once between writing and reading, and is not timed.
-  virtual void settle() {}
+  virtual void finish_pending_work() {}
   /// The value of an entry, copied into a block of its own. Empty: it is not there.
   virtual artifact get(const dataset& data, std::size_t entry) = 0;
 };

@@ -49,7 +49,7 @@ public:
     }
   }
 
-  void settle() override {
+  void finish_pending_work() override {
     check(mdb_txn_begin(environment_, nullptr, MDB_RDONLY, &reading_), "begin reading");
   }
 

@@ -1,6 +1,6 @@
 #include "bench/peers/redis_process.hpp"
 
-#include "runtime/remote/redis_server.hpp"
+#include "runtime/net/redis_client.hpp"
 
 #include <charconv>
 #include <chrono>
@@ -93,8 +93,8 @@ redis_process::~redis_process() {
 void redis_process::freeze(bool stopped) const { ::kill(pid_, stopped ? SIGSTOP : SIGCONT); }
 
 void redis_process::fill(std::size_t names, std::size_t value_bytes) const {
+  using actors::remote_client;
   using actors::remote_reply;
-  using actors::remote_server;
   const auto server = connect_redis(*parse_remote_url(url()));
   if (!server) throw std::runtime_error(server.error().text());
   std::mt19937_64 random(7);
@@ -103,7 +103,7 @@ void redis_process::fill(std::size_t names, std::size_t value_bytes) const {
     for (auto& byte : bytes)
       byte = static_cast<char>(random());
     const auto answer = std::make_shared<std::promise<remote_reply>>();
-    (*server)->send(remote_server::lane::writes, {"SET", fmt::format("k{:012}", i), bytes},
+    (*server)->send(remote_client::lane::writes, {"SET", fmt::format("k{:012}", i), bytes},
                     std::chrono::minutes(1),
                     [answer](remote_reply reply) { answer->set_value(std::move(reply)); });
     if (const auto reply = answer->get_future().get(); !reply.problem.empty())

@@ -36,7 +36,7 @@ public:
     }
   }
 
-  void settle() override {
+  void finish_pending_work() override {
     check(database_->Flush({}), "flush");
     check(database_->CompactRange({}, nullptr, nullptr), "compact");
   }

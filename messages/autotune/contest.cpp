@@ -9,7 +9,7 @@ namespace {
 // How far above the leader's median somebody's best round may be and still win, by the rounds
 // before: what one round says may be off by much. A core that shares its units with a busy one runs
 // at two thirds of its speed, for longer than a round.
-constexpr std::array<double, contest::most_rounds> margins{0.60, 0.30, 0.15, 0.08, 0.05};
+constexpr std::array<double, contest::max_rounds> margins{0.60, 0.30, 0.15, 0.08, 0.05};
 
 } // namespace
 
@@ -31,7 +31,7 @@ std::vector<std::size_t> contest::next_round() {
   std::vector<std::size_t> left;
   for (const auto& [contender, times] : times_)
     if (!behind_.contains(contender)) left.push_back(contender);
-  const bool is_decided = rounds_ > 0 && (left.size() <= 1 || rounds_ >= most_rounds);
+  const bool is_decided = rounds_ > 0 && (left.size() <= 1 || rounds_ >= max_rounds);
   if (is_decided) return {};
   ++rounds_;
   return left;

@@ -16,7 +16,7 @@ namespace hearth {
 class contest {
 public:
   /// Rounds after which the least median wins however close it is.
-  static constexpr std::size_t most_rounds = 5;
+  static constexpr std::size_t max_rounds = 5;
 
   void enter(std::size_t contender) { times_.try_emplace(contender); }
   /// Takes one out that cannot be measured.

@@ -1,8 +1,8 @@
 // The store for the commands that look after it: it is never made by them.
 #pragma once
 
-#include "runtime/cli/output.hpp"
-#include "runtime/config.hpp"
+#include "runtime/api/config.hpp"
+#include "runtime/cli/io/output.hpp"
 #include "storage/disk/store.hpp"
 
 #include <filesystem>

@@ -2,7 +2,7 @@
 // main; while it is there these signals do nothing else.
 #pragma once
 
-#include "runtime/process/descriptor.hpp"
+#include "runtime/os/files/descriptor.hpp"
 
 #include <atomic>
 #include <stop_token>

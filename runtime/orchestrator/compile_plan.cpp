@@ -1,10 +1,11 @@
 #include "runtime/orchestrator/compile_plan.hpp"
 
-#include "runtime/autotune/tuning_caches.hpp"
-#include "runtime/core.hpp"
-#include "runtime/handle/ask_actor.hpp"
+#include "runtime/caches/autotune/tuning_caches.hpp"
+#include "runtime/caches/facts/cache_memo.hpp"
+#include "runtime/engine/calls/ask_actor.hpp"
+#include "runtime/engine/calls/logger_guard.hpp"
+#include "runtime/engine/core.hpp"
 #include "runtime/orchestrator/plan_code.hpp"
-#include "runtime/toolchain/cache_memo.hpp"
 
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
@@ -49,8 +50,8 @@ struct session {
 using session_ptr = std::shared_ptr<session>;
 using self_pointer = caf::event_based_actor*;
 
-void settle(self_pointer self, const session_ptr& run, std::size_t request,
-            const tune_reply& reply) {
+void complete_request(self_pointer self, const session_ptr& run, std::size_t request,
+                      const tune_reply& reply) {
   auto& report = (*run->reports)[request];
   report.result = reply;
   ++run->done;
@@ -88,12 +89,12 @@ void ask_for_other_shapes(self_pointer self, const session_ptr& run, std::size_t
   for (std::size_t i = 1; i < requests.size(); ++i) {
     const auto request = requests[i];
     if (first.status == tune_status::failed) {
-      settle(self, run, request, first);
+      complete_request(self, run, request, first);
       continue;
     }
     ask(self, run, for_shape(run->entries[entry], run->work, run->work.requests[request]),
         [=, found = first.status](const tune_reply& reply) {
-          settle(self, run, request, as_found_first(reply, found));
+          complete_request(self, run, request, as_found_first(reply, found));
         });
   }
 }
@@ -101,7 +102,7 @@ void ask_for_other_shapes(self_pointer self, const session_ptr& run, std::size_t
 void start(self_pointer self, session_ptr run) {
   for (std::size_t entry = 0; entry < run->entries.size(); ++entry)
     ask(self, run, run->entries[entry], [=](const tune_reply& reply) {
-      settle(self, run, run->work.entries[entry].requests.front(), reply);
+      complete_request(self, run, run->work.entries[entry].requests.front(), reply);
       ask_for_other_shapes(self, run, entry, reply);
     });
 }
@@ -113,9 +114,14 @@ expected<std::vector<request_report>> run_session(runtime_core& core, const plan
   for (const auto& request : work.requests)
     reports->push_back(report_of(work, request));
   const auto all_done = std::make_shared<completion_state<done>>();
-  auto run = std::make_shared<session>(
-      session{work, entries, progress, core.tuner(), reports, completion<done>(all_done)});
-  core.system().spawn(start, std::move(run));
+  {
+    const auto inside = core.enter_system();
+    if (!inside) return fail(inside.error());
+    auto run = std::make_shared<session>(
+        session{work, entries, progress, core.tuner(), reports, completion<done>(all_done)});
+    const logger_guard guard;
+    core.system().spawn(start, std::move(run));
+  }
   const auto finished = all_done->wait();
   if (!finished) return fail(finished.error());
   return std::move(*reports);

@@ -6,9 +6,9 @@
 #include "messages/error.hpp"
 #include "messages/replies.hpp"
 #include "messages/tuning.hpp"
+#include "runtime/handle/runtime.hpp"
 #include "runtime/orchestrator/plan.hpp"
 #include "runtime/orchestrator/tune_requests.hpp"
-#include "runtime/runtime.hpp"
 
 #include <cstddef>
 #include <cstdint>

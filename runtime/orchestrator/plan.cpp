@@ -2,7 +2,7 @@
 
 #include "runtime/orchestrator/plan_place.hpp"
 #include "runtime/orchestrator/plan_requests.hpp"
-#include "runtime/worker/trial_buffers.hpp"
+#include "runtime/process/worker/trial_buffers.hpp"
 
 #include <algorithm>
 #include <array>

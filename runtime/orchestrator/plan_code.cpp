@@ -1,7 +1,7 @@
 #include "runtime/orchestrator/plan_code.hpp"
 
 #include "messages/autotune/comments.hpp"
-#include "runtime/files/whole_file.hpp"
+#include "runtime/os/files/whole_file.hpp"
 
 #include <cstddef>
 #include <filesystem>

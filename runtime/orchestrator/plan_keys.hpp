@@ -4,9 +4,9 @@
 
 #include "messages/digest.hpp"
 #include "messages/value.hpp"
-#include "runtime/keys/machine.hpp"
+#include "runtime/fingerprints/machine/machine.hpp"
+#include "runtime/fingerprints/toolchain/toolchain.hpp"
 #include "runtime/orchestrator/plan.hpp"
-#include "runtime/toolchain/toolchain.hpp"
 
 #include <span>
 #include <string>

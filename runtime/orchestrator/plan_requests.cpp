@@ -1,6 +1,6 @@
 #include "runtime/orchestrator/plan_requests.hpp"
 
-#include "runtime/worker/trial_buffers.hpp"
+#include "runtime/process/worker/trial_buffers.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,12 +1,12 @@
 #include "runtime/orchestrator/tune_requests.hpp"
 
 #include "actors/tuning_result.hpp"
-#include "runtime/autotune/tuning_caches.hpp"
-#include "runtime/files/file_view.hpp"
-#include "runtime/keys/machine.hpp"
-#include "runtime/orchestrator/includes.hpp"
+#include "runtime/caches/autotune/tuning_caches.hpp"
+#include "runtime/fingerprints/files/file_view.hpp"
+#include "runtime/fingerprints/includes/includes.hpp"
+#include "runtime/fingerprints/machine/machine.hpp"
+#include "runtime/fingerprints/toolchain/toolchain.hpp"
 #include "runtime/orchestrator/plan_keys.hpp"
-#include "runtime/toolchain/toolchain.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t input_seed = 0x6865617274680001;
 
 // What all entries of one plan are made with.
-struct workshop {
+struct request_context {
   const plan& work;
   toolchain compiler;
   value::map shared;
@@ -57,7 +57,7 @@ hints sizes_of(const plan_kernel& kernel, std::size_t shape) {
   return sizes;
 }
 
-action_request compile_action(const workshop& shop, const plan_kernel& kernel,
+action_request compile_action(const request_context& context, const plan_kernel& kernel,
                               const std::vector<macro>& macros, std::string label) {
   auto arguments = macro_arguments(macros);
   for (auto& argument : link_arguments())
@@ -68,7 +68,7 @@ action_request compile_action(const workshop& shop, const plan_kernel& kernel,
   arguments.push_back(as_argument(kernel.source));
   action_request action;
   action.label = std::move(label);
-  action.process = shop.compiler.run(std::move(arguments), shop.work.toolchain.timeout);
+  action.process = context.compiler.run(std::move(arguments), context.work.toolchain.timeout);
   action.outputs = {{action.process.argv.size() - output_from_end, "kernel.so"}};
   return action;
 }
@@ -84,11 +84,11 @@ using closure_ptr = std::shared_ptr<const source_closure>;
 // What each configuration's compile would read. A configuration whose includes cannot be read is
 // asked for again when the others have been: where no macro chooses includes, what one of them
 // showed holds for all, and so the key does not depend on which was asked first.
-std::vector<expected<closure_ptr>> closures_of(const workshop& shop, const plan_kernel& kernel,
-                                               const plan_entry& entry) {
+std::vector<expected<closure_ptr>> closures_of(const request_context& context,
+                                               const plan_kernel& kernel, const plan_entry& entry) {
   const auto ask = [&](const plan_config& config) {
-    return shop.includes.closure_of(as_argument(kernel.source), macros_of(entry, config),
-                                    shop.stop);
+    return context.includes.closure_of(as_argument(kernel.source), macros_of(entry, config),
+                                       context.stop);
   };
   std::vector<expected<closure_ptr>> closures;
   for (const auto& config : kernel.configs)
@@ -98,7 +98,7 @@ std::vector<expected<closure_ptr>> closures_of(const workshop& shop, const plan_
   return closures;
 }
 
-keyed_candidate make_candidate(const workshop& shop, const plan_kernel& kernel,
+keyed_candidate make_candidate(const request_context& context, const plan_kernel& kernel,
                                const plan_entry& entry, const plan_config& config,
                                expected<closure_ptr> closure, const std::string& label) {
   keyed_candidate result;
@@ -112,7 +112,7 @@ keyed_candidate make_candidate(const workshop& shop, const plan_kernel& kernel,
     return result;
   }
   result.details = config_details(config, (*closure)->identity.hex());
-  candidate.action = compile_action(shop, kernel, macros, label + " " + candidate.config_text);
+  candidate.action = compile_action(context, kernel, macros, label + " " + candidate.config_text);
   candidate.action.inputs_hold = [files = std::move(*closure)] { return files->still_holds(); };
   return result;
 }
@@ -123,8 +123,9 @@ std::string label_of(const plan_kernel& kernel, const plan_entry& entry) {
   return entry.guard ? kernel.name + "[guard " + std::to_string(*entry.guard) + "]" : kernel.name;
 }
 
-trial_request trial_of(const workshop& shop, const plan_kernel& kernel, const plan_entry& entry) {
-  const auto& tuned_on = shop.work.requests[entry.requests.front()];
+trial_request trial_of(const request_context& context, const plan_kernel& kernel,
+                       const plan_entry& entry) {
+  const auto& tuned_on = context.work.requests[entry.requests.front()];
   trial_request trial;
   trial.entry = kernel.entry;
   trial.reference = kernel.reference;
@@ -149,68 +150,68 @@ cache_key key_in(const named_cache_ptr& cache, const key& k) {
   return cache ? cache_key(cache, k.encoded()) : cache_key();
 }
 
-autotune_address address_of(const workshop& shop, const std::string& family,
+autotune_address address_of(const request_context& context, const std::string& family,
                             const std::string& configs_hash) {
-  const auto prepared = prepared_key(family, shop.options.tag);
+  const auto prepared = prepared_key(family, context.options.tag);
   autotune_address address;
-  address.name = local_name(prepared, shop.scope.toolchain);
-  const auto in_fleet = key::tuple({key(remote_id(shop.scope, configs_hash)), key(prepared)});
-  address.local = key_in(shop.tunings, key(address.name));
-  address.remote = key_in(shop.shared_tunings, in_fleet);
+  address.name = local_name(prepared, context.scope.toolchain);
+  const auto in_fleet = key::tuple({key(remote_id(context.scope, configs_hash)), key(prepared)});
+  address.local = key_in(context.tunings, key(address.name));
+  address.remote = key_in(context.shared_tunings, in_fleet);
   return address;
 }
 
 // Under which keys the entry, its tuning and its times are kept.
-void add_keys(const workshop& shop, value::map details,
+void add_keys(const request_context& context, value::map details,
               const std::vector<keyed_candidate>& candidates, tune_request& request) {
   const auto family = family_of(details, candidates);
-  request.family = cache_key(shop.entries, key(family).encoded());
-  request.times_key = key_in(shop.times, key(family));
-  request.address = address_of(shop, family, actors::configs_hash_of(request));
+  request.family = cache_key(context.entries, key(family).encoded());
+  request.times_key = key_in(context.times, key(family));
+  request.address = address_of(context, family, actors::configs_hash_of(request));
   value::array configs;
   for (const auto& one : candidates)
     configs.push_back(one.details);
   details["configs"] = std::move(configs);
-  request.key = cache_key(shop.entries, key_of(details).encoded());
+  request.key = cache_key(context.entries, key_of(details).encoded());
   details["tuned"] = false;
-  request.untuned_key = cache_key(shop.entries, key_of(details).encoded());
+  request.untuned_key = cache_key(context.entries, key_of(details).encoded());
 }
 
-tune_request_ptr make_request(const workshop& shop, const plan_entry& entry) {
-  const auto& kernel = shop.work.kernels[entry.kernel];
-  const auto& tuned_on = shop.work.requests[entry.requests.front()];
+tune_request_ptr make_request(const request_context& context, const plan_entry& entry) {
+  const auto& kernel = context.work.kernels[entry.kernel];
+  const auto& tuned_on = context.work.requests[entry.requests.front()];
   auto request = std::make_shared<tune_request>();
   request->name = label_of(kernel, entry);
   request->sizes = sizes_of(kernel, tuned_on.shape);
   if (entry.guard) request->guard = kernel.guards[*entry.guard].text();
-  request->trial = trial_of(shop, kernel, entry);
-  request->trial_deadline = shop.work.toolchain.timeout;
-  request->mode = shop.options.mode;
-  auto base = entry_details(shop.shared, kernel, entry);
+  request->trial = trial_of(context, kernel, entry);
+  request->trial_deadline = context.work.toolchain.timeout;
+  request->mode = context.options.mode;
+  auto base = entry_details(context.shared, kernel, entry);
   std::vector<keyed_candidate> candidates;
-  auto closures = closures_of(shop, kernel, entry);
+  auto closures = closures_of(context, kernel, entry);
   for (std::size_t i = 0; i < kernel.configs.size(); ++i) {
-    auto made = make_candidate(shop, kernel, entry, kernel.configs[i], std::move(closures[i]),
+    auto made = make_candidate(context, kernel, entry, kernel.configs[i], std::move(closures[i]),
                                request->name);
     auto details = base;
     details["config"] = made.details;
-    made.candidate.action_key = cache_key(shop.actions, key_of(details).encoded());
+    made.candidate.action_key = cache_key(context.actions, key_of(details).encoded());
     request->candidates.push_back(made.candidate);
     candidates.push_back(std::move(made));
   }
   if (!entry.guard) // an entry a shape
     base["sizes"] = value::array(request->trial.sizes.begin(), request->trial.sizes.end());
-  add_keys(shop, std::move(base), candidates, *request);
+  add_keys(context, std::move(base), candidates, *request);
   return request;
 }
 
 // Makes all requests, several at once: each may have to read files or ask the compiler.
-std::vector<tune_request_ptr> make_all(const workshop& shop, unsigned at_once) {
-  std::vector<tune_request_ptr> requests(shop.work.entries.size());
+std::vector<tune_request_ptr> make_all(const request_context& context, unsigned at_once) {
+  std::vector<tune_request_ptr> requests(context.work.entries.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (auto i = next++; i < requests.size(); i = next++)
-      requests[i] = make_request(shop, shop.work.entries[i]);
+      requests[i] = make_request(context, context.work.entries[i]);
   };
   std::vector<std::jthread> helpers;
   const auto count = std::min<std::size_t>(at_once, requests.size());
@@ -242,19 +243,19 @@ expected<planned_tuning> make_tune_requests(runtime_core& core, const plan& work
   include_scanner includes(*compiler, files, runner, memo, work.toolchain.timeout);
   const auto& host = this_machine();
   const tuning_caches caches(core);
-  const workshop shop{work,
-                      *compiler,
-                      shared_details(*compiler, host),
-                      includes,
-                      options,
-                      {compiler->identity, host.identity().hex(), options.tag},
-                      named(core, "kernels"),
-                      named(core, "actions"),
-                      caches.local,
-                      caches.remote,
-                      caches.times,
-                      core.stop_token()};
-  return planned_tuning{make_all(shop, core.jobs()), shop.scope};
+  const request_context context{work,
+                                *compiler,
+                                shared_details(*compiler, host),
+                                includes,
+                                options,
+                                {compiler->identity, host.identity().hex(), options.tag},
+                                named(core, "kernels"),
+                                named(core, "actions"),
+                                caches.local,
+                                caches.remote,
+                                caches.times,
+                                core.stop_token()};
+  return planned_tuning{make_all(context, core.jobs()), context.scope};
 }
 
 std::vector<tune_request_ptr> noted_for(std::vector<tune_request_ptr> entries,

@@ -2,12 +2,12 @@
 // that runs the plan.
 #pragma once
 
-#include "actors/ports.hpp"
+#include "actors/ports/programs.hpp"
 #include "messages/autotune/names.hpp"
 #include "messages/tuning.hpp"
-#include "runtime/core.hpp"
+#include "runtime/engine/core.hpp"
+#include "runtime/fingerprints/toolchain/fact_memo.hpp"
 #include "runtime/orchestrator/plan.hpp"
-#include "runtime/toolchain/fact_memo.hpp"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 #include "runtime/process/process_runner.hpp"
 
-#include "runtime/files/find_program.hpp"
+#include "runtime/os/environment.hpp"
+#include "runtime/os/find_program.hpp"
 #include "runtime/process/bounded_output.hpp"
-#include "runtime/process/environment.hpp"
 #include "runtime/process/last_line.hpp"
 #include "runtime/process/supervised_process.hpp"
 

@@ -6,7 +6,7 @@
 // but its own supervisors.
 #pragma once
 
-#include "actors/ports.hpp"
+#include "actors/ports/programs.hpp"
 
 #include <string>
 

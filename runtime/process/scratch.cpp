@@ -1,6 +1,6 @@
 #include "runtime/process/scratch.hpp"
 
-#include "runtime/process/descriptor.hpp"
+#include "runtime/os/files/descriptor.hpp"
 #include "runtime/process/scratch_view.hpp"
 
 #include <cerrno>

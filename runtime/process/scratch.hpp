@@ -2,7 +2,7 @@
 // $TMPDIR, which goes with the space. What a killed process left there, the next one removes.
 #pragma once
 
-#include "actors/ports.hpp"
+#include "actors/ports/programs.hpp"
 
 #include <memory>
 #include <mutex>

@@ -1,6 +1,6 @@
 #include "runtime/process/supervised_process.hpp"
 
-#include "runtime/process/signal_name.hpp"
+#include "runtime/os/signal_name.hpp"
 
 #include <cerrno>
 #include <csignal>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "messages/error.hpp"
-#include "runtime/process/descriptor.hpp"
-#include "runtime/worker/job.hpp"
+#include "runtime/os/files/descriptor.hpp"
+#include "runtime/process/worker/job.hpp"
 
 #include <chrono>
 #include <optional>

@@ -1,9 +1,9 @@
 #include "runtime/process/trial_runner.hpp"
 
+#include "runtime/os/signal_name.hpp"
 #include "runtime/process/last_line.hpp"
-#include "runtime/process/signal_name.hpp"
-#include "runtime/worker/job.hpp"
-#include "runtime/worker/trial_codec.hpp"
+#include "runtime/process/worker/job.hpp"
+#include "runtime/process/worker/trial_codec.hpp"
 
 #include <filesystem>
 #include <utility>

@@ -4,7 +4,7 @@
 // Owned by the runtime; any number of threads may call it at once, as its process runner.
 #pragma once
 
-#include "actors/ports.hpp"
+#include "actors/ports/programs.hpp"
 
 #include <string>
 #include <vector>

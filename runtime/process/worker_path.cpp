@@ -1,6 +1,6 @@
 #include "runtime/process/worker_path.hpp"
 
-#include "runtime/files/find_program.hpp"
+#include "runtime/os/find_program.hpp"
 
 #include <cstdlib>
 #include <filesystem>

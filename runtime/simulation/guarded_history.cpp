@@ -17,7 +17,7 @@ std::string guarded_history::judge_hit(std::string_view guard, std::string_view 
   const bool is_known = std::any_of(variants_.begin(), variants_.end(), [&](const variant& one) {
     return one.guard == guard && one.bytes == bytes && one.start <= ended;
   });
-  return is_known ? "" : "bytes that nobody added under that guard " + quoted(bytes);
+  return is_known ? "" : "bytes that nobody added under that guard " + quoted_text(bytes);
 }
 
 void guarded_history::lose_after(moment durable) {

@@ -29,7 +29,7 @@ std::string history::judge_hit(std::string_view bytes, moment begun, moment ende
     if (!one.is_void && one.start <= ended && (one.end == never || !is_overwritten(one, begun)))
       return {};
   }
-  return std::string(is_known ? "a stale value " : "bytes that nobody wrote ") + quoted(bytes);
+  return std::string(is_known ? "a stale value " : "bytes that nobody wrote ") + quoted_text(bytes);
 }
 
 std::string history::judge_miss(moment begun, moment ended) const {
@@ -38,12 +38,12 @@ std::string history::judge_miss(moment begun, moment ended) const {
     const bool erased = std::any_of(writes_.begin(), writes_.end(), [&](const write& other) {
       return !other.is_void && other.is_erase && other.end >= one.start && other.start <= ended;
     });
-    if (!erased) return "a miss, although " + quoted(one.bytes) + " was acknowledged";
+    if (!erased) return "a miss, although " + quoted_text(one.bytes) + " was acknowledged";
   }
   return {};
 }
 
-bool history::has_settled(moment before) const {
+bool history::is_decided(moment before) const {
   return std::any_of(writes_.begin(), writes_.end(), [before](const write& one) {
     return !one.is_void && !one.is_erase && one.end < before;
   });

@@ -39,7 +39,7 @@ public:
   std::string judge_miss(moment begun, moment ended) const;
 
   /// Whether a write of a value was acknowledged before `moment`.
-  bool has_settled(moment before) const;
+  bool is_decided(moment before) const;
 
   /// What ended before `moment` is durable; the rest is uncertain from now on.
   void lose_after(moment durable);

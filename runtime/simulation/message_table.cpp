@@ -53,7 +53,7 @@ struct completion_of<completion<T>> : std::true_type {
 // --- answers -----------------------------------------------------------------------------------
 
 template <class... Ts>
-void settle(answer_slot& slot, const Ts&... parts) {
+void fill(answer_slot& slot, const Ts&... parts) {
   std::string text;
   ((text += (text.empty() ? "" : " ") + text_of(parts)), ...);
   slot.text = std::move(text);
@@ -69,12 +69,12 @@ void settle(answer_slot& slot, const Ts&... parts) {
   slot.is_there = true;
 }
 
-void settle(answer_slot& slot, std::uint64_t before, std::uint64_t after, bool was_there) {
+void fill(answer_slot& slot, std::uint64_t before, std::uint64_t after, bool was_there) {
   slot.text = text_of_epochs(before, after) + " " + text_of(was_there);
   slot.is_there = true;
 }
 
-void settle(answer_slot& slot, insert_outcome outcome, std::uint64_t, std::uint64_t) {
+void fill(answer_slot& slot, insert_outcome outcome, std::uint64_t, std::uint64_t) {
   slot.text = text_of(outcome);
   slot.is_there = true;
 }
@@ -84,9 +84,9 @@ completion<T> completion_into(const answer_ptr& slot) {
   auto state = std::make_shared<completion_state<T>>();
   state->then([slot](const expected<T>& result) {
     if (result)
-      settle(*slot, *result);
+      fill(*slot, *result);
     else
-      settle(*slot, result.error());
+      fill(*slot, result.error());
   });
   return completion<T>(std::move(state));
 }
@@ -118,8 +118,8 @@ struct sender<Handle, Verb, caf::output_tuple<Outs...>, Args...> {
       const auto typed = caf::actor_cast<Handle>(to);
       if constexpr (answers)
         from.request(typed, caf::infinite, Verb{}, argument_at<Args>(arguments, I)...)
-            .then([slot](const Outs&... parts) { settle(*slot, parts...); },
-                  [slot](const caf::error& why) { settle(*slot, from_caf(why)); });
+            .then([slot](const Outs&... parts) { fill(*slot, parts...); },
+                  [slot](const caf::error& why) { fill(*slot, from_caf(why)); });
       else
         from.send(typed, Verb{}, argument_at<Args>(arguments, I)...);
       (void)arguments;

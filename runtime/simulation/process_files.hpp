@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/simulation/virtual_disk.hpp"
-#include "storage/disk/file_system.hpp"
+#include "storage/disk/os/file_system.hpp"
 
 #include <array>
 #include <cstddef>

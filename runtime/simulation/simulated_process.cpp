@@ -47,7 +47,7 @@ std::optional<std::uint64_t> memory_figure(const actors::memory_shard_state& sta
       {"erased", index.erased},
       {"loads", state.counters.loads},
       {"promotions", state.counters.promotions},
-      {"unstored", state.unstored_count()},
+      {"unpersisted", state.unpersisted_count()},
       {"leases_granted", state.counters.leases_granted},
       {"leases", state.leases.size()},
       {"leases_held", state.lease_keys.size()},
@@ -65,7 +65,7 @@ std::optional<std::uint64_t> broker_figure(const actors::compile_broker_state& s
     queued += queue.size();
   const std::map<std::string_view, std::uint64_t> figures{
       {"runs", state.counters.runs},         {"trials", state.counters.trials},
-      {"failures", state.counters.failures}, {"most_at_once", state.counters.most_at_once},
+      {"failures", state.counters.failures}, {"max_at_once", state.counters.max_at_once},
       {"idle", state.idle.size()},           {"queued", queued},
   };
   const auto at = figures.find(name);
@@ -218,9 +218,9 @@ void simulated_process::spawn_remote() {
   config.name = options_.remote.server;
   config.keys = options_.remote.keys;
   config.mode = options_.remote.mode;
-  config.lifetime = options_.remote.lifetime;
+  config.ttl = options_.remote.ttl;
   config.lease_time = options_.remote.lease_time;
-  config.most_value_bytes = options_.remote.most_value_bytes;
+  config.max_value_bytes = options_.remote.max_value_bytes;
   config.queue.entries = options_.remote.queue_entries;
   config.breaker.seed = fast_hash(name_);
   config.holder = name_ + "." + std::to_string(++starts_);
@@ -284,7 +284,7 @@ void simulated_process::spawn_compilers() {
          actors.spawn<caf::lazy_init>(
              actors::metrics,
              actors::metrics_config{"simulated", router_, store_, remote_, tuner.broker}));
-  tuner.most_at_once = options_.workers;
+  tuner.max_at_once = options_.workers;
   enlist(actor_kind::tuner, actors.spawn(actors::kernel_tuner, std::move(tuner)));
 }
 

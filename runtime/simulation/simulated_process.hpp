@@ -26,10 +26,10 @@ namespace hearth::simulation {
 /// How a process uses a remote server.
 struct remote_options {
   std::string server; ///< its name; empty: none
-  actors::remote_mode mode = actors::remote_mode::read_write;
-  std::chrono::milliseconds lifetime{0};
+  remote_mode mode = remote_mode::read_write;
+  std::chrono::milliseconds ttl{0};
   std::chrono::milliseconds lease_time{30'000};
-  std::uint64_t most_value_bytes = 1u << 20;
+  std::uint64_t max_value_bytes = 1u << 20;
   std::size_t queue_entries = 1024;
   storage::signing_keys keys;
 };

@@ -1,7 +1,7 @@
 #include "runtime/simulation/simulated_redis.hpp"
 
 #include "messages/hash.hpp"
-#include "storage/remote/server_error.hpp"
+#include "storage/resp/server_error.hpp"
 
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>
@@ -14,9 +14,9 @@
 namespace hearth::simulation {
 namespace {
 
+using actors::remote_client;
 using actors::remote_failure;
 using actors::remote_reply;
-using actors::remote_server;
 using storage::resp_value;
 
 remote_reply failed(remote_failure why, std::string problem) {
@@ -59,7 +59,7 @@ redis_behavior::scope scope_of(const std::string& word) {
 }
 
 // For the trace.
-std::string short_text(const remote_server::command& arguments) {
+std::string short_text(const remote_client::command& arguments) {
   const auto at_name = arguments[0] == "EVAL" ? 3u : 1u;
   auto name = arguments.size() > at_name ? arguments[at_name] : std::string();
   constexpr std::size_t hash_digits = 2 * sizeof(hash_128::bytes), shown_digits = 8;
@@ -125,7 +125,7 @@ void simulated_redis::accept(connection&, pending command) {
 }
 
 void simulated_redis::forget(const connection& whose, bool tell) {
-  std::vector<remote_server::reply_callback> waiting;
+  std::vector<remote_client::reply_callback> waiting;
   for (auto& [number, one] : pending_) {
     if (one.by != &whose) continue;
     one.by = nullptr;
@@ -192,8 +192,8 @@ void simulated_redis::deliver(std::uint64_t number) {
 }
 
 // A deadline that passes takes the connection with it, and what else waits there.
-void simulated_redis::fail_lane(const connection* by, remote_server::lane lane) {
-  std::vector<remote_server::reply_callback> waiting;
+void simulated_redis::fail_lane(const connection* by, remote_client::lane lane) {
+  std::vector<remote_client::reply_callback> waiting;
   std::erase_if(pending_, [&](auto& entry) {
     auto& one = entry.second;
     if (one.by != by || one.lane != lane || !one.reply) return false;
@@ -227,7 +227,7 @@ remote_reply simulated_redis::get(const std::string& name) {
   return made;
 }
 
-remote_reply simulated_redis::set(const remote_server::command& arguments) {
+remote_reply simulated_redis::set(const remote_client::command& arguments) {
   value made{arguments[2], std::nullopt};
   for (std::size_t i = 3; i < arguments.size(); ++i) {
     if (arguments[i] == "NX" && find(arguments[1])) return {};
@@ -239,7 +239,7 @@ remote_reply simulated_redis::set(const remote_server::command& arguments) {
 }
 
 // The two that the remote tier sends: a lease is renewed with its time, or given back without.
-remote_reply simulated_redis::run_script(const remote_server::command& arguments) {
+remote_reply simulated_redis::run_script(const remote_client::command& arguments) {
   const auto& name = arguments[3];
   const auto& token = arguments[4];
   const auto* holder = find(name);
@@ -255,7 +255,7 @@ remote_reply simulated_redis::run_script(const remote_server::command& arguments
   return integer(1);
 }
 
-remote_reply simulated_redis::carry_out(const remote_server::command& arguments) {
+remote_reply simulated_redis::carry_out(const remote_client::command& arguments) {
   const auto& word = arguments[0];
   ++counts_[word];
   if (word == "PING") return text("PONG");

@@ -5,7 +5,7 @@
 // One thread, that of the stepped system.
 #pragma once
 
-#include "actors/remote_server.hpp"
+#include "actors/ports/remote_client.hpp"
 #include "runtime/simulation/stepped_system.hpp"
 #include "storage/remote/envelope.hpp"
 
@@ -45,7 +45,7 @@ storage::signing_key signing_key_named(std::string_view id);
 class simulated_redis {
 public:
   /// A process's connection.
-  class connection : public actors::remote_server {
+  class connection : public actors::remote_client {
   public:
     explicit connection(simulated_redis& server)
         : server_(server) {}
@@ -94,22 +94,22 @@ private:
   };
   struct pending {
     connection* by; // null: nobody wants to know
-    actors::remote_server::lane lane;
-    actors::remote_server::command arguments;
+    actors::remote_client::lane lane;
+    actors::remote_client::command arguments;
     virtual_time deadline;
-    actors::remote_server::reply_callback answered;
+    actors::remote_client::reply_callback answered;
     std::optional<actors::remote_reply> reply; // once it was carried out
   };
 
   void accept(connection& from, pending command);
   void arrive(std::uint64_t number);
   void deliver(std::uint64_t number);
-  void fail_lane(const connection* by, actors::remote_server::lane lane);
+  void fail_lane(const connection* by, actors::remote_client::lane lane);
   void forget(const connection& whose, bool tell);
-  actors::remote_reply carry_out(const actors::remote_server::command& arguments);
+  actors::remote_reply carry_out(const actors::remote_client::command& arguments);
   actors::remote_reply get(const std::string& name);
-  actors::remote_reply set(const actors::remote_server::command& arguments);
-  actors::remote_reply run_script(const actors::remote_server::command& arguments);
+  actors::remote_reply set(const actors::remote_client::command& arguments);
+  actors::remote_reply run_script(const actors::remote_client::command& arguments);
   actors::remote_reply answer_to(const pending& one);
 
   stepped_system& system_;

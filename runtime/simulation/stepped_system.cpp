@@ -136,10 +136,10 @@ bool stepped_system::deliver_one() {
   for (std::size_t i = 0; i < scheduler_.jobs.size(); ++i) {
     if (!is_ready(scheduler_.jobs[i]) || delay_by_cost(scheduler_.jobs[i])) continue;
     ready.push_back(i);
-    if (!dice_) break;
+    if (!random_) break;
   }
   if (ready.empty()) return false;
-  run(dice_ ? ready[dice_->below(ready.size())] : ready.front());
+  run(random_ ? ready[random_->below(ready.size())] : ready.front());
   return true;
 }
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "messages/protocol.hpp"
-#include "runtime/simulation/dice.hpp"
+#include "runtime/simulation/random_source.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -52,7 +52,7 @@ public:
   // --- steps
   /// From now on the dice choose whose message is delivered next; null: the order in which
   /// mailboxes became ready.
-  void choose_by(dice* random) { dice_ = random; }
+  void choose_by(random_source* random) { random_ = random; }
   /// Delivers one message; false when there is none that could be.
   bool deliver_one();
   /// Delivers the next message of this actor; false when it has none.
@@ -107,7 +107,7 @@ private:
   std::map<caf::actor_id, const void*> paid_; // messages whose cost was waited for
   cost_function cost_;
   trace_sink trace_;
-  dice* dice_ = nullptr;
+  random_source* random_ = nullptr;
   std::uint64_t steps_ = 0;
   std::set<std::pair<caf::actor_id, std::uint64_t>> answered_; // receiver and request
   std::uint64_t answered_twice_ = 0;

@@ -48,7 +48,7 @@ std::string outcome_of(const process_result& process) {
 
 std::string text_of_value(const value& v) {
   if (const auto* number = v.as<std::int64_t>()) return std::to_string(*number);
-  if (const auto* text = v.as<std::string>()) return quoted(*text);
+  if (const auto* text = v.as<std::string>()) return quoted_text(*text);
   if (const auto* flag = v.as<bool>()) return text_of(*flag);
   return "?";
 }
@@ -120,7 +120,7 @@ void add_any(const caf::type_erased_tuple& content, std::size_t at, std::string&
 
 } // namespace
 
-std::string quoted(std::string_view bytes) {
+std::string quoted_text(std::string_view bytes) {
   if (bytes.size() <= shown_bytes) return '"' + escaped(bytes) + '"';
   return '"' + escaped(bytes.substr(0, shown_bytes)) + "...\" of " + std::to_string(bytes.size());
 }
@@ -129,7 +129,7 @@ std::string text_of(bool flag) { return flag ? "true" : "false"; }
 std::string text_of(int number) { return std::to_string(number); }
 std::string text_of(std::int64_t number) { return std::to_string(number); }
 std::string text_of(std::uint64_t number) { return std::to_string(number); }
-std::string text_of(const std::string& text) { return quoted(text); }
+std::string text_of(const std::string& text) { return quoted_text(text); }
 std::string text_of(std::chrono::milliseconds time) { return std::to_string(time.count()) + "ms"; }
 
 std::string text_of(const error& why) {
@@ -147,9 +147,9 @@ std::string described(std::string_view key_bytes) {
 
 // The same few keys are in all messages of a simulation: each is decoded once.
 std::string text_of(const cache_key& key) {
-  constexpr std::size_t most_known = 4096;
+  constexpr std::size_t max_known = 4096;
   thread_local std::unordered_map<std::string, std::string> known;
-  if (known.size() >= most_known) known.clear();
+  if (known.size() >= max_known) known.clear();
   const auto [at, is_new] = known.try_emplace(std::string(key.bytes));
   if (is_new) at->second = described(key.bytes);
   const auto& id = key.cache->id;
@@ -158,7 +158,7 @@ std::string text_of(const cache_key& key) {
   return text.append("/").append(at->second);
 }
 
-std::string text_of(const artifact& value) { return quoted(value.payload()); }
+std::string text_of(const artifact& value) { return quoted_text(value.payload()); }
 
 std::string text_of(const lookup& found) {
   if (!found.hit()) return "miss";
@@ -192,7 +192,7 @@ std::string text_of(const memory_shard_stats& s) {
          " misses=" + std::to_string(s.misses) + " inserted=" + std::to_string(s.inserted) +
          " evicted=" + std::to_string(s.evicted) + " erased=" + std::to_string(s.erased) +
          " loads=" + std::to_string(s.loads) + " promotions=" + std::to_string(s.promotions) +
-         " unstored=" + std::to_string(s.unstored) +
+         " unpersisted=" + std::to_string(s.unpersisted) +
          " leases_granted=" + std::to_string(s.leases_granted) +
          " leases_waiting=" + std::to_string(s.leases_waiting) +
          " leases_held=" + std::to_string(s.leases_held);
@@ -201,7 +201,7 @@ std::string text_of(const memory_shard_stats& s) {
 std::string text_of(const broker_stats& s) {
   return "runs=" + std::to_string(s.runs) + " trials=" + std::to_string(s.trials) +
          " failures=" + std::to_string(s.failures) +
-         " most_at_once=" + std::to_string(s.most_at_once) + " queued=" + std::to_string(s.queued);
+         " max_at_once=" + std::to_string(s.max_at_once) + " queued=" + std::to_string(s.queued);
 }
 
 std::string text_of(fleet_lease outcome) { return std::string(to_string(outcome)); }
@@ -215,11 +215,11 @@ std::string text_of(const remote_tier_stats& s) {
   return text;
 }
 
-std::string text_of(const action_request& request) { return quoted(request.label); }
+std::string text_of(const action_request& request) { return quoted_text(request.label); }
 
 std::string text_of(const action_result& result) {
   auto text = outcome_of(result.process);
-  if (!result.process.output.empty()) text += " " + quoted(result.process.output);
+  if (!result.process.output.empty()) text += " " + quoted_text(result.process.output);
   for (const auto& output : result.outputs)
     text += " made " + text_of(output);
   return text;
@@ -228,7 +228,7 @@ std::string text_of(const action_result& result) {
 std::string text_of(const action_reply& reply) {
   if (reply.again) return "again";
   auto text = (reply.ran ? "ran " : "found ") + text_of(reply.result);
-  return reply.problem.empty() ? text : text + " problem " + quoted(reply.problem);
+  return reply.problem.empty() ? text : text + " problem " + quoted_text(reply.problem);
 }
 
 std::string text_of(const trial_request& request) { return request.entry; }
@@ -237,7 +237,7 @@ std::string text_of(const trial_result& result) {
   constexpr std::string_view names[] = {"good", "wrong", "crashed", "hung", "unfit", "not_run"};
   const std::string name(names[static_cast<unsigned>(result.status)]);
   if (result.status == trial_status::good) return name + " " + std::to_string(result.time_ns);
-  return name + " " + quoted(result.reason);
+  return name + " " + quoted_text(result.reason);
 }
 
 std::string text_of(const span_list& spans) {
@@ -257,7 +257,7 @@ std::string text_of(const hints& values) {
 
 std::string text_of(const guarded_reply& reply) {
   auto text = std::string(to_string(reply.status));
-  if (reply.found.hit()) text = text_of(reply.found) + " guard " + quoted(reply.guard);
+  if (reply.found.hit()) text = text_of(reply.found) + " guard " + quoted_text(reply.guard);
   if (reply.unevaluated != 0) text += " unevaluated " + std::to_string(reply.unevaluated);
   if (reply.broken != 0) text += " broken " + std::to_string(reply.broken);
   return text;
@@ -307,8 +307,8 @@ std::string text_of(const tune_reply& reply) {
   auto text = std::string(to_string(reply.status));
   if (reply.library) text += " " + text_of(reply.library) + " with " + reply.config_text;
   for (const auto& one : reply.rejected)
-    text += " rejected " + one.config_text + " " + quoted(one.reason);
-  return reply.problem.empty() ? text : text + " problem " + quoted(reply.problem);
+    text += " rejected " + one.config_text + " " + quoted_text(one.reason);
+  return reply.problem.empty() ? text : text + " problem " + quoted_text(reply.problem);
 }
 
 std::string text_of(const metrics_page& page) {

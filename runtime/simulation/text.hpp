@@ -16,7 +16,7 @@ class type_erased_tuple;
 namespace hearth::simulation {
 
 /// `"text"`, with escapes for what is not printable, shortened to about 48 bytes with its length.
-std::string quoted(std::string_view bytes);
+std::string quoted_text(std::string_view bytes);
 
 std::string text_of(bool flag);
 std::string text_of(int number);

@@ -236,7 +236,7 @@ int virtual_disk::memory_to_change(int fd) {
 namespace {
 
 // A file as the loss leaves it: each sector, and the length, as synced or as written.
-std::string torn(const inode& file, dice& random) {
+std::string torn(const inode& file, random_source& random) {
   constexpr std::size_t sector = 512;
   auto now = file.contents();
   const auto& old = file.durable;
@@ -267,7 +267,7 @@ void each_file(const std::string& path, const inode& directory,
 // A journal keeps the order in which a directory changed: either all of its news are there or none.
 // What became of a file after its last name was removed came later: when the name is back, that is
 // not there.
-void virtual_disk::lose_in(inode& directory, dice& random) const {
+void virtual_disk::lose_in(inode& directory, random_source& random) const {
   if (random.one_in(2)) directory.names = directory.durable_names;
   directory.durable_names = directory.names;
   for (const auto& [name, file] : directory.names) {
@@ -282,7 +282,7 @@ void virtual_disk::lose_in(inode& directory, dice& random) const {
   }
 }
 
-void virtual_disk::lose_power(dice& random) {
+void virtual_disk::lose_power(random_source& random) {
   open_.clear();
   root_->durable_names = root_->names; // the store's parent was there long before
   lose_in(*root_, random);

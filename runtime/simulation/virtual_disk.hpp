@@ -4,7 +4,7 @@
 // Files are anonymous memory, so that mappings of them are real. One thread.
 #pragma once
 
-#include "runtime/simulation/dice.hpp"
+#include "runtime/simulation/random_source.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -82,7 +82,7 @@ public:
   // --- the host's side
   /// Loses what was not synced: of every 512 bytes, of each length and of each directory's news
   /// the dice say whether it is there. No descriptor may be open.
-  void lose_power(dice& random);
+  void lose_power(random_source& random);
   /// Syncs return at once and keep nothing, as of a disk that lies about its cache.
   void lie_about_syncs(bool lies) { lies_ = lies; }
   /// Paths of all files below `path`, sorted.
@@ -103,7 +103,7 @@ private:
   place resolve(int directory, std::string_view path) const;
   std::shared_ptr<inode> look_up(int directory, std::string_view path) const;
   std::shared_ptr<inode> of(int fd) const;
-  void lose_in(inode& directory, dice& random) const;
+  void lose_in(inode& directory, random_source& random) const;
 
   std::map<int, std::shared_ptr<inode>> open_;
   int next_descriptor_ = 1'000'000; // apart from the process's own

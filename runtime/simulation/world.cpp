@@ -125,7 +125,7 @@ void world::kill_host(const std::string& host) {
     if (hosts_.at(name) == host) kill(*process);
 }
 
-void world::lose_power(const std::string& host, dice& random) {
+void world::lose_power(const std::string& host, random_source& random) {
   system_.note(host + " loses power");
   kill_host(host);
   disks_.at(host)->lose_power(random);

@@ -73,7 +73,7 @@ public:
   /// Every process of the host is killed at once.
   void kill_host(const std::string& host);
   /// That, and what was not synced is lost, as the dice say.
-  void lose_power(const std::string& host, dice& random);
+  void lose_power(const std::string& host, random_source& random);
   /// Puts a process's clients back after it was started again.
   void revive_clients(const simulated_process& process);
 

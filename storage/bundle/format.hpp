@@ -24,7 +24,7 @@ inline constexpr std::string_view bundle_digest_label = "hearth-bundle-1";
 /// Most content of a block, and most bytes that it is stored as.
 inline constexpr std::size_t bundle_block_bytes = std::size_t{1} << 20;
 /// Most bytes of the block that ends a bundle.
-inline constexpr std::size_t most_bundle_end_bytes = 4096;
+inline constexpr std::size_t max_bundle_end_bytes = 4096;
 inline constexpr int bundle_compression_level = 1;
 
 /// Longest type of a record.
@@ -93,7 +93,7 @@ constexpr bool is_possible(const block_header& header) noexcept {
     return header.stored_bytes < header.content_bytes && header.stored_bytes > 0 &&
            header.content_bytes <= bundle_block_bytes;
   case block_coding::end:
-    return header.content_bytes == 0 && header.stored_bytes <= most_bundle_end_bytes;
+    return header.content_bytes == 0 && header.stored_bytes <= max_bundle_end_bytes;
   }
   return false;
 }

@@ -14,8 +14,6 @@ static_assert(std::endian::native == std::endian::little, "a store is little-end
 
 inline constexpr std::uint32_t format_version = 1;
 
-// -- where a record is ---------------------------------------------------------------------------
-
 /// Records start at multiples of this.
 inline constexpr std::uint64_t unit_bytes = 16;
 inline constexpr unsigned offset_bits = 22;
@@ -24,7 +22,7 @@ inline constexpr unsigned tag_bits = 17;
 inline constexpr std::uint64_t max_segment = (std::uint64_t{1} << segment_bits) - 1;
 /// Largest segment: offsets count units in 22 bits.
 inline constexpr std::uint64_t max_segment_bytes = unit_bytes << offset_bits;
-/// The byte of a head that whoever evicts holds locked.
+/// The byte of a head on which a process that evicts holds a lock.
 inline constexpr std::uint64_t evictor_byte = 0;
 /// Smallest segment that a store may be made with (only tests go below 1 MiB).
 inline constexpr std::uint64_t min_segment_bytes = std::uint64_t{64} << 10;
@@ -49,9 +47,7 @@ struct location {
   friend constexpr bool operator==(const location&, const location&) = default;
 };
 
-// -- a slot of the index: hit bit, tag, location; 0 is empty
-// ---------------------------------------
-
+// A slot of the index: hit bit, tag, location; 0 is empty.
 inline constexpr std::uint64_t hit_bit = std::uint64_t{1} << 63;
 inline constexpr unsigned slots_per_bucket = 8; ///< one cache line
 
@@ -94,9 +90,6 @@ constexpr std::uint64_t slot_sum(std::uint64_t slot, std::uint64_t position) noe
   return bare ? mix64(bare ^ (position + 1) * 0x9e3779b97f4a7c15ULL) : 0;
 }
 
-// -- records
-// ---------------------------------------------------------------------------------------
-
 inline constexpr std::uint32_t record_magic = 0x63655248; // "HRec"
 
 enum class record_kind : std::uint8_t {
@@ -121,7 +114,7 @@ struct record_header {
   std::uint32_t metadata_bytes = 0;
   std::uint64_t payload_bytes = 0; ///< as the caller gave it
   std::uint64_t stored_bytes = 0;  ///< as it is stored
-  std::uint64_t sequence = 0;      ///< of the shard; the highest of a key is the truth
+  std::uint64_t sequence = 0;      ///< of the shard; of a key the record with the highest counts
   std::uint64_t hash = 0;          ///< of the key, seeded with its cache
   std::int64_t expires_unix_ms = 0;
   std::uint64_t identity_sum = 0; ///< XXH3 of name, version and key
@@ -150,9 +143,6 @@ struct table_footer {
   std::uint64_t magic = table_footer_magic;
   std::uint64_t table_offset = 0;
 };
-
-// -- files
-// -----------------------------------------------------------------------------------------
 
 inline constexpr std::uint64_t segment_magic = 0x6765537472616548; // "HeartSeg"
 

@@ -89,7 +89,7 @@ enum class write_kind : std::uint8_t { insert, put, erase };
 
 enum class write_status : std::uint8_t {
   inserted, ///< insert: it is new
-  exists,   ///< insert: somebody was first; nothing changed
+  exists,   ///< insert: the key has an entry; nothing changed
   stored,   ///< put: it is there now
   erased,   ///< erase: it was there
   absent,   ///< erase: it was not
@@ -185,7 +185,7 @@ public:
   /// Applies a group in order, under one lock, to one shard: all keys must belong to it. One
   /// thread a shard at a time. Fills `status` and `why` of each; returns when what it says is
   /// visible to every process and survives a kill of this one.
-  /// Returns how often this, and nobody else, moved the shard's epoch.
+  /// Returns how often this call itself moved the shard's epoch.
   virtual std::uint64_t apply(unsigned shard, std::span<write_request> group) = 0;
 
   /// Makes everything acknowledged so far, by any process, survive a power loss. Any thread.

@@ -27,7 +27,7 @@ constexpr std::size_t retired_batch = 128;             // nodes that wait for on
 constexpr std::uint64_t retired_batch_bytes = 1 << 20; // the same in bytes
 constexpr std::size_t homes_a_step = 8;    // buckets that one insert into a growing table empties
 constexpr std::size_t homes_a_tick = 1024; // the same for reclaim()
-constexpr std::size_t most_first_hits = 1 << 16; // kept for drain_first_hits
+constexpr std::size_t max_first_hits = 1 << 16; // kept for drain_first_hits
 
 std::size_t chunk_bytes(const memory_index_options& options) noexcept {
   const auto layout = options.layout == node_layout::by_build ? layout_of_build : options.layout;
@@ -36,18 +36,18 @@ std::size_t chunk_bytes(const memory_index_options& options) noexcept {
              : 0;
 }
 
-// Entries that compete with one another for room.
-struct partition {
-  std::uint32_t cache = 0; // whose it is; the first partition is everybody's
-  std::uint64_t share = 0; // bytes, at most; 0: what the others leave
-  std::uint64_t live_bytes = 0;
-  eviction_queues queues;
-};
-
 } // namespace
 
 class memory_index::implementation {
 public:
+  // Entries that compete with one another for room.
+  struct partition {
+    std::uint32_t cache = 0; // whose it is; the first partition is everybody's
+    std::uint64_t share = 0; // bytes, at most; 0: what the others leave
+    std::uint64_t live_bytes = 0;
+    eviction_queues queues;
+  };
+
   explicit implementation(const memory_index_options& options);
   implementation(const implementation&) = delete;
   implementation& operator=(const implementation&) = delete;
@@ -76,7 +76,7 @@ private:
   node* find_owned(const memory_key& key) const;
   template <class Matches>
   node* find_owned_if(std::uint64_t hash, Matches&& matches) const;
-  std::uint64_t most_bytes_of_one(std::uint32_t cache) const noexcept;
+  std::uint64_t max_bytes_of_one(std::uint32_t cache) const noexcept;
   bool refuses(const memory_key& key, const artifact& value) const noexcept;
   node* make(const memory_key& key, const artifact& value) noexcept;
   void add(const memory_key& key, const artifact& value);
@@ -107,7 +107,7 @@ private:
   bool evict_one(partition& from);
   partition& fullest() noexcept;
   void make_room(const memory_key& key, const artifact& value);
-  void settle();
+  void shrink_to_budget();
   void retire(node& gone);
   bool any_unscanned() const noexcept { return retired_.size() > held_; }
   std::uint64_t occupied_bytes() const noexcept;
@@ -119,7 +119,7 @@ private:
   // The owner's, on lines of its own.
   alignas(64) const std::uint64_t budget_;
   const std::uint64_t batch_bytes_;
-  const std::size_t most_fresh_hits_;
+  const std::size_t max_fresh_hits_;
   std::vector<std::unique_ptr<bucket_table>> tables_; // all there ever were; readers may be in any
   bucket_table* current_ = nullptr;                   // where readers begin
   bucket_table* growing_into_ = nullptr;              // the next one, while `current_` is emptied
@@ -145,7 +145,7 @@ private:
 memory_index::implementation::implementation(const memory_index_options& options)
     : budget_(options.budget_bytes)
     , batch_bytes_(std::min(retired_batch_bytes, options.budget_bytes / 16))
-    , most_fresh_hits_(std::min<std::uint64_t>(most_first_hits, options.budget_bytes / 512))
+    , max_fresh_hits_(std::min<std::uint64_t>(max_first_hits, options.budget_bytes / 512))
     , charge_(options.charge)
     , slab_(std::make_unique<node_slab>(chunk_bytes(options), options.charge)) {
   partitions_.push_back(std::make_unique<partition>());
@@ -201,7 +201,7 @@ node* memory_index::implementation::find_owned(const memory_key& key) const {
   return find_owned_if(key.hash, [&](const node& n) { return n.is(key.cache, key.bytes); });
 }
 
-std::uint64_t memory_index::implementation::most_bytes_of_one(std::uint32_t cache) const noexcept {
+std::uint64_t memory_index::implementation::max_bytes_of_one(std::uint32_t cache) const noexcept {
   const auto share = partition_of(cache).share;
   return (share ? share : budget_) / 4;
 }
@@ -209,7 +209,7 @@ std::uint64_t memory_index::implementation::most_bytes_of_one(std::uint32_t cach
 bool memory_index::implementation::refuses(const memory_key& key,
                                            const artifact& value) const noexcept {
   return !value || key.bytes.size() > max_key_bytes ||
-         entry_bytes(key.bytes.size(), *value.body()) > most_bytes_of_one(key.cache);
+         entry_bytes(key.bytes.size(), *value.body()) > max_bytes_of_one(key.cache);
 }
 
 node* memory_index::implementation::make(const memory_key& key, const artifact& value) noexcept {
@@ -249,7 +249,7 @@ void memory_index::implementation::add(const memory_key& key, const artifact& va
   place(key.hash, *fresh);
   note_added(*fresh);
   ++counts_.inserted;
-  settle();
+  shrink_to_budget();
 }
 
 void memory_index::implementation::replace(node& old, const memory_key& key,
@@ -266,7 +266,7 @@ void memory_index::implementation::replace(node& old, const memory_key& key,
   note_gone(old);
   ++counts_.inserted;
   retire(old);
-  settle();
+  shrink_to_budget();
 }
 
 bool memory_index::implementation::erase(const memory_key& key) {
@@ -324,13 +324,15 @@ void memory_index::implementation::set_share(std::uint32_t cache, std::uint64_t 
   partitions_.back()->share = bytes;
 }
 
-const partition& memory_index::implementation::partition_of(std::uint32_t cache) const noexcept {
+const memory_index::implementation::partition&
+memory_index::implementation::partition_of(std::uint32_t cache) const noexcept {
   for (std::size_t i = 1; i < partitions_.size(); ++i)
     if (partitions_[i]->cache == cache) return *partitions_[i];
   return *partitions_[0];
 }
 
-partition& memory_index::implementation::partition_of(std::uint32_t cache) noexcept {
+memory_index::implementation::partition&
+memory_index::implementation::partition_of(std::uint32_t cache) noexcept {
   return const_cast<partition&>(std::as_const(*this).partition_of(cache));
 }
 
@@ -418,7 +420,7 @@ bool memory_index::implementation::evict_one(partition& from) {
 }
 
 // Shares are kept to, so what is too much is everybody's, if there is any of it.
-partition& memory_index::implementation::fullest() noexcept {
+memory_index::implementation::partition& memory_index::implementation::fullest() noexcept {
   if (partitions_[0]->queues.size() > 0) return *partitions_[0];
   return **std::max_element(
       partitions_.begin(), partitions_.end(),
@@ -436,7 +438,7 @@ void memory_index::implementation::make_room(const memory_key& key, const artifa
 }
 
 // Tables, slab and queues may have grown since room was made.
-void memory_index::implementation::settle() {
+void memory_index::implementation::shrink_to_budget() {
   if (bytes_used() <= budget_) return;
   while (occupied_bytes() > budget_ && evict_one(fullest())) {
   }
@@ -484,7 +486,7 @@ std::uint64_t memory_index::implementation::bytes_used() const noexcept {
 void memory_index::implementation::gather_first_hits() {
   auto* n = reader_.take_first_hits();
   for (; n; n = n->next_first_hit)
-    if (n->position != node::retired && fresh_hits_.size() < most_fresh_hits_)
+    if (n->position != node::retired && fresh_hits_.size() < max_fresh_hits_)
       fresh_hits_.push_back(hash_of(*n));
 }
 

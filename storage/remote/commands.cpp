@@ -30,12 +30,12 @@ remote_command ping_command() { return command_of("PING"); }
 remote_command get_command(std::string name) { return command_of("GET", std::move(name)); }
 
 remote_command set_command(std::string name, std::string bytes, bool only_new,
-                           std::chrono::milliseconds lifetime) {
+                           std::chrono::milliseconds ttl) {
   auto made = command_of("SET", std::move(name), std::move(bytes));
   if (only_new) made.emplace_back("NX");
-  if (lifetime.count() > 0) {
+  if (ttl.count() > 0) {
     made.emplace_back("PX");
-    made.push_back(std::to_string(lifetime.count()));
+    made.push_back(std::to_string(ttl.count()));
   }
   return made;
 }

@@ -11,9 +11,9 @@ using remote_command = std::vector<std::string>;
 
 remote_command ping_command();
 remote_command get_command(std::string name);
-/// SET; `only_new`: unless there is a value. A lifetime of zero is for ever.
+/// SET; `only_new`: unless there is a value. A TTL of zero is for ever.
 remote_command set_command(std::string name, std::string bytes, bool only_new,
-                           std::chrono::milliseconds lifetime);
+                           std::chrono::milliseconds ttl);
 remote_command erase_command(std::string name);
 
 /// Takes a lease unless somebody has it: "OK", or null.

@@ -100,11 +100,11 @@ std::string seal_envelope(const cache_key& key, const artifact& value, const sig
 }
 
 opened_envelope open_envelope(const cache_key& key, std::string_view bytes,
-                              const signing_keys& keys, std::uint64_t most_bytes) {
-  if (bytes.size() > most_bytes) return not_taken(envelope_fault::too_large);
+                              const signing_keys& keys, std::uint64_t max_bytes) {
+  if (bytes.size() > max_bytes) return not_taken(envelope_fault::too_large);
   const auto fields = unpack_envelope(bytes);
   if (!fields) return not_taken(envelope_fault::malformed);
-  if (fields->payload_bytes > most_bytes) return not_taken(envelope_fault::too_large);
+  if (fields->payload_bytes > max_bytes) return not_taken(envelope_fault::too_large);
   const bool is_raw = fields->coding == static_cast<std::uint64_t>(payload_coding::raw);
   return is_raw ? open_raw(key, *fields, keys) : open_packed(key, *fields, keys);
 }

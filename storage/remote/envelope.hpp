@@ -42,9 +42,9 @@ std::string seal_envelope(const cache_key& key, const artifact& value, const sig
 
 /// The artifact in `bytes`, which were kept for `key`. When the cache signs, an entry must be
 /// signed by one of `keys`; when it does not, a signature is not looked at. Nothing is believed:
-/// lengths are bounded by `most_bytes`, of the envelope and of the payload alike.
+/// lengths are bounded by `max_bytes`, of the envelope and of the payload alike.
 opened_envelope open_envelope(const cache_key& key, std::string_view bytes,
-                              const signing_keys& keys, std::uint64_t most_bytes);
+                              const signing_keys& keys, std::uint64_t max_bytes);
 
 /// The name of an entry in the remote tier: `prefix`, cache, version and the XXH3-128 of the
 /// key's bytes in hexadecimal, joined by colons: "hearth:default:0:ab12..".

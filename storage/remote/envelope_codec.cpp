@@ -141,10 +141,10 @@ void add_part(std::string& out, std::string_view part) {
 } // namespace
 
 std::string pack_envelope(const envelope_fields& fields) {
-  constexpr std::size_t most_framing_bytes = 128;
+  constexpr std::size_t max_framing_bytes = 128;
   std::string bytes;
   bytes.reserve(fields.key.size() + fields.metadata.size() + fields.stored.size() +
-                most_framing_bytes);
+                max_framing_bytes);
   text_stream stream{bytes};
   packer out(stream);
   out.pack_array(envelope_items);
@@ -181,10 +181,10 @@ std::uint64_t entry_checksum(const cache_key& key, const envelope_fields& fields
 }
 
 digest entry_digest(const cache_key& key, const envelope_fields& fields) {
-  constexpr std::size_t most_framing_bytes = 128;
+  constexpr std::size_t max_framing_bytes = 128;
   const auto& id = key.cache->id;
   std::string small;
-  small.reserve(id.name().size() + id.version().size() + key.bytes.size() + most_framing_bytes);
+  small.reserve(id.name().size() + id.version().size() + key.bytes.size() + max_framing_bytes);
   add_part(small, digest_label);
   add_part(small, id.name());
   add_part(small, id.version());

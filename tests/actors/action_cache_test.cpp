@@ -125,26 +125,51 @@ TEST_CASE_FIXTURE(fixture, "a failure is kept when the request says so, but no s
   CHECK(found->result.process.exit_status == 3);
 }
 
-TEST_CASE_FIXTURE(fixture, "an action that nobody waits for any more is stopped") {
-  struct watching : actors::process_runner {
-    expected<process_result> run(const process_request&, std::stop_token stop) override {
-      stopped_at_start = stop.stop_requested();
-      return process_result{};
-    }
-    bool stopped_at_start = false;
-  };
-  const auto runner = std::make_shared<watching>();
-  auto ports = fakes.ports();
+namespace {
+
+struct watching_runner : actors::process_runner {
+  expected<process_result> run(const process_request&, std::stop_token stop) override {
+    started = true;
+    stopped_at_start = stop.stop_requested();
+    return process_result{};
+  }
+  bool started = false, stopped_at_start = false;
+};
+
+// Runs an action for so many steps of the scheduler, then withdraws its only waiter.
+std::shared_ptr<watching_runner> withdraw_after(int steps, bool& has_started) {
+  fixture f;
+  const auto runner = std::make_shared<watching_runner>();
+  auto ports = f.fakes.ports();
   ports.processes = runner;
-  broker = keep(system.spawn(actors::compile_broker,
-                             std::vector{keep(system.spawn(actors::compile_worker, ports))}));
-  actions = spawn_over(one);
-  auto state = call(action("a"));
-  // The action is with the broker by now, or will be: giving up stops it either way.
+  f.broker = f.keep(f.system.spawn(
+      actors::compile_broker, std::vector{f.keep(f.system.spawn(actors::compile_worker, ports))}));
+  f.actions = f.spawn_over(f.one);
+  const auto state = f.call(action("a"));
+  for (int i = 0; i < steps; ++i)
+    f.scheduler.try_run_once();
+  has_started = runner->started;
   state->give_up();
-  caf::anon_send(actions, verb::withdraw_v, k);
-  scheduler.run();
-  CHECK((runner->stopped_at_start || runs() == 0));
+  caf::anon_send(f.actions, verb::withdraw_v, f.k);
+  f.scheduler.prioritize(f.actions);
+  f.scheduler.run();
+  return runner;
+}
+
+} // namespace
+
+TEST_CASE("an action whose last waiter withdraws is not run or is told to stop at every step") {
+  int not_run = 0, told_to_stop = 0;
+  for (int steps = 0; steps < 100; ++steps) {
+    CAPTURE(steps);
+    bool has_started = false;
+    const auto runner = withdraw_after(steps, has_started);
+    if (has_started) break; // too late to withdraw
+    CHECK((!runner->started || runner->stopped_at_start));
+    ++(runner->started ? told_to_stop : not_run);
+  }
+  CHECK(not_run > 0);
+  CHECK(told_to_stop > 0);
 }
 
 TEST_CASE_FIXTURE(fixture, "giving up leaves others who wait for the same") {
@@ -163,7 +188,7 @@ TEST_CASE_FIXTURE(fixture, "two processes that ask at once have it run once") {
   auto here = call(action("a"));
   auto state = std::make_shared<completion_state<action_reply>>();
   caf::anon_send(there, verb::run_v, k, action("a"), 0, action_completion(state));
-  settle();
+  run_until_idle();
   REQUIRE(here->ready());
   REQUIRE(state->ready());
   CHECK(here->wait()->result.outputs.at(0).payload() == "object");

@@ -153,7 +153,7 @@ TEST_CASE_FIXTURE(fixture, "an abandoned session stores nothing") {
   const auto session = begin(here);
   save(here, "a", record(1), session.id);
   self->send(here.bundler, verb::abandon_v, session.id);
-  settle();
+  run_until_idle();
   CHECK(finish(here, session.id).error().code() == errc::not_found);
   CHECK(bundle(here, plan).empty());
   CHECK(best(here, "a")); // what it tuned is known all the same
@@ -192,7 +192,7 @@ TEST_CASE_FIXTURE(fixture, "an entry of a bundle that cannot be read hides no ot
 }
 
 TEST_CASE_FIXTURE(fixture, "sessions that nobody ends have a bound") {
-  for (std::size_t i = 0; i < actors::autotune_bundler_state::most_sessions; ++i)
+  for (std::size_t i = 0; i < actors::autotune_bundler_state::max_sessions; ++i)
     begin(here);
   const auto refused = ask<bundle_session>(here.bundler, verb::begin_v, plan, tuned);
   CHECK(refused.error().code() == errc::overloaded);

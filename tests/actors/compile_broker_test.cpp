@@ -123,6 +123,6 @@ TEST_CASE_FIXTURE(fixture,
   CHECK(started == std::vector<std::string>{"a", "b", "urgent", "c", "d"});
   const auto stats = ask<broker_stats>(b, verb::stats_v);
   CHECK(stats->runs == 5);
-  CHECK(stats->most_at_once == 2);
+  CHECK(stats->max_at_once == 2);
   CHECK(ask<span_list>(b, verb::trace_v)->size() == 5);
 }

@@ -96,7 +96,7 @@ TEST_CASE_FIXTURE(fixture, "two processes that add variants at once lose none") 
   std::vector<decltype(add(0))> answers;
   for (int i = 0; i < 8; ++i)
     answers.push_back(add(i));
-  settle();
+  run_until_idle();
   for (auto& answer : answers)
     answer.receive([](insert_outcome outcome) { CHECK(outcome == insert_outcome::inserted); },
                    [](const caf::error& why) { FAIL(from_caf(why).text()); });
@@ -111,4 +111,29 @@ TEST_CASE_FIXTURE(fixture, "entries with guards survive a restart") {
   const auto hit = ask<guarded_reply>(again, verb::get_v, k, hints{{"s0", 8}});
   CHECK(hit->status == guarded_status::hit);
   CHECK(hit->found.from == tier::disk);
+}
+
+TEST_CASE_FIXTURE(fixture, "a list that another writer stores past the lock is extended not taken "
+                           "for one's own") {
+  // The other writer's list has the bytes of a list with that variant alone, under another key.
+  const auto other = key_in("fxgraph", "other");
+  CHECK(*ask<insert_outcome>(guarded, verb::insert_v, other, std::string("s0 == 1"),
+                             artifact::make("theirs")) == insert_outcome::inserted);
+  const auto list_of = [](const cache_key& base) { return derived_key(base, key("variants")); };
+  const auto theirs = ask<lookup>(one.shard, verb::get_v, list_of(other))->value;
+  REQUIRE(theirs);
+  tiers two{*this, directory.path()};
+  const auto list = list_of(k);
+  const auto store_theirs = [&] {
+    storage::write_request request{storage::write_kind::insert, storage::entry_key(list)};
+    request.value = theirs;
+    two.store->apply(two.store->shard_of(list.disk_hash), {&request, 1});
+    CHECK(request.status == storage::write_status::inserted);
+  };
+  // The first group that is written holds the variant, the second the list.
+  one.meddled->before_apply = [&] { one.meddled->before_apply = store_theirs; };
+  CHECK(*insert("s0 == 2", "ours") == insert_outcome::inserted);
+  CHECK(get({{"s0", 2}}).found.value.payload() == "ours");
+  // Their line is still there: its variant is not stored under this key, and is counted.
+  CHECK(get({{"s0", 1}}).broken == 1);
 }

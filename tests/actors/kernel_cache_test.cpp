@@ -29,7 +29,7 @@ struct fixture : deterministic {
     return keep(system.spawn(actors::kernel_cache, std::move(how)));
   }
   actors::kernel_cache_config kept() {
-    return {.most_kernels = 0, .kept_in = key_in("fuser", "x").cache, .shards = one.router};
+    return {.max_kernels = 0, .kept_in = key_in("fuser", "x").cache, .shards = one.router};
   }
   std::int64_t save(const std::string& graph, const std::string& spec) {
     return ask<std::int64_t>(kernels, verb::save_v, graph, artifact::make(spec)).value();
@@ -98,7 +98,7 @@ TEST_CASE_FIXTURE(fixture,
 }
 
 TEST_CASE_FIXTURE(fixture, "a bound drops the oldest kernel and its graph") {
-  kernels = spawn({.most_kernels = 2, .kept_in = {}, .shards = {}});
+  kernels = spawn({.max_kernels = 2, .kept_in = {}, .shards = {}});
   save(add_graph, "add kernel");
   save(mul_graph, "mul kernel");
   save(mul_graph, "mul kernel again");

@@ -53,7 +53,7 @@ TEST_CASE_FIXTURE(fixture, "two processes that ask at once make an entry once") 
   tuning_process two(*this, directory.path());
   auto here = self->request(one.tuner, caf::infinite, verb::tune_v, request_for({1, 2}));
   auto there = self->request(two.tuner, caf::infinite, verb::tune_v, request_for({1, 2}));
-  settle();
+  run_until_idle();
   std::vector<tune_status> statuses;
   const auto note = [&](const tune_reply& reply) {
     statuses.push_back(reply.status);

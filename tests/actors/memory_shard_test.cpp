@@ -187,7 +187,7 @@ TEST_CASE_FIXTURE(fixture, "a lease held by another process is waited for and it
   waiter here(*this, one.shard, k);
   CHECK_FALSE(here.answered());
   CHECK(ask<insert_outcome>(two.shard, verb::fulfil_v, lease->lease, value));
-  settle(); // the poll is due
+  run_until_idle(); // the poll is due
   REQUIRE(here.answered());
   const auto reply = here.take();
   CHECK(reply->found.value.payload() == "binary");
@@ -201,7 +201,7 @@ TEST_CASE_FIXTURE(fixture, "a lease that another process drops without an artifa
   waiter here(*this, one.shard, k);
   CHECK_FALSE(here.answered());
   caf::anon_send(two.shard, verb::release_v, there.take()->lease);
-  settle();
+  run_until_idle();
   REQUIRE(here.answered());
   CHECK(here.take()->lease != 0);
 }
@@ -307,7 +307,7 @@ TEST_CASE_FIXTURE(fixture, "an idle shard frees what readers let go of") {
   CHECK(*ask<bool>(one.shard, verb::erase_v, k));
   held.reset();
   CHECK(one.config.view->index().has_leftovers());
-  settle(); // the tick is due
+  run_until_idle(); // the tick is due
   CHECK_FALSE(one.config.view->index().has_leftovers());
   CHECK(one.config.view->index().stats().bytes_used < before);
 }
@@ -316,7 +316,7 @@ TEST_CASE_FIXTURE(fixture, "a shard does not look for ever for what a reader kee
   CHECK(*insert(one.shard, value) == insert_outcome::inserted);
   const auto held = one.config.view->index().get({k.cache->number, k.bytes, k.memory_hash});
   CHECK(*ask<bool>(one.shard, verb::erase_v, k));
-  settle(); // ends
+  run_until_idle(); // ends
   CHECK(one.config.view->index().has_leftovers());
 }
 

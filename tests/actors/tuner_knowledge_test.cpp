@@ -227,7 +227,7 @@ TEST_CASE_FIXTURE(fixture, "two plans that share a kernel tune it once, and each
       self->request(one.tuner, caf::infinite, verb::tune_v, tune_request_ptr(noted_for(here.id)));
   auto b =
       self->request(two.tuner, caf::infinite, verb::tune_v, tune_request_ptr(noted_for(there.id)));
-  settle();
+  run_until_idle();
   const auto check = [](const tune_reply& reply) { CHECK(reply.config_text == "TILE=2"); };
   const auto failed = [](const caf::error& why) { FAIL(from_caf(why).text()); };
   a.receive(check, failed);

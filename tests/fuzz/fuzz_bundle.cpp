@@ -8,17 +8,17 @@ using namespace hearth::fuzz;
 
 namespace {
 
-constexpr std::uint64_t most_bytes = 1u << 18;
+constexpr std::uint64_t max_bytes = 1u << 18;
 
 void read(std::string_view bytes) {
   storage::bundle_reader in(test::source_of(bytes, 61));
-  const auto records = test::records_of(in, most_bytes);
+  const auto records = test::records_of(in, max_bytes);
   if (!records) return require(!records.error().text().empty(), "an error without a reason");
   require(in.end().records == records->size(), "another number of records");
   storage::bundle_reader again(test::source_of(bytes), in.marks());
-  require(test::records_of(again, most_bytes).has_value(), "the second pass differs");
+  require(test::records_of(again, max_bytes).has_value(), "the second pass differs");
   for (const auto& [head, payload] : *records)
-    if (head.payload_bytes > most_bytes) return;
+    if (head.payload_bytes > max_bytes) return;
   const auto written = test::bundle_of(*records);
   const auto back = test::records_in(written);
   require(back && *back == *records, "written again, it is another bundle");

@@ -1,6 +1,6 @@
 // JSON as the details of keys are read: any text is refused or read, and says the same when it is
 // written and read again.
-#include "runtime/json/json_reader.hpp"
+#include "storage/text/json_reader.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 #include <nlohmann/json.hpp>

@@ -13,17 +13,17 @@ using namespace hearth::fuzz;
 
 namespace {
 
-constexpr std::uint64_t most_bytes = 1u << 18;
+constexpr std::uint64_t max_bytes = 1u << 18;
 
 void open(const cache_key& key, std::string_view bytes, bool may_be_taken) {
-  const auto opened = open_envelope(key, bytes, test::two_keys(), most_bytes);
+  const auto opened = open_envelope(key, bytes, test::two_keys(), max_bytes);
   require(bool(opened.value) == (opened.fault == envelope_fault::none), "a fault and a value");
   require(!to_string(opened.fault).empty(), "a fault without a name");
   if (!opened.value) return;
   require(may_be_taken, "what nobody signed was taken");
-  require(opened.value.payload().size() <= most_bytes, "a payload above the limit");
+  require(opened.value.payload().size() <= max_bytes, "a payload above the limit");
   const auto sealed = seal_envelope(key, opened.value, test::two_keys());
-  const auto again = open_envelope(key, sealed, test::two_keys(), 2 * most_bytes);
+  const auto again = open_envelope(key, sealed, test::two_keys(), 2 * max_bytes);
   require(again.fault == envelope_fault::none, "what was taken cannot be sealed");
   require(same_bytes(again.value, opened.value), "sealed, it is something else");
 }

@@ -1,7 +1,7 @@
 // RESP, as replies and as requests: bytes mean the same in one piece and in many, limits hold, and
 // a request that was read is read again from what is written for it.
-#include "storage/remote/resp_parser.hpp"
-#include "storage/remote/resp_writer.hpp"
+#include "storage/resp/resp_parser.hpp"
+#include "storage/resp/resp_writer.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 #include <algorithm>

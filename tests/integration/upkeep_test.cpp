@@ -5,6 +5,7 @@
 #include "tests/support/child_process.hpp"
 #include "tests/support/disk_blocks.hpp"
 #include "tests/support/hearth_program.hpp"
+#include "tests/support/lacks_root.hpp"
 
 #include <doctest/doctest.h>
 
@@ -221,11 +222,8 @@ TEST_CASE_FIXTURE(kept_store, "commands work while others write") {
   CHECK_MESSAGE(report.status == 0, report.out);
 }
 
-TEST_CASE_FIXTURE(kept_store, "somebody who may only read looks and changes nothing") {
-  if (::geteuid() != 0) {
-    MESSAGE("skipped: only root can become nobody");
-    return;
-  }
+TEST_CASE_FIXTURE(kept_store, "somebody who may only read looks and changes nothing" *
+                                  doctest::skip(lacks_root())) {
   fill(20);
   constexpr uid_t nobody = 65534;
   fs::permissions(directory.path(), fs::perms(0711));

@@ -4,7 +4,7 @@
 //   const auto answer = ask<done>(actor, verb::sync_v);   // sends, runs all, takes the answer
 #pragma once
 
-#include "actors/ports.hpp"
+#include "actors/ports/log_sink.hpp"
 #include "messages/caf_compat.hpp"
 #include "messages/type_ids.hpp"
 
@@ -52,7 +52,7 @@ public:
   }
 
   /// Lets actors run and time pass until nothing more happens.
-  void settle() {
+  void run_until_idle() {
     while (scheduler.run() + scheduler.trigger_timeouts() > 0) {
     }
   }

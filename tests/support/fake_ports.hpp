@@ -3,7 +3,7 @@
 #pragma once
 
 #include "actors/compile_worker.hpp"
-#include "actors/ports.hpp"
+#include "actors/ports/programs.hpp"
 
 #include <functional>
 #include <map>

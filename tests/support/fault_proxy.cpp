@@ -1,7 +1,7 @@
 #include "tests/support/fault_proxy.hpp"
 
-#include "storage/remote/resp_parser.hpp"
-#include "storage/remote/resp_writer.hpp"
+#include "storage/resp/resp_parser.hpp"
+#include "storage/resp/resp_writer.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>

@@ -3,8 +3,8 @@
 // port of 127.0.0.1, with a thread of its own that ends with it.
 #pragma once
 
-#include "runtime/process/descriptor.hpp"
-#include "runtime/remote/name_lookup.hpp"
+#include "runtime/net/name_lookup.hpp"
+#include "runtime/os/files/descriptor.hpp"
 
 #include <atomic>
 #include <cstdint>

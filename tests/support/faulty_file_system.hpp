@@ -3,7 +3,7 @@
 // For one process. Plans are changed between calls by the test; calls may come from any thread.
 #pragma once
 
-#include "storage/disk/file_system.hpp"
+#include "storage/disk/os/file_system.hpp"
 
 #include <atomic>
 #include <map>

@@ -16,7 +16,7 @@ namespace hearth::test {
 namespace {
 
 constexpr int start_deadline_ms = 30'000;
-constexpr int most_starts = 10; // somebody else may take the free port first
+constexpr int max_starts = 10; // somebody else may take the free port first
 
 // Whether the log says that it is ready, before it ends.
 bool wait_until_ready(int log, std::string& text) {
@@ -48,7 +48,7 @@ std::uint16_t free_port() {
 
 local_redis::local_redis(redis_setup setup)
     : setup_(std::move(setup)) {
-  for (int i = 0; i < most_starts && pid_ < 0; ++i) {
+  for (int i = 0; i < max_starts && pid_ < 0; ++i) {
     if (setup_.tcp) port_ = free_port();
     if (setup_.tls) tls_port_ = free_port();
     try_start();

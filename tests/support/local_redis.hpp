@@ -3,7 +3,7 @@
 // nothing on disk. When the program is missing the test fails and says so.
 #pragma once
 
-#include "runtime/process/descriptor.hpp"
+#include "runtime/os/files/descriptor.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Runtimes for tests: over a store in a temporary directory, or in memory alone.
 #pragma once
 
-#include "runtime/runtime.hpp"
+#include "runtime/handle/runtime.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <coroutine>
@@ -46,7 +46,7 @@ inline config in_memory() {
 // Refuses requests beyond so many outstanding ones.
 inline config refusing_beyond(std::size_t most) {
   auto result = in_memory();
-  result.most_outstanding = most;
+  result.max_inflight = most;
   result.overload = overload_policy::refuse;
   return result;
 }

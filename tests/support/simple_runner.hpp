@@ -1,7 +1,7 @@
 // A process runner for tests: starts programs, keeps what they print and counts them.
 #pragma once
 
-#include "actors/ports.hpp"
+#include "actors/ports/programs.hpp"
 
 #include <mutex>
 #include <string>

@@ -2,8 +2,8 @@
 // share.
 #pragma once
 
-#include "runtime/orchestrator/includes.hpp"
-#include "runtime/toolchain/toolchain.hpp"
+#include "runtime/fingerprints/includes/includes.hpp"
+#include "runtime/fingerprints/toolchain/toolchain.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/simple_runner.hpp"
 #include "tests/support/temporary_directory.hpp"

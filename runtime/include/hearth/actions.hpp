@@ -1,5 +1,5 @@
 // Command lines with kept results.
 #pragma once
 
-#include "runtime/action_cache.hpp"
-#include "runtime/actions/action.hpp"
+#include "runtime/caches/actions/action.hpp"
+#include "runtime/caches/actions/action_cache.hpp"

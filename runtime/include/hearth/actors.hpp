@@ -1,4 +1,4 @@
 // Hearth for hosts that are actors of CAF themselves.
 #pragma once
 
-#include "runtime/actor_form.hpp"
+#include "runtime/handle/actor_form.hpp"

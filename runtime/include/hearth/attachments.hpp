@@ -1,4 +1,4 @@
 // Files that belong to an entry.
 #pragma once
 
-#include "runtime/attachments/attachments.hpp"
+#include "runtime/caches/attachments/attachments.hpp"

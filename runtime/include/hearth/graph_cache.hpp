@@ -1,4 +1,4 @@
 // Compiled graphs with guards, counters, attachments and the time that they took.
 #pragma once
 
-#include "runtime/graphs/graph_cache.hpp"
+#include "runtime/caches/graphs/graph_cache.hpp"

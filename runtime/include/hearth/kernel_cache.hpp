@@ -1,4 +1,4 @@
 // The fuser's cache of kernels by graph.
 #pragma once
 
-#include "runtime/kernel_cache.hpp"
+#include "runtime/caches/kernels/kernel_cache.hpp"

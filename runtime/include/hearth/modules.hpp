@@ -1,5 +1,5 @@
 // Shared objects that are loaded once a process, and code that is compiled at run time.
 #pragma once
 
-#include "runtime/code_cache.hpp"
-#include "runtime/module_cache.hpp"
+#include "runtime/caches/code/code_cache.hpp"
+#include "runtime/caches/modules/module_cache.hpp"

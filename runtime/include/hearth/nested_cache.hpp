@@ -1,4 +1,4 @@
 // Trees of values, set and looked up by path.
 #pragma once
 
-#include "runtime/nested_cache.hpp"
+#include "runtime/caches/nested/nested_cache.hpp"

@@ -1,4 +1,4 @@
 // Caches of C++ values.
 #pragma once
 
-#include "runtime/typed_cache.hpp"
+#include "runtime/handle/typed_cache.hpp"

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t steps_between_checks = 32;
 constexpr std::chrono::seconds patience{120}; // after the faults ended, for every answer
-constexpr std::size_t most_waiting_a_client = 64;
+constexpr std::size_t max_waiting_a_client = 64;
 
 } // namespace
 
@@ -30,7 +30,7 @@ void random_run::check_bounds() {
     if (used > options.disk_bytes + slack)
       violate(name + " uses " + std::to_string(used) + " bytes of disk, above its budget");
   }
-  if (world_.system().waiting_messages() > most_waiting_a_client * workers_.size())
+  if (world_.system().waiting_messages() > max_waiting_a_client * workers_.size())
     violate("the mailboxes grow without bound");
   if (has_remote_) check_remote();
   if (world_.system().answered_twice() != 0) violate("a question was answered twice");
@@ -73,7 +73,7 @@ void random_run::answer_all() {
 // The disks take what memory took in while they failed.
 void random_run::store_all() {
   const auto end = world_.system().now() + patience;
-  const auto is_behind = [this](const auto& host) { return has_unstored(host.second); };
+  const auto is_behind = [this](const auto& host) { return has_unpersisted(host.second); };
   while (std::any_of(hosts_.begin(), hosts_.end(), is_behind)) {
     if (!step(end)) return violate("a disk that works again was not given everything");
   }
@@ -90,7 +90,7 @@ void random_run::check_at_rest() {
   for (std::size_t k = 0; k < guarded_keys_.size() && result_.violation.empty(); ++k) {
     best_tuning(last, k);
     answer_all();
-    for (std::int64_t m = 1; m <= most_m && result_.violation.empty(); ++m) {
+    for (std::int64_t m = 1; m <= max_m && result_.violation.empty(); ++m) {
       find_variant(last, k, m);
       answer_all();
     }

@@ -21,7 +21,7 @@ void random_run::compile_something(worker_state& worker) {
   const auto k = random_.below(guarded_keys_.size());
   switch (random_.below(8)) {
   case 0: return add_variant(worker, k);
-  case 1: return find_variant(worker, k, static_cast<std::int64_t>(random_.between(1, most_m)));
+  case 1: return find_variant(worker, k, static_cast<std::int64_t>(random_.between(1, max_m)));
   case 2: return save_tuning(worker, k);
   case 3: return best_tuning(worker, k);
   case 4: return tune(worker, k);

@@ -71,14 +71,15 @@ void random_run::judge(const worker_state& worker, std::size_t k, moment begun,
 // instead: until then the disk counts as failing.
 random_run::moment random_run::begin_question(const worker_state& worker) {
   auto& host = hosts_.at(worker.host);
-  if (host.had_faults && has_unstored(host)) host.last_faulty_step = now() + 1;
+  if (host.had_faults && has_unpersisted(host)) host.last_faulty_step = now() + 1;
   return now();
 }
 
-bool random_run::has_unstored(const host_state& host) {
+bool random_run::has_unpersisted(const host_state& host) {
   return std::any_of(host.processes.begin(), host.processes.end(), [&](const std::string& name) {
-    return world_.process(name)->figure(actor_kind::memory, std::nullopt, "unstored").value_or(0) !=
-           0;
+    return world_.process(name)
+               ->figure(actor_kind::memory, std::nullopt, "unpersisted")
+               .value_or(0) != 0;
   });
 }
 

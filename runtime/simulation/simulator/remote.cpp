@@ -12,9 +12,9 @@ using std::chrono::milliseconds;
 
 constexpr const char* server = "redis";
 constexpr milliseconds lease_time{10'000};
-constexpr std::chrono::seconds patience{120}; // for a breaker to close again
+constexpr std::chrono::seconds breaker_patience{120}; // for a breaker to close again
 
-redis_behavior any_behavior(dice& random) {
+redis_behavior any_behavior(random_source& random) {
   using kind = redis_behavior::kind;
   using scope = redis_behavior::scope;
   constexpr std::array<kind, 7> kinds{kind::refuses, kind::untrusted, kind::stalls, kind::slow,
@@ -43,7 +43,7 @@ void random_run::set_up_remote(process_options& process) {
   process.remote.server = server;
   process.remote.lease_time = lease_time;
   process.remote.queue_entries = 16;
-  process.remote.most_value_bytes = 30'000;
+  process.remote.max_value_bytes = 30'000;
   for (const auto* name : {"guarded", "autotune", "plan", "actions"})
     world_.set_cache(name, "0", {.remote = false});
 }
@@ -55,7 +55,7 @@ bool random_run::may_be_foreign(const worker_state& worker, std::size_t k, momen
                                 std::string_view bytes) {
   if (!has_remote_ || !written_[k].contains(bytes)) return false;
   if (keys_[k].is_mutable || may_miss_since(hosts_.at(worker.host), begun)) return true;
-  return !history_of(worker, k).has_settled(begun);
+  return !history_of(worker, k).is_decided(begun);
 }
 
 // --- what goes wrong ---------------------------------------------------------------------------
@@ -113,7 +113,7 @@ void random_run::check_remote() {
 
 // When the server is well again every breaker closes, and what waited is written.
 void random_run::let_remote_recover() {
-  const auto end = world_.system().now() + patience;
+  const auto end = world_.system().now() + breaker_patience;
   const auto has_recovered = [this] {
     return std::all_of(world_.processes().begin(), world_.processes().end(), [](const auto& one) {
       const auto figure = [&](const char* of) {

@@ -22,7 +22,7 @@
 namespace hearth::simulation {
 
 inline constexpr std::uint64_t max_steps = 2'000'000;
-inline constexpr std::int64_t most_m = 8; ///< of the symbol in guards
+inline constexpr std::int64_t max_m = 8; ///< of the symbol in guards
 
 /// How a seed uses the keys. In a tight world entries are evicted, so that a miss is no violation.
 struct key_state {
@@ -103,7 +103,7 @@ private:
   void judge(const worker_state& worker, std::size_t k, moment begun, const expected<lookup>& found,
              bool waited = false);
   moment begin_question(const worker_state& worker);
-  bool has_unstored(const host_state& host);
+  bool has_unpersisted(const host_state& host);
   bool may_miss_since(const host_state& host, moment begun) const;
   void check_error(const host_state& host, moment begun, const error& why);
   void insert(worker_state& worker, std::size_t k);
@@ -175,7 +175,7 @@ private:
   void check_store(host_state& host, const simulated_process& process);
 
   simulation_options options_;
-  dice random_;
+  random_source random_;
   simulation_result result_;
   bool is_tight_ = false;
   bool has_remote_ = false;

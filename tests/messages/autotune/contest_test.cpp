@@ -61,7 +61,7 @@ TEST_CASE("what disturbs one round decides nothing: the median counts") {
 TEST_CASE("a contest that stays close ends") {
   auto rounds = of({0, 1});
   const auto measured = run(rounds, [](std::size_t, int) { return 100; });
-  CHECK(measured.at(0) == static_cast<int>(contest::most_rounds));
+  CHECK(measured.at(0) == static_cast<int>(contest::max_rounds));
   CHECK(rounds.winner() == 0);
 }
 

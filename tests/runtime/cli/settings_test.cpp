@@ -1,5 +1,5 @@
 // Where settings come from, and the store's place among them (semantics A7).
-#include "runtime/cli/settings.hpp"
+#include "runtime/cli/settings/settings.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 

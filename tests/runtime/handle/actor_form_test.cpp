@@ -1,5 +1,5 @@
 // A cache asked by a host's actor (semantics A5).
-#include "runtime/actor_form.hpp"
+#include "runtime/handle/actor_form.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <caf/actor_system.hpp>

@@ -1,6 +1,6 @@
 // Deadlines, cancellation and batches of the cache handle.
 #include "actors/thread_unit.hpp"
-#include "runtime/actor_form.hpp"
+#include "runtime/handle/actor_form.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <caf/actor_system_config.hpp>
@@ -203,7 +203,7 @@ TEST_CASE("those who gave up waiting do not fill the bound on what is outstandin
 
 TEST_CASE("a thread that runs actors does not wait for a place among what is outstanding") {
   auto settings = in_memory();
-  settings.most_outstanding = 1;
+  settings.max_inflight = 1;
   runtime rt(settings);
   const auto cache = rt.open("c").value();
   slow_compile slow(cache, "k");

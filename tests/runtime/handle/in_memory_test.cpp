@@ -1,7 +1,7 @@
 // Caches in memory alone and their loaders (semantics A2, A3, A4).
-#include "runtime/in_memory.hpp"
-#include "runtime/typed_cache.hpp"
-#include "storage/plain/plain_entries.hpp"
+#include "runtime/handle/in_memory.hpp"
+#include "runtime/handle/typed_cache.hpp"
+#include "storage/text/plain_entries.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/runtimes.hpp"
 

@@ -1,5 +1,5 @@
 // get_or_compile: one compile for all who ask, its failure told once, its lease handed on.
-#include "runtime/core.hpp"
+#include "runtime/engine/core.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // Named caches: one for a name and version, with options of its own (semantics A7).
-#include "runtime/core.hpp"
+#include "runtime/engine/core.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>

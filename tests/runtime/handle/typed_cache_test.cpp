@@ -1,5 +1,5 @@
 // Caches of C++ values (semantics A1).
-#include "runtime/typed_cache.hpp"
+#include "runtime/handle/typed_cache.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
+#include "runtime/os/environment.hpp"
+#include "runtime/os/signal_name.hpp"
 #include "runtime/process/bounded_output.hpp"
-#include "runtime/process/environment.hpp"
 #include "runtime/process/last_line.hpp"
-#include "runtime/process/signal_name.hpp"
 #include "runtime/process/worker_path.hpp"
 
 #include <algorithm>

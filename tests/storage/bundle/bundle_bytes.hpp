@@ -49,16 +49,16 @@ inline std::string sealed_content(std::string_view content, std::uint64_t record
   return out.write(content) && out.finish(records, {}) ? bytes : std::string{};
 }
 
-/// All records, or why there are none. Payloads above `most_bytes` are not read.
+/// All records, or why there are none. Payloads above `max_bytes` are not read.
 inline expected<bundle_records> records_of(storage::bundle_reader& in,
-                                           std::uint64_t most_bytes = 1u << 24) {
+                                           std::uint64_t max_bytes = 1u << 24) {
   bundle_records records;
   for (;;) {
     auto head = in.next();
     if (!head) return fail(head.error());
     if (!*head) return records;
-    std::string payload(std::min((*head)->payload_bytes, most_bytes), '\0');
-    if ((*head)->payload_bytes <= most_bytes)
+    std::string payload(std::min((*head)->payload_bytes, max_bytes), '\0');
+    if ((*head)->payload_bytes <= max_bytes)
       if (auto read = in.read_payload(payload.data()); !read) return fail(read.error());
     records.emplace_back(std::move(**head), std::move(payload));
   }

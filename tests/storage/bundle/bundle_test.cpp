@@ -100,14 +100,14 @@ TEST_CASE("bundle: what is written and read at once is bounded") {
   REQUIRE(out.add(head_of("large"), noise(10u << 20)));
   REQUIRE(out.finish());
   CHECK(largest <= bundle_block_bytes + block_header_bytes);
-  std::size_t most_asked = 0;
+  std::size_t max_asked = 0;
   bundle_reader in([&, from = source_of(bytes)](char* to, std::size_t most) mutable {
-    most_asked = std::max(most_asked, most);
+    max_asked = std::max(max_asked, most);
     return from(to, most);
   });
   while (*in.next()) {
   }
-  CHECK(most_asked <= bundle_block_bytes);
+  CHECK(max_asked <= bundle_block_bytes);
 }
 
 TEST_CASE("bundle: cut at any byte it is an error") {

@@ -3,7 +3,7 @@
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/child_process.hpp"
 
-#include "storage/disk/head.hpp"
+#include "storage/disk/head/head.hpp"
 
 #include <atomic>
 #include <ctime>

@@ -4,6 +4,7 @@
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/faulty_file_system.hpp"
+#include "tests/support/lacks_root.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -54,12 +55,6 @@ int as_nobody(const std::function<int()>& run) {
     return run();
   });
   return child.wait();
-}
-
-bool is_root() {
-  if (::geteuid() == 0) return true;
-  MESSAGE("needs root; not run");
-  return false;
 }
 
 } // namespace
@@ -135,8 +130,7 @@ TEST_CASE("a file system that may only be read serves what it holds") {
   CHECK(insert(*open_store(options), "l", "w") == write_status::inserted);
 }
 
-TEST_CASE("a user without rights is told so") {
-  if (!is_root()) return;
+TEST_CASE("a user without rights is told so" * doctest::skip(lacks_root())) {
   const temporary_directory directory;
   ::chmod(directory.path().c_str(), 0755);
   const auto options = small_store(directory / "store");
@@ -156,8 +150,8 @@ TEST_CASE("a user without rights is told so") {
   CHECK(text_of(*open_store(options), "k") == "v");
 }
 
-TEST_CASE("a directory that becomes read-only fails the writes that need it and no reads") {
-  if (!is_root()) return;
+TEST_CASE("a directory that becomes read-only fails the writes that need it and no reads" *
+          doctest::skip(lacks_root())) {
   const temporary_directory directory;
   const auto home = directory / "home";
   std::filesystem::create_directory(home);

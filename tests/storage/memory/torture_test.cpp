@@ -92,7 +92,7 @@ public:
 
   void live() {
     const auto reads = 2000 + random_() % 4000;
-    for (most_kept_ = std::array{4, 40, 120}[random_() % 3];
+    for (max_kept_ = std::array{4, 40, 120}[random_() % 3];
          reads_ < reads && !round_.done.load(std::memory_order_relaxed); ++reads_)
       read_one();
     round_.reads.fetch_add(reads_);
@@ -123,7 +123,7 @@ private:
     case 3: round_.check(round_.mail.receive()); break;
     default: break;
     }
-    while (kept_.size() > most_kept_) {
+    while (kept_.size() > max_kept_) {
       auto& any = kept_[random_() % kept_.size()];
       round_.check(any);
       std::swap(any, kept_.back());
@@ -134,7 +134,7 @@ private:
   round& round_;
   std::mt19937_64 random_;
   std::vector<artifact> kept_;
-  std::size_t most_kept_ = 4;
+  std::size_t max_kept_ = 4;
   std::uint64_t reads_ = 0, hits_ = 0;
 };
 
@@ -158,7 +158,7 @@ public:
       }
     }
   }
-  std::uint64_t most_bytes() const { return most_bytes_; }
+  std::uint64_t max_bytes() const { return max_bytes_; }
 
 private:
   void write_one() {
@@ -171,7 +171,7 @@ private:
     else if (round_.index->insert(key, next_version(number)))
       published(number);
     if (random_() % 5000 == 0) round_.index->reclaim();
-    most_bytes_ = std::max(most_bytes_, round_.index->stats().bytes_used);
+    max_bytes_ = std::max(max_bytes_, round_.index->stats().bytes_used);
   }
   void put(std::size_t number) {
     round_.index->put(key_of(texts()[number]), next_version(number));
@@ -187,7 +187,7 @@ private:
   round& round_;
   std::mt19937_64 random_;
   std::array<std::uint64_t, key_count> versions_{};
-  std::uint64_t most_bytes_ = 0;
+  std::uint64_t max_bytes_ = 0;
 };
 
 void run_round(const plan& p, std::uint64_t seed) {
@@ -213,7 +213,7 @@ void run_round(const plan& p, std::uint64_t seed) {
   CHECK(stats.hits + stats.misses == r.reads);
   // Readers keep at most 121 each, and the mailbox 200.
   const auto held = (reader_threads * 121 + 200) * (p.largest + 256);
-  CHECK(writer.most_bytes() <= p.options.budget_bytes + held);
+  CHECK(writer.max_bytes() <= p.options.budget_bytes + held);
   r.index.reset();
   for (const auto& a : r.mail.artifacts)
     r.check(a);

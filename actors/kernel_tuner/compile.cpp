@@ -1,0 +1,96 @@
+#include "actors/kernel_tuner/parts.hpp"
+
+#include <utility>
+
+namespace hearth::actors::tuner {
+namespace {
+
+constexpr int tuning_priority = 0;
+
+void made(const job_ptr& job, std::size_t index, const artifact& library) {
+  job->candidates[index].library = library;
+  end_one(job);
+}
+
+void reject_and_end(const job_ptr& job, std::size_t index, std::string reason, bool is_config) {
+  reject(job, index, std::move(reason), is_config);
+  end_one(job);
+}
+
+// The compile is over: tells those who wait for the action, and goes on with what was made.
+void end_compile(self_pointer self, const job_ptr& job, std::size_t index, lease_id lease,
+                 const action_result& result) {
+  const auto& candidate = job->request->candidates[index];
+  const auto& shard = self->state.config.shards.owner_of(candidate.action_key);
+  if (!result.process.succeeded()) {
+    self->send(shard, verb::abandon_v, lease,
+               compile_error(candidate.action.label, result.process));
+    return reject_and_end(job, index, compile_reason(result.process), !result.process.cancelled);
+  }
+  const auto library = result.outputs.front();
+  // The next step begins when the library is kept: what was acknowledged is not compiled again.
+  self->request(shard, answer_timeout, verb::fulfil_v, lease, library)
+      .then([=](insert_outcome) { made(job, index, library); },
+            [=](const caf::error&) { made(job, index, library); });
+}
+
+void run_compiler(self_pointer self, const job_ptr& job, std::size_t index, lease_id lease) {
+  const auto& candidate = job->request->candidates[index];
+  self->request(self->state.config.broker, until_it_ends, verb::run_v, candidate.action,
+                tuning_priority)
+      .then([=](const action_result& result) { end_compile(self, job, index, lease, result); },
+            [=](const caf::error& why) {
+              const auto& key = job->request->candidates[index].action_key;
+              self->send(self->state.config.shards.owner_of(key), verb::abandon_v, lease,
+                         from_caf(why));
+              reject_and_end(job, index, failure_reason(from_caf(why)), false);
+            });
+}
+
+void compile_one(self_pointer self, const job_ptr& job, std::size_t index) {
+  const auto& candidate = job->request->candidates[index];
+  if (job->candidates[index].library || !job->candidates[index].reason.empty()) return end_one(job);
+  if (candidate.broken)
+    return reject_and_end(job, index, failure_reason(*candidate.broken),
+                          candidate.broken->code() == errc::compile_failed);
+  const auto& key = candidate.action_key;
+  self->request(self->state.config.shards.owner_of(key), until_it_ends, verb::acquire_v, key)
+      .then(
+          [=](const lease_reply& reply) {
+            if (reply.found.hit())
+              made(job, index, reply.found.value);
+            else
+              run_compiler(self, job, index, reply.lease);
+          },
+          [=](const caf::error& why) {
+            const auto e = from_caf(why);
+            reject_and_end(job, index, failure_reason(e), e.code() == errc::compile_failed);
+          });
+}
+
+} // namespace
+
+void reject(const job_ptr& job, std::size_t index, std::string reason, bool is_config) {
+  job->candidates[index].reason = std::move(reason);
+  job->candidates[index].is_config = is_config;
+}
+
+bool is_good(const job_ptr& job, std::size_t index) {
+  return job->candidates[index].reason.empty() && job->candidates[index].library;
+}
+
+void end_one(const job_ptr& job) {
+  if (--job->open == 0) std::exchange(job->next, nullptr)();
+}
+
+void compile(self_pointer self, const job_ptr& job, const candidates& some,
+             std::function<void()> next) {
+  job->candidates.resize(job->request->candidates.size());
+  if (some.empty()) return next();
+  job->open = some.size();
+  job->next = std::move(next);
+  for (const auto index : some)
+    compile_one(self, job, index);
+}
+
+} // namespace hearth::actors::tuner

@@ -1,0 +1,162 @@
+#include "actors/memory_shard/parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth::actors::shard {
+namespace {
+
+void poll_later(self_pointer self) {
+  auto& state = self->state;
+  if (std::exchange(state.poll_is_due, true)) return;
+  self->delayed_send(self, state.poll_interval, verb::poll_v);
+}
+
+void recheck(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  state.leases.find(key)->second.now = phase::rechecking;
+  look(self, key, reply_target<lookup>([self, key](const expected<lookup>& result) {
+         if (result && result->hit())
+           complete_lease(self, key, result);
+         else
+           grant(self, key);
+         return true;
+       }));
+}
+
+// The process's leases are ours: what was made meanwhile is looked for once more.
+void use_lease(self_pointer self, const cache_key& key) {
+  if (self->state.leases.find(key)->second.looks)
+    recheck(self, key);
+  else
+    grant(self, key);
+}
+
+void wait_for_fleet(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  auto& record = state.leases.find(key)->second;
+  record.now = phase::away;
+  record.contended = true;
+  record.fleet_poll = std::clamp(record.fleet_poll * 2, state.config.shortest_fleet_poll,
+                                 state.config.longest_fleet_poll);
+  self->delayed_send(self, record.fleet_poll, verb::retry_v, key);
+}
+
+// This process speaks for its host: asks for the lease among hosts. Should nobody be able to say
+// who has it, the compile goes on without.
+void try_fleet_lease(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  auto& record = state.leases.find(key)->second;
+  if (!uses_remote(state, key))
+    return record.process_lease ? use_lease(self, key) : grant(self, key);
+  record.now = phase::asking;
+  self->request(state.config.remote, caf::infinite, verb::lock_v, key)
+      .then(
+          [self, key](fleet_lease outcome) {
+            if (outcome == fleet_lease::elsewhere) return wait_for_fleet(self, key);
+            self->state.leases.find(key)->second.fleet_lease = outcome == fleet_lease::ours;
+            use_lease(self, key);
+          },
+          [self, key](const caf::error&) { use_lease(self, key); });
+}
+
+// Asks for the lease among processes: ours, or polled for.
+void try_process_lease(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  auto& record = state.leases.find(key)->second;
+  if (record.process_lease || !state.config.leases || !key.cache->disk)
+    return try_fleet_lease(self, key);
+  const auto acquired = state.config.leases->try_acquire(key.disk_hash);
+  if (!acquired) {
+    if (!std::exchange(state.lease_failure_was_logged, true))
+      state.config.log(log_level::warning,
+                       "leases across processes do not work, compiles may be done twice: " +
+                           acquired.error().text());
+    return try_fleet_lease(self, key);
+  }
+  record.process_lease = *acquired;
+  if (*acquired) return try_fleet_lease(self, key);
+  if (!std::exchange(record.contended, true)) state.poll_interval = state.config.shortest_poll;
+  record.now = phase::elsewhere;
+  poll_later(self);
+}
+
+void lease_unless_found(self_pointer self, const cache_key& key, const expected<lookup>& result) {
+  if (result && result->hit())
+    complete_lease(self, key, result);
+  else
+    try_process_lease(self, key);
+}
+
+void look_then_lease(self_pointer self, const cache_key& key) {
+  self->state.leases.find(key)->second.now = phase::looking;
+  look(self, key, reply_target<lookup>([self, key](const expected<lookup>& result) {
+         lease_unless_found(self, key, result);
+         return true;
+       }));
+}
+
+// The same without the remote tier, which whoever holds the lease of this host asks.
+void look_here_then_lease(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  state.leases.find(key)->second.now = phase::looking;
+  if (auto value = find_in_memory(state, key))
+    return lease_unless_found(self, key, lookup{tier::memory, std::move(value)});
+  ++state.counters.loads;
+  ask_disk(self, key,
+           [self, key](const expected<lookup>& result) { lease_unless_found(self, key, result); });
+}
+
+} // namespace
+
+void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting, bool looks) {
+  auto& state = self->state;
+  if (looks) {
+    if (auto value = find_in_memory(state, key)) {
+      waiting.reply.deliver(lease_reply{{tier::memory, std::move(value)}, 0, false});
+      return;
+    }
+  }
+  auto [at, is_new] = state.leases.try_emplace(key);
+  auto& record = at->second;
+  waiting.waited = !is_new;
+  if (record.waiters.size() >= record.prune_at) prune(record);
+  record.waiters.push_back(std::move(waiting));
+  if (!is_new) return;
+  record.looks = looks;
+  if (looks)
+    look_then_lease(self, key);
+  else
+    try_process_lease(self, key);
+}
+
+void poll(self_pointer self) {
+  auto& state = self->state;
+  state.poll_is_due = false;
+  state.poll_interval = std::min(state.poll_interval * 2, state.config.longest_poll);
+  std::vector<cache_key> elsewhere;
+  for (const auto& [key, record] : state.leases)
+    if (record.now == phase::elsewhere) elsewhere.push_back(key);
+  for (const auto& key : elsewhere) {
+    if (state.leases.find(key)->second.looks)
+      look_here_then_lease(self, key);
+    else
+      try_process_lease(self, key);
+  }
+}
+
+void poll_fleet(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  const auto at = state.leases.find(key);
+  if (at == state.leases.end() || at->second.now != phase::away) return;
+  prune(at->second);
+  if (at->second.waiters.empty()) {
+    end_lease(self, key);
+  } else if (at->second.looks) {
+    look_then_lease(self, key);
+  } else {
+    try_fleet_lease(self, key);
+  }
+}
+
+} // namespace hearth::actors::shard

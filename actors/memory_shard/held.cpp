@@ -1,0 +1,128 @@
+#include "actors/memory_shard/parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth::actors::shard {
+namespace {
+
+storage::memory_key in_memory(const cache_key& key) {
+  return {key.cache->number, key.bytes, key.memory_hash};
+}
+
+// Marks on disk what was hit in memory, so that the hottest entries do not look cold there.
+void mark_hits_on_disk(state_type& state) {
+  if (!state.config.store) return;
+  constexpr std::size_t batch = 256;
+  state.config.view->index().drain_first_hits(
+      batch, [&](std::uint32_t number, std::string_view bytes) {
+        const auto cache = state.caches.find(number);
+        if (cache != state.caches.end() && cache->second->disk)
+          state.config.store->touch({cache->second->id, bytes});
+      });
+}
+
+// Readers may hold what went: an idle shard looks again, a bounded number of times.
+void look_again(self_pointer self) {
+  auto& state = self->state;
+  if (state.ticks_left == 0 || state.tick_is_due) return;
+  if (!state.config.view->index().has_leftovers()) return;
+  --state.ticks_left;
+  state.tick_is_due = true;
+  self->delayed_send(self, state.tick_interval, verb::tick_v);
+}
+
+// After each change of the index.
+void note_change(self_pointer self) {
+  constexpr unsigned max_ticks = 10;
+  auto& state = self->state;
+  state.ticks_left = max_ticks;
+  state.tick_interval = state.config.first_tick;
+  look_again(self);
+}
+
+// Notes a cache that is kept here; one with a share of its own gets it.
+void note_cache(state_type& state, const cache_key& key) {
+  const auto is_new = state.caches.try_emplace(key.cache->number, key.cache).second;
+  const auto share = key.cache->memory_share_bytes;
+  if (is_new && share != 0)
+    state.config.view->index().set_share(key.cache->number, share / state.config.all_views.size());
+}
+
+} // namespace
+
+artifact find_in_memory(state_type& state, const cache_key& key) {
+  state.config.view->refresh();
+  return uses_memory(key) ? state.config.view->index().peek(in_memory(key)) : artifact{};
+}
+
+artifact get_from_memory(state_type& state, const cache_key& key) {
+  state.config.view->refresh();
+  return uses_memory(key) ? state.config.view->index().get(in_memory(key)) : artifact{};
+}
+
+void tick(self_pointer self) {
+  constexpr std::chrono::milliseconds longest{1000};
+  auto& state = self->state;
+  state.tick_is_due = false;
+  state.config.view->index().reclaim();
+  mark_hits_on_disk(state);
+  state.tick_interval = std::min(state.tick_interval * 2, longest);
+  look_again(self);
+}
+
+void keep_in_memory(self_pointer self, const cache_key& key, const artifact& value) {
+  if (!uses_memory(key)) return;
+  auto& state = self->state;
+  note_cache(state, key);
+  if (state.config.view->index().insert(in_memory(key), value)) forget_unpersisted(state, key);
+  mark_hits_on_disk(state);
+  note_change(self);
+}
+
+void replace_in_memory(self_pointer self, const cache_key& key, const artifact& value) {
+  if (!uses_memory(key)) return;
+  forget_unpersisted(self->state, key);
+  note_cache(self->state, key);
+  self->state.config.view->index().put(in_memory(key), value);
+  note_change(self);
+}
+
+bool erase_in_memory(self_pointer self, const cache_key& key) {
+  forget_unpersisted(self->state, key);
+  const bool was_there = self->state.config.view->index().erase(in_memory(key));
+  note_change(self);
+  return was_there;
+}
+
+void clear_memory(self_pointer self) {
+  self->state.config.view->index().clear();
+  note_change(self);
+}
+
+void tell_views(state_type& state, const cache_key& key, std::uint64_t before,
+                std::uint64_t after) {
+  const auto shard = disk_shard_of(state, key);
+  for (const auto& view : state.config.all_views)
+    view->advance(shard, before, after);
+}
+
+void take_in_write(self_pointer self, const cache_key& key, const artifact& value,
+                   std::uint64_t before, std::uint64_t after) {
+  const auto seen = self->state.config.view->seen(disk_shard_of(self->state, key));
+  if (before != 0 && (seen == before || seen == after))
+    replace_in_memory(self, key, value);
+  else
+    erase_in_memory(self, key);
+  tell_views(self->state, key, before, after);
+}
+
+void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
+                    insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
+  if (outcome == insert_outcome::inserted)
+    take_in_write(self, key, value, before, after);
+  else
+    tell_views(self->state, key, before, after);
+}
+
+} // namespace hearth::actors::shard

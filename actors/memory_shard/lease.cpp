@@ -1,0 +1,135 @@
+#include "actors/memory_shard/parts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth::actors::shard {
+namespace {
+
+void release_process_lease(state_type& state, const cache_key& key,
+                           state_type::lease_record& record) {
+  if (!std::exchange(record.process_lease, false)) return;
+  state.config.leases->release(key.disk_hash);
+}
+
+// Behind what was written under the lease.
+void release_fleet_lease(self_pointer self, const cache_key& key,
+                         state_type::lease_record& record) {
+  if (std::exchange(record.fleet_lease, false)) tell_remote(self, verb::release_v, key);
+}
+
+// Answers everybody who waited for a lease that is over.
+void answer_waiters(state_type::lease_record& ended, const expected<lookup>& result) {
+  for (auto& waiting : ended.waiters) {
+    if (result)
+      waiting.reply.deliver(lease_reply{*result, 0, waiting.waited || ended.contended});
+    else
+      waiting.reply.deliver(fail(result.error()));
+  }
+}
+
+// The record of a lease that is held, or null.
+state_type::lease_record* held(state_type& state, lease_id id, cache_key& key) {
+  const auto at = state.lease_keys.find(id);
+  if (at == state.lease_keys.end()) return nullptr;
+  key = at->second;
+  auto& record = state.leases.find(key)->second;
+  return record.now == phase::held ? &record : nullptr;
+}
+
+// Somebody was first: every waiter gets what is stored, or ours should that be gone again. The
+// lease is over at once: who asks from now on looks for themselves, and is not given what was
+// erased.
+void complete_lease_with_stored(self_pointer self, const cache_key& key, const artifact& ours) {
+  const auto ended = std::make_shared<state_type::lease_record>(end_lease(self, key));
+  look(self, key, reply_target<lookup>([ended, ours](const expected<lookup>& result) {
+         const bool there = result && result->hit();
+         answer_waiters(*ended, there ? *result : lookup{tier::memory, ours});
+         return true;
+       }));
+}
+
+} // namespace
+
+state_type::lease_record end_lease(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  auto record = std::move(state.leases.extract(key).mapped());
+  release_fleet_lease(self, key, record);
+  release_process_lease(state, key, record);
+  state.lease_keys.erase(record.id);
+  return record;
+}
+
+void complete_lease(self_pointer self, const cache_key& key, const expected<lookup>& result) {
+  auto record = end_lease(self, key);
+  answer_waiters(record, result);
+}
+
+void grant(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  auto& record = state.leases.find(key)->second;
+  state.lease_keys.erase(record.id);
+  while (!record.waiters.empty()) {
+    auto next = std::move(record.waiters.front());
+    record.waiters.pop_front();
+    record.now = phase::held;
+    record.id = ++state.last_lease;
+    record.holder = next.actor;
+    if (!next.reply.deliver(lease_reply{{}, record.id, next.waited || record.contended})) continue;
+    state.lease_keys.emplace(record.id, key);
+    ++state.counters.leases_granted;
+    return;
+  }
+  end_lease(self, key);
+}
+
+void prune(state_type::lease_record& record) {
+  std::erase_if(record.waiters, [](const auto& waiting) { return !waiting.reply.wanted(); });
+  record.prune_at = 2 * record.waiters.size() + 8;
+}
+
+void withdraw(state_type& state, const cache_key& key) {
+  const auto at = state.leases.find(key);
+  if (at != state.leases.end()) prune(at->second);
+}
+
+void fulfil(self_pointer self, lease_id id, const artifact& value,
+            reply_target<insert_outcome> reply) {
+  cache_key key;
+  auto* record = held(self->state, id, key);
+  if (!record) {
+    reply.deliver(fail(errc::lease_lost, "this lease is not held: it was ended before"));
+    return;
+  }
+  record->now = phase::fulfilling;
+  insert(self, key, value, [self, key, value, reply](expected<insert_outcome> outcome) mutable {
+    if (outcome && *outcome == insert_outcome::exists)
+      complete_lease_with_stored(self, key, value);
+    else
+      complete_lease(self, key, lookup{tier::memory, value});
+    reply.deliver(std::move(outcome));
+  });
+}
+
+void abandon(self_pointer self, lease_id id, const error& why) {
+  cache_key key;
+  if (held(self->state, id, key)) complete_lease(self, key, fail(why));
+}
+
+void release(self_pointer self, lease_id id) {
+  cache_key key;
+  if (held(self->state, id, key)) grant(self, key);
+}
+
+void forget(self_pointer self, const caf::actor_addr& gone) {
+  self->state.monitored.erase(gone);
+  std::vector<lease_id> lost;
+  for (auto& [key, record] : self->state.leases) {
+    std::erase_if(record.waiters, [&](const auto& waiting) { return waiting.actor == gone; });
+    if (record.now == phase::held && record.holder == gone) lost.push_back(record.id);
+  }
+  for (const auto id : lost)
+    release(self, id);
+}
+
+} // namespace hearth::actors::shard

@@ -1,0 +1,196 @@
+#include "actors/memory_shard/parts.hpp"
+
+#include <iterator>
+#include <utility>
+
+namespace hearth::actors::shard {
+namespace {
+
+using waiter_list = std::vector<reply_target<lookup>>;
+
+void deliver_all(waiter_list waiters, const expected<lookup>& result) {
+  for (auto& waiting : waiters)
+    waiting.deliver(result);
+}
+
+// Ends a load: who asks from now on begins another. Those who waited are the caller's to answer.
+waiter_list end_load(state_type& state, const cache_key& key, const load_ptr& load) {
+  const auto at = state.loads.find(key);
+  if (at != state.loads.end() && at->second == load) state.loads.erase(at);
+  return std::exchange(load->waiters, {});
+}
+
+std::uint64_t epoch_of(state_type& state, const cache_key& key) {
+  state.config.view->refresh();
+  return state.config.view->seen(disk_shard_of(state, key));
+}
+
+// Fills the tiers that a hit in the remote tier passed on its way, unless somebody wrote meanwhile.
+void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& value,
+                     const load_ptr& load) {
+  auto& state = self->state;
+  if (load->overtaken) return;
+  if (!uses_disk(state, key)) return keep_in_memory(self, key, value);
+  if (epoch_of(state, key) != load->epoch) return;
+  self->request(disk_of(state, key), caf::infinite, verb::insert_v, key, value)
+      .then(
+          [self, key, value, load](insert_outcome outcome, std::uint64_t before,
+                                   std::uint64_t after) {
+            const bool is_ours = outcome == insert_outcome::inserted && !load->overtaken;
+            if (before != after)
+              take_in_insert(self, key, value,
+                             is_ours ? insert_outcome::inserted : insert_outcome::exists, before,
+                             after);
+            else if (is_ours && epoch_of(self->state, key) == load->epoch)
+              keep_in_memory(self, key, value);
+          },
+          [self, key, value, load](const caf::error& why) {
+            if (load->overtaken) return;
+            keep_in_memory(self, key, value);
+            note_unpersisted(self, key, value, from_caf(why));
+          });
+}
+
+// Whoever asked after the disk had been looked at is told what it has now, and what the remote tier
+// said when it has nothing.
+void end_remote_load(self_pointer self, const cache_key& key, const load_ptr& load,
+                     const lookup& found) {
+  auto early = end_load(self->state, key, load);
+  waiter_list late(
+      std::make_move_iterator(early.begin() + static_cast<std::ptrdiff_t>(load->before_disk)),
+      std::make_move_iterator(early.end()));
+  early.erase(early.begin() + static_cast<std::ptrdiff_t>(load->before_disk), early.end());
+  deliver_all(std::move(early), found);
+  if (late.empty()) return;
+  ask_disk(self, key, [late = std::move(late), found](const expected<lookup>& stored) {
+    deliver_all(late, stored && !stored->hit() ? found : stored);
+  });
+}
+
+// What comes here while the mailbox has more is asked in one message.
+void load_from_remote(self_pointer self, const cache_key& key, const load_ptr& load) {
+  auto& state = self->state;
+  load->before_disk = load->waiters.size();
+  if (!uses_remote(state, key)) return end_remote_load(self, key, load, {});
+  if (state.questions.empty()) self->send(self, verb::group_v);
+  state.questions.push_back({key, load});
+}
+
+void load_from_disk(self_pointer self, const cache_key& key, const load_ptr& load) {
+  if (uses_disk(self->state, key)) load->epoch = epoch_of(self->state, key);
+  ask_disk(self, key, [self, key, load](const expected<lookup>& found) {
+    if (found && !found->hit())
+      load_from_remote(self, key, load);
+    else
+      deliver_all(end_load(self->state, key, load), found);
+  });
+}
+
+void end_question(self_pointer self, const state_type::question& asked, const lookup& found) {
+  if (found.hit()) keep_remote_hit(self, asked.key, found.value, asked.load);
+  end_remote_load(self, asked.key, asked.load, found);
+}
+
+// Looks below memory, or joins a look that is under way.
+void load(self_pointer self, const cache_key& key, reply_target<lookup> reply) {
+  auto& state = self->state;
+  auto [at, is_first] = state.loads.try_emplace(key);
+  if (is_first) at->second = std::make_shared<state_type::load_record>();
+  const auto load = at->second;
+  load->waiters.push_back(std::move(reply));
+  ++(is_first ? state.counters.loads : state.counters.coalesced);
+  if (is_first) load_from_disk(self, key, load);
+}
+
+} // namespace
+
+void overtake_load(state_type& state, const cache_key& key) {
+  const auto node = state.loads.extract(key);
+  if (!node.empty()) node.mapped()->overtaken = true;
+}
+
+void ask_remote(self_pointer self) {
+  auto& state = self->state;
+  if (state.questions.empty()) return;
+  const auto asked =
+      std::make_shared<const std::vector<state_type::question>>(std::exchange(state.questions, {}));
+  key_list keys;
+  keys.reserve(asked->size());
+  for (const auto& one : *asked)
+    keys.push_back(one.key);
+  self->request(state.config.remote, caf::infinite, verb::get_v, std::move(keys))
+      .then(
+          [self, asked](const lookup_list& found) {
+            for (std::size_t i = 0; i < asked->size(); ++i)
+              end_question(self, (*asked)[i], found[i] ? *found[i] : lookup{});
+          },
+          [self, asked](const caf::error&) {
+            for (const auto& one : *asked)
+              end_question(self, one, {});
+          });
+}
+
+void ask_disk(self_pointer self, const cache_key& key, const lookup_callback& next) {
+  auto& state = self->state;
+  if (!uses_disk(state, key)) return next(lookup{});
+  const epoch_guard same(state, key);
+  self->request(disk_of(state, key), caf::infinite, verb::load_v, key)
+      .then(
+          [self, key, next, same](const lookup& found) {
+            if (found.hit() && same) keep_in_memory(self, key, found.value);
+            next(found);
+          },
+          [next](const caf::error& why) { next(fail(from_caf(why))); });
+}
+
+void get(self_pointer self, const cache_key& key, reply_target<lookup> reply) {
+  if (auto value = get_from_memory(self->state, key))
+    reply.deliver(lookup{tier::memory, std::move(value)});
+  else
+    load(self, key, std::move(reply));
+}
+
+void look(self_pointer self, const cache_key& key, reply_target<lookup> reply) {
+  if (auto value = find_in_memory(self->state, key))
+    reply.deliver(lookup{tier::memory, std::move(value)});
+  else
+    load(self, key, std::move(reply));
+}
+
+void get_some(self_pointer self, const get_batch_ptr& batch, std::size_t first, std::size_t last) {
+  auto& view = *self->state.config.view;
+  view.refresh();
+  const auto& index = view.index();
+  for (auto i = first; i < last; ++i)
+    index.prefetch(batch->memory_hash(i));
+  for (auto i = first; i < last; ++i)
+    index.prefetch_entry(batch->memory_hash(i), batch->key_bytes(i).size());
+  std::size_t hits = 0;
+  for (auto i = first; i < last; ++i) {
+    const auto& cache = *batch->cache();
+    artifact value;
+    if (cache.memory) value = index.get({cache.number, batch->key_bytes(i), batch->memory_hash(i)});
+    if (value) {
+      batch->answer_quietly(i, lookup{tier::memory, std::move(value)});
+      ++hits;
+      continue;
+    }
+    load(self, batch->key(i), reply_target<lookup>([batch, i](const expected<lookup>& result) {
+           batch->answer(i, result);
+           return true;
+         }));
+  }
+  batch->count_answered(hits);
+}
+
+void promote(self_pointer self, const cache_key& key, const artifact& value, std::uint64_t epoch) {
+  auto& state = self->state;
+  state.config.view->end_promotion();
+  state.config.view->refresh();
+  if (!uses_disk(state, key) || state.config.view->seen(disk_shard_of(state, key)) != epoch)
+    return; // it may have been replaced since it was read
+  ++state.counters.promotions;
+  keep_in_memory(self, key, value);
+}
+
+} // namespace hearth::actors::shard

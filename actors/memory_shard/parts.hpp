@@ -1,0 +1,146 @@
+// The parts of a memory shard: what it holds, how it looks below, how it writes, who may compile.
+// Each file has one; they call each other through here. On the shard's thread.
+#pragma once
+
+#include "actors/memory_shard.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace hearth::actors::shard {
+
+using self_pointer = memory_shard_actor::stateful_pointer<memory_shard_state>;
+using state_type = memory_shard_state;
+using phase = state_type::lease_record::phase;
+using load_ptr = state_type::load_ptr;
+using insert_callback = std::function<void(expected<insert_outcome>)>;
+using lookup_callback = std::function<void(expected<lookup>)>;
+
+// --- which tiers a key has
+
+inline bool uses_memory(const cache_key& key) { return key.cache->memory; }
+inline bool uses_disk(const state_type& state, const cache_key& key) {
+  return key.cache->disk && state.config.store;
+}
+inline bool uses_remote(const state_type& state, const cache_key& key) {
+  return key.cache->remote && state.config.remote;
+}
+inline unsigned disk_shard_of(const state_type& state, const cache_key& key) {
+  return state.config.store->shard_of(key.disk_hash);
+}
+inline const disk_shard_actor& disk_of(const state_type& state, const cache_key& key) {
+  return state.config.disk_shards[disk_shard_of(state, key)];
+}
+/// Has a change written behind to the remote tier.
+template <class Verb, class... Parts>
+void tell_remote(self_pointer self, Verb what, const cache_key& key, const Parts&... parts) {
+  if (uses_remote(self->state, key)) self->send(self->state.config.remote, what, key, parts...);
+}
+
+// --- held.cpp: what memory holds
+
+/// For ourselves: no hit and no miss of anybody's.
+artifact find_in_memory(state_type& state, const cache_key& key);
+artifact get_from_memory(state_type& state, const cache_key& key);
+void keep_in_memory(self_pointer self, const cache_key& key, const artifact& value);
+void replace_in_memory(self_pointer self, const cache_key& key, const artifact& value);
+/// Whether it was there.
+bool erase_in_memory(self_pointer self, const cache_key& key);
+void clear_memory(self_pointer self);
+/// Frees what readers let go of.
+void tick(self_pointer self);
+
+/// A put or erase of ours moved the epoch of a disk shard: no view has to start over for it.
+void tell_views(state_type& state, const cache_key& key, std::uint64_t before, std::uint64_t after);
+/// A write of ours moved the epoch from `before` (0: somebody else did too) to `after`. When the
+/// view has taken in anything else, somebody may have replaced the entry since.
+void take_in_write(self_pointer self, const cache_key& key, const artifact& value,
+                   std::uint64_t before, std::uint64_t after);
+/// The same of an insert. The epoch moves in its group when a put is in it, or when its key may
+/// have been dropped by the disk: then the memory of other processes may hold it still.
+void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
+                    insert_outcome outcome, std::uint64_t before, std::uint64_t after);
+
+/// What the disk answers is as of some time between the question and the answer. It may be kept
+/// when the disk shard's epoch was the same at both ends: else it may have been replaced meanwhile.
+class epoch_guard {
+public:
+  epoch_guard(state_type& state, const cache_key& key)
+      : view_(*state.config.view)
+      , shard_(disk_shard_of(state, key)) {
+    view_.refresh();
+    before_ = view_.seen(shard_);
+  }
+  explicit operator bool() const {
+    view_.refresh();
+    return view_.seen(shard_) == before_;
+  }
+
+private:
+  storage::memory_view& view_;
+  unsigned shard_;
+  std::uint64_t before_;
+};
+
+// --- load.cpp: memory, disk, remote
+
+void get(self_pointer self, const cache_key& key, reply_target<lookup> reply);
+/// The same for ourselves.
+void look(self_pointer self, const cache_key& key, reply_target<lookup> reply);
+/// The items of a batch that this shard owns.
+void get_some(self_pointer self, const get_batch_ptr& batch, std::size_t first, std::size_t last);
+/// What the disk has, kept in memory as well.
+void ask_disk(self_pointer self, const cache_key& key, const lookup_callback& next);
+/// Asks the remote tier what has come to it.
+void ask_remote(self_pointer self);
+/// A put or erase begins: who asks from now on is not told of what was there before.
+void overtake_load(state_type& state, const cache_key& key);
+/// Keeps what a caller's thread read from disk, unless the epoch moved since.
+void promote(self_pointer self, const cache_key& key, const artifact& value, std::uint64_t epoch);
+
+// --- write.cpp
+
+void insert(self_pointer self, const cache_key& key, const artifact& value,
+            const insert_callback& next);
+void put(self_pointer self, const cache_key& key, const artifact& value, reply_target<done> reply);
+void erase(self_pointer self, const cache_key& key, reply_target<bool> reply);
+
+// --- unpersisted.cpp: what memory took in while the disk failed
+
+/// When memory took the value in, and the disk, for `why`, did not: it is tried again until the
+/// disk has this or another one, which then counts, as everybody else on the host sees that one.
+void note_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
+                      const error& why);
+/// Memory holds something else of that key now, or nothing.
+void forget_unpersisted(state_type& state, const cache_key& key);
+void flush_unpersisted(self_pointer self);
+
+// --- acquire.cpp: from a wish to a lease
+
+/// The artifact, or a lease, when it is `waiting`'s turn; without `looks` the lease alone.
+void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting, bool looks);
+/// Asks again for the leases that other processes hold, ...
+void poll(self_pointer self);
+/// ... or for this one, which another host holds.
+void poll_fleet(self_pointer self, const cache_key& key);
+
+// --- lease.cpp: from a lease to its end
+
+/// Gives the lease to the first who still wants it; with nobody left it is over.
+void grant(self_pointer self, const cache_key& key);
+/// Ends the lease: everybody who waits gets this.
+void complete_lease(self_pointer self, const cache_key& key, const expected<lookup>& result);
+/// Takes the record out: its lease is over. Whoever waits is the caller's to answer.
+state_type::lease_record end_lease(self_pointer self, const cache_key& key);
+/// Leaves out those who gave up waiting.
+void prune(state_type::lease_record& record);
+void withdraw(state_type& state, const cache_key& key);
+void fulfil(self_pointer self, lease_id id, const artifact& value,
+            reply_target<insert_outcome> reply);
+void abandon(self_pointer self, lease_id id, const error& why);
+void release(self_pointer self, lease_id id);
+/// An actor is gone: what it waited for nobody needs, what it held the next waiter gets.
+void forget(self_pointer self, const caf::actor_addr& gone);
+
+} // namespace hearth::actors::shard

@@ -1,0 +1,108 @@
+#include "actors/memory_shard/parts.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace hearth::actors::shard {
+namespace {
+
+constexpr std::size_t max_unpersisted = 16'384; // a shard
+constexpr std::chrono::milliseconds first_interval{100};
+constexpr std::chrono::milliseconds longest_interval{1000};
+
+// Faults that pass: a disk that only reads, or a value that is too large, stays so.
+bool may_pass(const error& why) {
+  switch (why.code()) {
+  case errc::io:
+  case errc::no_space:
+  case errc::too_many_files:
+  case errc::busy: return true;
+  default: return false;
+  }
+}
+
+void retry_later(self_pointer self) {
+  auto& state = self->state;
+  if (state.retry_is_due || state.is_retrying || state.unpersisted.empty()) return;
+  state.retry_is_due = true;
+  self->delayed_send(self, state.retry_interval, verb::save_v);
+}
+
+bool is_in_memory(state_type& state, const cache_key& key, const artifact& value) {
+  return find_in_memory(state, key).body() == value.body();
+}
+
+void add(state_type& state, const cache_key& key) {
+  if (state.unpersisted.insert(key).second) state.unpersisted_in_order.push_back(key);
+}
+
+// The next one, or none. What was forgotten is passed over.
+std::optional<cache_key> take_next(state_type& state) {
+  while (!state.unpersisted_in_order.empty()) {
+    auto key = std::move(state.unpersisted_in_order.front());
+    state.unpersisted_in_order.pop_front();
+    if (state.unpersisted.erase(key) != 0) return key;
+  }
+  return std::nullopt;
+}
+
+// The disk has it now, or had something else all along: then that is the entry.
+void end_retry(self_pointer self, const cache_key& key, const artifact& value,
+               insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
+  auto& state = self->state;
+  if (outcome == insert_outcome::exists && is_in_memory(state, key, value))
+    erase_in_memory(self, key);
+  if (before != after) take_in_insert(self, key, value, outcome, before, after);
+  state.is_retrying = false;
+  state.retry_interval = first_interval;
+  flush_unpersisted(self);
+}
+
+// Its turn comes again after the others'.
+void end_failed_retry(self_pointer self, const cache_key& key, const artifact& value,
+                      const error& why) {
+  auto& state = self->state;
+  state.is_retrying = false;
+  if (may_pass(why) && is_in_memory(state, key, value)) add(state, key);
+  state.retry_interval = std::min(state.retry_interval * 2, longest_interval);
+  retry_later(self);
+}
+
+} // namespace
+
+void note_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
+                      const error& why) {
+  auto& state = self->state;
+  if (!may_pass(why) || !is_in_memory(state, key, value)) return;
+  if (state.unpersisted_in_order.size() >= max_unpersisted)
+    if (const auto oldest = take_next(state)) erase_in_memory(self, *oldest);
+  if (state.unpersisted.empty()) state.retry_interval = first_interval;
+  add(state, key);
+  retry_later(self);
+}
+
+void forget_unpersisted(state_type& state, const cache_key& key) {
+  if (!state.unpersisted.empty()) state.unpersisted.erase(key);
+}
+
+void flush_unpersisted(self_pointer self) {
+  auto& state = self->state;
+  state.retry_is_due = false;
+  while (!state.is_retrying) {
+    const auto key = take_next(state);
+    if (!key) return;
+    const auto value = find_in_memory(state, *key);
+    if (!value) continue;     // evicted, or the view started over
+    state.is_retrying = true; // until the answer
+    self->request(disk_of(state, *key), caf::infinite, verb::insert_v, *key, value)
+        .then([self, key = *key,
+               value](insert_outcome outcome, std::uint64_t before,
+                      std::uint64_t after) { end_retry(self, key, value, outcome, before, after); },
+              [self, key = *key, value](const caf::error& why) {
+                end_failed_retry(self, key, value, from_caf(why));
+              });
+  }
+}
+
+} // namespace hearth::actors::shard

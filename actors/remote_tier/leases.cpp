@@ -1,0 +1,123 @@
+#include "actors/remote_tier/parts.hpp"
+#include "storage/remote/commands.hpp"
+#include "storage/resp/server_error.hpp"
+
+#include <string>
+#include <utility>
+
+namespace hearth::actors::remote {
+namespace {
+
+using storage::remote_write;
+
+bool has_leases(const state_type& state) {
+  return state.config.mode == remote_mode::read_write && is_in_service(state);
+}
+
+std::string lease_name(const state_type& state, const cache_key& key) {
+  return storage::remote_lease_name(state.config.prefix, key);
+}
+
+void renew_later(self_pointer self) {
+  auto& state = self->state;
+  if (!std::exchange(state.renewal_is_due, true))
+    self->delayed_send(self, state.config.lease_time / 3, verb::renew_v);
+}
+
+void tell(state_type& state, state_type::asked_lease& asked, fleet_lease outcome) {
+  auto& counters = state.counters;
+  ++(outcome == fleet_lease::ours        ? counters.leases_granted
+     : outcome == fleet_lease::elsewhere ? counters.leases_elsewhere
+                                         : counters.leases_unavailable);
+  asked.reply.deliver(outcome);
+}
+
+// Nobody can say whether the server took it: if it did, it is given back.
+void tell_unknown(self_pointer self, state_type::asked_lease& asked) {
+  tell(self->state, asked, fleet_lease::unavailable);
+  write(self, {remote_write::kind::release, asked.key, {}, asked.token});
+}
+
+void end_request(self_pointer self, std::uint64_t token, const remote_reply& reply) {
+  auto& state = self->state;
+  auto node = state.lease_requests.extract(token);
+  if (node.empty()) return; // it was given up
+  auto& asked = node.mapped();
+  if (reply.failure != remote_failure::none || reply.value.is_error()) {
+    const bool was_refused =
+        storage::server_error_of(server_text(reply)) != storage::server_error::none;
+    return was_refused ? tell(state, asked, fleet_lease::unavailable) : tell_unknown(self, asked);
+  }
+  if (reply.value.is_null()) return tell(state, asked, fleet_lease::elsewhere);
+  state.leases[asked.key] = asked.token;
+  tell(state, asked, fleet_lease::ours);
+  renew_later(self);
+}
+
+void end_renewal(self_pointer self, const cache_key& key, const std::string& token,
+                 const remote_reply& reply) {
+  auto& state = self->state;
+  if (reply.failure != remote_failure::none) return note_script_failure(state, reply);
+  const auto held = state.leases.find(key);
+  const bool is_ours = reply.value.integer != 0;
+  if (is_ours || held == state.leases.end() || held->second != token) return;
+  state.leases.erase(held); // it ended before it could be renewed, and somebody took it
+  ++state.counters.leases_lost;
+}
+
+} // namespace
+
+void take_lease(self_pointer self, const cache_key& key, reply_target<fleet_lease> asker) {
+  auto& state = self->state;
+  const auto number = ++state.last_token;
+  state_type::asked_lease asked{key, state.config.holder + "-" + std::to_string(number),
+                                std::move(asker)};
+  if (!has_leases(state)) return tell(state, asked, fleet_lease::unavailable);
+  send(self, command_purpose::lease,
+       storage::lease_command(lease_name(state, key), asked.token, state.config.lease_time),
+       state.config.deadline,
+       [self, number](const remote_reply& reply) { end_request(self, number, reply); });
+  state.lease_requests.emplace(number, std::move(asked));
+}
+
+void give_back(self_pointer self, const cache_key& key) {
+  const auto held = self->state.leases.extract(key);
+  if (!held.empty()) write(self, {remote_write::kind::release, key, {}, held.mapped()});
+}
+
+void give_all_back(self_pointer self) {
+  for (const auto& [key, token] : std::exchange(self->state.leases, {}))
+    write(self, {remote_write::kind::release, key, {}, token});
+}
+
+void renew_leases(self_pointer self) {
+  auto& state = self->state;
+  state.renewal_is_due = false;
+  if (state.leases.empty() || !state.has_scripts) return;
+  renew_later(self);
+  if (!has_leases(state)) return;
+  for (const auto& [key, token] : state.leases)
+    send(self, command_purpose::lease,
+         storage::renew_command(lease_name(state, key), token, state.config.lease_time),
+         state.config.deadline, [self, held = key, mine = token](const remote_reply& reply) {
+           end_renewal(self, held, mine, reply);
+         });
+}
+
+void give_up_lease_requests(self_pointer self) {
+  auto asked_for = std::exchange(self->state.lease_requests, {});
+  for (auto& [number, asked] : asked_for)
+    tell_unknown(self, asked);
+}
+
+void note_script_failure(state_type& state, const remote_reply& reply) {
+  using storage::server_error;
+  const auto said = storage::server_error_of(server_text(reply));
+  if (said != server_error::no_command && said != server_error::forbidden) return;
+  if (std::exchange(state.has_scripts, false))
+    state.config.log(log_level::warning, state.config.name +
+                                             " runs no scripts: leases of the fleet are neither "
+                                             "renewed nor given back, they end by themselves");
+}
+
+} // namespace hearth::actors::remote

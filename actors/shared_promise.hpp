@@ -1,0 +1,93 @@
+// Where an actor's answer goes: to the actor that asked, or to a caller's completion. Used by the
+// actor that was asked, on its own thread.
+#pragma once
+
+#include "messages/caf_compat.hpp"
+#include "messages/completion.hpp"
+
+#include <caf/typed_response_promise.hpp>
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <variant>
+
+namespace hearth::actors {
+
+/// The response that an actor owes to a request. Copies share it: it is delivered once, and says
+/// `closed` when the last copy goes without, as it does when the actor ends. (CAF 0.17 answers
+/// nothing to a request whose promise is dropped, so that who asked waits for ever.)
+template <class... Ts>
+class shared_promise {
+public:
+  using promise_type = caf::typed_response_promise<Ts...>;
+
+  shared_promise() = default;
+  shared_promise(promise_type promise)
+      : end_(std::make_shared<end>(std::move(promise))) {}
+
+  template <class... Us>
+  void deliver(Us&&... results) const {
+    if (end_ && end_->promise.pending()) end_->promise.deliver(std::forward<Us>(results)...);
+  }
+  /// What the handler returns.
+  const promise_type& promise() const { return end_->promise; }
+
+private:
+  struct end {
+    explicit end(promise_type p)
+        : promise(std::move(p)) {}
+    end(const end&) = delete;
+    end& operator=(const end&) = delete;
+    ~end() {
+      if (promise.pending())
+        promise.deliver(to_caf({errc::closed, "the actor asked ended before it answered"}));
+    }
+    promise_type promise;
+  };
+  std::shared_ptr<end> end_;
+};
+
+/// One pending answer. It is delivered once; one that is dropped undelivered says `closed`.
+template <class T>
+class reply_target {
+public:
+  using callback = std::function<bool(expected<T>)>;
+
+  reply_target(caf::typed_response_promise<T> promise)
+      : to_(shared_promise<T>(std::move(promise))) {}
+  reply_target(completion<T> waiting)
+      : to_(std::move(waiting)) {}
+  /// An answer that this actor itself waits for. It returns whether the result was taken.
+  reply_target(callback next)
+      : to_(std::move(next)) {}
+
+  /// False when nobody waits for it any more.
+  bool deliver(expected<T> result) {
+    if (auto* waiting = std::get_if<completion<T>>(&to_))
+      return waiting->deliver(std::move(result));
+    if (auto* next = std::get_if<callback>(&to_)) return (*next)(std::move(result));
+    auto& promise = std::get<shared_promise<T>>(to_);
+    if (result)
+      promise.deliver(std::move(*result));
+    else
+      promise.deliver(to_caf(result.error()));
+    return true;
+  }
+
+  /// False when it is known that nobody waits for it any more.
+  bool wanted() const {
+    const auto* waiting = std::get_if<completion<T>>(&to_);
+    return !waiting || waiting->wanted();
+  }
+
+  /// The promise that a handler returns; only for an answer made of one.
+  const caf::typed_response_promise<T>& promise() const {
+    return std::get<shared_promise<T>>(to_).promise();
+  }
+
+private:
+  std::variant<shared_promise<T>, completion<T>, callback> to_;
+};
+
+} // namespace hearth::actors

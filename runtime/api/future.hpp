@@ -1,0 +1,164 @@
+// An answer that comes later. Waited for, given a callback, or awaited by a coroutine.
+//
+// One thread at a time uses a future. Its callback, and a coroutine that awaits it, go on at once
+// when the answer is there, else at the thread that answers: one that runs actors, or the one of
+// the remote tier's connections. They must not block it: what they wait for may need it.
+#pragma once
+
+#include "messages/completion.hpp"
+#include "runtime/api/blocking_region.hpp"
+
+#include <chrono>
+#include <coroutine>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace hearth {
+
+/// Holds a ready answer in place, without allocation, or the state it will be delivered to. A
+/// future that is dropped is given up: nobody is told the answer, and who waited for somebody
+/// else's compile is passed over.
+template <class T>
+class [[nodiscard]] future {
+public:
+  using state_ptr = std::shared_ptr<completion_state<T>>;
+
+  /// A ready one.
+  future(expected<T> result) { set_result(std::move(result)); }
+  /// The same of a value that is there.
+  future(T value)
+      : content_(std::in_place_index<held_value>, std::move(value)) {}
+  /// One to come. `state` is not null.
+  explicit future(state_ptr state)
+      : content_(std::in_place_index<held_state>, std::move(state)) {}
+  // Inline where a value is there, which is the case that costs; so is what follows.
+  [[gnu::always_inline]] future(future&& other) noexcept { take_over(other); }
+  future& operator=(future&& other) noexcept {
+    if (this == &other) return *this;
+    let_go();
+    take_over(other);
+    return *this;
+  }
+  [[gnu::always_inline]] ~future() { let_go(); }
+
+  /// Whether `get` returns at once.
+  bool ready() const {
+    const auto* const state = std::get_if<held_state>(&content_);
+    return state ? (*state)->ready() : content_.index() != held_nothing;
+  }
+
+  /// Waits for the answer and takes it. To be called once.
+  [[gnu::always_inline]] expected<T> get() {
+    if (auto* const value = std::get_if<held_value>(&content_)) [[likely]] {
+      expected<T> result(tl::in_place, std::move(*value));
+      content_.template emplace<held_nothing>();
+      return result;
+    }
+    return wait();
+  }
+
+  /// The same, but `timeout` when the deadline passes first; the answer is given up then.
+  expected<T> get_until(std::chrono::steady_clock::time_point deadline) {
+    const auto state = take_state();
+    if (!state) return take();
+    const blocking_region waiting;
+    return state->wait_until(deadline);
+  }
+  expected<T> get_for(std::chrono::milliseconds time) {
+    return get_until(std::chrono::steady_clock::now() + time);
+  }
+
+  /// Calls `next` with the answer. Instead of `get`.
+  void then(std::function<void(expected<T>)> next) {
+    if (const auto state = take_state())
+      state->then(std::move(next));
+    else
+      next(take());
+  }
+
+  /// What it will be delivered to; null when it is ready in place. For those who make futures.
+  state_ptr state() const noexcept {
+    const auto* const state = std::get_if<held_state>(&content_);
+    return state ? *state : nullptr;
+  }
+
+  auto operator co_await() && { return awaiter{std::move(*this), std::nullopt}; }
+
+private:
+  // Positions in `content_`.
+  static constexpr std::size_t held_nothing = 0, held_value = 1, held_error = 2, held_state = 3;
+
+  struct awaiter {
+    future source;
+    std::optional<expected<T>> result;
+
+    bool await_ready() const { return source.ready(); }
+    void await_suspend(std::coroutine_handle<> waiting) {
+      source.then([this, waiting](expected<T> answer) {
+        result.emplace(std::move(answer));
+        waiting.resume();
+      });
+    }
+    expected<T> await_resume() { return result ? std::move(*result) : source.get(); }
+  };
+
+  void set_result(expected<T>&& result) {
+    if (result)
+      content_.template emplace<held_value>(std::move(*result));
+    else
+      content_.template emplace<held_error>(std::move(result.error()));
+  }
+
+  // Of one that holds nothing itself.
+  [[gnu::always_inline]] void take_over(future& other) noexcept {
+    if (auto* const value = std::get_if<held_value>(&other.content_)) [[likely]] {
+      content_.template emplace<held_value>(std::move(*value));
+      other.content_.template emplace<held_nothing>();
+    } else if (other.content_.index() != held_nothing) {
+      take_over_rest(other);
+    }
+  }
+  [[gnu::noinline]] void take_over_rest(future& other) noexcept {
+    content_ = std::exchange(other.content_, content());
+  }
+
+  [[gnu::always_inline]] void let_go() noexcept {
+    if (std::holds_alternative<T>(content_))
+      content_.template emplace<held_nothing>();
+    else if (content_.index() != held_nothing) [[unlikely]]
+      let_go_of_rest();
+  }
+  [[gnu::noinline]] void let_go_of_rest() noexcept {
+    if (const auto state = take_state()) state->give_up();
+    content_.template emplace<held_nothing>();
+  }
+
+  [[gnu::noinline]] expected<T> wait() {
+    const auto state = take_state();
+    if (!state) return take();
+    const blocking_region waiting;
+    return state->wait();
+  }
+
+  expected<T> take() {
+    auto taken = std::exchange(content_, content());
+    if (auto* const value = std::get_if<held_value>(&taken)) return std::move(*value);
+    if (auto* const why = std::get_if<held_error>(&taken)) return fail(std::move(*why));
+    return fail(errc::cancelled, "this answer was taken before");
+  }
+  state_ptr take_state() noexcept {
+    auto* const state = std::get_if<held_state>(&content_);
+    if (!state) return nullptr;
+    auto taken = std::move(*state);
+    content_.template emplace<held_nothing>();
+    return taken;
+  }
+
+  using content = std::variant<std::monostate, T, error, state_ptr>;
+  content content_;
+};
+
+} // namespace hearth

@@ -1,0 +1,180 @@
+#include "runtime/caches/actions/action_cache.hpp"
+
+#include "runtime/caches/actions/action_key.hpp"
+#include "runtime/caches/actions/observation.hpp"
+#include "runtime/caches/facts/cache_memo.hpp"
+#include "runtime/engine/calls/ask_actor.hpp"
+#include "runtime/engine/calls/requests.hpp"
+#include "runtime/engine/core.hpp"
+
+#include <caf/send.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth {
+
+struct action_cache::shared {
+  std::shared_ptr<runtime_core> core;
+  cache results;
+  cache_memo facts;
+};
+
+namespace {
+
+// How often somebody else may add observations before we stop looking at them.
+constexpr int max_looks = 64;
+
+key key_of_entry(const structural_key& of) { return key(of.text()); }
+
+// What a cache that is ill says is a miss.
+artifact get(const cache& from, const key& k, const call_options& options) {
+  auto found = from.get(k, options);
+  return found && found->hit() ? std::move(found->value) : artifact{};
+}
+
+action_outcome outcome_of(const action& asked, action_reply reply) {
+  auto& process = reply.result.process;
+  action_outcome outcome;
+  outcome.status = process.exit_status;
+  outcome.signal = process.signal;
+  outcome.timed_out = process.timed_out;
+  outcome.out = std::move(process.output);
+  outcome.err = std::move(process.errors);
+  outcome.found = !reply.ran;
+  outcome.time_taken_ns = process.wall_ns;
+  outcome.problem = std::move(reply.problem);
+  for (std::size_t i = 0; i < reply.result.outputs.size(); ++i)
+    outcome.outputs.push_back({asked.outputs[i], reply.result.outputs[i],
+                               i < reply.result.executable.size() && reply.result.executable[i]});
+  return outcome;
+}
+
+// False for the result of another action (a forged entry).
+bool fits(const action& asked, const action_result& result) {
+  return result.outputs.size() == (result.process.succeeded() ? asked.outputs.size() : 0);
+}
+
+std::optional<action_outcome> outcome_of(const action& asked, const artifact& entry) {
+  if (!entry) return std::nullopt;
+  auto result = decode_result(entry);
+  if (!result || !fits(asked, *result)) return std::nullopt;
+  return outcome_of(asked, action_reply{std::move(*result), false, false, {}});
+}
+
+// The latest observation that holds leads to the result; `seen` learns which there were.
+std::optional<action_outcome> find_observed(const cache& results, const action& asked,
+                                            const structural_key& of, const call_options& options,
+                                            std::string& seen) {
+  const auto base = key_of_entry(of);
+  const auto entry = get(results, key::tuple({base, observations_part()}), options);
+  seen = digest_of(entry);
+  const auto all = entry ? decode_observations(entry) : observation_list{};
+  if (!all) return std::nullopt;
+  for (const auto& observation : *all) {
+    if (!holds(observation, asked)) continue;
+    const auto entry_key = key::tuple({base, observed_part(observation)});
+    auto found = outcome_of(asked, get(results, entry_key, options));
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<action_outcome> find(const cache& results, const action& asked,
+                                   const structural_key& of, const call_options& options,
+                                   std::string& seen) {
+  if (!asked.dependency_file.empty()) return find_observed(results, asked, of, options, seen);
+  return outcome_of(asked, get(results, key_of_entry(of), options));
+}
+
+// Has the action cache's actor run it; killed when nobody waits for it any more.
+expected<action_reply> ask_to_run(runtime_core& core, const cache_key& key,
+                                  const action_request& request, int priority,
+                                  const call_options& options) {
+  if (auto no = core.refusal()) return fail(*no);
+  if (options.cancel.stop_requested()) return fail(called_off());
+  auto state = call_state<action_reply>::begin(options.cancel);
+  state->on_give_up(
+      [actor = core.actions(), key] { caf::anon_send(actor, verb::withdraw_v, key); });
+  caf::anon_send(core.actions(), verb::run_v, key, request, priority, action_completion(state));
+  return wait(future<action_reply>(std::move(state)), options);
+}
+
+// Runs it and keeps nothing, whatever is there.
+expected<action_reply> run_alone(runtime_core& core, const action_request& request, int priority,
+                                 const call_options& options) {
+  auto uncached = request;
+  std::stop_source stop;
+  const std::stop_callback on_cancel(options.cancel, [&] { stop.request_stop(); });
+  uncached.stop = stop.get_token();
+  uncached.observe = nullptr;
+  auto result = ask_actor<action_result>(core, core.broker(), verb::run_v, uncached, priority);
+  if (!result) return fail(result.error());
+  return action_reply{std::move(*result), true, false, {}};
+}
+
+expected<action_outcome> finished(const action& asked, expected<action_reply> reply) {
+  if (!reply) return fail(reply.error());
+  if (reply->result.process.cancelled) return fail(called_off());
+  return outcome_of(asked, std::move(*reply));
+}
+
+expected<action_outcome> run_prepared(runtime_core& core, const cache& results, const action& asked,
+                                      prepared_action ready, const call_options& options) {
+  auto& request = ready.request;
+  if (!asked.is_cached) return finished(asked, run_alone(core, request, asked.priority, options));
+  const cache_key key(results.named(), key_of_entry(ready.key).encoded());
+  for (int look = 0; look < max_looks; ++look) {
+    if (auto found = find(results, asked, ready.key, options, request.seen)) return *found;
+    auto reply = ask_to_run(core, key, request, asked.priority, options);
+    if (reply && (reply->again || !fits(asked, reply->result))) continue;
+    return finished(asked, std::move(reply));
+  }
+  return finished(asked, run_alone(core, request, asked.priority, options));
+}
+
+} // namespace
+
+expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
+  auto results = in.open(name);
+  if (!results) return fail(results.error());
+  auto facts = cache_memo::open(in);
+  if (!facts) return fail(facts.error());
+  return action_cache(std::make_shared<shared>(
+      shared{in.core().shared_from_this(), std::move(*results), std::move(*facts)}));
+}
+
+expected<action_outcome> action_cache::run(const action& asked, const call_options& options) const {
+  auto& core = *shared_->core;
+  auto ready = prepare(asked, {core.processes(), shared_->facts, options.cancel});
+  if (!ready) return fail(ready.error());
+  return run_prepared(core, shared_->results, asked, std::move(*ready), options);
+}
+
+future<action_outcome> action_cache::run_async(const action& asked,
+                                               const call_options& options) const {
+  auto& core = *shared_->core;
+  if (auto no = core.refusal()) return expected<action_outcome>(fail(*no));
+  auto state = call_state<action_outcome>::begin(options.cancel);
+  auto stop = std::make_shared<std::stop_source>();
+  state->on_give_up([stop] { stop->request_stop(); });
+  const completion<action_outcome> answer(state);
+  expire(core, state, options);
+  core.callbacks().run([self = *this, asked, answer, stop] {
+    answer.deliver(self.run(asked, {.cancel = stop->get_token()}));
+  });
+  return future<action_outcome>(std::move(state));
+}
+
+expected<structural_key> action_cache::key_of(const action& asked) const {
+  auto ready = prepare(asked, {shared_->core->processes(), shared_->facts, {}});
+  if (!ready) return fail(ready.error());
+  return std::move(ready->key);
+}
+
+span_list action_cache::trace() const {
+  auto& core = *shared_->core;
+  return ask_actor<span_list>(core, core.broker(), verb::trace_v).value_or(span_list{});
+}
+
+} // namespace hearth

@@ -1,0 +1,213 @@
+#include "runtime/caches/actions/action_key.hpp"
+
+#include "messages/replace_all.hpp"
+#include "runtime/caches/actions/observation.hpp"
+#include "runtime/caches/actions/tool_identity.hpp"
+#include "runtime/fingerprints/contents.hpp"
+#include "runtime/fingerprints/machine/machine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <system_error>
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t key_format = 1;
+// What the working directory of an action without a folder of its own is called.
+constexpr const char* bare_folder = "/action";
+
+fs::path folder_of(const action& asked) {
+  return asked.directory.empty() ? fs::path(bare_folder) : asked.directory;
+}
+
+std::string text_of(const fs::path& path) { return path.generic_string(); }
+
+// Not the coarse clock: files may be stamped by a finer one, ahead of it. A change that is stamped
+// by the coarse one in its very tick comes before the program has been started.
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+expected<void> check_names(const action& asked) {
+  if (asked.command.empty() || asked.command.front().empty())
+    return fail(errc::invalid_argument, "an action without a command: name a program");
+  if (!folder_of(asked).is_absolute())
+    return fail(errc::invalid_argument, "an action's directory has to be an absolute path");
+  std::set<fs::path> places;
+  for (const auto& output : asked.outputs)
+    if (output.empty() || !output.has_filename() || !places.insert(place_of(asked, output)).second)
+      return fail(errc::invalid_argument,
+                  "output '" + output.string() + "' is named twice or is no file: name each once");
+  for (const auto& [name, text] : asked.texts)
+    if (!places.insert(place_of(asked, name)).second)
+      return fail(errc::invalid_argument, "'" + name + "' is both given and made: rename one");
+  return {};
+}
+
+// --- what the key holds ------------------------------------------------------------------------
+
+expected<detail> detail_of_input(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    auto tree = detail_of_tree(path);
+    if (!tree) return fail(tree.error());
+    return detail(std::move(*tree));
+  }
+  const auto file = detail_of_file(path);
+  if (!file) return fail(file.error());
+  return detail(*file);
+}
+
+expected<detail> detail_of_inputs(const action& asked) {
+  detail::map inputs;
+  for (const auto& name : asked.inputs) {
+    auto content = detail_of_input(place_of(asked, name));
+    if (!content) return fail(content.error().within("input"));
+    inputs.insert_or_assign(text_of(name.lexically_normal()), std::move(*content));
+  }
+  for (const auto& [name, text] : asked.texts)
+    inputs.insert_or_assign(name, detail(file_detail{sha256(text), text.size()}));
+  return detail(std::move(inputs));
+}
+
+detail texts_of(const std::vector<std::string>& texts) {
+  return detail::list(texts.begin(), texts.end());
+}
+
+detail names_of(const std::vector<fs::path>& paths) {
+  detail::list names;
+  for (const auto& path : paths)
+    names.emplace_back(text_of(path.lexically_normal()));
+  return detail(std::move(names));
+}
+
+detail environment_of(const action& asked) {
+  detail::map all;
+  for (const auto& [name, text] : asked.environment)
+    all.emplace(name, text);
+  return detail(std::move(all));
+}
+
+// What a compiler is told to make a program for, when it is told so.
+detail platform_of(const action& asked) {
+  const auto& machine = this_machine();
+  const bool is_native =
+      std::any_of(asked.command.begin(), asked.command.end(),
+                  [](const auto& word) { return word.find("=native") != std::string::npos; });
+  if (is_native) return detail(machine.identity().hex());
+  return detail::list{machine.architecture, machine.system};
+}
+
+expected<structural_key> key_of(const action& asked, const tool_identity& tool, detail inputs) {
+  key_builder fields;
+  fields.add("command", texts_of(asked.command))
+      .add("environment", environment_of(asked))
+      .add("format", key_format)
+      .add("inputs", std::move(inputs))
+      .add("outputs", names_of(asked.outputs))
+      .add("placeholders", asked.placeholders)
+      .add("platform", platform_of(asked))
+      .add("program", tool.details);
+  if (!asked.dependency_file.empty())
+    fields.add("dependency_file", text_of(asked.dependency_file.lexically_normal()));
+  if (!asked.sees_undeclared) fields.add("sees", "declared");
+  if (asked.keep_failures) fields.add("keeps_failures", true);
+  return fields.build();
+}
+
+// --- the request -------------------------------------------------------------------------------
+
+// The name in a scratch directory of what stands for a path of the host.
+std::string in_scratch(const fs::path& path) { return "root" + path.string(); }
+
+scratch_view view_of(const action& asked) {
+  scratch_view view;
+  view.folder = folder_of(asked).lexically_normal().string();
+  view.shows_all = asked.sees_undeclared && !asked.directory.empty();
+  for (const auto& input : asked.inputs)
+    view.shown.push_back(place_of(asked, input).string());
+  for (const auto& output : asked.outputs)
+    view.places.push_back(place_of(asked, output).string());
+  for (const auto& [name, text] : asked.texts)
+    view.places.push_back(place_of(asked, name).string());
+  if (!asked.dependency_file.empty())
+    view.places.push_back(place_of(asked, asked.dependency_file).string());
+  return view;
+}
+
+// An output that is named by its absolute path is made where its relative one leads.
+void make_relative(std::vector<std::string>& command, const fs::path& place, const fs::path& from) {
+  const auto absolute = place.string();
+  const auto relative = place.lexically_relative(from).string();
+  for (auto& word : command)
+    replace_all(word, absolute, relative);
+}
+
+process_request process_of(const action& asked, const tool_identity& tool) {
+  process_request process;
+  process.argv = asked.command;
+  const auto folder = folder_of(asked).lexically_normal();
+  for (const auto& output : asked.outputs)
+    if (output.is_absolute()) make_relative(process.argv, place_of(asked, output), folder);
+  for (const auto& [name, text] : asked.environment)
+    process.environment.push_back(name + "=" + text);
+  if (!asked.environment.contains("PATH")) process.environment.push_back("PATH=" + tool.path);
+  process.deadline = asked.timeout.count() > 0 ? asked.timeout : std::chrono::hours(24 * 365);
+  process.output_limit = asked.output_limit;
+  process.streams_apart = true;
+  process.limits = asked.limits;
+  return process;
+}
+
+// Whether what was declared is still what the key says, and what else was read.
+auto observer_of(const action& asked, const detail& inputs, std::int64_t start_ns) {
+  return [asked, inputs, start_ns](std::string_view dependencies) -> expected<std::string> {
+    const auto now = detail_of_inputs(asked);
+    if (!now) return fail(now.error());
+    if (!(*now == inputs)) return fail(errc::busy, "an input changed while the command ran");
+    if (asked.dependency_file.empty()) return std::string();
+    return observe(asked, dependencies, start_ns);
+  };
+}
+
+} // namespace
+
+fs::path place_of(const action& asked, const fs::path& name) {
+  return (folder_of(asked) / name).lexically_normal();
+}
+
+expected<prepared_action> prepare(const action& asked, const tool_ports& tools) {
+  if (auto good = check_names(asked); !good) return fail(good.error());
+  const auto start_ns = now_ns();
+  const auto tool = identify_tool(asked, tools);
+  if (!tool) return fail(tool.error());
+  auto inputs = detail_of_inputs(asked);
+  if (!inputs) return fail(inputs.error());
+  auto key = key_of(asked, *tool, *inputs);
+  if (!key) return fail(key.error());
+  prepared_action result{std::move(*key), {}};
+  auto& request = result.request;
+  request.label = asked.command.front();
+  for (const auto& output : asked.outputs)
+    request.label += " " + output.string();
+  request.process = process_of(asked, *tool);
+  request.placeholders = asked.placeholders;
+  request.view = view_of(asked);
+  for (const auto& output : asked.outputs)
+    request.outputs.push_back({action_request::no_argument, in_scratch(place_of(asked, output))});
+  for (const auto& [name, text] : asked.texts)
+    request.files.push_back({in_scratch(place_of(asked, name)), artifact::make(text)});
+  if (!asked.dependency_file.empty())
+    request.dependency_file = in_scratch(place_of(asked, asked.dependency_file));
+  request.observe = observer_of(asked, *inputs, start_ns);
+  request.keep_failures = asked.keep_failures;
+  return result;
+}
+
+} // namespace hearth

@@ -1,0 +1,42 @@
+#include "runtime/caches/actions/action.hpp"
+#include "runtime/os/files/pending_file.hpp"
+
+#include <system_error>
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+expected<void> prepare_place(const fs::path& target) {
+  std::error_code failure;
+  if (target.has_parent_path()) fs::create_directories(target.parent_path(), failure);
+  if (failure)
+    return fail(error_of_errno(failure.value(), "cannot make " + target.parent_path().string()));
+  const auto there = fs::symlink_status(target, failure);
+  if (fs::exists(there) && !fs::is_regular_file(there) && !fs::is_symlink(there))
+    return fail(errc::invalid_argument, target.string() + " is no file: it cannot be an output");
+  return {};
+}
+
+expected<pending_file> write_aside(const action_output& output, const fs::path& target) {
+  if (auto ready = prepare_place(target); !ready) return fail(ready.error());
+  auto file = pending_file::begin(target, output.executable ? 0777 : 0666);
+  if (!file) return file;
+  if (auto written = file->write(output.bytes.payload()); !written) return fail(written.error());
+  return file;
+}
+
+} // namespace
+
+expected<void> put_out(const action_outcome& outcome, const fs::path& directory) {
+  std::vector<pending_file> files;
+  for (const auto& output : outcome.outputs) {
+    auto file = write_aside(output, directory / output.name);
+    if (!file) return fail(file.error());
+    files.push_back(std::move(*file));
+  }
+  return pending_file::commit_all(files);
+}
+
+} // namespace hearth

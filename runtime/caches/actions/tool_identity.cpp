@@ -1,0 +1,118 @@
+#include "runtime/caches/actions/tool_identity.hpp"
+
+#include "runtime/fingerprints/contents.hpp"
+#include "runtime/fingerprints/files/file_view.hpp"
+#include "runtime/fingerprints/toolchain/toolchain.hpp"
+#include "runtime/os/find_program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
+
+std::string path_of(const action& asked) {
+  if (const auto own = asked.environment.find("PATH"); own != asked.environment.end())
+    return own->second;
+  const char* ours = std::getenv("PATH");
+  return ours ? ours : default_path;
+}
+
+// A program that the action itself brings: its content is that of an input.
+bool is_own_input(const action& asked) {
+  const auto& name = asked.command.front();
+  if (name.find('/') == std::string::npos) return false;
+  const auto is_it = [&](const fs::path& other) {
+    return place_of(asked, other) == place_of(asked, name);
+  };
+  return std::any_of(asked.texts.begin(), asked.texts.end(),
+                     [&](const auto& text) { return is_it(text.first); });
+}
+
+bool is_binary(const std::string& program) {
+  constexpr std::string_view magic = "\x7f"
+                                     "ELF";
+  const auto bytes = read_prefix(program, magic.size());
+  return bytes && *bytes == magic;
+}
+
+std::vector<std::string> variables_of(const action& asked, const std::string& path) {
+  std::vector<std::string> all;
+  for (const auto& [name, text] : asked.environment)
+    all.push_back(name + "=" + text);
+  if (!asked.environment.contains("PATH")) all.push_back("PATH=" + path);
+  return all;
+}
+
+expected<toolchain> ask_compiler(const action& asked, const std::string& compiler,
+                                 const std::string& path, const tool_ports& tools) {
+  toolchain_request request;
+  request.compiler = compiler;
+  request.directory = asked.directory.empty() ? "/" : asked.directory.string();
+  request.variables = variables_of(asked, path);
+  file_view files;
+  return identify(request, files, tools.processes, tools.facts, tools.stop);
+}
+
+expected<detail> other_toolchains(const action& asked, const std::string& path,
+                                  const tool_ports& tools) {
+  detail::map all;
+  for (const auto& name : asked.toolchains) {
+    const auto compiler = ask_compiler(asked, name, path, tools);
+    if (!compiler) return fail(compiler.error());
+    all.insert_or_assign(name, detail(compiler->identity.hex()));
+  }
+  return detail(std::move(all));
+}
+
+// A compiler's identity takes the place of PATH: what PATH selects is a part of it.
+expected<detail::map> details_of(const action& asked, const std::string& program,
+                                 const std::string& path, const tool_ports& tools) {
+  if (is_compiler_name(fs::path(program).filename().string()) && is_binary(program)) {
+    const auto compiler = ask_compiler(asked, program, path, tools);
+    if (!compiler) return fail(compiler.error());
+    if (compiler->understood) return detail::map{{"toolchain", compiler->identity.hex()}};
+  }
+  const auto content = detail_of_file(program);
+  if (!content) return fail(content.error());
+  return detail::map{{"content", *content}, {"path", path}};
+}
+
+} // namespace
+
+bool is_compiler_name(std::string_view name) {
+  constexpr std::array<std::string_view, 6> names{"gcc", "g++", "cc", "c++", "clang", "clang++"};
+  const auto version = name.find_last_not_of("0123456789.");
+  if (version != name.npos && name[version] == '-' && version + 1 < name.size())
+    name = name.substr(0, version);
+  const auto target = name.rfind('-');
+  const auto bare = target == name.npos ? name : name.substr(target + 1);
+  return std::find(names.begin(), names.end(), bare) != names.end();
+}
+
+expected<tool_identity> identify_tool(const action& asked, const tool_ports& tools) {
+  const auto path = path_of(asked);
+  detail::map details;
+  if (is_own_input(asked)) {
+    details = {{"path", path}};
+  } else {
+    const auto program = find_program(asked.command.front(), path, asked.directory.string());
+    if (!program) return fail(program.error());
+    auto found = details_of(asked, *program, path, tools);
+    if (!found) return fail(found.error());
+    details = std::move(*found);
+  }
+  if (!asked.toolchains.empty()) {
+    auto others = other_toolchains(asked, path, tools);
+    if (!others) return fail(others.error());
+    details.emplace("toolchains", std::move(*others));
+  }
+  return tool_identity{detail(std::move(details)), path};
+}
+
+} // namespace hearth

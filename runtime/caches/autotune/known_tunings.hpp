@@ -1,0 +1,47 @@
+// The tunings that a store has: listed, found by name, taken in. Any thread.
+#pragma once
+
+#include "messages/autotune/record.hpp"
+#include "runtime/handle/cache.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth {
+
+class runtime;
+
+/// By their names, which are those of `.best_config` files.
+using named_tunings = std::map<std::string, autotune_record, std::less<>>;
+
+/// What became of tunings that were taken in.
+struct import_counts {
+  std::uint64_t added = 0, replaced = 0, same = 0;
+};
+
+class known_tunings {
+public:
+  /// Errors: those of `runtime::open`.
+  static expected<known_tunings> open(runtime& in);
+
+  /// All that the disk tier has. One that cannot be read is left out and counted in `unreadable`.
+  expected<named_tunings> all(std::uint64_t& unreadable) const;
+
+  /// Puts every one in, each in place of the one that has its name.
+  expected<import_counts> take_in(const named_tunings& tunings) const;
+
+private:
+  known_tunings(std::shared_ptr<runtime_core> core, cache over)
+      : core_(std::move(core))
+      , cache_(std::move(over)) {}
+
+  expected<std::vector<std::string>> names() const;
+
+  std::shared_ptr<runtime_core> core_;
+  cache cache_;
+};
+
+} // namespace hearth

@@ -1,0 +1,114 @@
+// What tuning found, remembered over all tiers: the best configuration of each kernel, and bundles
+// of a session's.
+//
+//   auto tuned = hearth::tunings::open(rt, {.scope = {toolchain, "cuda:90", ""}});
+//   auto session = tuned->begin(code, "python");
+//   if (auto best = tuned->best("cabc.py", {configs, hash}, *session); best && *best) use(**best);
+//   else tuned->save("cabc.py", tune(), *session);
+//   session->finish();
+//
+// Any thread; copies share the tunings. A call asks an actor and waits for its answer.
+#pragma once
+
+#include "messages/autotune/choice.hpp"
+#include "messages/autotune/names.hpp"
+#include "messages/tuning.hpp"
+#include "runtime/api/config.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hearth {
+
+class runtime;
+
+struct tuning_settings {
+  bool local = true;
+  bool remote = true; ///< needs a remote tier and a backend hash
+  bool bundle = true; ///< needs the local tier
+  bool coordinate_descent = false;
+  tuning_scope scope;
+};
+
+/// A session of tunings. One that ends without `finish` is abandoned: nothing of it is stored.
+/// Moves alone.
+class tuning_session {
+public:
+  tuning_session(tuning_session&&) noexcept;
+  tuning_session& operator=(tuning_session&&) noexcept;
+  tuning_session(const tuning_session&) = delete;
+  tuning_session& operator=(const tuning_session&) = delete;
+  ~tuning_session();
+
+  /// How it began: whether there was a bundle, and how much tuning that saved.
+  const bundle_session& begun() const noexcept { return begun_; }
+  /// Ends it, and stores its bundle if anything is new. Errors: `not_found` when it has ended.
+  expected<bundle_end> finish();
+  /// Ends it and stores nothing.
+  void abandon() noexcept;
+
+private:
+  friend class tunings;
+  struct shared;
+  tuning_session(std::shared_ptr<shared> parts, bundle_session begun);
+
+  std::shared_ptr<shared> shared_; // null: ended, or nothing is bundled
+  bundle_session begun_;
+};
+
+class tunings {
+public:
+  /// Errors: `unsupported` when neither tier is on; `closed`, `forked`.
+  static expected<tunings> open(runtime& in, tuning_settings settings);
+
+  /// The best known configuration of the kernel in `filename`; nothing when none is known of these
+  /// candidates. `coordinate_descent` is as the settings say.
+  expected<std::optional<chosen_config>> best(std::string_view filename,
+                                              autotune_choices among) const;
+  expected<std::optional<chosen_config>> best(std::string_view filename, autotune_choices among,
+                                              const tuning_session& session) const;
+
+  /// Keeps the best configuration in every tier that is on.
+  expected<void> save(std::string_view filename, const autotune_record& record) const;
+  expected<void> save(std::string_view filename, const autotune_record& record,
+                      const tuning_session& session) const;
+
+  /// Begins the session of some code: its bundle, if there is one, is in the local cache then. The
+  /// language says what comments are ("python", "c++"). Without bundling the session does nothing.
+  expected<tuning_session> begin(std::string_view code, std::string_view language) const;
+  /// The same when the code's hash is known.
+  expected<tuning_session> begin_hash(std::string_view code_hash) const;
+
+  /// Which tiers are on.
+  bool has_local() const noexcept;
+  bool has_remote() const noexcept;
+
+  /// A message with which another process opens the same tunings: msgpack. It names files of
+  /// passwords and keys; a password in the remote tier's URL is in it.
+  std::string connection() const;
+
+private:
+  struct shared;
+  explicit tunings(std::shared_ptr<const shared> parts)
+      : shared_(std::move(parts)) {}
+  autotune_address address_of(std::string_view filename, std::string_view configs_hash) const;
+  expected<std::optional<chosen_config>> ask_best(std::string_view filename, autotune_choices among,
+                                                  tuning_notes notes) const;
+  expected<void> ask_save(std::string_view filename, const autotune_record& record,
+                          tuning_notes notes) const;
+
+  std::shared_ptr<const shared> shared_;
+};
+
+/// What a connection says: how to start a runtime, and how to open the tunings in it.
+struct tuning_connection {
+  config runtime;
+  tuning_settings tunings;
+};
+
+/// Errors: `malformed`.
+expected<tuning_connection> decode_connection(std::string_view message);
+
+} // namespace hearth

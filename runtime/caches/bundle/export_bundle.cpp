@@ -1,0 +1,135 @@
+#include "runtime/caches/bundle/bundle.hpp"
+
+#include "runtime/caches/bundle/bundle_file.hpp"
+#include "runtime/engine/core.hpp"
+#include "runtime/handle/runtime.hpp"
+#include "storage/bundle/kept_record.hpp"
+#include "storage/disk/store.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth {
+namespace {
+
+using storage::record_head;
+
+record_head head_of(std::string_view type, const cache_id& cache, std::string_view key_bytes,
+                    const artifact& value) {
+  record_head head{std::string(type), cache.name(), cache.version(), std::string(key_bytes),
+                   std::string(value.metadata_bytes())};
+  if (cache.name() != storage::kept_records_cache) return head;
+  return storage::kept_head(value.metadata_bytes()).value_or(std::move(head));
+}
+
+// A bundle that is being written, and what was written.
+class exporter {
+public:
+  explicit exporter(bundle_output to, const storage::signing_keys& keys)
+      : to_(std::move(to))
+      , writer_(to_.sink(), keys) {}
+  exporter(const exporter&) = delete;
+  exporter& operator=(const exporter&) = delete;
+
+  expected<void> add(std::string_view type, const cache_id& cache, std::string_view key_bytes,
+                     const artifact& value) {
+    ++report.records;
+    report.payload_bytes += value.payload().size();
+    return writer_.add(head_of(type, cache, key_bytes, value), value.payload());
+  }
+
+  expected<export_report> finish() {
+    if (auto ended = writer_.finish(); !ended) return fail(ended.error());
+    if (auto kept = to_.commit(); !kept) return fail(kept.error());
+    return report;
+  }
+
+  export_report report;
+
+private:
+  bundle_output to_;
+  storage::bundle_writer writer_;
+};
+
+// Damaged entries are left out and counted; what went meanwhile is nothing.
+expected<void> add_stored(storage::store& from, const cache_id& cache, std::string_view key_bytes,
+                          exporter& to) {
+  const auto read = from.get({cache, key_bytes});
+  if (read.status == storage::read_status::hit)
+    return to.add(storage::entry_record_type, cache, key_bytes, read.value);
+  to.report.damaged += read.status == storage::read_status::corrupt ||
+                       read.status == storage::read_status::unreadable;
+  return {};
+}
+
+expected<void> add_all(storage::store& from, const export_options& options, exporter& to) {
+  const auto all_bytes = from.stats().live_bytes;
+  std::uint64_t done_bytes = 0;
+  expected<void> result;
+  const auto listed = from.list([&](const storage::entry_info& entry) {
+    if (options.cache && entry.cache != *options.cache) return true;
+    const auto id = cache_id::make(entry.cache, entry.version);
+    result = id ? add_stored(from, *id, entry.key, to) : fail(id.error());
+    done_bytes += entry.stored_bytes;
+    if (options.progress) options.progress(std::min(done_bytes, all_bytes), all_bytes);
+    return result.has_value();
+  });
+  return listed ? result : fail(listed.error());
+}
+
+expected<void> check_keys(storage::store& from, const cache_id& cache,
+                          const std::vector<key>& keys) {
+  for (const auto& one : keys)
+    if (from.get({cache, one.encoded()}).status != storage::read_status::hit)
+      return fail(errc::not_found, "no entry " + one.describe() + " in cache '" + cache.name() +
+                                       "'; nothing was exported");
+  return {};
+}
+
+expected<cache_id> named(const export_options& options) {
+  return cache_id::make(options.cache.value_or("default"));
+}
+
+expected<void> add_keys(storage::store& from, const export_options& options, exporter& to) {
+  const auto cache = named(options);
+  for (const auto& one : options.keys)
+    if (auto added = add_stored(from, *cache, one.encoded(), to); !added) return added;
+  return {};
+}
+
+} // namespace
+
+expected<export_report> export_bundle(storage::store& from, const std::string& file,
+                                      const export_options& options) {
+  const auto cache = named(options);
+  if (!cache) return fail(cache.error());
+  if (auto there = check_keys(from, *cache, options.keys); !there) return fail(there.error());
+  auto output = bundle_output::begin(file);
+  if (!output) return fail(output.error());
+  exporter to(std::move(*output), options.sign);
+  const auto added =
+      options.keys.empty() ? add_all(from, options, to) : add_keys(from, options, to);
+  if (!added) return fail(added.error());
+  return to.finish();
+}
+
+expected<export_report> export_bundle(runtime& from, const std::string& file,
+                                      const export_options& options) {
+  if (auto no = from.core().refusal()) return fail(*no);
+  if (!from.has_disk())
+    return fail(errc::io, "there is no store to export: " + from.disk_problem().text());
+  return export_bundle(*from.core().store(), file, options);
+}
+
+expected<export_report> write_bundle(const recording& session, const std::string& file,
+                                     const storage::signing_keys& sign) {
+  auto output = bundle_output::begin(file);
+  if (!output) return fail(output.error());
+  exporter to(std::move(*output), sign);
+  for (const auto& one : session.artifacts)
+    if (auto added = to.add(one.type, one.key.cache->id, one.key.bytes, one.value); !added)
+      return fail(added.error());
+  return to.finish();
+}
+
+} // namespace hearth

@@ -1,0 +1,71 @@
+// Notes what a compilation stores and hits, so that a bundle of it makes another machine as warm.
+//
+//   auto session = hearth::recording_session::begin(rt);
+//   auto cache = session->watch(*rt.open("graphs"));       // used in place of the cache itself
+//   ... cache.get_or_compile(key, compile) ...
+//   hearth::write_bundle(*session->finish(), "warm.bundle");
+//
+// Any thread; copies share the session. One that is not finished notes nothing more, and lets go of
+// what it noted, when its last copy and the last cache that it watches are gone.
+#pragma once
+
+#include "messages/error.hpp"
+#include "messages/recording.hpp"
+#include "runtime/handle/cache.hpp"
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace hearth {
+
+class runtime;
+
+/// A cache whose hits and stores a session notes. Calls are those of `cache`, and answer the same.
+class recorded_cache {
+public:
+  expected<lookup> get(const key& k, const call_options& options = {}) const;
+  lookup_list get_many(std::span<const key> keys, const call_options& options = {}) const;
+  /// When somebody was first, what they stored is noted.
+  expected<insert_outcome> insert(const key& k, const artifact& value,
+                                  const call_options& options = {}) const;
+  expected<void> put(const key& k, const artifact& value, const call_options& options = {}) const;
+  expected<artifact> get_or_compile(const key& k, const compile_function& compile,
+                                    const call_options& options = {}) const;
+
+private:
+  friend class recording_session;
+  struct shared;
+  recorded_cache(cache watched, std::shared_ptr<const shared> session)
+      : cache_(std::move(watched))
+      , session_(std::move(session)) {}
+  void note(const key& k, const artifact& value) const;
+
+  cache cache_;
+  std::shared_ptr<const shared> session_;
+};
+
+class recording_session {
+public:
+  /// Errors: `closed`, `forked`.
+  static expected<recording_session> begin(runtime& in, const recording_limits& limits = {});
+
+  recorded_cache watch(const cache& one) const { return {one, shared_}; }
+  /// Notes what another way led to: an asynchronous call, or an artifact of a type of the host's.
+  /// Errors: `invalid_argument`, a type that can be none.
+  expected<void> note(const cache& in, const key& k, const artifact& value,
+                      std::string_view type = "entry") const;
+  /// How many artifacts it has noted. Errors: as `finish`.
+  expected<std::uint64_t> count() const;
+  /// Ends the session: what it noted. Errors: `not_found` the second time; `closed`, `forked`.
+  expected<recording> finish() const;
+
+private:
+  explicit recording_session(std::shared_ptr<const recorded_cache::shared> shared)
+      : shared_(std::move(shared)) {}
+
+  std::shared_ptr<const recorded_cache::shared> shared_;
+};
+
+} // namespace hearth

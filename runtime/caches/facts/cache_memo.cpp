@@ -1,0 +1,26 @@
+#include "runtime/caches/facts/cache_memo.hpp"
+
+#include "runtime/handle/replace_entry.hpp"
+
+namespace hearth {
+
+expected<cache_memo> cache_memo::open(runtime& in) {
+  cache_options of_this_host;
+  of_this_host.remote = false; // what compilers and files here are is nobody else's business
+  auto facts = in.open("facts", of_this_host);
+  if (!facts) return fail(facts.error());
+  return cache_memo(std::move(*facts));
+}
+
+std::optional<std::string> cache_memo::load(std::string_view key) {
+  const auto found = facts_.get(key);
+  if (!found || !found->hit()) return std::nullopt;
+  return std::string(found->value.payload());
+}
+
+// Facts may be lost: what cannot be kept is learnt again.
+void cache_memo::save(std::string_view key, std::string_view bytes) {
+  static_cast<void>(replace_entry(facts_, key, artifact::make(bytes)));
+}
+
+} // namespace hearth

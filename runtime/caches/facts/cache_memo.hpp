@@ -1,0 +1,25 @@
+// What was learnt about compilers and sources, kept in a named cache. Any thread.
+#pragma once
+
+#include "runtime/fingerprints/toolchain/fact_memo.hpp"
+#include "runtime/handle/cache.hpp"
+#include "runtime/handle/runtime.hpp"
+
+namespace hearth {
+
+class cache_memo : public fact_memo {
+public:
+  /// Facts of this host, which no other is told. Errors: those of opening a cache.
+  static expected<cache_memo> open(runtime& in);
+
+  std::optional<std::string> load(std::string_view key) override;
+  void save(std::string_view key, std::string_view bytes) override;
+
+private:
+  explicit cache_memo(cache facts)
+      : facts_(std::move(facts)) {}
+
+  cache facts_;
+};
+
+} // namespace hearth

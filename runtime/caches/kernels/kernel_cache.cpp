@@ -1,0 +1,70 @@
+#include "runtime/caches/kernels/kernel_cache.hpp"
+
+#include "actors/kernel_cache.hpp"
+#include "runtime/engine/calls/ask_actor.hpp"
+#include "runtime/engine/calls/logger_guard.hpp"
+#include "runtime/engine/core.hpp"
+#include "runtime/handle/runtime.hpp"
+
+#include <caf/actor_cast.hpp>
+#include <caf/scoped_actor.hpp>
+
+#include <string>
+
+namespace hearth {
+
+struct kernel_cache::shared {
+  std::shared_ptr<runtime_core> core;
+  kernel_cache_actor actor;
+};
+
+expected<kernel_cache> kernel_cache::open(runtime& in, const kernel_cache_options& options) {
+  auto parts = std::make_shared<shared>();
+  parts->core = in.core().shared_from_this();
+  const auto inside = parts->core->enter_system();
+  if (!inside) return fail(inside.error());
+  actors::kernel_cache_config config;
+  config.max_kernels = options.max_kernels;
+  config.shards = parts->core->shards();
+  if (!options.kept_in.empty()) {
+    auto kept = in.open(options.kept_in);
+    if (!kept) return fail(kept.error());
+    config.kept_in = kept->named();
+  }
+  const logger_guard guard;
+  parts->actor = parts->core->system().spawn(actors::kernel_cache, std::move(config));
+  parts->core->adopt(caf::actor_cast<caf::actor>(parts->actor));
+  return kernel_cache(std::move(parts));
+}
+
+expected<std::int64_t> kernel_cache::save(std::string_view graph, const artifact& spec) const {
+  return ask_actor<std::int64_t>(*shared_->core, shared_->actor, verb::save_v, std::string(graph),
+                                 spec);
+}
+
+expected<lookup> kernel_cache::get(std::int64_t id) const {
+  return ask_actor<lookup>(*shared_->core, shared_->actor, verb::get_v, id);
+}
+
+expected<found_kernel> kernel_cache::find(std::string_view graph) const {
+  auto& core = *shared_->core;
+  const auto inside = core.enter_system();
+  if (!inside) return fail(inside.error());
+  const blocking_region waiting;
+  expected<found_kernel> result = fail(errc::closed, "the runtime is shut down");
+  const logger_guard guard;
+  caf::scoped_actor self{core.system()};
+  self->request(shared_->actor, caf::infinite, verb::find_v, std::string(graph))
+      .receive(
+          [&](const std::int64_t& id, const lookup& found) {
+            result = {id, found.value};
+          },
+          [&](const caf::error& why) { result = fail(from_caf(why)); });
+  return result;
+}
+
+expected<std::uint64_t> kernel_cache::count() const {
+  return ask_actor<std::uint64_t>(*shared_->core, shared_->actor, verb::count_v);
+}
+
+} // namespace hearth

@@ -1,0 +1,29 @@
+// The folder `modules/` of a store: shared objects by content, private to the user, bounded. Any
+// thread, any number of processes: a file is put there at once, and removing one harms nobody who
+// has it loaded.
+#pragma once
+
+#include "messages/artifact.hpp"
+#include "messages/digest.hpp"
+#include "messages/error.hpp"
+
+#include <cstdint>
+#include <filesystem>
+
+namespace hearth {
+
+/// What the folder may hold, bytes; above, those that were put out or used longest ago go.
+inline constexpr std::uint64_t max_module_folder_bytes = std::uint64_t{1} << 30;
+
+/// Where the modules of a store are.
+std::filesystem::path module_folder(const std::filesystem::path& store);
+
+/// The file with this content: it is there and whole, or is put out. Errors: those of writing;
+/// `permission` for a folder that others may write to.
+expected<std::filesystem::path> put_out_module(const std::filesystem::path& folder,
+                                               const digest& content, const artifact& object);
+
+/// Removes files, the oldest first, until at most `max_bytes` are left; how many bytes went.
+std::uint64_t prune_modules(const std::filesystem::path& folder, std::uint64_t max_bytes);
+
+} // namespace hearth

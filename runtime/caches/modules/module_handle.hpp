@@ -1,0 +1,39 @@
+// What the dynamic loader gave for a shared object. Any thread.
+#pragma once
+
+#include "messages/artifact.hpp"
+#include "messages/digest.hpp"
+#include "runtime/caches/modules/loaded_module.hpp"
+#include "runtime/os/files/descriptor.hpp"
+
+#include <filesystem>
+#include <memory>
+
+namespace hearth {
+
+/// Unloads when it goes.
+class loaded_module::handle {
+public:
+  /// `memory` is the file that was loaded when it has no name: its number, by which the loader
+  /// knows it, must not become another's meanwhile.
+  handle(void* of, descriptor memory)
+      : handle_(of)
+      , memory_(std::move(memory)) {}
+  handle(const handle&) = delete;
+  handle& operator=(const handle&) = delete;
+  ~handle();
+
+  void* get() const noexcept { return handle_; }
+
+private:
+  void* handle_;
+  descriptor memory_;
+};
+
+/// The shared object of this content, one a process however often it is loaded and by whom: from a
+/// file in `folder`, which is put out when it is not there or not whole, or from memory when there
+/// is no folder or it cannot be written. Errors: `unsupported`, what the loader says of it.
+expected<std::shared_ptr<const loaded_module::handle>>
+load_once(const artifact& object, const std::filesystem::path& folder);
+
+} // namespace hearth

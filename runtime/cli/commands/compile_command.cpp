@@ -1,0 +1,217 @@
+#include "runtime/cli/commands/compile_command.hpp"
+
+#include "runtime/cli/io/chrome_trace.hpp"
+#include "runtime/cli/io/files.hpp"
+#include "runtime/cli/io/json.hpp"
+#include "runtime/cli/io/metrics_file.hpp"
+#include "runtime/cli/io/remote_report.hpp"
+#include "runtime/orchestrator/compile_plan.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <fmt/format.h>
+#include <sstream>
+#include <unistd.h>
+
+namespace hearth::cli {
+namespace {
+
+using nlohmann::json;
+using orchestrator::plan_report;
+using orchestrator::request_report;
+
+std::string sizes_text(const request_report& request) {
+  std::string text;
+  for (const auto& [name, size] : request.sizes)
+    text += (text.empty() ? "" : " ") + name + "=" + std::to_string(size);
+  return text;
+}
+
+// --- progress on stderr ------------------------------------------------------------------------
+
+// A bar that is drawn over on a terminal, a line a request elsewhere.
+class progress_display {
+public:
+  void operator()(std::size_t done, std::size_t total, const request_report& last) const {
+    const auto what = fmt::format("{} {}", last.name, sizes_text(last));
+    if (!terminal_)
+      fmt::print(stderr, "[{}/{}] {}: {}\n", done, total, printable(what),
+                 to_string(last.result.status));
+    else
+      fmt::print(stderr, "\r\033[K{} {}/{} {}", progress_bar(done, total), done, total,
+                 printable(what));
+  }
+  // Takes the bar away.
+  void clear() const {
+    if (terminal_) fmt::print(stderr, "\r\033[K");
+  }
+
+private:
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+};
+
+// --- the table ---------------------------------------------------------------------------------
+
+std::string gain_text(const tune_reply& result) {
+  if (result.time_ns <= 0 || result.slowest_time_ns <= 0) return "";
+  return fmt::format("{:.2f}x", static_cast<double>(result.slowest_time_ns) /
+                                    static_cast<double>(result.time_ns));
+}
+
+std::vector<std::string> row_of(const request_report& request) {
+  const auto& result = request.result;
+  const bool failed = result.status == tune_status::failed;
+  return {printable(request.name),
+          printable(sizes_text(request)),
+          request.guard ? printable(request.guard_text) : "-",
+          std::string(to_string(result.status)),
+          failed ? "-" : printable(result.config_text),
+          failed ? "-" : human_time(result.time_ns),
+          gain_text(result)};
+}
+
+// What is left out, and why: a line each, once an entry.
+std::vector<std::string> remarks_of(const plan_report& report) {
+  std::vector<std::string> lines;
+  const auto add = [&](std::string line) {
+    if (std::find(lines.begin(), lines.end(), line) == lines.end())
+      lines.push_back(std::move(line));
+  };
+  for (const auto& request : report.requests) {
+    const auto where =
+        request.guard ? fmt::format("{}[{}]", request.name, request.guard_text) : request.name;
+    for (const auto& r : request.result.rejected)
+      add(fmt::format("{}: left out {}: {}", printable(where), printable(r.config_text),
+                      printable(r.reason)));
+    if (!request.result.problem.empty())
+      add(fmt::format("{}: {}", printable(where), printable(request.result.problem)));
+  }
+  return lines;
+}
+
+// One line, when there is a remote tier.
+std::string remote_line(const remote_tier_stats& remote) {
+  std::uint64_t hits = 0, misses = 0, puts = 0, failures = 0, skipped = 0;
+  for (const auto& one : remote.caches) {
+    hits += one.hits;
+    misses += one.misses;
+    puts += one.puts;
+    skipped += one.skipped;
+    for (const auto& [reason, count] : one.failures)
+      failures += count;
+  }
+  auto line = fmt::format("remote tier {}: {} hits, {} misses, {} written, {} not asked, "
+                          "{} failures, opened {} times",
+                          remote.state, hits, misses, puts, skipped, failures, remote.openings);
+  if (!remote.problem.empty()) line += "; the last problem: " + printable(remote.problem);
+  return line + "\n";
+}
+
+std::string table_of(const plan_report& report, const std::optional<remote_tier_stats>& remote) {
+  std::vector<std::vector<std::string>> rows{
+      {"KERNEL", "SIZES", "GUARD", "FROM", "CONFIG", "TIME", "GAIN"}};
+  for (const auto& request : report.requests)
+    rows.push_back(row_of(request));
+  std::ostringstream out;
+  print_table(out, rows, {false, false, false, false, false, true, true});
+  for (const auto& line : remarks_of(report))
+    out << line << '\n';
+  out << fmt::format("{} requests: {} hits, {} compiler runs, {} trials, {} failures; {}",
+                     report.requests.size(), report.hits, report.compiler_runs, report.trials,
+                     report.failures, human_time(report.wall_ns));
+  if (report.time_saved_ns > 0) out << fmt::format(", {} saved", human_time(report.time_saved_ns));
+  out << '\n';
+  if (remote) out << remote_line(*remote);
+  return out.str();
+}
+
+// --- JSON --------------------------------------------------------------------------------------
+
+json json_of(const request_report& request) {
+  const auto& result = request.result;
+  auto sizes = json::object();
+  for (const auto& [name, size] : request.sizes)
+    sizes[name] = size;
+  auto rejected = json::array();
+  for (const auto& r : result.rejected)
+    rejected.push_back({{"config", to_json(value{r.config})}, {"reason", r.reason}});
+  const auto or_null = [](bool present, json v) { return present ? std::move(v) : json(nullptr); };
+  const bool good = result.status != tune_status::failed;
+  return {
+      {"name", request.name},
+      {"sizes", std::move(sizes)},
+      {"guard", or_null(request.guard.has_value(), request.guard.value_or(0))},
+      {"status", to_string(result.status)},
+      {"config", or_null(good, to_json(value{result.config}))},
+      {"time_us", or_null(good, static_cast<double>(result.time_ns) / 1e3)},
+      {"slowest_time_us", or_null(good, static_cast<double>(result.slowest_time_ns) / 1e3)},
+      {"error", or_null(!result.problem.empty(), result.problem)},
+      {"rejected", std::move(rejected)},
+  };
+}
+
+json json_of(const bundle_session& begun, const bundle_end& ended) {
+  return {{"hit", begun.hit},
+          {"entries", ended.entries},
+          {"stored", ended.stored},
+          {"time_saved_ms", static_cast<double>(begun.time_saved_ns) / 1e6}};
+}
+
+json json_of(const plan_report& report, const std::optional<remote_tier_stats>& remote) {
+  auto kernels = json::array();
+  for (const auto& request : report.requests)
+    kernels.push_back(json_of(request));
+  return {
+      {"compiler_runs", report.compiler_runs},
+      {"trials", report.trials},
+      {"requests", report.requests.size()},
+      {"hits", report.hits},
+      {"failures", report.failures},
+      {"wall_ms", static_cast<double>(report.wall_ns) / 1e6},
+      {"time_saved_ms", static_cast<double>(report.time_saved_ns) / 1e6},
+      {"kernels", std::move(kernels)},
+      {"bundle", json_of(report.bundle, report.bundled)},
+      {"remote", remote ? hearth::cli::json_of(*remote) : json(nullptr)},
+  };
+}
+
+status show(const plan_report& report, const std::optional<remote_tier_stats>& remote,
+            const compile_arguments& arguments) {
+  if (arguments.trace)
+    if (auto written = write_file(*arguments.trace, chrome_trace(report.spans)); !written)
+      return hearth::cli::report(written.error());
+  const auto text = arguments.json ? dump(json_of(report, remote)) : table_of(report, remote);
+  if (!write_stdout(text)) return hearth::cli::report({errc::io, "cannot write to stdout"});
+  return report.failures == 0 ? yes : no;
+}
+
+expected<tune_mode> mode_named(const std::string& name) {
+  for (const auto mode :
+       {tune_mode::full, tune_mode::descent, tune_mode::cached_only, tune_mode::off})
+    if (to_string(mode) == name) return mode;
+  return fail(errc::invalid_argument,
+              "--tune: '" + name + "' is not full, descent, cached-only or off");
+}
+
+} // namespace
+
+status compile(const config& settings, const compile_arguments& arguments) {
+  const auto mode = mode_named(arguments.tune);
+  if (!mode) return report(mode.error());
+  const auto work = orchestrator::load_plan(arguments.plan);
+  if (!work) return report(work.error());
+  runtime rt(settings);
+  const progress_display display;
+  auto result = orchestrator::compile_plan(rt, *work, {*mode, arguments.tag}, display);
+  display.clear();
+  if (!result) return report(result.error());
+  if (auto written = write_metrics(rt, arguments.metrics); !written) return report(written.error());
+  rt.shutdown(); // what is written behind is part of what is told
+  return show(*result, rt.stats().remote, arguments);
+}
+
+} // namespace hearth::cli

@@ -1,0 +1,162 @@
+#include "runtime/cli/commands/entry_commands.hpp"
+
+#include "runtime/cli/io/files.hpp"
+#include "runtime/cli/io/json.hpp"
+#include "runtime/cli/io/key_file.hpp"
+#include "runtime/cli/open_store.hpp"
+#include "runtime/fingerprints/kept_details.hpp"
+#include "runtime/handle/runtime.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <fmt/format.h>
+#include <functional>
+
+namespace hearth::cli {
+namespace {
+
+using nlohmann::json;
+
+// A runtime over the store, and the named cache in it.
+struct opened_cache {
+  explicit opened_cache(const config& settings)
+      : rt(settings) {}
+  runtime rt;
+  std::optional<cache> entries;
+};
+
+expected<std::unique_ptr<opened_cache>> open(const config& settings,
+                                             const entry_arguments& arguments) {
+  auto result = std::make_unique<opened_cache>(settings);
+  if (!result->rt.has_disk())
+    return fail(errc::io, "the store cannot be used: " + result->rt.disk_problem().text());
+  auto entries = result->rt.open(arguments.cache);
+  if (!entries) return fail(entries.error());
+  result->entries = std::move(*entries);
+  return result;
+}
+
+// What can be said of the arguments before the store is opened.
+expected<void> check(const entry_arguments& arguments) {
+  const auto id = cache_id::make(arguments.cache);
+  if (!id) return fail(id.error());
+  if (key(arguments.key).encoded().size() > max_key_bytes)
+    return fail(errc::invalid_key, "a key of " + std::to_string(arguments.key.size()) + " bytes; " +
+                                       std::to_string(max_key_bytes) + " are allowed");
+  return {};
+}
+
+// The commands say for themselves that the store cannot be used: the log need not.
+config quiet(config settings) {
+  settings.log = nullptr;
+  settings.jobs = 1;
+  return settings;
+}
+
+// Nothing can be found: there is no store yet, and nobody else to ask.
+bool is_nowhere(const config& settings) {
+  return settings.remote.url.empty() && has_no_store(settings.store);
+}
+
+status answer(const entry_arguments& arguments, std::string_view word, status ending) {
+  const json object{{"cache", arguments.cache}, {"key", arguments.key}, {"status", word}};
+  const auto text = arguments.json ? dump(object) : std::string(word) + "\n";
+  return print(text, ending);
+}
+
+status miss(const entry_arguments& arguments) {
+  if (arguments.json) return answer(arguments, "miss", no);
+  fmt::print(stderr, "hearth: no entry {} in cache '{}'\n",
+             printable(key(arguments.key).describe()), printable(arguments.cache));
+  return no;
+}
+
+status show(const entry_arguments& arguments, const lookup& found) {
+  const auto payload = found.value.payload();
+  const bool to_file = arguments.output && *arguments.output != "-";
+  if (to_file)
+    if (auto written = write_file(*arguments.output, payload); !written)
+      return report(written.error());
+  if (arguments.json) {
+    json result{{"cache", arguments.cache},
+                {"key", arguments.key},
+                {"status", "hit"},
+                {"tier", to_string(found.from)},
+                {"bytes", payload.size()}};
+    const auto metadata = found.value.metadata();
+    if (metadata) result["metadata"] = to_json(value{*metadata});
+    if (!to_file) result["payload_base64"] = base64(payload);
+    return print(dump(result), yes);
+  }
+  return to_file ? yes : print(payload, yes);
+}
+
+// What is kept beside the payload: the details of the key, when they are given and are the key's.
+expected<value::map> metadata_of(const entry_arguments& arguments) {
+  value::map metadata;
+  if (arguments.details.empty()) return metadata;
+  if (arguments.details == "-" && arguments.file == "-")
+    return fail(errc::invalid_argument, "stdin cannot be both the content and the details");
+  const auto key = read_key(arguments.details);
+  if (!key) return fail(key.error());
+  if (key->bypass)
+    return fail(errc::invalid_argument,
+                arguments.details + " bypasses the cache: " + *key->bypass + "; store nothing");
+  if (key->text() != arguments.key)
+    return fail(errc::invalid_argument, "the key of " + arguments.details + " is " + key->text() +
+                                            ", not '" + arguments.key + "'");
+  if (auto kept = keep_details(metadata, key->details); !kept) return fail(kept.error());
+  return metadata;
+}
+
+status write_entry(const config& settings, const entry_arguments& arguments,
+                   const std::function<status(cache&, const artifact&)>& write) {
+  if (auto good = check(arguments); !good) return report(good.error());
+  const auto metadata = metadata_of(arguments);
+  if (!metadata) return report(metadata.error());
+  auto payload = read_input(arguments.file);
+  if (!payload) return report(payload.error());
+  auto target = open(quiet(settings), arguments);
+  if (!target) return report(target.error());
+  return write(*(*target)->entries, artifact::make(*payload, *metadata));
+}
+
+} // namespace
+
+status get_entry(const config& settings, const entry_arguments& arguments) {
+  if (auto good = check(arguments); !good) return report(good.error());
+  if (is_nowhere(settings)) return miss(arguments);
+  auto source = open(quiet(settings), arguments);
+  if (!source) return report(source.error());
+  auto found = (*source)->entries->get(arguments.key);
+  if (!found) return report(found.error());
+  return found->hit() ? show(arguments, *found) : miss(arguments);
+}
+
+status insert_entry(const config& settings, const entry_arguments& arguments) {
+  return write_entry(settings, arguments, [&](cache& entries, const artifact& payload) {
+    const auto outcome = entries.insert(arguments.key, payload);
+    if (!outcome) return report(outcome.error());
+    return answer(arguments, to_string(*outcome), *outcome == insert_outcome::inserted ? yes : no);
+  });
+}
+
+status put_entry(const config& settings, const entry_arguments& arguments) {
+  return write_entry(settings, arguments, [&](cache& entries, const artifact& payload) {
+    const auto stored = entries.put(arguments.key, payload);
+    return stored ? answer(arguments, "stored", yes) : report(stored.error());
+  });
+}
+
+status erase_entry(const config& settings, const entry_arguments& arguments) {
+  if (auto good = check(arguments); !good) return report(good.error());
+  if (is_nowhere(settings)) return answer(arguments, "absent", no);
+  auto target = open(quiet(settings), arguments);
+  if (!target) return report(target.error());
+  const auto erased = (*target)->entries->erase(arguments.key);
+  if (!erased) return report(erased.error());
+  return *erased ? answer(arguments, "erased", yes) : answer(arguments, "absent", no);
+}
+
+} // namespace hearth::cli

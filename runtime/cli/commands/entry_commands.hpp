@@ -1,0 +1,26 @@
+// hearth get, insert, put and erase: one entry of a named cache.
+#pragma once
+
+#include "runtime/api/config.hpp"
+#include "runtime/cli/io/output.hpp"
+
+#include <optional>
+#include <string>
+
+namespace hearth::cli {
+
+struct entry_arguments {
+  std::string cache = "default";
+  std::string key;                   ///< text
+  std::string file;                  ///< of insert and put; "-" is stdin
+  std::string details;               ///< of the key, a file of JSON kept with the entry; or empty
+  std::optional<std::string> output; ///< of get; stdout when absent or "-"
+  bool json = false;
+};
+
+status get_entry(const config& settings, const entry_arguments& arguments);
+status insert_entry(const config& settings, const entry_arguments& arguments);
+status put_entry(const config& settings, const entry_arguments& arguments);
+status erase_entry(const config& settings, const entry_arguments& arguments);
+
+} // namespace hearth::cli

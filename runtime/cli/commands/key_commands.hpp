@@ -1,0 +1,33 @@
+// Commands on structural keys: what the key is, and why two differ.
+#pragma once
+
+#include "runtime/api/config.hpp"
+#include "runtime/cli/io/output.hpp"
+
+#include <string>
+
+namespace hearth::cli {
+
+struct key_arguments {
+  std::string details; ///< a file of JSON; "-": stdin
+  bool debug = false;
+  bool json = false;
+};
+
+/// Prints the key; with `debug` a line a field in front. 1 when it bypasses the cache.
+status show_key(const config& settings, const key_arguments& arguments);
+
+struct explain_arguments {
+  std::string first;  ///< files of JSON; one may be "-"
+  std::string second; ///< empty with `stored`
+  bool stored = false;
+  std::string cache = "default"; ///< with `stored`
+  bool json = false;
+};
+
+/// Prints a line for each place in which two keys differ; 1 when they do. With `stored` the second
+/// is the nearest of the keys that were stored with their details in the cache; 1 too when there is
+/// none.
+status explain_keys(const config& settings, const explain_arguments& arguments);
+
+} // namespace hearth::cli

@@ -1,0 +1,178 @@
+#include "runtime/cli/commands/run_command.hpp"
+
+#include "runtime/caches/actions/action_cache.hpp"
+#include "runtime/cli/io/chrome_trace.hpp"
+#include "runtime/cli/io/files.hpp"
+#include "runtime/cli/io/metrics_file.hpp"
+#include "runtime/cli/io/output.hpp"
+#include "runtime/cli/settings/settings.hpp"
+#include "runtime/cli/signal_watch.hpp"
+#include "runtime/handle/runtime.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <system_error>
+
+namespace hearth::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+// "250ms", "90s", "90", "5min", "2h".
+expected<milliseconds> read_time(const std::string& text, const char* option) {
+  static const std::map<std::string_view, std::int64_t> units{
+      {"ms", 1}, {"", 1000}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}};
+  constexpr std::int64_t longest_ms = std::int64_t{365} * 24 * 3'600'000;
+  std::int64_t number = 0;
+  const auto end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  const auto unit = units.find(std::string_view(stop, static_cast<std::size_t>(end - stop)));
+  if (problem != std::errc{} || unit == units.end() || number < 1 ||
+      number > longest_ms / unit->second)
+    return fail(errc::invalid_argument,
+                std::string(option) + ": '" + text + "' is no time; write 500ms, 90s, 5min or 2h");
+  return milliseconds(number * unit->second);
+}
+
+expected<void> set_bounds(const run_arguments& arguments, action& into) {
+  if (!arguments.timeout.empty()) {
+    const auto time = read_time(arguments.timeout, "--timeout");
+    if (!time) return fail(time.error());
+    into.timeout = *time;
+  }
+  if (!arguments.cpu.empty()) {
+    const auto time = read_time(arguments.cpu, "--cpu");
+    if (!time) return fail(time.error());
+    into.limits.cpu_seconds =
+        static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(*time).count());
+  }
+  if (!arguments.memory.empty()) {
+    const auto bytes = parse_size(arguments.memory);
+    if (!bytes) return fail(bytes.error().within("--memory"));
+    into.limits.memory_bytes = *bytes;
+  }
+  return {};
+}
+
+// What stands behind an option, in the same word or the next; nothing when it is not there.
+std::optional<std::string> value_of(const std::vector<std::string>& words,
+                                    std::string_view option) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == option && i + 1 < words.size()) return words[i + 1];
+    if (words[i].starts_with(option) && words[i].size() > option.size())
+      return words[i].substr(option.size());
+  }
+  return std::nullopt;
+}
+
+// The dependency file that a compiler is told to write: -MF's; else, with -MD or -MMD, the output's
+// name with .d; else an output that ends in .d.
+std::string dependency_file_of(const run_arguments& arguments) {
+  if (!arguments.dependency_file.empty()) return arguments.dependency_file;
+  const auto& words = arguments.command;
+  for (const auto* option : {"-MF", "-Wp,-MD,", "-Wp,-MMD,"})
+    if (const auto name = value_of(words, option)) return *name;
+  const bool writes_one = std::any_of(
+      words.begin(), words.end(), [](const auto& word) { return word == "-MD" || word == "-MMD"; });
+  const auto output = value_of(words, "-o");
+  if (writes_one && output) return fs::path(*output).replace_extension(".d").string();
+  if (writes_one && !arguments.outputs.empty())
+    return fs::path(arguments.outputs.front()).replace_extension(".d").string();
+  for (const auto& name : arguments.outputs)
+    if (name.ends_with(".d")) return name;
+  return {};
+}
+
+expected<action> action_of(const run_arguments& arguments) {
+  action asked;
+  std::error_code failure;
+  asked.directory = fs::current_path(failure);
+  if (failure) return fail(error_of_errno(failure.value(), "cannot find the working directory"));
+  asked.command = arguments.command;
+  asked.inputs.assign(arguments.inputs.begin(), arguments.inputs.end());
+  asked.outputs.assign(arguments.outputs.begin(), arguments.outputs.end());
+  asked.toolchains = arguments.toolchains;
+  for (const auto& name : arguments.variables)
+    if (const auto text = process_environment(name)) asked.environment.emplace(name, *text);
+  asked.dependency_file = dependency_file_of(arguments);
+  asked.keep_failures = arguments.keep_failures;
+  asked.is_cached = !arguments.no_cache;
+  asked.sees_undeclared = !arguments.strict;
+  asked.placeholders = arguments.placeholders;
+  if (auto set = set_bounds(arguments, asked); !set) return fail(set.error());
+  return asked;
+}
+
+int failed(const error& why) {
+  report(why);
+  return run_failed;
+}
+
+// What kept the command from being run.
+int not_run(const error& why, const signal_watch& signals) {
+  if (signals.signal() != 0) return run_signalled + signals.signal();
+  report(why);
+  const bool is_program = why.text().starts_with("cannot run ");
+  if (is_program && why.code() == errc::not_found) return run_not_found;
+  if (is_program && why.code() == errc::permission) return run_not_executable;
+  return run_failed;
+}
+
+bool pass_on(std::string_view text, std::FILE* to) {
+  return std::fwrite(text.data(), 1, text.size(), to) == text.size() && std::fflush(to) == 0;
+}
+
+int finish(const action& asked, const action_outcome& outcome) {
+  if (outcome.succeeded())
+    if (auto done = put_out(outcome, asked.directory); !done) return failed(done.error());
+  if (!pass_on(outcome.out, stdout) || !pass_on(outcome.err, stderr))
+    return failed({errc::io, "cannot pass on what the command printed"});
+  if (outcome.timed_out) {
+    report({errc::timeout, asked.command.front() + " was killed at its timeout"});
+    return run_timed_out;
+  }
+  return outcome.signal != 0 ? run_signalled + outcome.signal : outcome.status;
+}
+
+// What was asked for beside the outputs.
+expected<void> write_reports(const run_arguments& arguments, const runtime& rt,
+                             const action_cache& actions) {
+  if (arguments.trace)
+    if (auto written = write_file(*arguments.trace, chrome_trace(actions.trace())); !written)
+      return written;
+  return write_metrics(rt, arguments.metrics);
+}
+
+} // namespace
+
+int run_action(const config& settings, const run_arguments& arguments) {
+  if (arguments.command.empty())
+    return failed({errc::invalid_argument,
+                   "there is no command: write it behind --, as in 'hearth run --in a.cpp --out "
+                   "a.o -- g++ -c a.cpp'"});
+  const auto asked = action_of(arguments);
+  if (!asked) return failed(asked.error());
+  const signal_watch signals;
+  auto host = settings;
+  host.jobs = 1;
+  runtime rt(host);
+  const auto actions = action_cache::open(rt);
+  if (!actions) return failed(actions.error());
+  const auto outcome = actions->run(*asked, {.cancel = signals.token()});
+  if (!outcome) return not_run(outcome.error(), signals);
+  if (settings.log && !outcome->problem.empty())
+    settings.log(log_level::info, "the result was not kept: " + outcome->problem);
+  const auto status = finish(*asked, *outcome);
+  if (auto written = write_reports(arguments, rt, *actions); !written) {
+    report(written.error());
+    return status != 0 ? status : run_failed;
+  }
+  return status;
+}
+
+} // namespace hearth::cli

@@ -1,0 +1,25 @@
+#include "runtime/cli/io/chrome_trace.hpp"
+
+#include "runtime/cli/io/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+namespace hearth::cli {
+
+// Times are in microseconds.
+std::string chrome_trace(const span_list& spans) {
+  auto events = nlohmann::json::array();
+  for (const auto& span : spans)
+    events.push_back({{"name", span.name},
+                      {"cat", span.category},
+                      {"ph", "X"},
+                      {"ts", static_cast<double>(span.start_ns) / 1e3},
+                      {"dur", static_cast<double>(span.duration_ns) / 1e3},
+                      {"pid", getpid()},
+                      {"tid", span.lane}});
+  return dump({{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}});
+}
+
+} // namespace hearth::cli

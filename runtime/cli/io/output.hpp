@@ -1,0 +1,72 @@
+// How the command line talks: results on stdout, all else on stderr, a status by contract.
+#pragma once
+
+#include "messages/error.hpp"
+#include "runtime/api/config.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::cli {
+
+/// Exit statuses.
+enum status : int {
+  yes = 0,       ///< done, or the answer is yes
+  no = 1,        ///< miss, exists, false, differs, failed kernels
+  bad_input = 2, ///< bad usage or bad input
+  trouble = 3,   ///< I/O or remote trouble
+};
+
+/// The status that an error ends a command with.
+status status_of(const error& why) noexcept;
+
+/// Says an error on stderr in one line ("hearth: ..."); its status.
+status report(const error& why);
+
+/// The runtime's log on stderr: warnings and errors, and all of it when `verbose`.
+log_callback stderr_log(bool verbose);
+
+/// "[####....]", 24 wide.
+std::string progress_bar(std::uint64_t done, std::uint64_t all);
+
+/// How far long work is, drawn over itself on stderr when that is a terminal; taken away at the
+/// end.
+class byte_progress {
+public:
+  explicit byte_progress(std::string_view what)
+      : what_(what) {}
+  byte_progress(const byte_progress&) = delete;
+  byte_progress& operator=(const byte_progress&) = delete;
+  ~byte_progress();
+  void operator()(std::uint64_t done, std::uint64_t all);
+
+private:
+  std::string_view what_;
+  std::chrono::steady_clock::time_point next_{};
+  bool is_shown_ = false;
+};
+
+/// "1.5 MiB"
+std::string human_bytes(std::uint64_t bytes);
+/// "1.23 ms"
+std::string human_time(std::int64_t nanoseconds);
+
+/// Text in columns: the first row is the head. Columns for which `right` is set align right.
+/// Control characters are shown as escapes; a cell's width is counted in characters of UTF-8.
+void print_table(std::ostream& out, const std::vector<std::vector<std::string>>& rows,
+                 const std::vector<bool>& right);
+
+/// `text` with control characters and bytes that are no UTF-8 as `\xNN`, for a terminal.
+std::string printable(std::string_view text);
+
+/// Writes to stdout and flushes; false when that fails (a full disk, a closed pipe).
+bool write_stdout(std::string_view text);
+
+/// Writes a command's result to stdout; `ending`, or `trouble` when it cannot be written.
+status print(std::string_view text, status ending);
+
+} // namespace hearth::cli

@@ -1,0 +1,236 @@
+#include "runtime/cli/settings/settings.hpp"
+
+#include "runtime/cli/settings/remote_settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <toml++/toml.h>
+#include <utility>
+
+namespace hearth::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A setting's text and where it stands, for errors: "--jobs", "$HEARTH_JOBS", "x.toml:3: jobs".
+struct source {
+  std::string text;
+  std::string where;
+};
+
+// The settings that have a variable and a key in the file, by key.
+constexpr std::string_view known_keys[] = {"store", "disk_budget", "memory_budget", "jobs"};
+
+std::string variable_of(std::string_view key) {
+  std::string name = "HEARTH_";
+  for (const char c : key)
+    name += static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return name;
+}
+
+bool is_known(std::string_view key) {
+  const auto remote = remote_settings();
+  return std::find(std::begin(known_keys), std::end(known_keys), key) != std::end(known_keys) ||
+         std::any_of(remote.begin(), remote.end(), [&](const auto& one) { return one.key == key; });
+}
+
+expected<std::string> text_of(const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
+  if (const auto flag = node.value_exact<bool>()) return std::string(*flag ? "yes" : "no");
+  return fail(errc::malformed, "a text, a number, or true or false is expected");
+}
+
+expected<toml::table> parse_file(const std::string& path) {
+  if (!fs::is_regular_file(path))
+    return fail(errc::not_found, "configuration file " + path + ": there is no such file");
+  try {
+    return toml::parse_file(path);
+  } catch (const toml::parse_error& problem) {
+    return fail(errc::malformed,
+                fmt::format("{}:{}: {}", path, problem.source().begin.line, problem.description()));
+  }
+}
+
+expected<std::map<std::string, source>> read_file(const std::string& path) {
+  const auto table = parse_file(path);
+  if (!table) return fail(table.error());
+  std::map<std::string, source> settings;
+  for (const auto& [name, node] : *table) {
+    const auto where =
+        fmt::format("{}:{}: {}", path, node.source().begin.line, std::string_view(name.str()));
+    if (!is_known(name.str()))
+      return fail(errc::malformed, where + ": unknown key; store, disk_budget, memory_budget, jobs "
+                                           "and those of the remote tier are known");
+    auto text = text_of(node);
+    if (!text) return fail(text.error().within(where));
+    settings.emplace(name.str(), source{std::move(*text), where});
+  }
+  return settings;
+}
+
+// Chooses among the three places, by rank.
+class chooser {
+public:
+  chooser(const environment& variables, std::map<std::string, source> file)
+      : variables_(variables)
+      , file_(std::move(file)) {}
+
+  std::optional<source> operator()(const std::string& key, const std::string& option,
+                                   const std::optional<std::string>& given) const {
+    if (given) return source{*given, option};
+    const auto variable = variable_of(key);
+    if (const auto text = variables_(variable); text && !text->empty())
+      return source{*text, "$" + variable};
+    const auto at = file_.find(key);
+    return at == file_.end() ? std::nullopt : std::optional(at->second);
+  }
+
+private:
+  const environment& variables_;
+  std::map<std::string, source> file_;
+};
+
+expected<fs::path> default_store(const environment& variables) {
+  if (const auto cache = variables("XDG_CACHE_HOME"); cache && fs::path(*cache).is_absolute())
+    return fs::path(*cache) / "hearth";
+  if (const auto home = variables("HOME"); home && !home->empty())
+    return fs::path(*home) / ".cache" / "hearth";
+  return fail(errc::invalid_argument,
+              "no place for the store: give --store DIR, or set HEARTH_STORE or HOME");
+}
+
+expected<void> set_size(const std::optional<source>& from, std::uint64_t& into) {
+  if (!from) return {};
+  const auto size = parse_size(from->text);
+  if (!size) return fail(size.error().within(from->where));
+  if (*size == 0) return fail(errc::invalid_argument, from->where + ": a size above 0 is expected");
+  into = *size;
+  return {};
+}
+
+expected<void> set_jobs(const std::optional<source>& from, unsigned& into) {
+  if (!from) return {};
+  const auto& text = from->text;
+  unsigned number = 0;
+  const auto end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, number);
+  if (problem != std::errc{} || stop != end || number < 1 || number > 1024)
+    return fail(errc::invalid_argument,
+                from->where + ": '" + text + "' is not a number from 1 to 1024");
+  into = number;
+  return {};
+}
+
+expected<void> set_remote(const chooser& choose, const given_options& given, remote_config& into) {
+  for (const auto& one : remote_settings()) {
+    const std::string key(one.key);
+    const auto option = given.remote.find(key);
+    const auto from =
+        choose(key, std::string(one.option),
+               option == given.remote.end() ? std::nullopt : std::optional(option->second));
+    if (!from) continue;
+    if (auto ok = one.set(from->text, into); !ok) return fail(ok.error().within(from->where));
+  }
+  return {};
+}
+
+} // namespace
+
+std::optional<std::string> process_environment(std::string_view name) {
+  const char* text = std::getenv(std::string(name).c_str());
+  return text ? std::optional<std::string>(text) : std::nullopt;
+}
+
+namespace {
+
+// The factor of a unit; 0: it is none.
+std::uint64_t unit_factor(std::string_view unit) {
+  static const std::map<std::string_view, std::uint64_t> units{
+      {"", 1},
+      {"B", 1},
+      {"K", 1ull << 10},
+      {"KiB", 1ull << 10},
+      {"kB", 1000},
+      {"KB", 1000},
+      {"M", 1ull << 20},
+      {"MiB", 1ull << 20},
+      {"MB", 1'000'000},
+      {"G", 1ull << 30},
+      {"GiB", 1ull << 30},
+      {"GB", 1'000'000'000},
+      {"T", 1ull << 40},
+      {"TiB", 1ull << 40},
+      {"TB", 1'000'000'000'000},
+  };
+  const auto found = units.find(unit);
+  return found == units.end() ? 0 : found->second;
+}
+
+} // namespace
+
+expected<std::uint64_t> parse_size(std::string_view text) {
+  const auto digits = text.substr(0, text.find_first_not_of("0123456789."));
+  auto unit = text.substr(digits.size());
+  while (unit.starts_with(' '))
+    unit.remove_prefix(1);
+  const auto point = digits.find('.');
+  const auto whole = digits.substr(0, point);
+  const auto fraction = point == digits.npos ? std::string_view{} : digits.substr(point + 1);
+  const auto factor = unit_factor(unit);
+  // Half a byte is none: a fraction needs a unit.
+  if (whole.empty() || fraction.find('.') != fraction.npos || factor == 0 ||
+      (point != digits.npos && (fraction.empty() || factor == 1)))
+    return fail(errc::malformed,
+                "'" + std::string(text) + "' is no size; write 512, 64KiB, 1.5GiB or 2GB");
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(whole.data(), whole.data() + whole.size(), number);
+  if (parsed.ec != std::errc{} || number >= std::numeric_limits<std::uint64_t>::max() / factor)
+    return fail(errc::overflow, "'" + std::string(text) + "' is too large for a size");
+  double part = 0;
+  double place = 0.1;
+  for (const char digit : fraction.substr(0, 18)) {
+    part += (digit - '0') * place;
+    place /= 10;
+  }
+  return number * factor + static_cast<std::uint64_t>(part * static_cast<double>(factor) + 0.5);
+}
+
+expected<config> resolve(const given_options& given, const environment& variables) {
+  std::map<std::string, source> file;
+  const auto file_path = given.config_file ? given.config_file : variables("HEARTH_CONFIG");
+  if (file_path && !file_path->empty()) {
+    auto read = read_file(*file_path);
+    if (!read) return fail(read.error());
+    file = std::move(*read);
+  }
+  const chooser choose(variables, std::move(file));
+  config result;
+  if (const auto store = choose("store", "--store", given.store)) {
+    if (store->text.empty())
+      return fail(errc::invalid_argument, store->where + ": a directory is expected");
+    result.store = store->text;
+  } else {
+    auto fallback = default_store(variables);
+    if (!fallback) return fail(fallback.error());
+    result.store = std::move(*fallback);
+  }
+  if (auto ok = set_size(choose("disk_budget", "--disk-budget", given.disk_budget),
+                         result.disk_budget_bytes);
+      !ok)
+    return fail(ok.error());
+  if (auto ok = set_size(choose("memory_budget", "--memory-budget", given.memory_budget),
+                         result.memory_budget_bytes);
+      !ok)
+    return fail(ok.error());
+  if (auto ok = set_jobs(choose("jobs", "--jobs", given.jobs), result.jobs); !ok)
+    return fail(ok.error());
+  if (auto ok = set_remote(choose, given, result.remote); !ok) return fail(ok.error());
+  return result;
+}
+
+} // namespace hearth::cli

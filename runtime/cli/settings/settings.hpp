@@ -1,0 +1,43 @@
+// What the command line, the environment and a configuration file say together: an option beats a
+// variable, a variable the file, the file the default.
+#pragma once
+
+#include "messages/error.hpp"
+#include "runtime/api/config.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hearth::cli {
+
+/// What was given on the command line; empty where nothing was.
+struct given_options {
+  std::optional<std::string> store;
+  std::optional<std::string> config_file;
+  std::optional<std::string> disk_budget; ///< "10GiB"
+  std::optional<std::string> memory_budget;
+  std::optional<std::string> jobs;
+  std::map<std::string, std::string> remote; ///< by key, of `remote_settings`
+  bool verbose = false;
+  bool json = false;
+};
+
+/// The value of an environment variable, or nothing.
+using environment = std::function<std::optional<std::string>(std::string_view name)>;
+
+/// This process's environment.
+std::optional<std::string> process_environment(std::string_view name);
+
+/// The runtime's configuration. The store is `--store`, `$HEARTH_STORE`, the file's `store`,
+/// `$XDG_CACHE_HOME/hearth`, `~/.cache/hearth`. Errors: `not_found` (the file), `malformed` (its
+/// line and key), `invalid_argument` (an option or variable, by name).
+expected<config> resolve(const given_options& given, const environment& variables);
+
+/// "512", "64KiB", "1.5 GiB", "2MB", as bytes. Errors: `malformed`, `overflow`.
+expected<std::uint64_t> parse_size(std::string_view text);
+
+} // namespace hearth::cli

@@ -1,0 +1,51 @@
+// What a call of the handle waits on: its answer, its place among what is outstanding, and its
+// cancellation, in one piece.
+#pragma once
+
+#include "messages/completion.hpp"
+#include "runtime/engine/threads/inflight_limiter.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+namespace hearth {
+
+/// What every call that was called off answers.
+inline error called_off() { return {errc::cancelled, "the caller called it off"}; }
+
+/// The place is free, and nobody calls the call off any more, once the asked side is done with it:
+/// a caller that gives up ends neither. Any thread.
+template <class T>
+class call_state final : public completion_state<T> {
+public:
+  /// `cancel` calls the call off.
+  static std::shared_ptr<completion_state<T>> begin(const std::stop_token& cancel,
+                                                    inflight_limiter::slot place = {}) {
+    auto made = std::make_shared<call_state>(std::move(place));
+    if (cancel.stop_possible())
+      made->on_stop_.emplace(cancel, [waiting = std::weak_ptr(made)] {
+        if (const auto living = waiting.lock()) living->cancel(called_off());
+      });
+    return made;
+  }
+
+  explicit call_state(inflight_limiter::slot place)
+      : place_(std::move(place)) {}
+
+private:
+  void end_request() noexcept override {
+    if (has_ended_.test_and_set()) return;
+    place_.give_back();
+    on_stop_.reset();
+  }
+
+  std::atomic_flag has_ended_;
+  inflight_limiter::slot place_;
+  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+};
+
+} // namespace hearth

@@ -1,0 +1,187 @@
+#include "runtime/engine/calls/compile_lease.hpp"
+
+#include "runtime/engine/calls/requests.hpp"
+#include "runtime/engine/calls/saved_time.hpp"
+#include "runtime/engine/calls/tiers.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace hearth {
+namespace {
+
+// What a compile callback came to. `ends` says that it speaks for the key: everybody gets it.
+struct outcome {
+  expected<artifact> made;
+  bool ends;
+};
+
+outcome run_callback(const compile_function& compile, const std::stop_token& cancel) {
+  try {
+    auto made = compile();
+    if (made && !*made)
+      return {fail(errc::invalid_value, "the compile callback made no artifact"), true};
+    const bool gave_up =
+        !made && (made.error().code() == errc::cancelled || cancel.stop_requested());
+    return {std::move(made), !gave_up};
+  } catch (const std::exception& e) {
+    return {fail(errc::compile_failed, std::string("the compile callback threw: ") + e.what()),
+            false};
+  } catch (...) {
+    // The thread is cancelled or exits: the lease goes as its holder unwinds.
+    if (!std::current_exception()) throw;
+    return {fail(errc::compile_failed, "the compile callback threw something that is no exception"),
+            false};
+  }
+}
+
+// A lease in this thread's hands: handed on when it goes without having been ended.
+class held_lease {
+public:
+  held_lease(runtime_core& core, const cache_key& key, lease_id id)
+      : core_(core)
+      , key_(key)
+      , id_(id)
+      , holder_(lease_ledger::this_thread()) {
+    core_.ledger().begin_hold(holder_, key_);
+  }
+  held_lease(const held_lease&) = delete;
+  held_lease& operator=(const held_lease&) = delete;
+  ~held_lease() {
+    core_.ledger().end_hold(holder_, key_);
+    if (id_ != 0 && !core_.refusal())
+      caf::anon_send(core_.shards().owner_of(key_), verb::release_v, id_);
+  }
+
+  // Gives the artifact to everybody; what everybody has is answered. Outside the bound on what is
+  // outstanding: those who fill it may wait for this very artifact.
+  expected<artifact> fulfil(const artifact& made) {
+    if (core_.refusal()) return made;
+    auto state = std::make_shared<completion_state<insert_outcome>>();
+    caf::anon_send(core_.shards().owner_of(key_), verb::fulfil_v, std::exchange(id_, 0), made,
+                   insert_completion(state));
+    const auto told = future<insert_outcome>(std::move(state)).get();
+    if (!told) {
+      core_.log(log_level::warning, "a compiled artifact was not kept: " + told.error().text());
+      return made;
+    }
+    if (*told == insert_outcome::inserted) return made;
+    auto stored = find_locally(core_, {key_.cache, key_.bytes});
+    return stored && *stored ? (*stored)->value : made;
+  }
+
+  void abandon(const error& why) {
+    if (!core_.refusal())
+      caf::anon_send(core_.shards().owner_of(key_), verb::abandon_v, std::exchange(id_, 0), why);
+  }
+
+private:
+  runtime_core& core_;
+  cache_key key_;
+  lease_id id_;
+  lease_ledger::holder holder_;
+};
+
+error cycle_on(const cache_key& key) {
+  return {errc::lease_cycle,
+          "waiting for key " + key::decode(key.bytes).value_or(::hearth::key("?")).describe() +
+              " could never end: whoever makes it waits for what this callback makes"};
+}
+
+// Asks for the lease; whoever gives up is taken out of those who wait.
+future<lease_reply> ask_for_lease(runtime_core& core, const cache_key& key,
+                                  const call_options& options) {
+  auto answer = ask<lease_reply>(core, options, verb::acquire_v, key);
+  if (const auto& state = answer.state())
+    state->on_give_up([owner = core.shards().owner_of(key), key] {
+      caf::anon_send(owner, verb::withdraw_v, key);
+    });
+  return answer;
+}
+
+// A lease that waits for a thread: begun there, or given up and handed on before.
+class granted_lease {
+public:
+  granted_lease(std::shared_ptr<runtime_core> core, cache_key key, lease_id id)
+      : core_(std::move(core))
+      , key_(std::move(key))
+      , id_(id) {}
+
+  void begin(const compile_function& compile, const std::stop_token& cancel,
+             const completion<artifact>& answer) {
+    if (!taken_.test_and_set())
+      answer.deliver(make_under_lease(*core_, key_, id_, compile, cancel));
+  }
+  void hand_on() {
+    if (!taken_.test_and_set() && !core_->refusal())
+      caf::anon_send(core_->shards().owner_of(key_), verb::release_v, id_);
+  }
+
+private:
+  const std::shared_ptr<runtime_core> core_;
+  const cache_key key_;
+  const lease_id id_;
+  std::atomic_flag taken_;
+};
+
+} // namespace
+
+expected<lease_reply> wait_for_lease(runtime_core& core, const cache_key& key,
+                                     const call_options& options) {
+  const auto self = lease_ledger::this_thread();
+  if (!core.ledger().holds_any(self)) return wait(ask_for_lease(core, key, options), options);
+  if (!core.ledger().begin_wait(self, key)) return fail(cycle_on(key));
+  auto bounded = options;
+  if (bounded.deadline.count() <= 0) bounded.deadline = core.settings().nested_lease_deadline;
+  auto reply = wait(ask_for_lease(core, key, bounded), bounded);
+  core.ledger().end_wait(self);
+  return reply;
+}
+
+expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, lease_id id,
+                                    const compile_function& compile,
+                                    const std::stop_token& cancel) {
+  held_lease lease(core, key, id);
+  const auto start = std::chrono::steady_clock::now();
+  auto [made, ends] = run_callback(compile, cancel);
+  if (made)
+    return lease.fulfil(
+        with_time_taken(std::move(*made), std::chrono::steady_clock::now() - start));
+  if (ends) lease.abandon(made.error());
+  return std::move(made);
+}
+
+future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const cache_key& key,
+                               compile_function compile, const call_options& options,
+                               saved_time_ptr saved) {
+  auto state = call_state<artifact>::begin(options.cancel);
+  const completion<artifact> answer(state);
+  auto lease = ask_for_lease(*core, key, {});
+  // Whoever gives the artifact up gives up the wait for the lease.
+  if (const auto& waiting = lease.state())
+    state->on_give_up([weak = std::weak_ptr(waiting)] {
+      if (const auto living = weak.lock()) living->cancel(called_off());
+    });
+  expire(*core, state, options);
+  lease.then([core, key, compile = std::move(compile), cancel = options.cancel, answer,
+              saved = std::move(saved), outer = std::weak_ptr(state)](expected<lease_reply> reply) {
+    if (!reply) return static_cast<void>(answer.deliver(fail(reply.error())));
+    if (reply->found.hit()) {
+      if (!reply->waited) note_hits(saved, reply->found);
+      return static_cast<void>(answer.deliver(reply->found.value));
+    }
+    const auto granted = std::make_shared<granted_lease>(core, key, reply->lease);
+    if (const auto wanted_by = outer.lock())
+      wanted_by->on_give_up([granted] { granted->hand_on(); });
+    if (!answer.wanted()) return granted->hand_on();
+    // This is an actor's thread: the callback gets one that it may block.
+    core->callbacks().run(
+        [granted, compile, cancel, answer] { granted->begin(compile, cancel, answer); });
+  });
+  return future<artifact>(std::move(state));
+}
+
+} // namespace hearth

@@ -1,0 +1,33 @@
+// Many keys together. Any thread.
+#pragma once
+
+#include "messages/key.hpp"
+#include "runtime/api/call_options.hpp"
+#include "runtime/api/future.hpp"
+#include "runtime/engine/core.hpp"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace hearth {
+
+struct local_answers {
+  lookup_list answers;              ///< misses where nothing was found
+  std::vector<std::size_t> missing; ///< the positions of keys that only others may have
+};
+
+/// What memory and disk have, read on this thread.
+local_answers get_locally(runtime_core& core, const named_cache_ptr& cache,
+                          std::span<const key> keys);
+
+/// Asks for what is missing by messages, one a shard, through every tier; all answers.
+future<lookup_list> get_missing(runtime_core& core, const named_cache_ptr& cache,
+                                std::span<const key> keys, local_answers known,
+                                const call_options& options);
+
+/// All by messages alone.
+future<lookup_list> get_by_message(runtime_core& core, const named_cache_ptr& cache,
+                                   std::span<const key> keys, const call_options& options);
+
+} // namespace hearth

@@ -1,0 +1,32 @@
+// Mutual exclusion by key, across threads and processes: for what is read, changed and put back.
+// The caller's thread waits for whoever holds it.
+#pragma once
+
+#include "runtime/engine/core.hpp"
+
+#include <caf/scoped_actor.hpp>
+
+#include <memory>
+
+namespace hearth {
+
+/// Held while it lives; a process that dies loses it.
+class key_lock {
+public:
+  /// Errors: `closed`, `forked`; what the memory shard says.
+  static expected<key_lock> take(std::shared_ptr<runtime_core> core, const cache_key& at);
+
+  key_lock(key_lock&&) = default;
+  key_lock& operator=(key_lock&&) = delete;
+  ~key_lock();
+
+private:
+  key_lock(std::shared_ptr<runtime_core> core, cache_key at);
+
+  std::shared_ptr<runtime_core> core_;
+  cache_key at_;
+  std::unique_ptr<caf::scoped_actor> self_; // who holds the lease; null: moved from
+  lease_id lease_ = 0;
+};
+
+} // namespace hearth

@@ -1,0 +1,12 @@
+#include "runtime/engine/calls/saved_time.hpp"
+
+namespace hearth {
+
+void saved_time::note(const artifact& hit) {
+  const auto saved = time_taken(hit);
+  if (saved.count() == 0) return;
+  const auto before = total_ns_.fetch_add(saved.count(), std::memory_order_relaxed);
+  told_(saved, std::chrono::nanoseconds(before) + saved);
+}
+
+} // namespace hearth

@@ -1,0 +1,168 @@
+// The inside of a runtime: what handles, the orchestrator and the command line work with. Any
+// thread.
+//
+// What it hands out is set once it runs and stays until it is destroyed, but for the actor system
+// and the actors with threads of their own: shutdown ends these. A thread that is none of CAF's
+// enters the system (`enter_system`) before it uses either.
+#pragma once
+
+#include "actors/ports/programs.hpp"
+#include "actors/ports/remote_client.hpp"
+#include "actors/remote_tier/remote_gate.hpp"
+#include "actors/shard_router.hpp"
+#include "messages/protocol.hpp"
+#include "runtime/api/cache_options.hpp"
+#include "runtime/api/config.hpp"
+#include "runtime/api/runtime_stats.hpp"
+#include "runtime/engine/threads/callback_threads.hpp"
+#include "runtime/engine/threads/deadlines.hpp"
+#include "runtime/engine/threads/inflight_limiter.hpp"
+#include "runtime/engine/threads/lease_ledger.hpp"
+#include "runtime/engine/threads/shutdown_gate.hpp"
+#include "storage/disk/store.hpp"
+#include "storage/memory/memory_view.hpp"
+
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hearth {
+
+class runtime_core : public std::enable_shared_from_this<runtime_core> {
+public:
+  runtime_core(config settings, caf::actor_system* host);
+  runtime_core(const runtime_core&) = delete;
+  runtime_core& operator=(const runtime_core&) = delete;
+  ~runtime_core();
+
+  const config& settings() const noexcept { return settings_; }
+  /// How many programs run at once.
+  unsigned jobs() const noexcept { return jobs_; }
+  caf::actor_system& system() noexcept { return *system_; }
+  const actors::shard_router& shards() const noexcept { return shards_; }
+  const compile_broker_actor& broker() const noexcept { return broker_; }
+  const kernel_tuner_actor& tuner() const noexcept { return tuner_; }
+  const guarded_cache_actor& guarded() const noexcept { return guarded_; }
+  const autotune_cache_actor& autotune() const noexcept { return autotune_; }
+  const action_cache_actor& actions() const noexcept { return actions_; }
+  const artifact_recorder_actor& recorder() const noexcept { return recorder_; }
+  const autotune_bundler_actor& bundler() const noexcept { return bundler_; }
+  const metrics_actor& metrics() const noexcept { return metrics_; }
+  /// Runs programs, for what is no action.
+  actors::process_runner& processes() noexcept { return *processes_; }
+  /// Null without a disk tier; `disk_problem` says why.
+  const std::shared_ptr<storage::store>& store() const noexcept { return store_; }
+  const error& disk_problem() const noexcept { return disk_problem_; }
+  /// Whether it is worth asking the remote tier for what this cache has not: there is one, and its
+  /// breaker is closed.
+  bool asks_remote(const named_cache& cache) const noexcept {
+    return cache.remote && gate_ && gate_->is_open.load(std::memory_order_relaxed);
+  }
+  bool has_remote() const noexcept { return gate_ != nullptr; }
+  /// Of the remote tier, after shutdown as it ended; nothing without one.
+  std::optional<remote_tier_stats> remote_stats();
+  /// The view of the shard that owns a hash.
+  storage::memory_view& view_of(std::uint64_t memory_hash) noexcept {
+    return *views_[actors::memory_shard_of(memory_hash, views_.size())];
+  }
+  const std::vector<std::shared_ptr<storage::memory_view>>& views() const noexcept {
+    return views_;
+  }
+  lease_ledger& ledger() noexcept { return ledger_; }
+  /// Ends asynchronous calls whose deadline passed.
+  deadlines& expiries() noexcept { return expiries_; }
+  /// Where asynchronous compile callbacks run.
+  callback_threads& callbacks() noexcept { return callbacks_; }
+
+  /// The cache of that name and version, one object however often it is asked for. Errors:
+  /// `invalid_argument` when it was named before with other options, or its share of the memory
+  /// budget is more than is left.
+  expected<named_cache_ptr> name(const cache_id& id, const cache_options& options);
+
+  /// The cache of that name and version as it is open; else one on disk alone that nobody gets by
+  /// its name, so that whoever names it later chooses its options.
+  named_cache_ptr name_apart(const cache_id& id);
+
+  /// Has an actor that somebody spawned here end with the runtime, before those it asks.
+  void adopt(caf::actor one);
+
+  runtime_stats stats();
+
+  /// Whether this is the child of a fork, without the threads that all this needs.
+  bool is_forked() const noexcept;
+  /// Keeps the actor system until the pass goes; what spawns or asks actors by blocking holds one.
+  /// Errors: as `refusal`.
+  expected<shutdown_gate::pass> enter_system();
+  /// Why messages cannot be sent: in the child of a fork, or after shutdown. Empty: they can.
+  std::optional<error> refusal() const;
+  /// A slot among the requests in flight; none for a thread that holds a lease: the requests that
+  /// fill the bound may wait for what it makes.
+  expected<inflight_limiter::slot> take_slot();
+  void log(log_level level, std::string_view text) const;
+  std::stop_token stop_token() const { return stop_.get_token(); }
+
+  void shutdown();
+
+private:
+  bool is_remote(const cache_id& id) const;
+  void open_store();
+  void open_remote();
+  void spawn_shards();
+  void spawn_compilers();
+  std::optional<remote_tier_stats> ask_remote_stats();
+  void drain();
+  void end_actors();
+
+  config settings_;
+  unsigned jobs_;
+  error disk_problem_;
+  std::shared_ptr<storage::store> store_;
+  std::vector<std::shared_ptr<storage::memory_view>> views_;
+  std::unique_ptr<caf::actor_system_config> own_system_config_;
+  std::unique_ptr<caf::actor_system> own_system_;
+  caf::actor_system* system_;
+  actors::shard_router shards_;
+  std::vector<disk_shard_actor> disk_shards_;
+  remote_tier_actor remote_;
+  std::shared_ptr<actors::remote_client> server_;
+  std::shared_ptr<const actors::remote_gate> gate_; // null: no remote tier
+  std::mutex last_remote_stats_mutex_;
+  std::optional<remote_tier_stats> last_remote_stats_; // at the end
+  bool signs_ = false;                                 // every cache
+  std::shared_ptr<actors::process_runner> processes_;
+  std::vector<compile_worker_actor> workers_;
+  compile_broker_actor broker_;
+  guarded_cache_actor guarded_;
+  autotune_cache_actor autotune_;
+  action_cache_actor actions_;
+  autotune_bundler_actor bundler_;
+  kernel_tuner_actor tuner_;
+  artifact_recorder_actor recorder_;
+  metrics_actor metrics_;
+  std::stop_source stop_;
+  std::shared_ptr<inflight_limiter> inflight_;
+  lease_ledger ledger_;
+  deadlines expiries_;
+  callback_threads callbacks_;
+  std::mutex adopted_mutex_;
+  std::vector<caf::actor> adopted_;
+  std::mutex names_mutex_;
+  std::map<std::pair<std::string, std::string>, named_cache_ptr> names_;
+  std::map<std::pair<std::string, std::string>, named_cache_ptr> names_apart_;
+  std::uint64_t memory_shares_ = 0; // bytes, of all named caches
+  std::atomic<bool> closed_{false};
+  shutdown_gate gate_to_system_; // closed by shutdown, which waits for who is inside
+  const std::uint64_t fork_generation_;
+};
+
+} // namespace hearth

@@ -1,0 +1,101 @@
+#include "runtime/engine/remote_tier_parts.hpp"
+
+#include "actors/thread_unit.hpp"
+#include "runtime/api/blocking_region.hpp"
+#include "runtime/net/redis_client.hpp"
+#include "runtime/net/remote_endpoint.hpp"
+#include "runtime/os/files/signing_key_file.hpp"
+
+#include <memory>
+#include <random>
+#include <utility>
+
+namespace hearth {
+namespace {
+
+expected<remote_endpoint> endpoint_of(const remote_config& settings) {
+  auto endpoint = parse_remote_url(settings.url);
+  if (!endpoint) return endpoint;
+  if (!settings.password_file.empty()) {
+    auto password = read_secret_file(settings.password_file);
+    if (!password) return fail(password.error());
+    endpoint->password = std::move(*password);
+  }
+  endpoint->verify = settings.verify;
+  endpoint->ca_file = settings.ca_file;
+  endpoint->certificate_file = settings.certificate_file;
+  endpoint->key_file = settings.key_file;
+  return endpoint;
+}
+
+expected<storage::signing_keys> keys_of(const remote_config& settings) {
+  if (settings.signing_key_file.empty()) return storage::signing_keys{};
+  return read_signing_keys(settings.signing_key_file);
+}
+
+// The actors that answers wake. Made, used and ended by the connections' thread.
+class actor_work final : public side_work, blocking_observer {
+public:
+  explicit actor_work(caf::actor_system& system)
+      : unit_(system)
+      , before_(set_blocking_observer(this)) {}
+  actor_work(const actor_work&) = delete;
+  actor_work& operator=(const actor_work&) = delete;
+  ~actor_work() override { set_blocking_observer(before_); }
+
+  void run() override { unit_.run(); }
+  bool has_more() const override { return unit_.has_woken(); }
+
+private:
+  // What a thread that waits has woken goes to the system's workers: they may have to answer it.
+  void wait_begins() override { unit_.leave_to_workers(); }
+  void wait_ends() override {}
+
+  actors::thread_unit unit_;
+  blocking_observer* const before_;
+};
+
+side_work_maker work_of(caf::actor_system* system) {
+  if (!system) return {};
+  return [system] { return std::make_unique<actor_work>(*system); };
+}
+
+// 128 random bits in hexadecimal.
+std::string unique_name() {
+  std::random_device random;
+  std::string name;
+  for (int word = 0; word < 4; ++word)
+    for (auto bits = random(), digit = 0u; digit < 8; ++digit, bits >>= 4)
+      name += "0123456789abcdef"[bits & 15];
+  return name;
+}
+
+} // namespace
+
+expected<actors::remote_tier_config>
+make_remote_tier(const remote_config& settings, actors::log_sink log, caf::actor_system* system) {
+  auto keys = keys_of(settings);
+  if (!keys) return fail(keys.error());
+  auto endpoint = endpoint_of(settings);
+  if (!endpoint) return fail(endpoint.error());
+  actors::remote_tier_config result;
+  result.name = describe(*endpoint);
+  auto server = connect_redis(std::move(*endpoint), work_of(system));
+  if (!server) return fail(server.error());
+  result.server = std::move(*server);
+  result.prefix = settings.prefix;
+  result.keys = std::move(*keys);
+  result.mode = settings.mode;
+  result.deadline = settings.deadline;
+  result.ttl = settings.ttl;
+  result.lease_time = settings.lease_time;
+  result.max_value_bytes = settings.max_value_bytes;
+  result.queue.bytes = settings.queue_bytes;
+  result.queue.entries = settings.queue_entries;
+  result.breaker.seed = std::random_device{}();
+  result.holder = unique_name();
+  result.log = std::move(log);
+  return result;
+}
+
+} // namespace hearth

@@ -1,0 +1,97 @@
+// Bounds what all handles of a runtime have asked and not been answered yet: CAF's mailboxes grow
+// without end. Any thread.
+#pragma once
+
+#include "messages/error.hpp"
+#include "runtime/api/config.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace hearth {
+
+class inflight_limiter {
+public:
+  /// A place among what is outstanding, taken until it is given back or gone.
+  class slot {
+  public:
+    /// None.
+    slot() = default;
+    explicit slot(std::shared_ptr<inflight_limiter> of)
+        : of_(std::move(of)) {}
+    slot(slot&&) noexcept = default;
+    slot& operator=(slot&&) = delete;
+    ~slot() { give_back(); }
+
+    void give_back() noexcept {
+      if (const auto of = std::exchange(of_, nullptr)) of->give_back();
+    }
+
+  private:
+    std::shared_ptr<inflight_limiter> of_;
+  };
+
+  inflight_limiter(std::size_t max, overload_policy policy)
+      : max_(max)
+      , resume_at_(max - std::max<std::size_t>(1, max / 4))
+      , policy_(policy) {}
+
+  /// Waits for a place, or fails with `overloaded`, by the policy. Who may not wait has one above
+  /// the bound instead.
+  static expected<slot> take(const std::shared_ptr<inflight_limiter>& counter, bool may_wait) {
+    if (!counter->try_take()) {
+      if (counter->policy_ == overload_policy::refuse)
+        return fail(errc::overloaded, std::to_string(counter->max_) +
+                                          " requests are outstanding already; wait for some, or "
+                                          "allow more (max_inflight)");
+      if (may_wait)
+        counter->wait_for_slot();
+      else
+        counter->now_.fetch_add(1);
+    }
+    return slot(counter);
+  }
+
+private:
+  bool try_take() noexcept {
+    auto now = now_.load(std::memory_order_relaxed);
+    while (now < max_)
+      if (now_.compare_exchange_weak(now, now + 1)) return true;
+    return false;
+  }
+
+  // Whoever waits is woken when a quarter is free, not for each place: else a thread that asks
+  // faster than it is answered goes to sleep and is woken for every request. Some of what is
+  // outstanding may take long, so that a quarter is never free: such a waiter looks by itself.
+  void wait_for_slot() {
+    constexpr std::chrono::milliseconds look_again{1};
+    std::unique_lock lock(mutex_);
+    waiting_.fetch_add(1);
+    while (!try_take())
+      freed_.wait_for(lock, look_again);
+    waiting_.fetch_sub(1);
+  }
+
+  void give_back() noexcept {
+    const auto left = now_.fetch_sub(1) - 1;
+    if (left != resume_at_ || waiting_.load() == 0) return;
+    { const std::lock_guard lock(mutex_); }
+    freed_.notify_all();
+  }
+
+  const std::size_t max_;
+  const std::size_t resume_at_;
+  const overload_policy policy_;
+  std::atomic<std::size_t> now_{0};
+  std::atomic<std::size_t> waiting_{0};
+  std::mutex mutex_;
+  std::condition_variable freed_;
+};
+
+} // namespace hearth

@@ -1,0 +1,78 @@
+#include "runtime/fingerprints/contents.hpp"
+
+#include "runtime/fingerprints/files/file_view.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <thread>
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_wanted(const fs::directory_entry& entry, const std::vector<std::string>& suffixes) {
+  std::error_code failure;
+  if (!entry.is_regular_file(failure)) return false;
+  const auto name = entry.path().filename().string();
+  return suffixes.empty() || std::any_of(suffixes.begin(), suffixes.end(), [&](const auto& suffix) {
+           return name.ends_with(suffix);
+         });
+}
+
+expected<std::vector<fs::path>> files_below(const fs::path& folder,
+                                            const std::vector<std::string>& suffixes) {
+  std::vector<fs::path> paths;
+  std::error_code failure;
+  for (fs::recursive_directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    if (!is_wanted(*at, suffixes)) continue;
+    if (paths.size() == max_tree_files)
+      return fail(errc::too_large, folder.string() + " holds more than " +
+                                       std::to_string(max_tree_files) + " files");
+    paths.push_back(at->path());
+  }
+  if (failure) return fail(error_of_errno(failure.value(), "cannot list " + folder.string()));
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// Calls `work` with 0 to `count` - 1, on as many threads as there are cores.
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
+  constexpr std::size_t worth_a_thread = 16;
+  std::atomic<std::size_t> next{0};
+  const auto run = [&] {
+    for (auto i = next.fetch_add(1); i < count; i = next.fetch_add(1))
+      work(i);
+  };
+  const auto most = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < most && i * worth_a_thread < count; ++i)
+    others.emplace_back(run);
+  run();
+}
+
+} // namespace
+
+expected<file_detail> detail_of_file(const fs::path& path) {
+  const auto known = file_view().content(path.string());
+  if (!known) return fail(known.error());
+  return file_detail{known->content, static_cast<std::uint64_t>(known->stamp.size)};
+}
+
+expected<tree_detail> detail_of_tree(const fs::path& folder,
+                                     const std::vector<std::string>& suffixes) {
+  const auto paths = files_below(folder, suffixes);
+  if (!paths) return fail(paths.error());
+  std::vector<expected<file_detail>> contents(paths->size());
+  in_parallel(paths->size(), [&](std::size_t i) { contents[i] = detail_of_file((*paths)[i]); });
+  tree_detail tree;
+  for (std::size_t i = 0; i < paths->size(); ++i) {
+    if (!contents[i]) return fail(contents[i].error());
+    tree.files.emplace((*paths)[i].lexically_relative(folder).generic_string(), *contents[i]);
+  }
+  return tree;
+}
+
+} // namespace hearth

@@ -1,0 +1,49 @@
+// For hosts that are actors: a cache as typed actors to send requests to. The one public header of
+// the handle that brings CAF in.
+//
+//   const auto to = hearth::address(cache, key).value();
+//   self->request(to.owner, 1s, hearth::verb::get_v, to.key)
+//       .then([](const hearth::lookup& found) { ... }, [](const caf::error& why) { ... });
+//
+// The host's actor system is told our message types (`add_message_types`). Errors that the actors
+// answer are ours: `from_caf` turns them back. An actor that asks for a lease is monitored: when it
+// dies with a lease in hand the next one who waits has it at once.
+#pragma once
+
+#include "messages/protocol.hpp"
+#include "runtime/handle/cache.hpp"
+
+namespace hearth {
+
+/// What may be asked of whoever owns a key.
+using cache_actor = actor_of<
+    // Looks in memory, on disk, then in the remote tier.
+    caf::result<lookup>(verb::get, cache_key),
+    // Inserts; the first writer wins.
+    caf::result<insert_outcome>(verb::insert, cache_key, artifact),
+    // Inserts or replaces.
+    caf::result<done>(verb::put, cache_key, artifact),
+    // Drops; whether there was one.
+    caf::result<bool>(verb::erase, cache_key),
+    // The artifact, or the lease to make it, or a wait for whoever makes it.
+    caf::result<lease_reply>(verb::acquire, cache_key),
+    // Ends a lease: with the artifact for everybody, with an error for everybody, or with nothing:
+    // then the next one who waits has it.
+    caf::result<insert_outcome>(verb::fulfil, lease_id, artifact),
+    void(verb::abandon, lease_id, error), void(verb::release, lease_id)>;
+
+/// Where to send what concerns a key, and how messages name it.
+struct key_address {
+  cache_actor owner;
+  cache_key key;
+};
+
+/// Errors: `invalid_key`; `forked` and `closed` when nobody would answer.
+expected<key_address> address(const cache& in, const key& k);
+
+/// Looks for many keys by messages alone, one a shard: for a caller that must not read the disk
+/// itself, such as an actor.
+future<lookup_list> get_by_message(const cache& in, std::span<const key> keys,
+                                   const call_options& options = {});
+
+} // namespace hearth

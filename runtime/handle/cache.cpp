@@ -1,0 +1,218 @@
+#include "runtime/handle/cache.hpp"
+
+#include "messages/inline_hash.hpp"
+#include "runtime/engine/calls/compile_lease.hpp"
+#include "runtime/engine/calls/get_many.hpp"
+#include "runtime/engine/calls/requests.hpp"
+#include "runtime/engine/calls/saved_time.hpp"
+#include "runtime/engine/calls/tiers.hpp"
+#include "runtime/engine/core.hpp"
+
+#include <utility>
+
+namespace hearth {
+namespace {
+
+expected<void> check_value(const artifact& value) {
+  if (!value) return fail(errc::invalid_value, "an empty artifact: make one first");
+  if (value.metadata_bytes().size() > max_metadata_bytes)
+    return fail(errc::too_large, "metadata above 16 MiB");
+  return {};
+}
+
+expected<cache_key> owned_key(const named_cache_ptr& in, const key& k) {
+  if (auto good = check_key(k.encoded()); !good) return fail(good.error());
+  return cache_key(in, k.encoded());
+}
+
+expected<cache_key> owned_key(const named_cache_ptr& in, const key& k, const artifact& value) {
+  if (auto good = check_value(value); !good) return fail(good.error());
+  return owned_key(in, k);
+}
+
+// Whether there is somebody to ask for what this process does not have.
+bool asks_others(const runtime_core& core, const named_cache& cache) {
+  return core.asks_remote(cache) && !core.refusal();
+}
+
+// What the memory tier does not have; nothing when only the remote tier is left to be asked.
+std::optional<expected<lookup>> get_below(runtime_core& core, const wanted_key& wanted) {
+  if (auto good = check_key(wanted.bytes); !good) return fail(good.error());
+  if (auto found = find_on_disk(core, wanted)) return found;
+  if (!asks_others(core, *wanted.cache)) return lookup{};
+  return std::nullopt;
+}
+
+// What memory does not have: on disk, or with others.
+[[gnu::noinline]] expected<lookup> get_elsewhere(runtime_core& core, const saved_time_ptr& saved,
+                                                 const wanted_key& wanted,
+                                                 const call_options& options) {
+  auto found = get_below(core, wanted);
+  if (!found) found = wait(ask<lookup>(core, options, verb::get_v, wanted.owned()), options);
+  note_hits(saved, *found);
+  return std::move(*found);
+}
+
+[[gnu::noinline]] future<lookup> get_elsewhere_async(runtime_core& core,
+                                                     const saved_time_ptr& saved,
+                                                     const wanted_key& wanted,
+                                                     const call_options& options) {
+  if (auto found = get_below(core, wanted)) {
+    note_hits(saved, *found);
+    return std::move(*found);
+  }
+  return noting_hits(saved, ask_async<lookup>(core, options, verb::get_v, wanted.owned()));
+}
+
+// The way of every get. A hit in memory calls nothing, if its caller is flat; the key is put
+// together only for `elsewhere`.
+template <class Answer, class Elsewhere>
+[[gnu::always_inline]] inline Answer find(runtime_core& core, const named_cache_ptr& in,
+                                          const saved_time_ptr& saved, const key& k,
+                                          const Elsewhere& elsewhere) {
+  const std::string_view bytes = k.encoded();
+  const auto hash = inline_hash(bytes, in->memory_seed);
+  if (auto value = find_in_memory(core, *in, bytes, hash)) [[likely]] {
+    note_hits(saved, value);
+    return lookup{tier::memory, std::move(value)};
+  }
+  return elsewhere(wanted_key(in, bytes, hash));
+}
+
+} // namespace
+
+// --- get ---------------------------------------------------------------------------------------
+
+[[gnu::flatten]] expected<lookup> cache::get(const key& k) const {
+  return find<expected<lookup>>(*core_, cache_, saved_, k, [&](const wanted_key& wanted) {
+    return get_elsewhere(*core_, saved_, wanted, {});
+  });
+}
+
+expected<lookup> cache::get(const key& k, const call_options& options) const {
+  if (options.cancel.stop_requested()) return fail(called_off());
+  return find<expected<lookup>>(*core_, cache_, saved_, k, [&](const wanted_key& wanted) {
+    return get_elsewhere(*core_, saved_, wanted, options);
+  });
+}
+
+[[gnu::flatten]] future<lookup> cache::get_async(const key& k) const {
+  return find<future<lookup>>(*core_, cache_, saved_, k, [&](const wanted_key& wanted) {
+    return get_elsewhere_async(*core_, saved_, wanted, {});
+  });
+}
+
+future<lookup> cache::get_async(const key& k, const call_options& options) const {
+  if (options.cancel.stop_requested()) return expected<lookup>(fail(called_off()));
+  return find<future<lookup>>(*core_, cache_, saved_, k, [&](const wanted_key& wanted) {
+    return get_elsewhere_async(*core_, saved_, wanted, options);
+  });
+}
+
+lookup_list cache::get_many(std::span<const key> keys, const call_options& options) const {
+  if (options.cancel.stop_requested()) return lookup_list(keys.size(), fail(called_off()));
+  auto found = get_locally(*core_, cache_, keys);
+  expected<lookup_list> all;
+  if (found.missing.empty() || !asks_others(*core_, *cache_))
+    all = std::move(found.answers);
+  else
+    all = wait(get_missing(*core_, cache_, keys, std::move(found), options), options);
+  note_hits(saved_, all);
+  return all ? std::move(*all) : lookup_list(keys.size(), fail(all.error()));
+}
+
+future<lookup_list> cache::get_many_async(std::span<const key> keys,
+                                          const call_options& options) const {
+  if (options.cancel.stop_requested())
+    return expected<lookup_list>(lookup_list(keys.size(), fail(called_off())));
+  auto found = get_locally(*core_, cache_, keys);
+  if (found.missing.empty() || !asks_others(*core_, *cache_)) {
+    note_hits(saved_, found.answers);
+    return expected<lookup_list>(std::move(found.answers));
+  }
+  auto all = get_missing(*core_, cache_, keys, std::move(found), options);
+  if (const auto& state = all.state()) expire(*core_, state, options);
+  return noting_hits(saved_, std::move(all));
+}
+
+// --- insert, put, erase ------------------------------------------------------------------------
+
+expected<insert_outcome> cache::insert(const key& k, const artifact& value,
+                                       const call_options& options) const {
+  auto key = owned_key(cache_, k, value);
+  if (!key) return fail(key.error());
+  return wait(ask<insert_outcome>(*core_, options, verb::insert_v, std::move(*key), value),
+              options);
+}
+
+future<insert_outcome> cache::insert_async(const key& k, const artifact& value,
+                                           const call_options& options) const {
+  auto key = owned_key(cache_, k, value);
+  if (!key) return expected<insert_outcome>(fail(key.error()));
+  return ask_async<insert_outcome>(*core_, options, verb::insert_v, std::move(*key), value);
+}
+
+expected<void> cache::put(const key& k, const artifact& value, const call_options& options) const {
+  auto key = owned_key(cache_, k, value);
+  if (!key) return fail(key.error());
+  const auto stored =
+      wait(ask<done>(*core_, options, verb::put_v, std::move(*key), value), options);
+  if (!stored) return fail(stored.error());
+  return {};
+}
+
+future<done> cache::put_async(const key& k, const artifact& value,
+                              const call_options& options) const {
+  auto key = owned_key(cache_, k, value);
+  if (!key) return expected<done>(fail(key.error()));
+  return ask_async<done>(*core_, options, verb::put_v, std::move(*key), value);
+}
+
+expected<bool> cache::erase(const key& k, const call_options& options) const {
+  auto key = owned_key(cache_, k);
+  if (!key) return fail(key.error());
+  return wait(ask<bool>(*core_, options, verb::erase_v, std::move(*key)), options);
+}
+
+future<bool> cache::erase_async(const key& k, const call_options& options) const {
+  auto key = owned_key(cache_, k);
+  if (!key) return expected<bool>(fail(key.error()));
+  return ask_async<bool>(*core_, options, verb::erase_v, std::move(*key));
+}
+
+// --- get or compile ----------------------------------------------------------------------------
+
+expected<artifact> cache::get_or_compile(const key& k, const compile_function& compile,
+                                         const call_options& options) const {
+  const wanted_key wanted(cache_, k.encoded());
+  if (auto good = check_key(wanted.bytes); !good) return fail(good.error());
+  if (auto found = find_locally(*core_, wanted); found && *found) {
+    note_hits(saved_, *found);
+    return std::move((*found)->value);
+  }
+  const auto key = wanted.owned();
+  auto reply = wait_for_lease(*core_, key, options);
+  if (!reply) return fail(reply.error());
+  if (reply->found.hit()) {
+    if (!reply->waited) note_hits(saved_, reply->found);
+    return std::move(reply->found.value);
+  }
+  return make_under_lease(*core_, key, reply->lease, compile, options.cancel);
+}
+
+future<artifact> cache::get_or_compile_async(const key& k, compile_function compile,
+                                             const call_options& options) const {
+  const wanted_key wanted(cache_, k.encoded());
+  if (auto good = check_key(wanted.bytes); !good) return expected<artifact>(fail(good.error()));
+  if (auto found = find_locally(*core_, wanted); found && *found) {
+    note_hits(saved_, *found);
+    return expected<artifact>(std::move((*found)->value));
+  }
+  return compile_async(core_, wanted.owned(), std::move(compile), options, saved_);
+}
+
+std::chrono::nanoseconds cache::time_saved() const noexcept {
+  return saved_ ? saved_->total() : std::chrono::nanoseconds{0};
+}
+
+} // namespace hearth

@@ -1,0 +1,98 @@
+// The cache handle: a named cache as callers use it.
+//
+// Any number of threads may share a handle, or copies of it. A hit in memory or on disk takes no
+// lock and sends no message; everything else is a message to the actor that owns the key.
+#pragma once
+
+#include "messages/artifact.hpp"
+#include "messages/cache_key.hpp"
+#include "messages/key.hpp"
+#include "messages/replies.hpp"
+#include "runtime/api/call_options.hpp"
+#include "runtime/api/compile_function.hpp"
+#include "runtime/api/future.hpp"
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace hearth {
+
+class runtime_core;
+class saved_time;
+
+class cache {
+public:
+  /// Looks in memory, then on disk, then in the remote tier. A miss is no error:
+  /// `if (auto found = cache.get(key); found && found->hit()) use(found->value);`
+  /// Errors: `corrupt` (said once; the entry is dropped), `invalid_key`, `overloaded`; `timeout`
+  /// and `cancelled` by the options.
+  expected<lookup> get(const key& k) const;
+  expected<lookup> get(const key& k, const call_options& options) const;
+  /// The same; ready at once when the entry is in memory or on disk.
+  future<lookup> get_async(const key& k) const;
+  future<lookup> get_async(const key& k, const call_options& options) const;
+
+  /// Looks for many keys together, which costs less than one by one; the answers are in their
+  /// order, each as `get` would give it.
+  lookup_list get_many(std::span<const key> keys, const call_options& options = {}) const;
+  future<lookup_list> get_many_async(std::span<const key> keys,
+                                     const call_options& options = {}) const;
+
+  /// Inserts into every tier; never replaces. Acknowledged: it survives a kill of this process.
+  /// Errors: `no_space`, `io`, `read_only`, `too_large`, `forked`, `closed`, ...
+  expected<insert_outcome> insert(const key& k, const artifact& value,
+                                  const call_options& options = {}) const;
+  future<insert_outcome> insert_async(const key& k, const artifact& value,
+                                      const call_options& options = {}) const;
+
+  /// Inserts or replaces.
+  expected<void> put(const key& k, const artifact& value, const call_options& options = {}) const;
+  future<done> put_async(const key& k, const artifact& value,
+                         const call_options& options = {}) const;
+
+  /// Drops the entry; whether there was one.
+  expected<bool> erase(const key& k, const call_options& options = {}) const;
+  future<bool> erase_async(const key& k, const call_options& options = {}) const;
+
+  /// The entry, or what `compile` makes of it. Of all who ask for a key at once, in any thread and
+  /// process, one compiles and the others get its artifact, or its error, once.
+  ///
+  /// `compile` runs on this thread. When it returns an error, everybody who waits gets that; the
+  /// next to ask compiles again. When it throws (this caller gets `compile_failed`), when it
+  /// returns `cancelled` or an error after `options.cancel` was stopped, or when its thread ends in
+  /// it, the next one who waits compiles at once. Errors: the callback's; `timeout` when somebody
+  /// else's compile takes beyond the deadline (one's own is not interrupted); `cancelled`;
+  /// `lease_cycle` when waiting could never end.
+  expected<artifact> get_or_compile(const key& k, const compile_function& compile,
+                                    const call_options& options = {}) const;
+  /// The same, with `compile` run on a thread of the runtime's.
+  future<artifact> get_or_compile_async(const key& k, compile_function compile,
+                                        const call_options& options = {}) const;
+
+  const cache_id& id() const noexcept { return cache_->id; }
+
+  /// What hits of this handle and its copies saved until now; zero unless it was opened with
+  /// `on_time_saved`. Single hits tell it by `lookup::time_saved`.
+  std::chrono::nanoseconds time_saved() const noexcept;
+
+  /// What our own parts work with.
+  const std::shared_ptr<runtime_core>& core() const noexcept { return core_; }
+  const named_cache_ptr& named() const noexcept { return cache_; }
+
+private:
+  friend class runtime;
+  cache(std::shared_ptr<runtime_core> core, named_cache_ptr named,
+        std::shared_ptr<saved_time> saved = nullptr)
+      : core_(std::move(core))
+      , cache_(std::move(named))
+      , saved_(std::move(saved)) {}
+
+  std::shared_ptr<runtime_core> core_;
+  named_cache_ptr cache_;
+  std::shared_ptr<saved_time> saved_; // null: nobody wants to know
+};
+
+} // namespace hearth

@@ -1,0 +1,198 @@
+#include "runtime/net/redis_client.hpp"
+
+#include "runtime/net/redis_lane.hpp"
+#include "runtime/os/fork_generation.hpp"
+#include "runtime/os/quiet_thread.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
+namespace hearth {
+namespace {
+
+using actors::remote_client;
+using actors::remote_failure;
+using actors::remote_reply;
+using clock = remote_command::clock;
+
+constexpr std::chrono::milliseconds longest_deadline = std::chrono::hours(24);
+
+remote_reply closed_reply() { return {remote_failure::closed, "the remote tier is shut down", {}}; }
+
+// What the thread works on. Stays until the thread and all that it started are done with it.
+class redis_engine {
+public:
+  redis_engine(std::shared_ptr<lane_context> context, side_work_maker beside)
+      : context_(std::move(context))
+      , make_side_work_(std::move(beside))
+      , lanes_{redis_lane(context_), redis_lane(context_)}
+      , work_(boost::asio::make_work_guard(context_->loop)) {}
+
+  // Any thread. False: closed, and the commands are left as they were.
+  bool put(remote_client::lane by, std::vector<remote_command>& commands) {
+    const std::scoped_lock lock(mutex_);
+    if (closed_) return false;
+    const bool has_to_be_told = inbox_.empty() && thread_ != std::this_thread::get_id();
+    for (auto& command : commands)
+      inbox_.emplace_back(by, std::move(command));
+    if (has_to_be_told) boost::asio::post(context_->loop, [this] { take_inbox(); });
+    return true;
+  }
+
+  // Any thread. The thread ends once all is answered.
+  void close() {
+    const std::scoped_lock lock(mutex_);
+    if (std::exchange(closed_, true)) return;
+    boost::asio::post(context_->loop, [this] {
+      take_inbox();
+      for (auto& lane : lanes_)
+        lane.close({remote_failure::closed, "the remote tier is shut down"});
+      work_.reset();
+    });
+  }
+
+  // The thread's work. Only memory can run out here: then what waits fails, and it goes on.
+  void run() {
+    thread_ = std::this_thread::get_id();
+    const auto beside = make_side_work_ ? make_side_work_() : nullptr;
+    for (;;) {
+      try {
+        while (context_->loop.run_one() != 0) {
+          if (beside) beside->run();
+          take_inbox(); // what was put on this thread
+          // Answers that were given at once may have led to more; the sockets have their turn
+          // first.
+          if ((beside && beside->has_more()) || !is_inbox_empty())
+            boost::asio::post(context_->loop, [] {});
+        }
+        return;
+      } catch (const std::exception& problem) {
+        fail_all({remote_failure::garbage, one_line(problem.what())});
+        boost::asio::post(context_->loop, [] {}); // what is left to do is not forgotten
+      }
+    }
+  }
+
+private:
+  using addressed_command = std::pair<remote_client::lane, remote_command>;
+
+  void take_inbox() {
+    {
+      const std::scoped_lock lock(mutex_);
+      taken_.swap(inbox_);
+    }
+    if (taken_.empty()) return;
+    const auto now = clock::now();
+    for (auto& [by, command] : taken_)
+      lanes_[static_cast<std::size_t>(by)].add(std::move(command), now);
+    taken_.clear();
+    for (auto& lane : lanes_)
+      lane.flush();
+  }
+
+  bool is_inbox_empty() {
+    const std::scoped_lock lock(mutex_);
+    return inbox_.empty();
+  }
+
+  void fail_all(const connection_problem& why) {
+    for (auto& lane : lanes_)
+      lane.fail_all(why);
+    for (auto& [by, command] : std::exchange(taken_, {}))
+      if (command.answered) command.answer({why.failure, why.text, {}}); // no lane has it
+  }
+
+  std::shared_ptr<lane_context> context_;
+  const side_work_maker make_side_work_; // null: none
+  std::array<redis_lane, 2> lanes_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  std::atomic<std::thread::id> thread_;  // which runs this
+  std::vector<addressed_command> taken_; // out of the inbox, empty but while they are handed on
+  std::mutex mutex_;
+  std::vector<addressed_command> inbox_; // under mutex_
+  bool closed_ = false;                  // under mutex_
+};
+
+class redis_client final : public remote_client {
+public:
+  redis_client(std::shared_ptr<redis_engine> engine, std::thread thread)
+      : engine_(std::move(engine))
+      , thread_id_(thread.get_id())
+      , thread_(std::move(thread)) {}
+
+  ~redis_client() override {
+    close();
+    // In the child of a fork there is no thread, and what the parent's sockets are is its own
+    // business; on our own thread the end is near.
+    if (is_forked()) {
+      static_cast<void>(new std::shared_ptr<redis_engine>(engine_));
+      static_cast<void>(new std::thread(std::move(thread_)));
+    } else if (thread_.joinable()) {
+      thread_.detach();
+    }
+  }
+
+  void send_all(lane by, std::vector<command> commands, std::chrono::milliseconds deadline,
+                replies_callback answered) override {
+    const auto allowed = std::min(deadline, longest_deadline);
+    const auto end = clock::now() + allowed;
+    const auto told = std::make_shared<const replies_callback>(std::move(answered));
+    std::vector<remote_command> all;
+    all.reserve(commands.size());
+    for (auto& arguments : commands) {
+      remote_command one{{}, end, allowed, told, all.size()};
+      for (const auto& argument : arguments)
+        one.bytes += argument.size();
+      one.arguments = std::move(arguments);
+      all.push_back(std::move(one));
+    }
+    if (!is_forked() && engine_->put(by, all)) return;
+    for (auto& one : all)
+      one.answer(closed_reply());
+  }
+
+  void close() override {
+    if (is_forked()) return;
+    engine_->close();
+    if (thread_id_ == std::this_thread::get_id()) return;
+    const std::scoped_lock lock(closing_);
+    if (thread_.joinable()) thread_.join();
+  }
+
+private:
+  bool is_forked() const noexcept { return fork_generation() != fork_generation_; }
+
+  const std::uint64_t fork_generation_ = fork_generation();
+  std::shared_ptr<redis_engine> engine_;
+  const std::thread::id thread_id_;
+  std::mutex closing_;
+  std::thread thread_; // under closing_
+};
+
+} // namespace
+
+expected<std::shared_ptr<remote_client>>
+connect_redis(remote_endpoint endpoint, side_work_maker beside, name_resolver resolve) {
+  auto context = std::make_shared<lane_context>();
+  if (endpoint.transport == remote_transport::tls) {
+    auto tls = make_tls_context(endpoint);
+    if (!tls) return fail(tls.error());
+    context->tls = std::move(*tls);
+  }
+  context->endpoint = std::move(endpoint);
+  context->resolve = std::move(resolve);
+  auto engine = std::make_shared<redis_engine>(std::move(context), std::move(beside));
+  auto thread = start_quiet_thread("hearth-remote", [engine] { engine->run(); });
+  if (!thread)
+    return fail(errc::process_failed, "cannot start the remote tier's thread; allow more threads");
+  return std::make_shared<redis_client>(std::move(engine), std::move(*thread));
+}
+
+} // namespace hearth

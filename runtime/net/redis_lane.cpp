@@ -1,0 +1,183 @@
+#include "runtime/net/redis_lane.hpp"
+
+#include <algorithm>
+
+#include <boost/asio/post.hpp>
+
+namespace hearth {
+namespace {
+
+using actors::remote_failure;
+using actors::remote_reply;
+
+connection_problem timeout_after(std::chrono::milliseconds allowed) {
+  return {remote_failure::timeout, "no answer within " + std::to_string(allowed.count()) + " ms"};
+}
+
+} // namespace
+
+redis_lane::redis_lane(std::shared_ptr<lane_context> context)
+    : context_(std::move(context))
+    , lookup_(context_->resolve)
+    , timer_(context_->loop) {}
+
+void redis_lane::answer(remote_command& command, const connection_problem& why) const {
+  remote_reply reply;
+  reply.failure = why.failure;
+  reply.problem = describe(context_->endpoint) + ": " + why.text;
+  command.answer(std::move(reply));
+}
+
+void redis_lane::add(remote_command command, time_point now) {
+  if (now >= command.deadline) return answer(command, timeout_after(command.allowed));
+  if (!waiting_.empty() && waiting_bytes_ + command.bytes > context_->endpoint.max_waiting_bytes)
+    return answer(command, {remote_failure::refused, "too much waits to be sent"});
+  waiting_bytes_ += command.bytes;
+  wake_at(command.deadline);
+  waiting_.push_back(std::move(command));
+}
+
+void redis_lane::flush() {
+  if (waiting_.empty()) return;
+  if (!connection_) return connect();
+  if (!connection_->is_ready()) return;
+  send_unsent();
+  connection_->flush();
+}
+
+void redis_lane::send_unsent() {
+  for (; sent_ < waiting_.size(); ++sent_)
+    connection_->add(std::move(waiting_[sent_].arguments));
+}
+
+void redis_lane::connect() {
+  connection_ = std::make_shared<redis_connection>(
+      context_->loop, context_->endpoint, context_->tls, static_cast<connection_owner&>(*this));
+  connect_began_ = remote_command::clock::now();
+  connect_deadline_ = connect_began_ + context_->endpoint.connect_deadline;
+  wake_at(connect_deadline_);
+  if (context_->endpoint.transport == remote_transport::unix_socket)
+    connection_->start({unix_address(context_->endpoint.socket_path)});
+  else
+    look_up();
+}
+
+// The answer finds its connection, or nobody: the lane may be gone, and the loop with it.
+void redis_lane::look_up() {
+  const auto told = [context = std::weak_ptr(context_),
+                     connection = std::weak_ptr(connection_)](expected<address_list> answer) {
+    const auto alive = context.lock();
+    if (!alive) return;
+    boost::asio::post(alive->loop, [connection, answer = std::move(answer)]() mutable {
+      const auto asker = connection.lock();
+      if (!asker) return;
+      if (answer)
+        asker->start(std::move(*answer));
+      else
+        asker->fail({remote_failure::unreachable, one_line(answer.error().text())});
+    });
+  };
+  const auto& at = context_->endpoint;
+  if (!lookup_.start(at.host, at.port, told))
+    connection_->fail({remote_failure::unreachable, "the lookup of its name has not ended yet"});
+}
+
+void redis_lane::connection_ready() {
+  connect_deadline_ = time_point::max();
+  send_unsent();
+}
+
+void redis_lane::connection_replied(storage::resp_value reply) {
+  if (sent_ == 0)
+    return fail_all({remote_failure::garbage, "the server replies to what nobody sent"});
+  auto command = std::move(waiting_.front());
+  waiting_.pop_front();
+  --sent_;
+  waiting_bytes_ -= command.bytes;
+  auto answer = answer_of(std::move(reply));
+  if (!answer.problem.empty()) answer.problem.insert(0, describe(context_->endpoint) + ": ");
+  command.answer(std::move(answer));
+}
+
+void redis_lane::connection_ended(connection_problem problem) { fail_all(problem); }
+
+void redis_lane::fail_all(const connection_problem& why) {
+  if (connection_) std::exchange(connection_, nullptr)->abandon();
+  connect_deadline_ = time_point::max();
+  auto failed = std::exchange(waiting_, {});
+  sent_ = 0;
+  waiting_bytes_ = 0;
+  for (auto& command : failed)
+    answer(command, why);
+}
+
+void redis_lane::close(const connection_problem& why) {
+  fail_all(why);
+  timer_.cancel();
+  lookup_.stop();
+}
+
+void redis_lane::wake_at(time_point when) {
+  if (when >= wakes_at_) return;
+  wakes_at_ = when;
+  timer_.expires_at(when);
+  timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) check_deadlines();
+  });
+}
+
+// When this thread was busy and comes late, answers may lie there that it has not read: it reads
+// for as long, once, before it says that there are none.
+void redis_lane::check_deadlines() {
+  constexpr std::chrono::milliseconds much{20};
+  const auto now = remote_command::clock::now();
+  const auto late = now - std::exchange(wakes_at_, time_point::max());
+  if (late > much && !std::exchange(was_late_, true)) return wake_at(now + late);
+  was_late_ = false;
+  if (now >= connect_deadline_) give_up_connecting();
+  drop_expired(now);
+  auto next = connect_deadline_;
+  for (const auto& command : waiting_)
+    next = std::min(next, command.deadline);
+  if (next != time_point::max()) wake_at(next);
+}
+
+// Who was there from the attempt's beginning has waited long enough; who came later has another.
+void redis_lane::give_up_connecting() {
+  std::exchange(connection_, nullptr)->abandon();
+  connect_deadline_ = time_point::max();
+  const auto allowed = context_->endpoint.connect_deadline;
+  fail_those([&](const auto& one) { return one.deadline - one.allowed <= connect_began_; },
+             {remote_failure::timeout,
+              "cannot connect within " + std::to_string(allowed.count()) + " ms"});
+  flush();
+}
+
+// A connection that lets one deadline pass is ill, and goes with all that waits for it; one that is
+// still being made may only be far away.
+void redis_lane::drop_expired(time_point now) {
+  const auto expired = [now](const auto& command) { return command.deadline <= now; };
+  const auto first = std::find_if(waiting_.begin(), waiting_.end(), expired);
+  if (first == waiting_.end()) return;
+  const auto why = timeout_after(first->allowed);
+  if (is_connecting())
+    fail_those(expired, why);
+  else
+    fail_all(why);
+}
+
+// Of commands that are not sent yet.
+template <class Predicate>
+void redis_lane::fail_those(Predicate which, const connection_problem& why) {
+  std::deque<remote_command> kept;
+  std::deque<remote_command> failed;
+  for (auto& command : std::exchange(waiting_, {}))
+    (which(command) ? failed : kept).push_back(std::move(command));
+  waiting_ = std::move(kept);
+  for (auto& command : failed) {
+    waiting_bytes_ -= command.bytes;
+    answer(command, why);
+  }
+}
+
+} // namespace hearth

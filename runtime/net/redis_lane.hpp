@@ -1,0 +1,88 @@
+// The commands of one lane, their connection and their deadlines. Connects when there is something
+// to send, answers each command exactly once, and keeps no more than its bound. Lives on the
+// connections' thread.
+#pragma once
+
+#include "actors/ports/remote_client.hpp"
+#include "runtime/net/redis_connection.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility> // Boost 1.74 does not include it under C++20
+
+#include <boost/asio/steady_timer.hpp>
+
+namespace hearth {
+
+/// What all lanes of a server share.
+struct lane_context {
+  remote_endpoint endpoint;
+  tls_context tls; ///< null without
+  name_resolver resolve;
+  boost::asio::io_context loop{1}; // goes first: what it still holds refers to the others
+};
+
+/// A command on its way.
+struct remote_command {
+  using clock = std::chrono::steady_clock;
+  actors::remote_client::command arguments; ///< moved out once sent
+  clock::time_point deadline;
+  std::chrono::milliseconds allowed{0};
+  std::shared_ptr<const actors::remote_client::replies_callback> answered;
+  std::size_t place = 0;   ///< among those that were sent together
+  std::uint64_t bytes = 0; ///< of the arguments
+
+  void answer(actors::remote_reply reply) { (*answered)(place, std::move(reply)); }
+};
+
+class redis_lane final : private connection_owner {
+public:
+  using time_point = remote_command::clock::time_point;
+
+  /// `context` outlives whatever the lane has started, and the lane.
+  explicit redis_lane(std::shared_ptr<lane_context> context);
+  redis_lane(const redis_lane&) = delete;
+  redis_lane& operator=(const redis_lane&) = delete;
+
+  /// Takes a command; `flush` sends what was taken.
+  void add(remote_command command, time_point now);
+  void flush();
+  /// Ends the connection and answers all that waits.
+  void fail_all(const connection_problem& why);
+  /// The same, and leaves nothing to wait for.
+  void close(const connection_problem& why);
+
+private:
+  void connection_ready() override;
+  void connection_replied(storage::resp_value reply) override;
+  void connection_ended(connection_problem problem) override;
+
+  void connect();
+  void look_up();
+  void send_unsent();
+  void wake_at(time_point when);
+  void check_deadlines();
+  void give_up_connecting();
+  void drop_expired(time_point now);
+  template <class Predicate>
+  void fail_those(Predicate which, const connection_problem& why);
+  bool is_connecting() const { return connection_ && !connection_->is_ready(); }
+  void answer(remote_command& command, const connection_problem& why) const;
+
+  std::shared_ptr<lane_context> context_;
+  name_lookup lookup_;
+  std::shared_ptr<redis_connection> connection_; // null: none
+  std::deque<remote_command> waiting_;           // sent ones first
+  std::size_t sent_ = 0;
+  std::uint64_t waiting_bytes_ = 0;
+  boost::asio::steady_timer timer_;
+  time_point wakes_at_ = time_point::max();
+  bool was_late_ = false; // for the deadlines, at the check before
+  time_point connect_began_;
+  time_point connect_deadline_ = time_point::max(); // max: not connecting
+};
+
+} // namespace hearth

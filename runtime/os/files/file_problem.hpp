@@ -1,0 +1,17 @@
+// What went wrong with a file, as an error. Any thread.
+#pragma once
+
+#include "messages/error.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+
+namespace hearth {
+
+/// `errno` as an error: "cannot <what> <path>", and why.
+inline error cannot(const char* what, const std::filesystem::path& path) {
+  return error_of_errno(errno, std::string("cannot ") + what + " " + path.string());
+}
+
+} // namespace hearth

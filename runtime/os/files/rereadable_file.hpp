@@ -1,0 +1,39 @@
+// A file that is read more than once: a regular one as it is, anything else (a pipe, a terminal)
+// through a private temporary file that holds what came. Used by one thread.
+#pragma once
+
+#include "messages/error.hpp"
+#include "runtime/os/files/descriptor.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace hearth {
+
+class rereadable_file {
+public:
+  /// `-` is stdin. Errors: `invalid_argument` when there is no such file or it is a directory;
+  /// those of reading, and of writing the temporary.
+  static expected<rereadable_file> open(const std::string& path);
+
+  /// Up to `most` of the next bytes; 0 at the end.
+  expected<std::size_t> read(char* to, std::size_t most);
+  /// Begins anew.
+  void rewind() noexcept { position_ = 0; }
+  std::uint64_t size() const noexcept { return size_; }
+  std::uint64_t position() const noexcept { return position_; }
+
+private:
+  rereadable_file(std::string name, descriptor file, std::uint64_t size)
+      : name_(std::move(name))
+      , file_(std::move(file))
+      , size_(size) {}
+
+  std::string name_;
+  descriptor file_;
+  std::uint64_t size_;
+  std::uint64_t position_ = 0;
+};
+
+} // namespace hearth

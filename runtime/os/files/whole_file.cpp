@@ -1,0 +1,45 @@
+#include "runtime/os/files/whole_file.hpp"
+
+#include "runtime/os/files/descriptor.hpp"
+#include "runtime/os/files/file_problem.hpp"
+#include "runtime/os/files/pending_file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace hearth {
+
+expected<std::string> read_whole_file(const std::filesystem::path& path, std::size_t most) {
+  const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return fail(cannot("open", path));
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return fail(cannot("read", path));
+  if (!S_ISREG(status.st_mode))
+    return fail(errc::invalid_argument, path.string() + " is no regular file");
+  std::string bytes;
+  std::array<char, 1 << 16> chunk{};
+  for (;;) {
+    const auto count = ::read(file.get(), chunk.data(), chunk.size());
+    if (count == 0) return bytes;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(cannot("read", path));
+    bytes.append(chunk.data(), static_cast<std::size_t>(count));
+    if (bytes.size() > most)
+      return fail(errc::too_large,
+                  path.string() + " has more than " + std::to_string(most) + " bytes");
+  }
+}
+
+expected<void> replace_whole_file(const std::filesystem::path& path, std::string_view bytes) {
+  auto file = pending_file::begin(path);
+  if (!file) return fail(file.error());
+  if (auto written = file->write(bytes); !written) return written;
+  if (auto kept = file->sync(); !kept) return kept;
+  return file->commit();
+}
+
+} // namespace hearth

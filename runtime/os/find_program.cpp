@@ -1,0 +1,76 @@
+#include "runtime/os/find_program.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <unistd.h>
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+// 0, or why the file cannot be executed.
+int check_executable(const fs::path& file) {
+  std::error_code why;
+  const auto status = fs::status(file, why);
+  if (!fs::exists(status)) return why ? why.value() : ENOENT;
+  if (fs::is_directory(status)) return EISDIR;
+  if (!fs::is_regular_file(status)) return EACCES;
+  return ::access(file.c_str(), X_OK) == 0 ? 0 : errno;
+}
+
+bool is_missing(int why) { return why == ENOENT || why == ENOTDIR; }
+
+std::string text_of(int number) { return std::generic_category().message(number); }
+
+tl::unexpected<error> refuse(errc code, const std::string& name, const std::string& why) {
+  return fail(code, "cannot run " + name + ": " + why);
+}
+
+expected<std::string> check_path(const std::string& name, const std::string& directory) {
+  const auto file = fs::path(directory) / name;
+  const int why = check_executable(file);
+  if (why == 0) return file.string();
+  return refuse(is_missing(why) ? errc::not_found : errc::permission, name, text_of(why));
+}
+
+// With a '/' in it, so that it is not searched for again.
+fs::path candidate(std::string_view folder, const std::string& name, const std::string& directory) {
+  return fs::path(directory) / (folder.empty() && directory.empty() ? "." : folder) / name;
+}
+
+expected<std::string> search(const std::string& name, std::string_view path,
+                             const std::string& directory) {
+  std::string refused; // a file of that name that cannot be executed
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const auto end = std::min(path.find(':', begin), path.size());
+    const auto file = candidate(path.substr(begin, end - begin), name, directory);
+    const int why = check_executable(file);
+    if (why == 0) return file.string();
+    if (!is_missing(why) && refused.empty()) refused = file.string() + ": " + text_of(why);
+    begin = end + 1;
+  }
+  if (!refused.empty()) return refuse(errc::permission, name, refused);
+  return refuse(errc::not_found, name,
+                "it is not in PATH (" + std::string(path) + "); install it or name its path");
+}
+
+} // namespace
+
+bool is_program(const std::string& path) { return check_executable(path) == 0; }
+
+expected<std::string> find_program(const std::string& name, std::string_view path,
+                                   const std::string& directory) {
+  return name.find('/') != std::string::npos ? check_path(name, directory)
+                                             : search(name, path, directory);
+}
+
+std::string_view search_path() {
+  const char* path = std::getenv("PATH");
+  return path ? path : "/usr/bin:/bin";
+}
+
+} // namespace hearth

@@ -1,0 +1,16 @@
+// What messages and statements carry: keys, values, times, tunings. Pure but for the reader's
+// place.
+#pragma once
+
+#include "runtime/simulation/script/parser/scope.hpp"
+
+namespace hearth::script {
+
+/// CACHE/KEY, CACHE@VERSION/KEY; the key a word, "text" or #number.
+key_name take_key(line_reader& in);
+/// 5ms, or 1ms..5ms.
+time_range take_time(line_reader& in);
+/// What a message's parameter is given.
+spoken_argument take_argument(line_reader& in, const scope& names, parameter p);
+
+} // namespace hearth::script

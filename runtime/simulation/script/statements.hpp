@@ -1,0 +1,225 @@
+// What a script says, statement by statement. Plain values; docs/scripts.md has the language.
+#pragma once
+
+#include "runtime/simulation/message_table.hpp"
+#include "runtime/simulation/process_files.hpp"
+#include "runtime/simulation/simulated_compiler.hpp"
+#include "runtime/simulation/simulated_process.hpp"
+#include "runtime/simulation/simulated_redis.hpp"
+#include "runtime/simulation/world.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace hearth::script {
+
+using simulation::actor_kind;
+using simulation::parameter;
+
+/// A duration, or a range of which the seed chooses one.
+struct time_range {
+  std::chrono::nanoseconds least{};
+  std::chrono::nanoseconds most{};
+};
+
+/// `a.memory[0]`, `a.store`: of a process, or of a host.
+struct place {
+  std::string owner;
+  std::string part; ///< "memory", "store", "log", ...
+  std::optional<std::size_t> index;
+};
+
+struct key_name {
+  std::string cache;
+  std::string version = "0";
+  key k = key("");
+};
+
+// What a message carries, as far as it is known before the script runs.
+struct answer_number {
+  std::string answer; ///< the lease, or number, that this answer brought
+};
+struct epoch_number {
+  bool is_stale = false; ///< one that the key's disk shard has left behind
+};
+struct answer_notes {
+  std::string answer; ///< the session that this answer brought
+};
+struct tuning_place {
+  key_name local;
+  std::optional<key_name> remote;
+};
+struct cache_name {
+  std::string name;
+};
+struct tuning {
+  key_name key;
+  tune_mode mode = tune_mode::full;
+  std::optional<answer_notes> notes;
+  std::string guard;
+  hints sizes;
+  std::vector<std::string> configs; ///< "TILE=16"
+};
+using key_names = std::vector<key_name>;
+using spoken_argument = std::variant<simulation::argument, key_name, answer_number, answer_notes,
+                                     epoch_number, tuning_place, cache_name, tuning, key_names>;
+
+// --- what there is
+struct add_host {
+  std::string name;
+};
+struct add_process {
+  std::string name, host;
+  simulation::process_options options;
+};
+struct add_client {
+  std::string name, process;
+};
+struct use_cache {
+  std::string name, version;
+  simulation::cache_use use;
+};
+struct add_remote {
+  std::string name;
+};
+
+// --- messages
+struct send_message {
+  std::string client;
+  const simulation::message_row* row;
+  place to;
+  std::vector<spoken_argument> arguments;
+  std::string label; ///< under which its answer is found
+};
+
+// --- steps
+struct deliver {
+  std::uint64_t count; ///< ~0: all
+  std::optional<place> to;
+  std::string until; ///< an answer, or empty
+};
+struct run_until_idle {
+  std::chrono::nanoseconds within;
+};
+struct pass_time {
+  time_range time;
+  bool delivers; ///< run: messages are delivered meanwhile; advance: they are not
+};
+struct stall {
+  place who;
+  time_range time;
+};
+struct set_order {
+  bool open;
+};
+struct set_limit {
+  std::uint64_t steps;           ///< 0: as it was
+  std::chrono::nanoseconds time; ///< 0: as it was
+};
+struct forget_trace {};
+
+// --- faults
+enum class lifecycle_event : std::uint8_t { crash, start, stop, lose_power, flush };
+struct process_fault {
+  lifecycle_event what;
+  std::string name;
+  std::optional<place> actor; ///< of a crash: one actor
+};
+enum class disk_trouble : std::uint8_t {
+  fails,
+  heals,
+  fills,
+  short_writes,
+  loses_writes,
+  lies,
+  is_honest
+};
+struct trouble_disk {
+  std::string name; ///< a process; of lies and is_honest a host
+  disk_trouble what;
+  simulation::disk_call call{};
+  simulation::disk_fault fault;
+  std::uint64_t count = 0;
+};
+enum class file_damage : std::uint8_t { damage, flip, cut, remove };
+struct file_fault {
+  file_damage what;
+  std::string host;
+  std::string path; ///< a pattern; of damage empty
+  key_name key;     ///< of damage
+  std::uint64_t at = 0;
+};
+struct behave_remote {
+  std::string name;
+  simulation::redis_behavior behavior;
+};
+enum class remote_change : std::uint8_t { forget, forget_all, flip, swap, list, keep };
+/// What somebody does to the entries of a remote server.
+struct change_remote {
+  std::string name;
+  remote_change what;
+  key_name key, other;               ///< of swap both
+  std::optional<std::string> signer; ///< of keep: the id of its key; none: unsigned
+  bool is_forged = false;            ///< of keep: with that id and a wrong secret
+  std::string bytes;                 ///< of keep
+};
+struct instruct_compiler {
+  std::string process;
+  std::variant<simulation::compiler_rule, simulation::trial_rule> rule;
+};
+
+// --- expectations
+struct expect_answer {
+  std::string label;
+  std::string pattern;
+};
+struct expect_figure {
+  place of;
+  std::string figure;
+  std::string relation; ///< =, !=, <, <=, >, >=
+  std::uint64_t number;
+};
+struct expect_trace {
+  std::vector<std::string> patterns;
+  bool forbidden = false; ///< none of them may be there
+};
+struct expect_log {
+  std::string process;
+  std::string pattern;
+  bool forbidden = false;
+};
+struct expect_all_answered {};
+struct expect_intact {
+  std::string process;
+};
+
+struct statement;
+/// Happens or not, as the seed has it.
+struct maybe {
+  std::shared_ptr<const statement> what;
+};
+
+struct statement {
+  int line = 0;
+  std::string source; ///< for messages
+  std::variant<add_host, add_remote, add_process, add_client, use_cache, send_message, deliver,
+               run_until_idle, pass_time, stall, set_order, set_limit, forget_trace, process_fault,
+               trouble_disk, file_fault, behave_remote, change_remote, instruct_compiler,
+               expect_answer, expect_figure, expect_trace, expect_log, expect_all_answered,
+               expect_intact, maybe>
+      what;
+};
+
+/// A whole script.
+struct program {
+  std::string file;
+  std::vector<statement> statements;
+};
+
+} // namespace hearth::script

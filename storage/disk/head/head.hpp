@@ -1,0 +1,113 @@
+// A shard's head: one mapped page that all processes share, never replaced. Words of 48 bits, each
+// with 16 check bits of its own, so that a torn or flipped page is noticed before anything is
+// believed or unlinked.
+//
+// Owner: a shard. Any thread loads; only the holder of the shard's lock stores (the stale mark of
+// the index excepted). Every store is one atomic word: a process killed between two of them leaves
+// a head that the next holder of the lock can go on from.
+#pragma once
+
+#include "storage/disk/format.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace hearth::storage::disk {
+
+/// The words, by position in the page. Those that readers load have a cache line of their own.
+enum class head_word : unsigned {
+  magic = 0,
+  shard,      ///< number of this shard
+  store_low,  ///< low half of the store's id
+  store_high, ///< high half
+  generation, ///< of the index
+  oldest,     ///< lowest segment that counts
+  boot,       ///< machine start during which the head was last opened
+  inode,      ///< of this file: a copied store has another
+
+  active = 8,   ///< location of the tail: where the next record goes
+  reserved,     ///< location up to which a writer may have written
+  pending,      ///< where the group being written starts; 0: none is
+  sequence,     ///< of the last record
+  next_segment, ///< number of the next segment
+  live_bytes,   ///< of records that the index points at (advisory)
+  index_sum,    ///< of all slots
+  index_stale,  ///< 1: `index_sum` has to be computed anew
+
+  epoch = 16, ///< moves with every put and erase
+  dropped,    ///< whose memory may hold entries that were evicted or damaged; see below
+
+  synced = 24,   ///< location up to which the active segment survives a power loss
+  synced_files,  ///< other segments below this number do
+  sync_failed,   ///< highest segment that the system could not sync
+  segment_bytes, ///< of this store
+  shards,        ///< of this store
+  retired_after, ///< location that has to be synced before segments below the oldest go
+
+  count
+};
+
+/// Values of `head_word::dropped`. All others are the `opening_id` of the one opened store whose
+/// process may.
+inline constexpr std::uint64_t nobody_holds_dropped = 0;
+inline constexpr std::uint64_t all_may_hold_dropped = 1;
+
+inline constexpr std::uint64_t head_magic = 0x484541525448; // "HEARTH"
+inline constexpr std::uint64_t head_value_mask = (std::uint64_t{1} << 48) - 1;
+
+/// Value and check bits of one word.
+constexpr std::uint64_t pack_head_word(head_word word, std::uint64_t value) noexcept {
+  value &= head_value_mask;
+  const auto position = static_cast<std::uint64_t>(word) + 1;
+  return value << 16 | mix64(value + position * 0x9e3779b97f4a7c15ULL) >> 48;
+}
+
+/// A view of a mapped head page.
+class head_page {
+public:
+  head_page() = default;
+  explicit head_page(char* page) noexcept
+      : words_(reinterpret_cast<std::atomic<std::uint64_t>*>(page)) {}
+
+  /// The word's value; false when its check bits are wrong.
+  bool load(head_word word, std::uint64_t& value) const noexcept {
+    const auto packed = at(word).load(std::memory_order_acquire);
+    value = packed >> 16;
+    return pack_head_word(word, value) == packed;
+  }
+  /// The value of a word that was verified before.
+  std::uint64_t get(head_word word) const noexcept {
+    return at(word).load(std::memory_order_acquire) >> 16;
+  }
+  location place(head_word word) const noexcept { return location::unpack(get(word)); }
+  void set(head_word word, std::uint64_t value) noexcept {
+    at(word).store(pack_head_word(word, value), std::memory_order_release);
+  }
+  void set(head_word word, location where) noexcept { set(word, where.packed()); }
+  /// Stores `value` if `present` is there.
+  bool replace(head_word word, std::uint64_t present, std::uint64_t value) noexcept {
+    auto packed = pack_head_word(word, present);
+    return at(word).compare_exchange_strong(packed, pack_head_word(word, value));
+  }
+
+  /// The word itself, check bits and all.
+  const std::atomic<std::uint64_t>& word(head_word which) const noexcept { return at(which); }
+
+  std::uint64_t store_id() const noexcept {
+    return get(head_word::store_high) << 32 | get(head_word::store_low);
+  }
+  void set_store_id(std::uint64_t id) noexcept {
+    set(head_word::store_low, id & 0xffffffff);
+    set(head_word::store_high, id >> 32);
+  }
+  /// Whether every word holds what a writer stored there.
+  bool verify() const noexcept;
+
+private:
+  std::atomic<std::uint64_t>& at(head_word word) const noexcept {
+    return words_[static_cast<unsigned>(word)];
+  }
+  std::atomic<std::uint64_t>* words_ = nullptr;
+};
+
+} // namespace hearth::storage::disk

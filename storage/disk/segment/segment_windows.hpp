@@ -1,0 +1,68 @@
+// Where segments are mapped for reading.
+//
+// Owner: a shard. Any thread; there is no lock, so that a forked child can go on reading. A window
+// is an address range that stays while the store is open: when its segment has been evicted, the
+// next one is mapped over it. A slow reader of the old segment then copies bytes whose checksum
+// fails, and looks again. A reader does not wait for a window that is being mapped, or that belongs
+// to another live segment: it reads the bytes from the file instead.
+#pragma once
+
+#include "storage/disk/segment/segment_file.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace hearth::storage::disk {
+
+class segment_windows {
+public:
+  segment_windows(segment_place place, std::size_t windows);
+  segment_windows(const segment_windows&) = delete;
+  segment_windows& operator=(const segment_windows&) = delete;
+  ~segment_windows();
+
+  /// The segment's first byte, when its bytes up to `end` are mapped; else null: `error` is 0 when
+  /// they are to be read from the file, ERANGE when the file ends before, or what went wrong.
+  const char* find(std::uint64_t segment, std::uint64_t end, std::uint64_t oldest,
+                   int& error) noexcept {
+    auto& one = windows_[segment % count_];
+    if (one.state.load(std::memory_order_acquire) == segment &&
+        end <= one.size.load(std::memory_order_relaxed)) [[likely]] {
+      error = 0;
+      return one.base.load(std::memory_order_relaxed);
+    }
+    return find_slowly(one, segment, end, oldest, error);
+  }
+  /// Asks for the start of a record, if its segment is mapped: all of a small one comes at once
+  /// then, instead of its header first and the rest when its length is known.
+  void prefetch(std::uint64_t segment, std::uint64_t offset) const noexcept {
+    constexpr std::uint64_t line_bytes = 64;
+    constexpr std::uint64_t small_record_bytes = 10 * line_bytes;
+    const auto& one = windows_[segment % count_];
+    if (one.state.load(std::memory_order_acquire) != segment) return;
+    const char* start = one.base.load(std::memory_order_relaxed) + offset;
+    for (std::uint64_t at = 0; at < small_record_bytes; at += line_bytes)
+      __builtin_prefetch(start + at);
+  }
+  const segment_place& place() const noexcept { return place_; }
+
+private:
+  struct window {
+    std::atomic<std::uint64_t> state{0}; // the segment, and `busy` while it is being mapped
+    std::atomic<std::uint64_t> size{0};  // bytes that may be read
+    std::atomic<char*> base{nullptr};
+  };
+  static constexpr std::uint64_t busy = std::uint64_t{1} << 63;
+
+  const char* find_slowly(window& one, std::uint64_t segment, std::uint64_t end,
+                          std::uint64_t oldest, int& error) noexcept;
+  int map(window& one, std::uint64_t segment) noexcept;
+  int refresh_size(window& one, std::uint64_t segment) noexcept;
+
+  segment_place place_;
+  std::size_t count_;
+  std::unique_ptr<window[]> windows_;
+};
+
+} // namespace hearth::storage::disk

@@ -1,0 +1,65 @@
+// Remembers what this process appended to segments that have no table yet, so that their tables,
+// and a larger index, are made without reading the segments again.
+//
+// Owner: the holder of a shard's lock. It saves work only: what is not remembered is read.
+#pragma once
+
+#include "storage/disk/format.hpp"
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace hearth::storage::disk {
+
+class written_records {
+public:
+  /// This process made the segment, and it has no record yet.
+  void begin(std::uint64_t segment);
+  /// A value or a tombstone was appended to it from `start` to `end`. When another
+  /// process's record lies before `start`, the segment is forgotten.
+  void append(location start, std::uint64_t end, std::uint64_t hash, std::uint64_t sequence,
+              record_kind kind);
+  /// This process ended the segment: its records end at `end`, and there will be no more.
+  void seal(location end);
+  /// Forgets the segments below this one.
+  void drop_below(std::uint64_t segment);
+  void clear() noexcept {
+    segments_.clear();
+    count_ = 0;
+  }
+
+  /// All records of a segment that was sealed here, or that ends at `tail`. Null: not known.
+  const std::vector<table_entry>* find(std::uint64_t segment, location tail) const noexcept;
+  /// The same of a sealed one, handed over. Empty: not known.
+  std::vector<table_entry> take(std::uint64_t segment);
+
+private:
+  struct records {
+    std::uint64_t end = first_record_offset;
+    bool sealed = false;
+    std::vector<table_entry> entries;
+  };
+  void bound();
+
+  std::map<std::uint64_t, records> segments_;
+  std::size_t count_ = 0; // of entries, of all segments
+};
+
+/// The line of a segment's table for a record from `start` to `end`.
+constexpr table_entry table_entry_of(std::uint64_t hash, std::uint64_t sequence,
+                                     std::uint64_t start, std::uint64_t end,
+                                     record_kind kind) noexcept {
+  return {hash, sequence,
+          start / unit_bytes | ((end - start) / unit_bytes) << 32 |
+              static_cast<std::uint64_t>(kind) << 56};
+}
+/// Where the record of a line starts, and the bytes that it takes.
+constexpr std::uint64_t offset_of(const table_entry& entry) noexcept {
+  return (entry.place & 0xffffffff) * unit_bytes;
+}
+constexpr std::uint64_t bytes_of(const table_entry& entry) noexcept {
+  return (entry.place >> 32 & 0xffffff) * unit_bytes;
+}
+
+} // namespace hearth::storage::disk

@@ -1,0 +1,38 @@
+// The leases of a store: locks on single bytes of one file, by open file description. A process
+// that dies loses its leases with its descriptors.
+//
+// Owner: one thread a table (a memory_shard actor).
+#pragma once
+
+#include "storage/disk/os/fork_watch.hpp"
+#include "storage/disk/store.hpp"
+
+#include <filesystem>
+#include <unordered_set>
+
+namespace hearth::storage::disk {
+
+class lease_file final : public lease_table {
+public:
+  /// A table with a file description of its own, of the file `leases` in this directory.
+  static expected<std::unique_ptr<lease_table>> open(file_system& files, int directory,
+                                                     const std::filesystem::path& path);
+  lease_file(file_system& files, file opened, std::filesystem::path path)
+      : files_(files)
+      , file_(std::move(opened))
+      , path_(std::move(path))
+      , born_(fork_generation()) {}
+
+  expected<bool> try_acquire(std::uint64_t hash) override;
+  void release(std::uint64_t hash) override;
+
+private:
+  file_system& files_;
+  unshared_file file_;
+  std::filesystem::path path_;
+  const std::uint64_t born_;
+  // The system lets one description lock a byte twice: what is held here is known here.
+  std::unordered_set<std::uint64_t> held_;
+};
+
+} // namespace hearth::storage::disk

@@ -1,0 +1,46 @@
+// The directory of a store, and its description. The directory is made private to the user. It is
+// refused when another user owns it, when a symbolic link leads to it, and on a file system that
+// processes cannot share.
+//
+// Used while a store is opened, by that thread.
+#pragma once
+
+#include "messages/error.hpp"
+#include "storage/disk/format.hpp"
+#include "storage/disk/os/file_system.hpp"
+
+#include <filesystem>
+#include <functional>
+
+namespace hearth::storage::disk {
+
+/// What a new store is made with.
+struct store_shape {
+  unsigned shards = 1;
+  std::uint64_t segment_bytes = 0;
+};
+
+struct store_directory {
+  std::filesystem::path path; ///< of the format's folder, `store/v1`
+  file folder;                ///< that folder
+  file description_file;      ///< `store` in it
+  store_description description;
+};
+
+/// Opens a directory below another one (or AT_FDCWD), makes it if it may, and checks that it is a
+/// directory of this user to which no other user may write (`private_only`: nor read it).
+expected<file> open_private_directory(file_system& files, int parent,
+                                      const std::filesystem::path& name,
+                                      const std::filesystem::path& shown, bool make,
+                                      bool private_only);
+
+/// Opens the store's directory, and makes it and its description unless `read_only`. `choose` says
+/// what shape a new store in this folder is to have.
+expected<store_directory>
+open_store_directory(file_system& files, const std::filesystem::path& directory, bool read_only,
+                     const std::function<store_shape(const file& folder)>& choose);
+
+/// "00"
+std::string shard_folder(unsigned number);
+
+} // namespace hearth::storage::disk

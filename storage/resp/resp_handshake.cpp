@@ -1,0 +1,65 @@
+#include "storage/resp/resp_handshake.hpp"
+
+namespace hearth::storage {
+namespace {
+
+// What servers before Redis 6 say to HELLO, and what those say that have no RESP3.
+bool is_older(const resp_value& error) {
+  return error.text.starts_with("ERR unknown command") || error.text.starts_with("NOPROTO");
+}
+
+} // namespace
+
+resp_handshake::resp_handshake(resp_login login)
+    : login_(std::move(login)) {}
+
+std::vector<std::string> resp_handshake::command() const {
+  switch (step_) {
+  case step::hello: {
+    std::vector<std::string> words{"HELLO", "3"};
+    if (has_login())
+      words.insert(words.end(),
+                   {"AUTH", login_.user.empty() ? "default" : login_.user, login_.password});
+    if (!login_.client_name.empty()) words.insert(words.end(), {"SETNAME", login_.client_name});
+    return words;
+  }
+  case step::auth:
+    if (login_.user.empty()) return {"AUTH", login_.password};
+    return {"AUTH", login_.user, login_.password};
+  case step::select: return {"SELECT", std::to_string(login_.database)};
+  case step::name: return {"CLIENT", "SETNAME", login_.client_name};
+  case step::done: break;
+  }
+  return {};
+}
+
+// HELLO logs in and names by itself: its next is the database. The older way has a command for
+// each.
+resp_handshake::step resp_handshake::after(step at) const {
+  if (at == step::auth && !login_.client_name.empty()) return step::name;
+  return at != step::select && login_.database != 0 ? step::select : step::done;
+}
+
+resp_handshake::outcome resp_handshake::take(const resp_value& reply) {
+  if (step_ == step::hello && reply.is_error() && is_older(reply)) {
+    step_ = has_login() ? step::auth : after(step::auth);
+    return outcome::go_on;
+  }
+  if (reply.is_error() && step_ != step::name) return refuse(reply);
+  using kind = resp_value::kind;
+  const bool fits = step_ == step::hello ? reply.type == kind::map || reply.type == kind::array
+                                         : reply.type == kind::text || reply.is_error();
+  if (!fits) {
+    problem_ = "the server's reply to " + command().front() + " makes no sense";
+    return outcome::garbage;
+  }
+  step_ = after(step_);
+  return outcome::go_on;
+}
+
+resp_handshake::outcome resp_handshake::refuse(const resp_value& reply) {
+  problem_ = reply.text;
+  return outcome::refused;
+}
+
+} // namespace hearth::storage

@@ -1,0 +1,272 @@
+#include "storage/resp/resp_parser.hpp"
+
+#include "storage/resp/resp_words.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hearth::storage {
+namespace {
+
+// What of a bulk string is received through the buffer, and what is taken from the allocator before
+// any of it has arrived.
+constexpr std::uint64_t direct_from_bytes = 4u << 10;
+constexpr std::uint64_t eager_bytes = 4u << 20;
+constexpr std::uint64_t eager_items = 64;
+// So many values like the last are received at once, when that takes no more than so many times
+// what is usual.
+constexpr std::uint64_t received_values = 4;
+constexpr std::uint64_t max_buffers = 4;
+
+// Whether a value may begin with it.
+bool is_mark(char c) {
+  return std::string_view("+-:$*_,#!=(%~>|").find(c) != std::string_view::npos;
+}
+
+} // namespace
+
+resp_parser::resp_parser(resp_limits limits, resp_side from)
+    : limits_(limits)
+    , from_(from) {
+  constexpr std::size_t line_end_bytes = 2;
+  limits_.buffer_bytes = std::max(limits_.buffer_bytes, limits_.line_bytes + 2 * line_end_bytes);
+  receives_ = limits_.buffer_bytes;
+}
+
+bool resp_parser::is_between_values() const noexcept {
+  return step_ == step::line && open_.empty() && begin_ == end_;
+}
+
+std::span<char> resp_parser::room() {
+  const auto left = bulk_bytes_ - bulk_received_;
+  direct_ = step_ == step::bulk && begin_ == end_ && left >= direct_from_bytes;
+  if (direct_) {
+    grow_bulk();
+    return {bulk_.text.data() + bulk_received_, bulk_.text.size() - bulk_received_};
+  }
+  if (buffer_.size() < receives_) buffer_.resize(receives_);
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    scanned_ -= begin_;
+    begin_ = 0;
+  }
+  // What is left is less than a line, if `next` wanted more; else all that there is may be used.
+  return {buffer_.data() + end_, (end_ < receives_ ? receives_ : buffer_.size()) - end_};
+}
+
+void resp_parser::filled(std::size_t count) {
+  if (direct_)
+    bulk_received_ += count;
+  else
+    end_ += count;
+  direct_ = false;
+}
+
+resp_parser::outcome resp_parser::take(std::string_view& input, resp_value& out) {
+  for (;;) {
+    const auto got = next(out);
+    if (got != outcome::more || input.empty()) return got;
+    const auto to = room();
+    const auto count = std::min(to.size(), input.size());
+    std::memcpy(to.data(), input.data(), count);
+    input.remove_prefix(count);
+    filled(count);
+  }
+}
+
+resp_parser::outcome resp_parser::next(resp_value& out) {
+  while (*problem_ == '\0') {
+    const auto before = begin_;
+    const auto at = step_;
+    bool done = false;
+    switch (step_) {
+    case step::line: done = read_line(out); break;
+    case step::bulk: done = read_bulk(); break;
+    case step::bulk_end: done = read_bulk_end(out); break;
+    }
+    if (done) return outcome::value;
+    if (*problem_ == '\0' && begin_ == before && step_ == at) return outcome::more;
+  }
+  return outcome::broken;
+}
+
+bool resp_parser::find_line(std::string_view& line) {
+  // At once, and not when some day a line ends.
+  if (from_ == resp_side::server && end_ > begin_ && !is_mark(buffer_[begin_]))
+    return refuse("a line that is no RESP");
+  const auto* from = buffer_.data() + scanned_;
+  const auto* feed = end_ > scanned_
+                         ? static_cast<const char*>(std::memchr(from, '\n', end_ - scanned_))
+                         : nullptr;
+  const auto line_end = feed ? static_cast<std::size_t>(feed - buffer_.data()) : end_;
+  if (line_end - begin_ > limits_.line_bytes + 1) return refuse("a line above the limit");
+  scanned_ = line_end;
+  if (!feed) return false;
+  line = {buffer_.data() + begin_, line_end - begin_};
+  begin_ = scanned_ = line_end + 1;
+  if (!line.empty() && line.back() == '\r') {
+    line.remove_suffix(1);
+  } else if (from_ == resp_side::server || line.starts_with('*') || !open_.empty()) {
+    return refuse("a line that does not end in CR LF");
+  }
+  if (line.find('\r') != std::string_view::npos) return refuse("a CR inside a line");
+  return true;
+}
+
+bool resp_parser::read_line(resp_value& out) {
+  std::string_view line;
+  if (!find_line(line)) return false;
+  return from_ == resp_side::client ? take_request_line(line, out) : take_line(line, out);
+}
+
+bool resp_parser::take_request_line(std::string_view line, resp_value& out) {
+  if (!open_.empty()) {
+    if (!line.starts_with('$')) return refuse("an item of a request that is no bulk string");
+    if (line.starts_with("$-")) return refuse("a negative length");
+    return start_bulk('$', line.substr(1), out);
+  }
+  if (line.starts_with('*')) {
+    const auto count = parse_integer(line.substr(1));
+    if (!count) return refuse("a count that is no number");
+    if (*count <= 0) return false; // what Redis passes over, too
+    return start_aggregate(resp_value::kind::array, line.substr(1), out);
+  }
+  auto words = split_words(line);
+  if (!words) return refuse("unbalanced quotes in a request");
+  if (words->empty()) return false;
+  if (words->size() > limits_.items) return refuse("more items than the limit");
+  resp_value request;
+  request.type = resp_value::kind::array;
+  for (auto& word : *words) {
+    auto& item = request.items.emplace_back();
+    item.type = resp_value::kind::bytes;
+    item.text = std::move(word);
+  }
+  return complete(std::move(request), out);
+}
+
+bool resp_parser::take_line(std::string_view line, resp_value& out) {
+  using kind = resp_value::kind;
+  if (line.empty()) return refuse("a line that is no RESP");
+  const auto rest = line.substr(1);
+  switch (line.front()) {
+  case '$':
+  case '=':
+  case '!': return start_bulk(line.front(), rest, out);
+  case '*': return start_aggregate(kind::array, rest, out);
+  case '%': return start_aggregate(kind::map, rest, out);
+  case '~': return start_aggregate(kind::set, rest, out);
+  case '>': return start_aggregate(kind::push, rest, out);
+  case '|': return start_aggregate(kind::null, rest, out);
+  default: break;
+  }
+  auto value = parse_scalar(line);
+  if (!value) return refuse("a line that is no RESP");
+  if (value->text.size() > limits_.bytes - bytes_seen_) return refuse("a value above the limit");
+  bytes_seen_ += value->text.size();
+  return complete(std::move(*value), out);
+}
+
+bool resp_parser::start_bulk(char mark, std::string_view length, resp_value& out) {
+  if (mark == '$' && length == "-1") return complete({}, out);
+  const auto bytes = parse_integer(length);
+  if (!bytes || *bytes < 0) return refuse("a length that is no number");
+  if (static_cast<std::uint64_t>(*bytes) > limits_.bytes - bytes_seen_)
+    return refuse("a bulk string above the limit");
+  bulk_bytes_ = static_cast<std::uint64_t>(*bytes);
+  bulk_ = {};
+  bulk_.text.reserve(std::min(bulk_bytes_, eager_bytes));
+  bulk_.type = mark == '!' ? resp_value::kind::error : resp_value::kind::bytes;
+  verbatim_ = mark == '=';
+  bulk_received_ = 0;
+  bytes_seen_ += bulk_bytes_;
+  receives_ = std::clamp<std::uint64_t>(received_values * bulk_bytes_, limits_.buffer_bytes,
+                                        max_buffers * limits_.buffer_bytes);
+  step_ = step::bulk;
+  return false;
+}
+
+void resp_parser::grow_bulk() {
+  if (bulk_received_ < bulk_.text.size()) return;
+  bulk_.text.resize(std::min(bulk_bytes_, std::max(eager_bytes, 4 * bulk_received_)));
+}
+
+bool resp_parser::read_bulk() {
+  const auto count = std::min<std::uint64_t>(end_ - begin_, bulk_bytes_ - bulk_received_);
+  // What was grown for direct reception is overwritten; anything else is appended, so that no byte
+  // is written twice.
+  const auto* const from = buffer_.data() + begin_;
+  const auto room = std::min<std::uint64_t>(count, bulk_.text.size() - bulk_received_);
+  std::memcpy(bulk_.text.data() + bulk_received_, from, room);
+  bulk_.text.append(from + room, count - room);
+  bulk_received_ += count;
+  begin_ += count;
+  scanned_ = begin_;
+  if (bulk_received_ == bulk_bytes_) step_ = step::bulk_end;
+  return false;
+}
+
+bool resp_parser::read_bulk_end(resp_value& out) {
+  if (end_ - begin_ < 2) return false;
+  if (buffer_[begin_] != '\r' || buffer_[begin_ + 1] != '\n')
+    return refuse("a bulk string that does not end in CR LF");
+  begin_ = scanned_ = begin_ + 2;
+  step_ = step::line;
+  if (verbatim_) {
+    if (bulk_.text.size() < 4 || bulk_.text[3] != ':')
+      return refuse("a verbatim text without type");
+    bulk_.text.erase(0, 4);
+  }
+  return complete(std::move(bulk_), out);
+}
+
+bool resp_parser::start_aggregate(resp_value::kind kind, std::string_view count, resp_value& out) {
+  const bool dropped = kind == resp_value::kind::null;
+  const bool pairs = dropped || kind == resp_value::kind::map;
+  if (kind == resp_value::kind::array && count == "-1") return complete({}, out);
+  const auto parsed = parse_integer(count);
+  if (!parsed || *parsed < 0) return refuse("a count that is no number");
+  const auto items = static_cast<std::uint64_t>(*parsed);
+  if (items > (limits_.items - items_seen_) / (pairs ? 2 : 1))
+    return refuse("more items than the limit");
+  if (open_.size() >= limits_.depth) return refuse("nested deeper than the limit");
+  if (items == 0 && dropped) return false;
+  open_aggregate(kind, pairs ? 2 * items : items, dropped);
+  if (items > 0) return false;
+  auto empty = std::move(open_.back().value);
+  open_.pop_back();
+  return complete(std::move(empty), out);
+}
+
+void resp_parser::open_aggregate(resp_value::kind kind, std::uint64_t items, bool dropped) {
+  auto& opened = open_.emplace_back();
+  opened.value.type = kind;
+  opened.missing = items;
+  opened.dropped = dropped;
+  opened.value.items.reserve(std::min(items, eager_items));
+  items_seen_ += items;
+}
+
+// Puts a value into what it is part of, and that into its own, as far as they are complete.
+bool resp_parser::complete(resp_value value, resp_value& out) {
+  while (!open_.empty()) {
+    auto& top = open_.back();
+    top.value.items.push_back(std::move(value));
+    if (--top.missing > 0) return false;
+    const bool dropped = top.dropped;
+    value = std::move(top.value);
+    open_.pop_back();
+    if (dropped) return false;
+  }
+  out = std::move(value);
+  items_seen_ = bytes_seen_ = 0;
+  return true;
+}
+
+bool resp_parser::refuse(const char* problem) {
+  problem_ = problem;
+  return false;
+}
+
+} // namespace hearth::storage

@@ -1,0 +1,25 @@
+// The small parts of RESP: numbers, lines that are a value, and requests as people type them. Pure
+// functions, any thread.
+#pragma once
+
+#include "storage/resp/resp_value.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::storage {
+
+/// A decimal number of 64 bits, with a sign or not; nothing beside it.
+std::optional<std::int64_t> parse_integer(std::string_view digits);
+
+/// The value that is one line: `+`, `-`, `:`, `_`, `,`, `#` or `(` and what it says.
+std::optional<resp_value> parse_scalar(std::string_view line);
+
+/// The words of a request in one line (`SET "a key" 1`), quoted as redis-cli reads them: "..." with
+/// \n \r \t \b \a \\ \" \xHH, '...' with \'. Nothing when quotes are not balanced.
+std::optional<std::vector<std::string>> split_words(std::string_view line);
+
+} // namespace hearth::storage

@@ -1,0 +1,238 @@
+// Graph entries: what a hit does, as one step, and what makes it a miss or an error (C3, B8, E5,
+// E7).
+#include "runtime/caches/graphs/graph_cache.hpp"
+#include "runtime/engine/calls/ask_actor.hpp"
+#include "runtime/engine/core.hpp"
+#include "runtime/handle/runtime.hpp"
+#include "tests/support/files.hpp"
+#include "tests/support/local_redis.hpp"
+#include "tests/support/runtimes.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hearth;
+using namespace hearth::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A host: what its hooks were told, in order.
+struct host {
+  graph_cache_options options(const fs::path& folder) {
+    graph_cache_options result;
+    result.folder = folder;
+    result.hooks.on_guard = [this](std::string_view guard) {
+      told.push_back("guard " + std::string(guard));
+    };
+    result.hooks.begin_tuning = [this](std::string_view source) {
+      told.push_back("tuning of " + std::string(source));
+    };
+    result.hooks.replay = [this](const counter_deltas& deltas) {
+      told.push_back("counters");
+      counters.apply(deltas);
+    };
+    result.hooks.on_time_saved = [this](std::chrono::nanoseconds saved,
+                                        std::chrono::nanoseconds all) {
+      told.push_back("time");
+      last_saved = saved;
+      total_saved = all;
+    };
+    return result;
+  }
+
+  std::vector<std::string> told;
+  counter_set counters;
+  std::chrono::nanoseconds last_saved{0}, total_saved{0};
+};
+
+// One machine's store, and two places for kernels: where they were compiled, and another.
+struct graphs : on_disk {
+  graphs()
+      : rt(settings())
+      , compiles(*graph_cache::open(rt, maker.options(directory / "here")))
+      , loads(*graph_cache::open(rt, user.options(directory / "there"))) {}
+
+  // Compiles a graph of two kernels.
+  expected<insert_outcome> compile(const key& k, std::string_view payload,
+                                   std::string_view guard = "s0 > 1") {
+    write_text(directory / "here/k1/k1.cubin", "kernel one");
+    write_text(directory / "here/k2/k2.json", (directory / "here/k2").string());
+    auto making = compiles.begin("source of it");
+    making->count("fused", 3);
+    making->attach("k1");
+    making->attach("k2");
+    return compiles.insert(k, *making, payload, guard);
+  }
+  // Drops the kept files of a folder from every tier.
+  void lose(const std::string& folder) {
+    const auto kept = encode_attachment(*collect_folder(directory / "here", folder));
+    CHECK(*rt.open("fxgraph")->erase(attachment_key(sha256(kept->payload()))));
+  }
+
+  host maker, user;
+  runtime rt;
+  graph_cache compiles, loads;
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(graphs,
+                  "a hit puts kernels back replays counters begins tuning and gives the guard") {
+  REQUIRE(compile("g", "code"));
+  const auto found = loads.get("g", {{"s0", 8}});
+  REQUIRE(found);
+  REQUIRE(found->hit());
+  CHECK(found->entry.payload() == "code");
+  CHECK(found->guard == "s0 > 1");
+  CHECK(file_text(directory / "there/k1/k1.cubin") == "kernel one");
+  CHECK(file_text(directory / "there/k2/k2.json") == (directory / "there/k2").string());
+  CHECK(user.counters.value("fused") == 3);
+  CHECK(user.told ==
+        std::vector<std::string>{"counters", "tuning of source of it", "guard s0 > 1", "time"});
+  CHECK(maker.told.empty()); // a compile tells nothing
+}
+
+TEST_CASE_FIXTURE(graphs, "every hit reports the time that it saved and their total") {
+  REQUIRE(compile("g", "code"));
+  REQUIRE(compile("h", "other code"));
+  const auto first = loads.get("g", {{"s0", 8}});
+  REQUIRE(first->hit());
+  CHECK(first->time_saved.count() > 0);
+  CHECK(first->time_saved == time_taken_of(first->entry));
+  CHECK(user.last_saved == first->time_saved);
+  const auto second = loads.get("h", {{"s0", 8}});
+  CHECK(user.last_saved == second->time_saved);
+  CHECK(user.total_saved == first->time_saved + second->time_saved);
+  CHECK(loads.time_saved() == user.total_saved);
+  REQUIRE(loads.get("g", {{"s0", 8}})->hit());
+  CHECK(loads.time_saved() == 2 * first->time_saved + second->time_saved);
+  CHECK(compiles.time_saved().count() == 0);
+}
+
+TEST_CASE_FIXTURE(graphs, "a miss does nothing at the host and says which it is") {
+  CHECK(loads.get("g", {{"s0", 8}})->status == guarded_status::full_miss);
+  REQUIRE(compile("g", "code"));
+  const auto missed = loads.get("g", {{"s0", 1}});
+  CHECK(missed->status == guarded_status::guard_miss);
+  CHECK(missed->sample == "s0 > 1");
+  CHECK(user.told.empty());
+  CHECK_FALSE(fs::exists(directory / "there"));
+}
+
+TEST_CASE_FIXTURE(graphs, "of several versions the one whose guard holds is the hit") {
+  REQUIRE(compile("g", "large", "s0 > 4"));
+  REQUIRE(compile("g", "small", "s0 <= 4"));
+  CHECK(loads.get("g", {{"s0", 8}})->entry.payload() == "large");
+  CHECK(loads.get("g", {{"s0", 2}})->entry.payload() == "small");
+  CHECK(*compile("g", "small", "s0 <= 4") == insert_outcome::exists);
+}
+
+TEST_CASE_FIXTURE(graphs, "a missing attachment is a miss that the next compile mends") {
+  REQUIRE(compile("g", "code"));
+  lose("k2");
+  const auto missed = loads.get("g", {{"s0", 8}});
+  REQUIRE(missed);
+  CHECK_FALSE(missed->hit());
+  CHECK(missed->status == guarded_status::full_miss);
+  CHECK(missed->missing_attachment == "k2");
+  CHECK(user.told.empty());
+  CHECK_FALSE(fs::exists(directory / "there")); // not even the one that is still there
+  REQUIRE(compile("g", "code"));
+  CHECK(loads.get("g", {{"s0", 8}})->hit());
+}
+
+TEST_CASE_FIXTURE(graphs, "other trouble is an error and the host is told nothing") {
+  REQUIRE(compile("g", "code"));
+  write_text(directory / "there", "a file where the folder should be");
+  const auto found = loads.get("g", {{"s0", 8}});
+  REQUIRE_FALSE(found);
+  CHECK(found.error().text().find("cannot make " + (directory / "there").string()) == 0);
+  CHECK(user.told.empty());
+  CHECK(loads.time_saved().count() == 0);
+}
+
+TEST_CASE_FIXTURE(graphs, "an attachment that is not what was kept is corrupt") {
+  REQUIRE(compile("g", "code"));
+  const auto kept = encode_attachment(*collect_folder(directory / "here", "k1"));
+  const auto name = attachment_key(sha256(kept->payload()));
+  REQUIRE(rt.open("fxgraph")->put(name, artifact::make("somebody else's")));
+  const auto found = loads.get("g", {{"s0", 8}});
+  REQUIRE_FALSE(found);
+  CHECK(found.error().code() == errc::corrupt);
+  CHECK(user.told.empty());
+}
+
+TEST_CASE_FIXTURE(graphs, "an entry whose metadata is not that of one is an error") {
+  const auto name = *rt.open("fxgraph");
+  REQUIRE(ask_actor<insert_outcome>(
+      rt.core(), rt.core().guarded(), verb::insert_v, cache_key(name.named(), key("g").encoded()),
+      std::string("True"), artifact::make("code", value::map{{"counters", "none"}})));
+  const auto found = loads.get("g", {});
+  REQUIRE_FALSE(found);
+  CHECK(found.error().code() == errc::malformed);
+}
+
+TEST_CASE_FIXTURE(graphs, "compiles under way at once do not mix their counters") {
+  auto one = compiles.begin("one");
+  auto two = compiles.begin("two");
+  one->count("fused", 1);
+  two->count("fused", 10);
+  one->count("fused", 1);
+  REQUIRE(compiles.insert("one", *one, "code one"));
+  REQUIRE(compiles.insert("two", *two, "code two"));
+  REQUIRE(loads.get("one", {})->hit());
+  CHECK(user.counters.value("fused") == 2);
+  REQUIRE(loads.get("two", {})->hit());
+  CHECK(user.counters.value("fused") == 12);
+}
+
+TEST_CASE_FIXTURE(graphs, "a folder that cannot be collected keeps nothing") {
+  auto making = compiles.begin("source");
+  making->attach("none");
+  CHECK(compiles.insert("g", *making, "code").error().code() == errc::not_found);
+  CHECK(loads.get("g", {})->status == guarded_status::full_miss);
+}
+
+TEST_CASE_FIXTURE(graphs, "entries share attachments that are the same") {
+  REQUIRE(compile("g", "code"));
+  const auto before = rt.core().store()->stats().entries;
+  REQUIRE(compile("h", "other code"));
+  // Its variant and its list, and no kernel.
+  CHECK(rt.core().store()->stats().entries == before + 2);
+}
+
+TEST_CASE("a remote hit of a graph fills the disk with all that belongs to it") {
+  local_redis redis;
+  temporary_directory directory;
+  const auto machine = [&](const char* name, bool remote) {
+    config settings;
+    settings.store = directory / name;
+    settings.jobs = 1;
+    if (remote) settings.remote.url = redis.url();
+    return settings;
+  };
+  host none;
+  write_text(directory / "here/k1/k1.cubin", "kernel one");
+  {
+    runtime maker(machine("a", true));
+    const auto compiles = *graph_cache::open(maker, none.options(directory / "here"));
+    auto making = compiles.begin("source");
+    making->attach("k1");
+    REQUIRE(compiles.insert("g", *making, "code", "s0 > 1"));
+  }
+  {
+    runtime user(machine("b", true));
+    const auto found =
+        graph_cache::open(user, none.options(directory / "b_kernels"))->get("g", {{"s0", 2}});
+    REQUIRE(found);
+    REQUIRE(found->hit());
+    CHECK(found->from == tier::remote);
+  }
+  runtime alone(machine("b", false));
+  const auto found =
+      graph_cache::open(alone, none.options(directory / "c_kernels"))->get("g", {{"s0", 2}});
+  REQUIRE(found);
+  REQUIRE(found->hit());
+  CHECK(found->from == tier::disk);
+  CHECK(file_text(directory / "c_kernels/k1/k1.cubin") == "kernel one");
+}

@@ -1,0 +1,72 @@
+// Trees of values by path (semantics B2).
+#include "runtime/caches/nested/nested_cache.hpp"
+
+#include "runtime/handle/runtime.hpp"
+#include "tests/support/runtimes.hpp"
+
+#include <doctest/doctest.h>
+#include <thread>
+#include <vector>
+
+namespace hearth::test {
+namespace {
+
+nested_cache tree_in(runtime& rt, const char* root = "system") {
+  return nested_cache::open(rt, "tuning", key(root)).value();
+}
+
+} // namespace
+
+TEST_CASE_FIXTURE(on_disk,
+                  "B2: what is set at a path is looked up there, and the maps above descend") {
+  runtime rt(settings());
+  const auto tree = tree_in(rt);
+  CHECK_FALSE(*tree.lookup({"gemm"}));
+  REQUIRE(tree.set({"gemm", "64x64", "tf32"}, 1.5));
+  REQUIRE(tree.set({"gemm", "64x64", "fp32"}, 2.5));
+  CHECK(**tree.lookup({"gemm", "64x64", "tf32"}) == value(1.5));
+  CHECK(**tree.lookup({"gemm", "64x64"}) == value(value::map{{"tf32", 1.5}, {"fp32", 2.5}}));
+  CHECK_FALSE(*tree.lookup({"gemm", "64x64", "bf16"}));
+  REQUIRE(tree.set({"gemm", "64x64", "tf32"}, 1.25));
+  CHECK(**tree.lookup({"gemm", "64x64", "tf32"}) == value(1.25));
+  CHECK(tree.set({"gemm", "64x64", "tf32", "deeper"}, 1).error().code() == errc::invalid_argument);
+  CHECK(*tree.to_json() == "{\n  \"gemm\": {\n    \"64x64\": {\n      \"fp32\": 2.5,\n      "
+                           "\"tf32\": 1.25\n    }\n  }\n}");
+  CHECK(*tree_in(rt, "another system").to_json() == "{}");
+}
+
+TEST_CASE_FIXTURE(on_disk, "B2: values set at once by threads and processes are all there") {
+  constexpr int writers = 4, each = 12;
+  {
+    runtime one(settings()), two(settings()); // two processes, as far as the store can tell
+    std::vector<std::thread> threads;
+    for (int writer = 0; writer < writers; ++writer)
+      threads.emplace_back([&, writer] {
+        const auto tree = tree_in(writer % 2 == 0 ? one : two);
+        for (int i = 0; i < each; ++i)
+          CHECK(tree.set({"op", std::to_string(writer), std::to_string(i)}, i));
+      });
+    for (auto& thread : threads)
+      thread.join();
+  }
+  runtime later(settings());
+  const auto tree = tree_in(later);
+  for (int writer = 0; writer < writers; ++writer)
+    for (int i = 0; i < each; ++i) {
+      const auto found = tree.lookup({"op", std::to_string(writer), std::to_string(i)});
+      REQUIRE(found);
+      REQUIRE(*found);
+      CHECK(**found == value(i));
+    }
+}
+
+TEST_CASE_FIXTURE(on_disk, "B2: after shutdown a call says that the runtime is closed") {
+  runtime rt(settings());
+  const auto tree = tree_in(rt);
+  REQUIRE(tree.set({"a"}, 1));
+  rt.shutdown();
+  CHECK(tree.lookup({"a"}).error().code() == errc::closed);
+  CHECK(tree.set({"a"}, 2).error().code() == errc::closed);
+}
+
+} // namespace hearth::test

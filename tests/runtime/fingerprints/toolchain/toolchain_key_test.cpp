@@ -1,0 +1,161 @@
+// semantics B1, B7: what a toolchain and a machine are known by.
+#include "runtime/fingerprints/contents.hpp"
+#include "runtime/fingerprints/machine/system_info.hpp"
+#include "runtime/fingerprints/toolchain/toolchain_key.hpp"
+
+#include "tests/support/files.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <thread>
+
+using namespace hearth;
+using namespace hearth::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct toolchain_fixture {
+  void write(const std::string& name, const std::string& content) const {
+    write_text(directory / name, content);
+  }
+  toolchain_parts parts() const {
+    toolchain_parts all;
+    all.version = "2.7";
+    all.flags = {"-O2"};
+    all.trees = {{"core", directory / "src", {".py", ".cpp"}}};
+    all.files = {directory / "extra.txt"};
+    return all;
+  }
+  digest key() const {
+    const auto made = toolchain_key(parts()).get();
+    REQUIRE(made);
+    return *made;
+  }
+  toolchain_fixture() {
+    write("src/a.py", "a");
+    write("src/deep/b.cpp", "b");
+    write("src/notes.md", "n");
+    write("extra.txt", "e");
+  }
+
+  temporary_directory directory;
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(toolchain_fixture, "B7: every source file of a tree counts and no other") {
+  const auto before = key();
+  CHECK(key() == before);
+  write("src/notes.md", "other notes");
+  CHECK(key() == before);
+  write("src/deep/b.cpp", "changed");
+  const auto changed = key();
+  CHECK(changed != before);
+  fs::rename(directory / "src/a.py", directory / "src/z.py");
+  CHECK(key() != changed);
+}
+
+TEST_CASE_FIXTURE(toolchain_fixture,
+                  "B7: where a tree lies does not matter but what it is called does") {
+  const auto before = key();
+  fs::rename(directory / "src", directory / "moved");
+  auto other = parts();
+  other.trees[0].folder = directory / "moved";
+  CHECK(*toolchain_key(other).get() == before);
+  other.trees[0].name = "other";
+  CHECK(*toolchain_key(other).get() != before);
+}
+
+TEST_CASE_FIXTURE(toolchain_fixture, "B7: version flags files and compilers count") {
+  const auto before = key();
+  auto other = parts();
+  other.version = "2.8";
+  CHECK(*toolchain_key(other).get() != before);
+  other = parts();
+  other.flags = {"-O3"};
+  CHECK(*toolchain_key(other).get() != before);
+  write("compiler", "one");
+  ::chmod((directory / "compiler").c_str(), 0755);
+  other = parts();
+  other.compilers = {(directory / "compiler").string()};
+  const auto with_compiler = *toolchain_key(other).get();
+  CHECK(with_compiler != before);
+  write("compiler", "another");
+  CHECK(*toolchain_key(other).get() != with_compiler);
+  write("extra.txt", "changed");
+  CHECK(key() != before);
+}
+
+TEST_CASE_FIXTURE(toolchain_fixture, "B7: the key is made once and can be set and cleared") {
+  toolchain_key kept(parts());
+  const auto before = *kept.get();
+  write("src/a.py", "changed");
+  CHECK(*kept.get() == before);
+  kept.clear();
+  const auto after = *kept.get();
+  CHECK(after != before);
+  kept.set(before);
+  CHECK(*kept.get() == before);
+}
+
+TEST_CASE_FIXTURE(toolchain_fixture,
+                  "B7: what is missing or comes twice is an error that is not kept") {
+  auto wrong = parts();
+  wrong.files.push_back(directory / "none.txt");
+  toolchain_key kept(wrong);
+  CHECK(kept.get().error().code() == errc::not_found);
+  write("none.txt", "now it is there");
+  CHECK(kept.get());
+  wrong = parts();
+  wrong.trees.push_back(wrong.trees[0]);
+  CHECK(toolchain_key(wrong).get().error().to_string() ==
+        "invalid_argument: two parts of a toolchain are named 'core'");
+  wrong = parts();
+  wrong.compilers = {"no-such-compiler"};
+  CHECK(toolchain_key(wrong).get().error().code() == errc::not_found);
+  wrong = parts();
+  wrong.trees[0].folder = directory / "nowhere";
+  CHECK(toolchain_key(wrong).get().error().code() == errc::not_found);
+}
+
+TEST_CASE_FIXTURE(toolchain_fixture,
+                  "a tree of many files is the same however many threads read it") {
+  for (int i = 0; i < 200; ++i)
+    write("many/f" + std::to_string(i % 7) + "/" + std::to_string(i), std::to_string(i));
+  const auto tree = detail_of_tree(directory / "many");
+  REQUIRE(tree);
+  CHECK(tree->files.size() == 200);
+  CHECK(tree->files.at("f3/3").content == sha256("3"));
+  CHECK(tree->files.at("f3/3").bytes == 1);
+}
+
+TEST_CASE("B1: a machine is known by platform processor system compilers and driver") {
+  const temporary_directory root;
+  const auto write = [&](const std::string& name, const std::string& content) {
+    write_text(root / name, content);
+  };
+  write("proc/cpuinfo", "processor : 0\nvendor_id : A\nmodel name : B\nflags : avx2 sse\n\n"
+                        "processor : 1\nvendor_id : A\nmodel name : B\nflags : sse avx2 fma\n");
+  write("etc/os-release", "NAME=\"Debian\"\nID=debian\nVERSION_ID=\"12\"\n");
+  const auto without = system_details(root.path());
+  const auto& fields = *without.as<detail::map>();
+  CHECK(fields.at("os") == detail("debian 12"));
+  CHECK(fields.at("isa") == detail::set_of({"sse", "avx2"}));
+  CHECK(fields.at("platform") == detail("Linux"));
+  CHECK(fields.at("compilers").as<detail::map>()->contains("g++"));
+  CHECK_FALSE(fields.contains("gpus"));
+  write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 550.54\nGCC version: 12\n");
+  write("proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t NVIDIA H100\nIRQ: 7\n");
+  const auto with = system_details(root.path());
+  CHECK(with.as<detail::map>()->at("gpus") == detail(detail::list{"NVIDIA H100"}));
+  CHECK(with.as<detail::map>()->at("gpu_driver") == detail("nvidia NVIDIA UNIX x86_64 550.54"));
+  CHECK(with != without);
+  CHECK(system_details(root.path()) == with);
+}
+
+TEST_CASE("B1: this machine is looked at once and its digest is stable") {
+  CHECK(&system_info() == &system_info());
+  CHECK(system_key() == sha256(encode(system_details())));
+}

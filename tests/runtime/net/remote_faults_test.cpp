@@ -1,0 +1,230 @@
+// What networks and servers do wrong, each with the failure that it is (design section 11): the
+// answer comes within its deadline, says what happened in one line, and after the fault the same
+// server object works again.
+#include "tests/runtime/net/asker.hpp"
+#include "tests/support/fault_proxy.hpp"
+#include "tests/support/local_redis.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+using namespace hearth;
+using namespace hearth::test;
+
+namespace {
+
+struct faulty_redis {
+  local_redis redis;
+  fault_proxy proxy{redis.socket()};
+  std::shared_ptr<remote_client> server = connected(proxy.url());
+
+  faulty_redis() { REQUIRE(is_ok(ask(*server, {"SET", "k", "value"}))); }
+
+  /// Asks with the fault there, on a connection that was there before and on a new one; then heals
+  /// it and asks again.
+  void check(remote_failure old_connection, remote_failure new_connection,
+             std::chrono::milliseconds deadline = patient) {
+    const auto first = ask(*server, {"GET", "k"}, deadline);
+    CHECK(name_of(first) == actors::to_string(old_connection));
+    check_text(first);
+    const auto fresh = connected(proxy.url());
+    const auto second = ask(*fresh, {"GET", "k"}, deadline);
+    CHECK(name_of(second) == actors::to_string(new_connection));
+    check_text(second);
+    proxy.heal();
+    for (const auto& one : {server, fresh}) {
+      const auto healed = ask(*one, {"GET", "k"});
+      CHECK(is_ok(healed));
+      CHECK(healed.value.text == "value");
+    }
+  }
+
+  void check(remote_failure both, std::chrono::milliseconds deadline = patient) {
+    check(both, both, deadline);
+  }
+
+  static void check_text(const remote_reply& reply) {
+    CHECK(!reply.problem.empty());
+    CHECK(reply.problem.find('\n') == std::string::npos);
+    CHECK(reply.problem.starts_with("redis://127.0.0.1:"));
+  }
+};
+
+} // namespace
+
+TEST_CASE("remote faults: refused") {
+  faulty_redis faulty;
+  faulty.proxy.set(proxy_fault::refuse);
+  // The open connection ended before the command or after it was sent: both are seen.
+  const auto first = ask(*faulty.server, {"GET", "k"});
+  CHECK((first.failure == remote_failure::cut || first.failure == remote_failure::unreachable));
+  faulty.check(remote_failure::unreachable);
+}
+
+TEST_CASE("remote faults: a black hole is a timeout, at its deadline") {
+  faulty_redis faulty;
+  faulty.proxy.set(proxy_fault::black_hole);
+  faulty.check(remote_failure::timeout, 50ms);
+}
+
+TEST_CASE("remote faults: a byte a second is a timeout, at its deadline") {
+  faulty_redis faulty;
+  faulty.proxy.set(proxy_fault::drip);
+  faulty.check(remote_failure::timeout, 50ms);
+}
+
+TEST_CASE("remote faults: cut in the middle of a reply") {
+  faulty_redis faulty;
+  faulty.proxy.set(proxy_fault::cut);
+  faulty.check(remote_failure::cut);
+}
+
+TEST_CASE("remote faults: garbage, from the first byte or only later") {
+  faulty_redis faulty;
+  faulty.proxy.garbage();
+  faulty.check(remote_failure::garbage);
+  faulty.proxy.answer("\x16\x03\x01 hello", {"*"}); // as early as the greeting
+  faulty.check(remote_failure::garbage);
+  faulty.proxy.answer("+OK\r\n", {"*"}); // no reply to HELLO; good enough for GET at this level
+  CHECK(ask(*connected(faulty.proxy.url()), {"GET", "k"}).failure == remote_failure::garbage);
+}
+
+TEST_CASE("remote faults: a giant length is garbage at once") {
+  faulty_redis faulty;
+  faulty.proxy.giant_length();
+  faulty.check(remote_failure::garbage);
+}
+
+TEST_CASE("remote faults: more replies than commands are garbage") {
+  faulty_redis faulty;
+  faulty.proxy.answer("+OK\r\n+OK\r\n");
+  CHECK(is_ok(ask(*faulty.server, {"GET", "k"})));
+  faulty.proxy.heal();
+  // The surplus reply was the end of that connection, maybe just now.
+  const auto next = ask(*faulty.server, {"GET", "k"});
+  CHECK((next.value.text == "value" || next.failure == remote_failure::garbage));
+  CHECK(ask(*faulty.server, {"GET", "k"}).value.text == "value");
+}
+
+TEST_CASE("remote faults: what a server says when it will not or cannot") {
+  faulty_redis faulty;
+  const std::pair<const char*, remote_failure> errors[] = {
+      {"OOM command not allowed when used memory > 'maxmemory'.", remote_failure::refused},
+      {"LOADING Redis is loading the dataset in memory", remote_failure::refused},
+      {"READONLY You can't write against a read only replica.", remote_failure::refused},
+      {"MASTERDOWN Link with MASTER is down", remote_failure::refused},
+      {"NOAUTH Authentication required.", remote_failure::denied},
+      {"WRONGPASS invalid username-password pair or user is disabled.", remote_failure::denied},
+      {"NOPERM this user has no permissions to run the 'get' command", remote_failure::denied},
+      {"WRONGTYPE Operation against a key holding the wrong kind of value",
+       remote_failure::garbage},
+      {"ERR something else", remote_failure::refused},
+  };
+  for (const auto& [text, failure] : errors) {
+    CAPTURE(text);
+    faulty.proxy.error(text);
+    const auto connections = faulty.proxy.connections();
+    const auto got = ask(*faulty.server, {"GET", "k"});
+    CHECK(got.failure == failure);
+    CHECK(got.value.text == text);
+    faulty.check(failure);
+    // An error is a reply: the connection goes on. One more is the fresh one of the check.
+    CHECK(faulty.proxy.connections() == connections + 1);
+    faulty.proxy.error(text, {"HELLO"});
+    const auto fresh = connected(faulty.proxy.url());
+    CHECK(ask(*fresh, {"GET", "k"}).failure == failure);
+    faulty.proxy.heal();
+    CHECK(ask(*fresh, {"GET", "k"}).value.text == "value");
+  }
+}
+
+TEST_CASE("remote faults: a server that quotes our password in its error does not get it shown") {
+  const local_redis redis;
+  fault_proxy proxy(redis.socket());
+  proxy.error("ERR unknown subcommand `HELLO`, args beginning with: `3` `AUTH` `u` `hunter2`",
+              {"HELLO"});
+  auto endpoint = *parse_remote_url(proxy.url());
+  endpoint.user = "u";
+  endpoint.password = "hunter2";
+  const auto denied = ask(**connect_redis(endpoint), {"GET", "k"});
+  CHECK(denied.failure == remote_failure::refused);
+  CHECK(denied.problem.find("hunter2") == std::string::npos);
+  CHECK(denied.problem.find("***") != std::string::npos);
+}
+
+TEST_CASE("remote faults: an old server that does not know HELLO is spoken to in its way") {
+  const local_redis redis({.password = "s3cret"});
+  fault_proxy proxy(redis.socket());
+  proxy.error("ERR unknown command `HELLO`, with args beginning with: `3`", {"HELLO"});
+  auto endpoint = *parse_remote_url(proxy.url());
+  endpoint.password = "s3cret";
+  endpoint.database = 2;
+  const auto server = *connect_redis(endpoint);
+  CHECK(is_ok(ask(*server, {"SET", "k", "v"})));
+  CHECK(ask(*server, {"GET", "none"}).value.is_null());
+  endpoint.password = "wrong";
+  CHECK(ask(**connect_redis(endpoint), {"GET", "k"}).failure == remote_failure::denied);
+}
+
+TEST_CASE("remote faults: no such socket, host or port is unreachable at once") {
+  const temporary_directory directory;
+  CHECK(ask(*connected("redis+unix://" + (directory / "none.sock").string()), {"PING"}).failure ==
+        remote_failure::unreachable);
+  CHECK(ask(*connected("redis://127.0.0.1:" + std::to_string(free_port())), {"PING"}).failure ==
+        remote_failure::unreachable);
+  const auto lost = ask(*connected("redis://no-such-host.invalid"), {"PING"});
+  CHECK(lost.failure == remote_failure::unreachable);
+  CHECK(lost.problem.find("no-such-host.invalid") != std::string::npos);
+}
+
+namespace {
+
+// A name service that hangs until it is let go.
+struct hanging_resolver {
+  std::mutex mutex;
+  std::condition_variable moved;
+  bool free = false;
+  int asked = 0;
+  socket_address answer;
+
+  name_resolver resolver() {
+    return [this](const std::string&, std::uint16_t) -> expected<address_list> {
+      std::unique_lock lock(mutex);
+      ++asked;
+      moved.notify_all();
+      moved.wait(lock, [this] { return free; });
+      return address_list{answer};
+    };
+  }
+  void let_go() {
+    const std::scoped_lock lock(mutex);
+    free = true;
+    moved.notify_all();
+  }
+};
+
+} // namespace
+
+TEST_CASE("remote faults: a name service that hangs costs a deadline, and close does not wait") {
+  const local_redis redis;
+  auto hanging = std::make_shared<hanging_resolver>();
+  hanging->answer = unix_address(redis.socket().string());
+  // Keeps what it needs: its thread may outlive the test.
+  const name_resolver resolve = [hanging](const std::string& host, std::uint16_t port) {
+    return hanging->resolver()(host, port);
+  };
+  auto endpoint = *parse_remote_url("redis://slow.example");
+  const auto server = *connect_redis(endpoint, {}, resolve);
+  CHECK(ask(*server, {"PING"}, 20ms).failure == remote_failure::timeout);
+  CHECK(ask(*server, {"PING"}, 20ms).failure == remote_failure::timeout);
+  endpoint.connect_deadline = 20ms;
+  const auto hasty = *connect_redis(endpoint, {}, resolve);
+  CHECK(ask(*hasty, {"PING"}).failure == remote_failure::timeout);
+  // One lookup at a time, however often somebody asks.
+  CHECK(ask(*hasty, {"PING"}).failure == remote_failure::unreachable);
+  hasty->close();
+  hanging->let_go();
+  CHECK(is_ok(ask(*server, {"PING"})));
+  server->close();
+}

@@ -1,0 +1,150 @@
+#include "runtime/os/files/pending_file.hpp"
+
+#include "runtime/os/files/whole_file.hpp"
+#include "tests/support/child_process.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <iterator>
+#include <random>
+#include <string>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+using namespace hearth;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct place {
+  std::string text() const { return read_whole_file(target, 1 << 20).value_or("none"); }
+  // How many names there are in the folder.
+  std::ptrdiff_t names() const {
+    return std::distance(fs::directory_iterator(directory.path()), fs::directory_iterator());
+  }
+
+  test::temporary_directory directory;
+  fs::path target = directory / "file";
+};
+
+constexpr int many = 300;
+
+std::vector<pending_file> begin_many(const fs::path& folder, const std::string& text) {
+  std::vector<pending_file> files;
+  for (int i = 0; i < many; ++i) {
+    files.push_back(pending_file::begin(folder / std::to_string(i)).value());
+    REQUIRE(files.back().write(text));
+  }
+  return files;
+}
+
+// The end of every child, and of what they left behind, which is this process's by now.
+void wait_for_all() {
+  while (::wait(nullptr) > 0 || errno == EINTR) {
+  }
+}
+
+} // namespace
+
+TEST_CASE("a pending file is seen when it is committed, in place of what was there") {
+  const place here;
+  REQUIRE(replace_whole_file(here.target, "old"));
+  auto file = pending_file::begin(here.target);
+  REQUIRE(file);
+  REQUIRE(file->write("new "));
+  REQUIRE(file->write("bytes"));
+  REQUIRE(file->sync());
+  CHECK(here.text() == "old");
+  REQUIRE(file->commit());
+  CHECK(here.text() == "new bytes");
+  CHECK(here.names() == 1);
+}
+
+TEST_CASE("a pending file that is not committed leaves what was there and nothing else") {
+  const place here;
+  REQUIRE(replace_whole_file(here.target, "old"));
+  {
+    auto file = pending_file::begin(here.target);
+    REQUIRE(file);
+    auto moved = std::move(*file);
+    REQUIRE(moved.write("new"));
+    CHECK(here.text() == "old");
+  }
+  CHECK(here.text() == "old");
+  CHECK(here.names() == 1);
+}
+
+TEST_CASE("a pending file has the mode that was asked for") {
+  const place here;
+  auto file = pending_file::begin(here.target, 0600);
+  REQUIRE(file);
+  REQUIRE(file->commit());
+  CHECK(fs::status(here.target).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+}
+
+TEST_CASE("a pending file in a folder that is not there is an error that names it") {
+  const place here;
+  const auto file = pending_file::begin(here.directory / "missing" / "file");
+  REQUIRE(!file);
+  CHECK(file.error().code() == errc::not_found);
+  CHECK(file.error().text().find("missing/file") != std::string::npos);
+}
+
+TEST_CASE("of files that are committed together the first that cannot be is told") {
+  const place here;
+  fs::create_directories(here.directory / "folder" / "is not empty");
+  std::vector<pending_file> files;
+  for (const auto* name : {"one", "folder", "two"}) {
+    files.push_back(pending_file::begin(here.directory / name).value());
+    REQUIRE(files.back().write("new"));
+  }
+  const auto refused = pending_file::commit_all(files);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().text().find((here.directory / "folder").string()) != std::string::npos);
+  CHECK_FALSE(fs::exists(here.directory / "two"));
+  files.clear();
+  CHECK(here.names() == 2); // "one" and the folder
+}
+
+// $HEARTH_COMMIT_ROUNDS says how often; 20 without.
+TEST_CASE("files that are committed together are all there or none whenever they are killed") {
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+  const char* asked = std::getenv("HEARTH_COMMIT_ROUNDS");
+  const int rounds = asked ? std::atoi(asked) : 20;
+  std::mt19937 random(7);
+  const place here;
+  int all = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const auto text = std::to_string(round);
+    int ready[2];
+    REQUIRE(::pipe(ready) == 0);
+    test::child_process child([&] {
+      auto files = begin_many(here.directory.path(), text);
+      if (::write(ready[1], "r", 1) != 1) return 1;
+      return pending_file::commit_all(files) ? 0 : 2;
+    });
+    char mark = 0;
+    REQUIRE(::read(ready[0], &mark, 1) == 1);
+    const auto kill_at = std::chrono::steady_clock::now() + random() % 10'000 * 1us;
+    while (std::chrono::steady_clock::now() < kill_at) {
+    }
+    child.kill();
+    child.wait();
+    wait_for_all();
+    ::close(ready[0]);
+    ::close(ready[1]);
+    int fresh = 0;
+    for (int i = 0; i < many; ++i)
+      fresh += read_whole_file(here.directory / std::to_string(i), 100).value_or("") == text;
+    CHECK_MESSAGE((fresh == 0 || fresh == many), fresh << " of " << many << " are new");
+    CHECK((here.names() == 0 || here.names() == many));
+    all += fresh == many;
+  }
+  MESSAGE(all << " of " << rounds << " rounds put all files in place");
+}

@@ -1,0 +1,73 @@
+#include "runtime/simulation/script/interpreter.hpp"
+
+#include "runtime/simulation/script/parser.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace hearth;
+
+namespace {
+
+script::run_result run(const std::string& text, std::uint64_t seed = 0) {
+  const auto parsed = script::parse("t", text);
+  REQUIRE_MESSAGE(parsed, parsed.error().text());
+  return script::run(*parsed, {seed});
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const std::string one_get = "process a\nclient x in a\nx asks a.memory get c/k\nsettle\n";
+
+} // namespace
+
+TEST_CASE("an expectation that does not hold is told with what came and the messages before") {
+  const auto result = run(one_get + "expect x hit *\n");
+  CHECK_FALSE(result.passed);
+  CHECK(has(result.failure, "t:5: expect x hit *\n  expected: hit *\n  got:      miss\n"));
+  CHECK(has(result.failure, "0.000ms a.disk[0] => a.memory[0]: miss\n"));
+}
+
+TEST_CASE("every kind of expectation can fail") {
+  for (const auto* expectation :
+       {"expect x waiting", "expect x hit", "expect a.memory misses = 7", "expect a.store hits > 0",
+        "expect a.memory nonsense = 0", "expect no trace *miss", "expect log a *",
+        "expect trace\n  a.memory[0] => x: miss\n  x -> a.memory[0]: *\nend",
+        "x asks a.memory acquire c/k as held\nx asks a.memory acquire c/k\nsettle within 1s\n"
+        "expect all answered",
+        "crash a\nexpect a.store intact"}) {
+    CAPTURE(expectation);
+    CHECK_FALSE(run(one_get + expectation).passed);
+  }
+}
+
+TEST_CASE("a script that does not end is stopped") {
+  const std::string endless = "process a\nprocess b\nclient x in a\nclient y in b\n"
+                              "x asks a.memory lock c/k\nsettle\ny asks b.memory lock c/k\n";
+  CHECK(has(run(endless + "limit steps 100\nrun 60min").failure, "expected: at most 100 messages"));
+  CHECK(has(run(endless + "limit time 1s\nrun 60min").failure,
+            "expected: at most 1000.000ms of virtual time"));
+}
+
+TEST_CASE("one seed gives one trace and others others") {
+  const std::string race = "process a\nclient x in a\nclient y in a\nx asks a.memory insert c/k "
+                           "\"1\"\ny asks a.memory get c/other\nx asks a.memory get c/k\nsettle\n";
+  CHECK(run(race, 5).trace == run(race, 5).trace);
+  bool differs = false;
+  for (std::uint64_t seed = 1; seed < 20; ++seed)
+    differs = differs || run(race, seed).trace != run(race).trace;
+  CHECK(differs);
+}
+
+TEST_CASE("what may happen happens under some seeds") {
+  const std::string chance = one_get + "maybe expect x hit\n";
+  CHECK(run(chance).passed);
+  int failed = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    failed += !run(chance, seed).passed;
+  CHECK(failed > 0);
+  CHECK(failed < 20);
+}

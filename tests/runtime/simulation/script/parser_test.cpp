@@ -1,0 +1,75 @@
+#include "runtime/simulation/script/parser.hpp"
+#include "tests/support/files.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+using namespace hearth;
+
+namespace {
+
+std::string problem_of(const std::string& text) {
+  const auto parsed = script::parse("t", text);
+  return parsed ? "" : parsed.error().text();
+}
+
+} // namespace
+
+TEST_CASE("a malformed script is told by file line and column and what was expected") {
+  CHECK(problem_of("procss a") ==
+        "t:1:1: expected a statement or the name of a client, got 'procss'");
+  CHECK(problem_of("process a\n\n  client x on a") == "t:3:12: expected 'in', got 'on'");
+  CHECK(problem_of("process a\nclient x in b") ==
+        "t:2:13: expected the name of a process, got 'b'");
+  CHECK(problem_of("process a\nprocess a") == "t:2:9: expected a name that is not taken, got 'a'");
+  CHECK(problem_of("process a\nclient x in a\nx asks a.memory get fxgraph") ==
+        "t:3:21: expected a key, as fxgraph/matmul or tunes@2/\"a b\", got 'fxgraph'");
+  CHECK(problem_of("process a\nclient x in a\nx asks a.memory insert c/k \"v") ==
+        "t:3:28: expected a closing quote for this one");
+  CHECK(problem_of("process a\nclient x in a\nx asks a.memory get c/k more") ==
+        "t:3:25: expected the end of the line, got 'more'");
+  CHECK(problem_of("advance 5") == "t:1:9: expected a time, as 5ms or 1ms..5ms, got '5'");
+  CHECK(problem_of("expect x miss") == "t:1:8: expected an answer, or PROCESS.ACTOR, got 'x'");
+  CHECK(problem_of("expect trace\n  a\n") ==
+        "t:1:1: expected 'end' after the lines of this trace, but the script ends");
+  CHECK(problem_of("process a\ndisk a fails write EFOO") ==
+        "t:2:20: expected an errno, as ENOSPC or EIO, got 'EFOO'");
+  CHECK(problem_of("maybe host b") ==
+        "t:1:7: expected something that may also not happen after maybe");
+}
+
+TEST_CASE("a message that an actor does not have is told with those that it has") {
+  const auto problem = problem_of("process a\nclient x in a\nx asks a.autotune find k");
+  CHECK(problem == "t:3:19: expected one of: best, save; got 'find'");
+}
+
+TEST_CASE("comments and empty lines are no statements") {
+  const auto parsed = script::parse("t", "# one\n\nprocess a # two\nclient x in a\n"
+                                         "x asks a.memory insert c/#7 \"a # b\"\n");
+  REQUIRE(parsed);
+  CHECK(parsed->statements.size() == 3);
+  CHECK(parsed->statements.back().line == 5);
+}
+
+TEST_CASE("every message of every actor that there is is sent by some script") {
+  std::set<const simulation::message_row*> sent;
+  const auto folder = std::filesystem::path(HEARTH_SOURCE_DIR) / "tests" / "scripts";
+  std::size_t scripts = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    CHECK(entry.path().extension() == ".script");
+    const auto parsed = script::parse(entry.path().filename(), test::file_text(entry.path()));
+    REQUIRE_MESSAGE(parsed, parsed.error().text());
+    ++scripts;
+    for (const auto& one : parsed->statements)
+      if (const auto* message = std::get_if<script::send_message>(&one.what))
+        sent.insert(message->row);
+  }
+  CHECK(scripts >= 60);
+  for (const auto& row : simulation::message_table()) {
+    CAPTURE(row.usage());
+    CHECK(sent.contains(&row));
+  }
+}
