@@ -161,7 +161,7 @@ void look_again(action_cache_pointer self, const job_ptr& job) {
 }
 
 void go_on(action_cache_pointer self, const job_ptr& job, const lease_reply& reply) {
-  job->lease = reply.lease;
+  job->lease = reply.lease.take();
   if (reply.found.hit())
     answer_found(self, job, reply.found.value);
   else if (!is_wanted(*job))

@@ -146,7 +146,7 @@ caf::result<bundle_end> finish(autotune_bundler_pointer self, std::uint64_t id) 
   self->request(self->state.shards.owner_of(key), caf::infinite, verb::lock_v, key)
       .then(
           [=](const lease_reply& lock) {
-            store(self, std::make_shared<const ending>(ending{ended, lock.lease, promise}));
+            store(self, std::make_shared<const ending>(ending{ended, lock.lease.take(), promise}));
           },
           [=](const caf::error&) { // no lock to be had: better stored than not
             store(self, std::make_shared<const ending>(ending{ended, 0, promise}));

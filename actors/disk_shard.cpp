@@ -18,7 +18,7 @@ void collect(disk_shard_pointer self, disk_shard_state::pending_write write) {
   state.pending.push_back(std::move(write));
   if (state.group_is_due) return;
   state.group_is_due = true;
-  self->send(self, verb::group_v); // behind all that the mailbox holds now
+  self->send(self, verb::write_v); // behind all that the mailbox holds now
 }
 
 void log_failure_once(disk_shard_state& state, const error& why) {
@@ -27,34 +27,27 @@ void log_failure_once(disk_shard_state& state, const error& why) {
   state.log(log_level::warning, "the disk tier cannot write: " + why.text());
 }
 
-// What a group did to the shard's epoch. When somebody else moved it too, the range is reported as
-// unknown (0 to now), so that whoever reads it starts over.
-struct epoch_range {
-  std::uint64_t before;
-  std::uint64_t after;
-};
-
 void answer_insert(disk_shard_state& state, disk_shard_state::insert_promise& promise,
-                   const write_request& result, epoch_range epochs) {
+                   const write_request& result, epoch_change epochs) {
   if (result.status == write_status::failed) {
     log_failure_once(state, result.why);
     promise.deliver(to_caf(result.why));
     return;
   }
   state.failure_was_logged = false;
-  promise.deliver(result.status == write_status::inserted ? insert_outcome::inserted
-                                                          : insert_outcome::exists,
-                  epochs.before, epochs.after);
+  const auto outcome =
+      result.status == write_status::inserted ? insert_outcome::inserted : insert_outcome::exists;
+  promise.deliver(disk_insert_reply{outcome, epochs});
 }
 
 void answer_change(disk_shard_state& state, disk_shard_state::change_promise& promise,
-                   const write_request& result, epoch_range epochs) {
+                   const write_request& result, epoch_change epochs) {
   if (result.status == write_status::failed) {
     log_failure_once(state, result.why);
     promise.deliver(to_caf(result.why));
     return;
   }
-  promise.deliver(epochs.before, epochs.after, result.status != write_status::absent);
+  promise.deliver(disk_change_reply{result.status != write_status::absent, epochs});
 }
 
 // Applies one group within the bounds, from `first` on; returns the first that is left.
@@ -75,7 +68,7 @@ std::size_t write_group(disk_shard_state& state,
   const auto before = state.store->epoch(state.shard);
   const auto moves = state.store->apply(state.shard, group);
   const auto after = state.store->epoch(state.shard);
-  const epoch_range epochs{after - before == moves ? before : 0, after};
+  const epoch_change epochs{after - before == moves ? before : 0, after};
   for (std::size_t i = 0; i < group.size(); ++i) {
     auto& promise = writes[first + i].promise;
     if (auto* insert = std::get_if<disk_shard_state::insert_promise>(&promise))
@@ -124,21 +117,21 @@ disk_shard_actor::behavior_type disk_shard(disk_shard_pointer self,
   return {
       [self](verb::load, const cache_key& key) { return load(self->state, key); },
       [self](verb::insert, const cache_key& key, const artifact& value) {
-        auto promise = self->make_response_promise<insert_outcome, std::uint64_t, std::uint64_t>();
+        auto promise = self->make_response_promise<disk_insert_reply>();
         collect(self, {write_kind::insert, key, value, promise});
         return promise;
       },
       [self](verb::put, const cache_key& key, const artifact& value) {
-        auto promise = self->make_response_promise<std::uint64_t, std::uint64_t, bool>();
+        auto promise = self->make_response_promise<disk_change_reply>();
         collect(self, {write_kind::put, key, value, promise});
         return promise;
       },
       [self](verb::erase, const cache_key& key) {
-        auto promise = self->make_response_promise<std::uint64_t, std::uint64_t, bool>();
+        auto promise = self->make_response_promise<disk_change_reply>();
         collect(self, {write_kind::erase, key, {}, promise});
         return promise;
       },
-      [self](verb::group) { write_pending(self->state); },
+      [self](verb::write) { write_pending(self->state); },
       [self](verb::sync) {
         write_pending(self->state);
         return done{};

@@ -21,8 +21,8 @@ namespace hearth::actors {
 struct disk_shard_state {
   static inline const char* name = "disk_shard";
 
-  using insert_promise = caf::typed_response_promise<insert_outcome, std::uint64_t, std::uint64_t>;
-  using change_promise = caf::typed_response_promise<std::uint64_t, std::uint64_t, bool>;
+  using insert_promise = caf::typed_response_promise<disk_insert_reply>;
+  using change_promise = caf::typed_response_promise<disk_change_reply>;
 
   /// A write that waits for its group.
   struct pending_write {

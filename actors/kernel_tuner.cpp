@@ -132,7 +132,7 @@ void start(self_pointer self, const tune_request_ptr& request) {
   self->request(self->state.config.shards.owner_of(lock), until_it_ends, verb::lock_v, lock)
       .then(
           [=](const lease_reply& reply) {
-            job->lease = reply.lease;
+            job->lease = reply.lease.take();
             job->waited = reply.waited;
             job->start_ns = now_ns(self);
             look_again(self, job);

@@ -93,16 +93,16 @@ memory_shard_actor::behavior_type memory_shard(shard::self_pointer self,
       [self](verb::acquire, const cache_key& key) {
         auto waiting = requester(self);
         auto promise = waiting.reply;
-        shard::acquire(self, key, std::move(waiting), true);
+        shard::acquire(self, key, std::move(waiting));
         return promise.promise();
       },
       [self](verb::acquire, const cache_key& key, const lease_completion& reply) {
-        shard::acquire(self, key, {reply, {}, false}, true);
+        shard::acquire(self, key, {reply, {}, false});
       },
       [self](verb::lock, const cache_key& key) {
         auto waiting = requester(self);
         auto promise = waiting.reply;
-        shard::acquire(self, key, std::move(waiting), false);
+        shard::lock(self, key, std::move(waiting));
         return promise.promise();
       },
       [self](verb::fulfil, lease_id id, const artifact& value) {
@@ -119,11 +119,11 @@ memory_shard_actor::behavior_type memory_shard(shard::self_pointer self,
       [self](verb::promote, const cache_key& key, const artifact& value, std::uint64_t epoch) {
         shard::promote(self, key, value, epoch);
       },
-      [self](verb::poll) { shard::poll(self); },
-      [self](verb::retry, const cache_key& key) { shard::poll_fleet(self, key); },
-      [self](verb::group) { shard::ask_remote(self); },
-      [self](verb::save) { shard::flush_unpersisted(self); },
-      [self](verb::tick) { shard::tick(self); },
+      [self](verb::poll_lease) { shard::poll_leases(self); },
+      [self](verb::poll_fleet, const cache_key& key) { shard::poll_fleet(self, key); },
+      [self](verb::ask_remote) { shard::ask_remote(self); },
+      [self](verb::flush) { shard::flush_unpersisted(self); },
+      [self](verb::reclaim) { shard::reclaim(self); },
       [self](verb::list, std::uint32_t cache) { return entries_of(self->state, cache); },
       [self](verb::clear) {
         shard::clear_memory(self);

@@ -38,7 +38,8 @@ struct memory_shard_config {
   std::chrono::milliseconds longest_poll{10};
   std::chrono::milliseconds shortest_fleet_poll{5}; ///< for a lease that another host holds
   std::chrono::milliseconds longest_fleet_poll{200};
-  std::chrono::milliseconds first_tick{50}; ///< when what readers held is looked at again; doubles
+  std::chrono::milliseconds first_reclaim{
+      50}; ///< when what readers held is looked at again; doubles
   log_sink log;
 };
 
@@ -100,9 +101,9 @@ struct memory_shard_state {
   std::set<caf::actor_addr> monitored;                       ///< who asked for leases: once each
   std::unordered_map<std::uint32_t, named_cache_ptr> caches; ///< by number, for hits on disk
   lease_id last_lease = 0;
-  bool tick_is_due = false;
-  unsigned ticks_left = 0; ///< before an idle shard stops looking
-  std::chrono::milliseconds tick_interval{50};
+  bool reclaim_is_due = false;
+  unsigned reclaims_left = 0; ///< before an idle shard stops looking
+  std::chrono::milliseconds reclaim_interval{50};
   /// What memory took in while the disk failed: stored when it answers again, one by one.
   std::unordered_set<cache_key, cache_key_hash> unpersisted;
   std::deque<cache_key> unpersisted_in_order; ///< and some that are not to be stored any more

@@ -30,7 +30,7 @@ void sync(remote::self_pointer self, reply_target<done> reply) {
   if (!state.syncs.empty()) remote::watch(self);
 }
 
-void tick(remote::self_pointer self) {
+void probe_or_watch(remote::self_pointer self) {
   if (!remote::is_in_service(self->state))
     remote::probe(self);
   else if (!self->state.syncs.empty())
@@ -62,10 +62,10 @@ remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_t
         return promise;
       },
       [self](verb::release, const cache_key& key) { remote::give_back(self, key); },
-      [self](verb::poll) { remote::take_replies(self); },
-      [self](verb::tick) { tick(self); },
+      [self](verb::receive) { remote::take_replies(self); },
+      [self](verb::probe) { probe_or_watch(self); },
       [self](verb::renew) { remote::renew_leases(self); },
-      [self](verb::retry) { remote::retry_writes(self); },
+      [self](verb::resend) { remote::retry_writes(self); },
       [self](verb::sync) {
         auto promise = self->make_response_promise<done>();
         sync(self, promise);

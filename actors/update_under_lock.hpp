@@ -100,7 +100,7 @@ void update_under_lock(Self self, const memory_shard_actor& shard, const cache_k
   self->request(shard, caf::infinite, verb::lock_v, key)
       .then(
           [update](const lease_reply& reply) {
-            update->lock = reply.lease;
+            update->lock = reply.lease.take();
             detail::read_and_store(update);
           },
           [update](const caf::error& why) { update->next(fail(from_caf(why))); });

@@ -26,26 +26,38 @@ if(TARGET hearth::jemalloc)
   target_link_libraries(hearth_allocator INTERFACE hearth::jemalloc)
 endif()
 
-# Sources of one folder are compiled together, so many at most at a time: what they share is parsed,
-# instantiated and optimised once (docs/building.md).
-option(HEARTH_UNITY "Compile the sources of a folder together" OFF)
-set(HEARTH_UNITY_SOURCES 16 CACHE STRING "How many sources are compiled together at most")
+# Sources are compiled together: what they share is parsed, instantiated and optimised once
+# (docs/building.md). `folder`: those of a folder; `target`: those of a library or test program.
+set(HEARTH_UNITY "off" CACHE STRING "What is compiled together: off, folder or target")
+set_property(CACHE HEARTH_UNITY PROPERTY STRINGS off folder target)
+set(HEARTH_UNITY_SOURCES 40 CACHE STRING "How many sources are compiled together at most")
 
-# hearth_unity(TARGET): with HEARTH_UNITY, joins the sources of TARGET, folder by folder. Sources of
-# different folders are never joined: a name in an unnamed namespace is unique in its folder.
+# hearth_unity(TARGET [SOURCES]): joins the sources of TARGET as HEARTH_UNITY says; with a number, so
+# many of the whole target.
+# A name in an unnamed namespace is unique in its library; a test has a namespace of its own.
 function(hearth_unity target)
+  if(HEARTH_UNITY STREQUAL "off")
+    return()
+  endif()
+  set(most ${HEARTH_UNITY_SOURCES})
+  if(ARGC GREATER 1)
+    set(most ${ARGV1})
+  endif()
   get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
-    cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE folder)
-    cmake_path(GET folder PARENT_PATH folder)
-    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
-    string(MAKE_C_IDENTIFIER ${folder} folder)
-    list(APPEND of_${folder} ${source})
-    list(LENGTH of_${folder} count)
-    math(EXPR part "(${count} - 1) / ${HEARTH_UNITY_SOURCES}")
-    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${folder}_${part})
+    set(group ${target})
+    if(HEARTH_UNITY STREQUAL "folder" AND ARGC EQUAL 1)
+      cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE folder)
+      cmake_path(GET folder PARENT_PATH folder)
+      cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
+      string(MAKE_C_IDENTIFIER ${folder} group)
+    endif()
+    list(APPEND of_${group} ${source})
+    list(LENGTH of_${group} count)
+    math(EXPR part "(${count} - 1) / ${most}")
+    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${group}_${part})
   endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${HEARTH_UNITY} UNITY_BUILD_MODE GROUP)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
 # hearth_library(NAME [SOURCE...]): a static library, of all sources of this folder unless some are

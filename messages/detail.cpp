@@ -1,6 +1,7 @@
 #include "messages/detail.hpp"
 
 #include "messages/details/paths.hpp"
+#include "messages/hex.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +24,7 @@ std::string describe_text(std::string_view text) {
     else if (c == '\n')
       out += "\\n";
     else if (byte < 0x20 || byte == 0x7f)
-      out += fmt::format("\\x{:02x}", byte);
+      append_hex_escape(out, c);
     else
       out += c;
   }
@@ -76,8 +77,7 @@ struct describer {
   }
   std::string operator()(const detail::bytes& b) const {
     std::string out = fmt::format("{} bytes ", b.raw.size());
-    for (const char c : b.raw.substr(0, limit / 2))
-      out += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    append_hex(out, std::string_view(b.raw).substr(0, limit / 2));
     return out;
   }
   std::string operator()(const detail::list& l) const { return items(l, "[", "]"); }

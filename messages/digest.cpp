@@ -2,6 +2,7 @@
 
 #include "messages/hex.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <openssl/evp.h>
 #include <utility>
@@ -30,6 +31,13 @@ void require(bool holds) {
 }
 
 } // namespace
+
+std::optional<digest> digest::of_bytes(std::string_view bytes) noexcept {
+  digest made;
+  if (bytes.size() != made.bytes.size()) return std::nullopt;
+  std::copy(bytes.begin(), bytes.end(), made.bytes.begin());
+  return made;
+}
 
 std::string digest::hex() const {
   std::string text;

@@ -5,6 +5,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,8 @@ namespace hearth {
 struct digest {
   std::array<std::uint8_t, 32> bytes{};
 
+  /// The digest whose bytes these are; nothing unless they are 32.
+  static std::optional<digest> of_bytes(std::string_view bytes) noexcept;
   /// The bytes, for as long as the digest stays.
   std::string_view view() const noexcept {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

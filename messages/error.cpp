@@ -30,13 +30,14 @@ constexpr std::array rows{
     row{"process_failed", compile}, row{"rejected", compile},
     row{"overflow", input},         row{"division_by_zero", input},
     row{"unknown_name", input},     row{"remote", remote},
-    row{"internal", internal},
+    row{"internal", internal},      row{"program_not_found", input},
+    row{"program_refused", input},
 };
-static_assert(rows.size() == static_cast<std::size_t>(errc::internal));
+static_assert(rows.size() == static_cast<std::size_t>(errc::program_refused));
 
 const row& row_of(errc code) noexcept {
   const auto index = static_cast<std::size_t>(code) - 1;
-  return index < rows.size() ? rows[index] : rows.back();
+  return rows[index < rows.size() ? index : static_cast<std::size_t>(errc::internal) - 1];
 }
 
 } // namespace

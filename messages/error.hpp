@@ -43,6 +43,8 @@ enum class errc : std::uint8_t {
   unknown_name,         ///< a name that nothing defines
   remote,               ///< the remote tier refused, stalled or lied
   internal,             ///< a broken invariant of Hearth: a bug
+  program_not_found,    ///< a program that was to be run is not there
+  program_refused,      ///< a program that was to be run is none, or not executable
 };
 
 /// The code's name as it is written above ("no_space").

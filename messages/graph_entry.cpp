@@ -22,11 +22,11 @@ bool take_attachment(const value& v, attachment_name& into) {
   if (!items || items->size() != 2) return false;
   const auto* folder = (*items)[0].as<std::string>();
   const auto* bytes = (*items)[1].as<binary>();
-  if (!folder || !is_inner_path(*folder) || !bytes ||
-      bytes->bytes.size() != into.content.bytes.size())
-    return false;
+  if (!folder || !is_inner_path(*folder) || !bytes) return false;
+  const auto content = digest::of_bytes(bytes->bytes);
+  if (!content) return false;
   into.folder = *folder;
-  std::copy(bytes->bytes.begin(), bytes->bytes.end(), into.content.bytes.begin());
+  into.content = *content;
   return true;
 }
 

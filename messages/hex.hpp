@@ -1,10 +1,25 @@
 // Bytes as hexadecimal digits. Pure functions, any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace hearth {
+
+/// What a digit is worth, of either case; -1: it is none.
+constexpr int hex_digit(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+/// The byte of two digits; nothing when one of them is none.
+constexpr std::optional<char> hex_byte(char high, char low) noexcept {
+  if (hex_digit(high) < 0 || hex_digit(low) < 0) return std::nullopt;
+  return static_cast<char>(hex_digit(high) * 16 + hex_digit(low));
+}
 
 /// Appends two lower-case digits a byte.
 inline void append_hex(std::string& out, std::string_view bytes) {
@@ -17,6 +32,12 @@ inline void append_hex(std::string& out, std::string_view bytes) {
     *at++ = digits[bits >> 4];
     *at++ = digits[bits & 15];
   }
+}
+
+/// Appends `\x` and the digits of a byte, as texts show what cannot be printed.
+inline void append_hex_escape(std::string& out, char byte) {
+  out += "\\x";
+  append_hex(out, {&byte, 1});
 }
 
 } // namespace hearth

@@ -1,6 +1,7 @@
 #include "messages/key.hpp"
 
 #include "messages/digest.hpp"
+#include "messages/hex.hpp"
 #include "messages/value.hpp"
 
 #include <algorithm>
@@ -32,12 +33,8 @@ void describe_into(std::string& out, const value& v, std::size_t limit) {
   } else if (const auto* number = v.as<std::int64_t>()) {
     out += std::to_string(*number);
   } else if (const auto* raw = v.as<binary>()) {
-    constexpr std::string_view digits = "0123456789abcdef";
     out += "b'";
-    for (const char c : raw->bytes.substr(0, limit / 2)) {
-      out += digits[static_cast<unsigned char>(c) >> 4];
-      out += digits[static_cast<unsigned char>(c) & 15];
-    }
+    append_hex(out, std::string_view(raw->bytes).substr(0, limit / 2));
     out += '\'';
   } else if (const auto* items = v.as<value::array>()) {
     out += '(';

@@ -48,15 +48,15 @@ using memory_shard_actor = actor_of<
     // A hit on disk at a caller's thread: keep it in memory, unless the disk shard's epoch moved.
     void(verb::promote, cache_key, artifact, std::uint64_t),
     // To itself: look again for leases that other processes hold, ...
-    void(verb::poll),
+    void(verb::poll_lease),
     // ... or for this one, which another host holds.
-    void(verb::retry, cache_key),
+    void(verb::poll_fleet, cache_key),
     // To itself: ask the remote tier, of all that it has to be asked for by now.
-    void(verb::group),
+    void(verb::ask_remote),
     // To itself: store what the disk could not take.
-    void(verb::save),
+    void(verb::flush),
     // To itself: free what readers let go of.
-    void(verb::tick),
+    void(verb::reclaim),
     // What memory holds of the cache of this number.
     caf::result<entry_list>(verb::list, std::uint32_t),
     // Drops everything in memory.
@@ -67,14 +67,11 @@ using memory_shard_actor = actor_of<
 using disk_shard_actor =
     actor_of<caf::result<lookup>(verb::load, cache_key),
              // Writes are collected while the mailbox has any, then go to the store as one group.
-             // All answer with the shard's epoch before and after; put and erase with whether there
-             // was an entry.
-             caf::result<insert_outcome, std::uint64_t, std::uint64_t>(verb::insert, cache_key,
-                                                                       artifact),
-             caf::result<std::uint64_t, std::uint64_t, bool>(verb::put, cache_key, artifact),
-             caf::result<std::uint64_t, std::uint64_t, bool>(verb::erase, cache_key),
+             caf::result<disk_insert_reply>(verb::insert, cache_key, artifact),
+             caf::result<disk_change_reply>(verb::put, cache_key, artifact),
+             caf::result<disk_change_reply>(verb::erase, cache_key),
              // To itself: write the group.
-             void(verb::group),
+             void(verb::write),
              // Everything before this is acknowledged when the answer comes.
              caf::result<done>(verb::sync)>;
 
@@ -91,13 +88,13 @@ using remote_tier_actor = actor_of<
     // that came before.
     caf::result<fleet_lease>(verb::lock, cache_key), void(verb::release, cache_key),
     // To itself: replies have come, ...
-    void(verb::poll),
+    void(verb::receive),
     // ... a probe is due, ...
-    void(verb::tick),
+    void(verb::probe),
     // ... leases have to be renewed, ...
     void(verb::renew),
     // ... writes that the server refused may be tried again.
-    void(verb::retry),
+    void(verb::resend),
     // Gives all leases back, and answers when nothing is left to write or it cannot be.
     caf::result<done>(verb::sync), caf::result<remote_tier_stats>(verb::stats)>;
 

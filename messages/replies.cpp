@@ -1,6 +1,33 @@
 #include "messages/replies.hpp"
 
+#include <atomic>
+
 namespace hearth {
+
+struct offered_lease::offer {
+  offer(lease_id number, std::function<void()> back)
+      : id(number)
+      , give_back(std::move(back)) {}
+  offer(const offer&) = delete;
+  offer& operator=(const offer&) = delete;
+  ~offer() {
+    if (give_back && !is_taken) give_back();
+  }
+
+  const lease_id id;
+  const std::function<void()> give_back;
+  std::atomic<bool> is_taken{false};
+};
+
+offered_lease::offered_lease(lease_id id, std::function<void()> give_back)
+    : offer_(std::make_shared<offer>(id, std::move(give_back))) {}
+
+lease_id offered_lease::id() const noexcept { return offer_ ? offer_->id : 0; }
+
+lease_id offered_lease::take() const noexcept {
+  if (offer_) offer_->is_taken = true;
+  return id();
+}
 
 std::string_view to_string(tier t) noexcept {
   switch (t) {

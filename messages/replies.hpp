@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,13 +41,55 @@ std::string_view to_string(insert_outcome outcome) noexcept;
 /// The answer of what can only succeed or fail.
 struct done {};
 
+/// What a group of writes did to the epoch of its disk shard.
+struct epoch_change {
+  std::uint64_t before = 0; ///< 0: not known, since another process moved it too
+  std::uint64_t after = 0;
+
+  bool is_known() const noexcept { return before != 0; }
+  bool moved() const noexcept { return before != after; }
+};
+
+/// A disk shard's answer to an insert.
+struct disk_insert_reply {
+  insert_outcome outcome = insert_outcome::inserted;
+  epoch_change epochs;
+};
+
+/// A disk shard's answer to a put or an erase.
+struct disk_change_reply {
+  bool was_there = false;
+  epoch_change epochs;
+};
+
 /// The number of a lease in its shard; 0 is none.
 using lease_id = std::uint64_t;
+
+/// A lease on its way to who asked for it. Whoever takes it ends it; one that nobody takes, since
+/// the request had timed out when the answer came, is given back. Copies are one lease. Any thread.
+class offered_lease {
+public:
+  /// None.
+  offered_lease() = default;
+  /// `give_back` is called once, when the last copy goes and nobody took it; it must not throw.
+  offered_lease(lease_id id, std::function<void()> give_back);
+
+  /// Whether there is one.
+  explicit operator bool() const noexcept { return offer_ != nullptr; }
+  /// Its number; 0: none.
+  lease_id id() const noexcept;
+  /// Its number, and from now on the caller's to end.
+  lease_id take() const noexcept;
+
+private:
+  struct offer;
+  std::shared_ptr<offer> offer_;
+};
 
 /// An acquire's answer: the artifact, found after all or made by somebody else, or the lease.
 struct lease_reply {
   lookup found;
-  lease_id lease = 0;
+  offered_lease lease;
   bool waited = false; ///< somebody else held the lease in between
 };
 

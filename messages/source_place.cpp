@@ -1,5 +1,7 @@
 #include "messages/source_place.hpp"
 
+#include "messages/hex.hpp"
+
 #include <algorithm>
 
 namespace hearth {
@@ -35,8 +37,7 @@ std::string in_quotes(std::string_view text) {
       result += c;
       continue;
     }
-    constexpr std::string_view hex = "0123456789abcdef";
-    result += {'\\', 'x', hex[static_cast<unsigned char>(c) >> 4], hex[c & 15]};
+    append_hex_escape(result, c);
   }
   return result + (end < text.size() ? "...'" : "'");
 }

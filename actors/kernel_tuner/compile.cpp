@@ -60,7 +60,7 @@ void compile_one(self_pointer self, const job_ptr& job, std::size_t index) {
             if (reply.found.hit())
               made(job, index, reply.found.value);
             else
-              run_compiler(self, job, index, reply.lease);
+              run_compiler(self, job, index, reply.lease.take());
           },
           [=](const caf::error& why) {
             const auto e = from_caf(why);

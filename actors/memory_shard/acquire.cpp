@@ -9,7 +9,7 @@ namespace {
 void poll_later(self_pointer self) {
   auto& state = self->state;
   if (std::exchange(state.poll_is_due, true)) return;
-  self->delayed_send(self, state.poll_interval, verb::poll_v);
+  self->delayed_send(self, state.poll_interval, verb::poll_lease_v);
 }
 
 void recheck(self_pointer self, const cache_key& key) {
@@ -39,7 +39,7 @@ void wait_for_fleet(self_pointer self, const cache_key& key) {
   record.contended = true;
   record.fleet_poll = std::clamp(record.fleet_poll * 2, state.config.shortest_fleet_poll,
                                  state.config.longest_fleet_poll);
-  self->delayed_send(self, record.fleet_poll, verb::retry_v, key);
+  self->delayed_send(self, record.fleet_poll, verb::poll_fleet_v, key);
 }
 
 // This process speaks for its host: asks for the lease among hosts. Should nobody be able to say
@@ -107,30 +107,36 @@ void look_here_then_lease(self_pointer self, const cache_key& key) {
            [self, key](const expected<lookup>& result) { lease_unless_found(self, key, result); });
 }
 
-} // namespace
-
-void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting, bool looks) {
-  auto& state = self->state;
-  if (looks) {
-    if (auto value = find_in_memory(state, key)) {
-      waiting.reply.deliver(lease_reply{{tier::memory, std::move(value)}, 0, false});
-      return;
-    }
-  }
+// Joins those who want this lease. The record, if this is the first.
+state_type::lease_record* join(state_type& state, const cache_key& key,
+                               state_type::waiter waiting) {
   auto [at, is_new] = state.leases.try_emplace(key);
   auto& record = at->second;
   waiting.waited = !is_new;
   if (record.waiters.size() >= record.prune_at) prune(record);
   record.waiters.push_back(std::move(waiting));
-  if (!is_new) return;
-  record.looks = looks;
-  if (looks)
-    look_then_lease(self, key);
-  else
-    try_process_lease(self, key);
+  return is_new ? &record : nullptr;
 }
 
-void poll(self_pointer self) {
+} // namespace
+
+void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting) {
+  auto& state = self->state;
+  if (auto value = find_in_memory(state, key)) {
+    waiting.reply.deliver(lease_reply{{tier::memory, std::move(value)}, {}, false});
+    return;
+  }
+  if (join(state, key, std::move(waiting))) look_then_lease(self, key);
+}
+
+void lock(self_pointer self, const cache_key& key, state_type::waiter waiting) {
+  auto* record = join(self->state, key, std::move(waiting));
+  if (!record) return;
+  record->looks = false;
+  try_process_lease(self, key);
+}
+
+void poll_leases(self_pointer self) {
   auto& state = self->state;
   state.poll_is_due = false;
   state.poll_interval = std::min(state.poll_interval * 2, state.config.longest_poll);

@@ -25,19 +25,19 @@ void mark_hits_on_disk(state_type& state) {
 // Readers may hold what went: an idle shard looks again, a bounded number of times.
 void look_again(self_pointer self) {
   auto& state = self->state;
-  if (state.ticks_left == 0 || state.tick_is_due) return;
+  if (state.reclaims_left == 0 || state.reclaim_is_due) return;
   if (!state.config.view->index().has_leftovers()) return;
-  --state.ticks_left;
-  state.tick_is_due = true;
-  self->delayed_send(self, state.tick_interval, verb::tick_v);
+  --state.reclaims_left;
+  state.reclaim_is_due = true;
+  self->delayed_send(self, state.reclaim_interval, verb::reclaim_v);
 }
 
 // After each change of the index.
 void note_change(self_pointer self) {
-  constexpr unsigned max_ticks = 10;
+  constexpr unsigned max_reclaims = 10;
   auto& state = self->state;
-  state.ticks_left = max_ticks;
-  state.tick_interval = state.config.first_tick;
+  state.reclaims_left = max_reclaims;
+  state.reclaim_interval = state.config.first_reclaim;
   look_again(self);
 }
 
@@ -61,13 +61,13 @@ artifact get_from_memory(state_type& state, const cache_key& key) {
   return uses_memory(key) ? state.config.view->index().get(in_memory(key)) : artifact{};
 }
 
-void tick(self_pointer self) {
+void reclaim(self_pointer self) {
   constexpr std::chrono::milliseconds longest{1000};
   auto& state = self->state;
-  state.tick_is_due = false;
+  state.reclaim_is_due = false;
   state.config.view->index().reclaim();
   mark_hits_on_disk(state);
-  state.tick_interval = std::min(state.tick_interval * 2, longest);
+  state.reclaim_interval = std::min(state.reclaim_interval * 2, longest);
   look_again(self);
 }
 
@@ -100,29 +100,38 @@ void clear_memory(self_pointer self) {
   note_change(self);
 }
 
-void tell_views(state_type& state, const cache_key& key, std::uint64_t before,
-                std::uint64_t after) {
+void tell_views(state_type& state, const cache_key& key, epoch_change epochs) {
   const auto shard = disk_shard_of(state, key);
   for (const auto& view : state.config.all_views)
-    view->advance(shard, before, after);
+    view->advance(shard, epochs.before, epochs.after);
 }
 
 void take_in_write(self_pointer self, const cache_key& key, const artifact& value,
-                   std::uint64_t before, std::uint64_t after) {
+                   epoch_change epochs) {
   const auto seen = self->state.config.view->seen(disk_shard_of(self->state, key));
-  if (before != 0 && (seen == before || seen == after))
+  if (epochs.is_known() && (seen == epochs.before || seen == epochs.after))
     replace_in_memory(self, key, value);
   else
     erase_in_memory(self, key);
-  tell_views(self->state, key, before, after);
+  tell_views(self->state, key, epochs);
 }
 
 void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
-                    insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
-  if (outcome == insert_outcome::inserted)
-    take_in_write(self, key, value, before, after);
-  else
-    tell_views(self->state, key, before, after);
+                    const disk_insert_reply& reply, bool may_keep) {
+  const bool is_ours = reply.outcome == insert_outcome::inserted;
+  if (reply.epochs.moved() && is_ours)
+    take_in_write(self, key, value, reply.epochs);
+  else if (reply.epochs.moved())
+    tell_views(self->state, key, reply.epochs);
+  else if (is_ours && may_keep)
+    keep_in_memory(self, key, value);
+}
+
+void insert_on_disk(self_pointer self, const cache_key& key, const artifact& value,
+                    const disk_insert_callback& next) {
+  self->request(disk_of(self->state, key), caf::infinite, verb::insert_v, key, value)
+      .then([next](const disk_insert_reply& reply) { next(reply); },
+            [next](const caf::error& why) { next(fail(from_caf(why))); });
 }
 
 } // namespace hearth::actors::shard

@@ -1,5 +1,7 @@
 #include "actors/memory_shard/parts.hpp"
 
+#include <caf/send.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -18,11 +20,19 @@ void release_fleet_lease(self_pointer self, const cache_key& key,
   if (std::exchange(record.fleet_lease, false)) tell_remote(self, verb::release_v, key);
 }
 
+// What an actor asked for it may be too late to get: its request has a deadline. A plain thread
+// refuses the delivery then.
+offered_lease offer(self_pointer self, lease_id id, const state_type::waiter& to) {
+  if (!to.actor) return {id, {}};
+  return {id,
+          [shard = memory_shard_actor(self), id] { caf::anon_send(shard, verb::release_v, id); }};
+}
+
 // Answers everybody who waited for a lease that is over.
 void answer_waiters(state_type::lease_record& ended, const expected<lookup>& result) {
   for (auto& waiting : ended.waiters) {
     if (result)
-      waiting.reply.deliver(lease_reply{*result, 0, waiting.waited || ended.contended});
+      waiting.reply.deliver(lease_reply{*result, {}, waiting.waited || ended.contended});
     else
       waiting.reply.deliver(fail(result.error()));
   }
@@ -75,7 +85,8 @@ void grant(self_pointer self, const cache_key& key) {
     record.now = phase::held;
     record.id = ++state.last_lease;
     record.holder = next.actor;
-    if (!next.reply.deliver(lease_reply{{}, record.id, next.waited || record.contended})) continue;
+    const bool waited = next.waited || record.contended;
+    if (!next.reply.deliver(lease_reply{{}, offer(self, record.id, next), waited})) continue;
     state.lease_keys.emplace(record.id, key);
     ++state.counters.leases_granted;
     return;

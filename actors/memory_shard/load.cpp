@@ -25,6 +25,19 @@ std::uint64_t epoch_of(state_type& state, const cache_key& key) {
   return state.config.view->seen(disk_shard_of(state, key));
 }
 
+// What was put or erased meanwhile is not ours to keep, although the disk took it.
+void end_keeping(self_pointer self, const cache_key& key, const artifact& value,
+                 const state_type::load_record& load, const expected<disk_insert_reply>& reply) {
+  if (reply) {
+    auto taken = *reply;
+    if (load.overtaken) taken.outcome = insert_outcome::exists;
+    take_in_insert(self, key, value, taken, epoch_of(self->state, key) == load.epoch);
+  } else if (!load.overtaken) {
+    keep_in_memory(self, key, value);
+    note_unpersisted(self, key, value, reply.error());
+  }
+}
+
 // Fills the tiers that a hit in the remote tier passed on its way, unless somebody wrote meanwhile.
 void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& value,
                      const load_ptr& load) {
@@ -32,23 +45,10 @@ void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& va
   if (load->overtaken) return;
   if (!uses_disk(state, key)) return keep_in_memory(self, key, value);
   if (epoch_of(state, key) != load->epoch) return;
-  self->request(disk_of(state, key), caf::infinite, verb::insert_v, key, value)
-      .then(
-          [self, key, value, load](insert_outcome outcome, std::uint64_t before,
-                                   std::uint64_t after) {
-            const bool is_ours = outcome == insert_outcome::inserted && !load->overtaken;
-            if (before != after)
-              take_in_insert(self, key, value,
-                             is_ours ? insert_outcome::inserted : insert_outcome::exists, before,
-                             after);
-            else if (is_ours && epoch_of(self->state, key) == load->epoch)
-              keep_in_memory(self, key, value);
-          },
-          [self, key, value, load](const caf::error& why) {
-            if (load->overtaken) return;
-            keep_in_memory(self, key, value);
-            note_unpersisted(self, key, value, from_caf(why));
-          });
+  insert_on_disk(self, key, value,
+                 [self, key, value, load](const expected<disk_insert_reply>& reply) {
+                   end_keeping(self, key, value, *load, reply);
+                 });
 }
 
 // Whoever asked after the disk had been looked at is told what it has now, and what the remote tier
@@ -72,7 +72,7 @@ void load_from_remote(self_pointer self, const cache_key& key, const load_ptr& l
   auto& state = self->state;
   load->before_disk = load->waiters.size();
   if (!uses_remote(state, key)) return end_remote_load(self, key, load, {});
-  if (state.questions.empty()) self->send(self, verb::group_v);
+  if (state.questions.empty()) self->send(self, verb::ask_remote_v);
   state.questions.push_back({key, load});
 }
 

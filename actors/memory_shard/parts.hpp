@@ -49,18 +49,23 @@ void replace_in_memory(self_pointer self, const cache_key& key, const artifact& 
 bool erase_in_memory(self_pointer self, const cache_key& key);
 void clear_memory(self_pointer self);
 /// Frees what readers let go of.
-void tick(self_pointer self);
+void reclaim(self_pointer self);
 
 /// A put or erase of ours moved the epoch of a disk shard: no view has to start over for it.
-void tell_views(state_type& state, const cache_key& key, std::uint64_t before, std::uint64_t after);
-/// A write of ours moved the epoch from `before` (0: somebody else did too) to `after`. When the
-/// view has taken in anything else, somebody may have replaced the entry since.
+void tell_views(state_type& state, const cache_key& key, epoch_change epochs);
+/// A write of ours moved the epoch. When the view has taken in anything else, somebody may have
+/// replaced the entry since.
 void take_in_write(self_pointer self, const cache_key& key, const artifact& value,
-                   std::uint64_t before, std::uint64_t after);
-/// The same of an insert. The epoch moves in its group when a put is in it, or when its key may
-/// have been dropped by the disk: then the memory of other processes may hold it still.
+                   epoch_change epochs);
+/// The same of an insert, whose epoch moves in its group when a put is in it, or when its key may
+/// have been dropped by the disk: then the memory of other processes may hold it still. When it
+/// did not move, memory keeps the value if it was inserted and `may_keep`.
 void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
-                    insert_outcome outcome, std::uint64_t before, std::uint64_t after);
+                    const disk_insert_reply& reply, bool may_keep);
+/// Inserts on disk alone.
+using disk_insert_callback = std::function<void(const expected<disk_insert_reply>&)>;
+void insert_on_disk(self_pointer self, const cache_key& key, const artifact& value,
+                    const disk_insert_callback& next);
 
 /// What the disk answers is as of some time between the question and the answer. It may be kept
 /// when the disk shard's epoch was the same at both ends: else it may have been replaced meanwhile.
@@ -118,10 +123,12 @@ void flush_unpersisted(self_pointer self);
 
 // --- acquire.cpp: from a wish to a lease
 
-/// The artifact, or a lease, when it is `waiting`'s turn; without `looks` the lease alone.
-void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting, bool looks);
+/// The artifact, or the lease to make it.
+void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting);
+/// The lease alone.
+void lock(self_pointer self, const cache_key& key, state_type::waiter waiting);
 /// Asks again for the leases that other processes hold, ...
-void poll(self_pointer self);
+void poll_leases(self_pointer self);
 /// ... or for this one, which another host holds.
 void poll_fleet(self_pointer self, const cache_key& key);
 

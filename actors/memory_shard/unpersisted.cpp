@@ -26,7 +26,7 @@ void retry_later(self_pointer self) {
   auto& state = self->state;
   if (state.retry_is_due || state.is_retrying || state.unpersisted.empty()) return;
   state.retry_is_due = true;
-  self->delayed_send(self, state.retry_interval, verb::save_v);
+  self->delayed_send(self, state.retry_interval, verb::flush_v);
 }
 
 bool is_in_memory(state_type& state, const cache_key& key, const artifact& value) {
@@ -49,11 +49,11 @@ std::optional<cache_key> take_next(state_type& state) {
 
 // The disk has it now, or had something else all along: then that is the entry.
 void end_retry(self_pointer self, const cache_key& key, const artifact& value,
-               insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
+               const disk_insert_reply& reply) {
   auto& state = self->state;
-  if (outcome == insert_outcome::exists && is_in_memory(state, key, value))
+  if (reply.outcome == insert_outcome::exists && is_in_memory(state, key, value))
     erase_in_memory(self, key);
-  if (before != after) take_in_insert(self, key, value, outcome, before, after);
+  take_in_insert(self, key, value, reply, false); // it is there, unless it was evicted
   state.is_retrying = false;
   state.retry_interval = first_interval;
   flush_unpersisted(self);
@@ -95,13 +95,13 @@ void flush_unpersisted(self_pointer self) {
     const auto value = find_in_memory(state, *key);
     if (!value) continue;     // evicted, or the view started over
     state.is_retrying = true; // until the answer
-    self->request(disk_of(state, *key), caf::infinite, verb::insert_v, *key, value)
-        .then([self, key = *key,
-               value](insert_outcome outcome, std::uint64_t before,
-                      std::uint64_t after) { end_retry(self, key, value, outcome, before, after); },
-              [self, key = *key, value](const caf::error& why) {
-                end_failed_retry(self, key, value, from_caf(why));
-              });
+    insert_on_disk(self, *key, value,
+                   [self, key = *key, value](const expected<disk_insert_reply>& reply) {
+                     if (reply)
+                       end_retry(self, key, value, *reply);
+                     else
+                       end_failed_retry(self, key, value, reply.error());
+                   });
   }
 }
 

@@ -13,20 +13,15 @@ struct insert_record {
   epoch_guard same;
 };
 
-void end_insert(self_pointer self, const insert_record& write, insert_outcome outcome,
-                std::uint64_t before, std::uint64_t after) {
-  if (before != after)
-    take_in_insert(self, write.key, write.value, outcome, before, after);
-  else if (outcome == insert_outcome::inserted && write.same)
-    keep_in_memory(self, write.key, write.value);
-  if (outcome == insert_outcome::inserted)
+void end_insert(self_pointer self, const insert_record& write, const disk_insert_reply& reply) {
+  take_in_insert(self, write.key, write.value, reply, bool(write.same));
+  if (reply.outcome == insert_outcome::inserted)
     tell_remote(self, verb::insert_v, write.key, write.value);
-  write.next(outcome);
+  write.next(reply.outcome);
 }
 
 // Memory serves although the disk is ill.
-void end_failed_insert(self_pointer self, const insert_record& write, const caf::error& why) {
-  const auto what = from_caf(why);
+void end_failed_insert(self_pointer self, const insert_record& write, const error& what) {
   keep_in_memory(self, write.key, write.value);
   note_unpersisted(self, write.key, write.value, what);
   tell_remote(self, verb::insert_v, write.key, write.value);
@@ -46,12 +41,12 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
   }
   const auto write = std::make_shared<const insert_record>(
       insert_record{key, value, next, epoch_guard(state, key)});
-  self->request(disk_of(state, key), caf::infinite, verb::insert_v, key, value)
-      .then(
-          [self, write](insert_outcome outcome, std::uint64_t before, std::uint64_t after) {
-            end_insert(self, *write, outcome, before, after);
-          },
-          [self, write](const caf::error& why) { end_failed_insert(self, *write, why); });
+  insert_on_disk(self, key, value, [self, write](const expected<disk_insert_reply>& reply) {
+    if (reply)
+      end_insert(self, *write, *reply);
+    else
+      end_failed_insert(self, *write, reply.error());
+  });
 }
 
 void put(self_pointer self, const cache_key& key, const artifact& value, reply_target<done> reply) {
@@ -65,8 +60,8 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
   }
   self->request(disk_of(state, key), caf::infinite, verb::put_v, key, value)
       .then(
-          [self, key, value, reply](std::uint64_t before, std::uint64_t after, bool) mutable {
-            take_in_write(self, key, value, before, after);
+          [self, key, value, reply](const disk_change_reply& change) mutable {
+            take_in_write(self, key, value, change.epochs);
             reply.deliver(done{});
           },
           [self, key, value, reply](const caf::error& why) mutable {
@@ -87,10 +82,10 @@ void erase(self_pointer self, const cache_key& key, reply_target<bool> reply) {
   }
   self->request(disk_of(state, key), caf::infinite, verb::erase_v, key)
       .then(
-          [self, key, reply](std::uint64_t before, std::uint64_t after, bool was_there) mutable {
+          [self, key, reply](const disk_change_reply& change) mutable {
             const bool in_index = erase_in_memory(self, key);
-            tell_views(self->state, key, before, after);
-            reply.deliver(was_there || in_index);
+            tell_views(self->state, key, change.epochs);
+            reply.deliver(change.was_there || in_index);
           },
           [self, key, reply](const caf::error& why) mutable {
             erase_in_memory(self, key);

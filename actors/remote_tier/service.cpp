@@ -16,7 +16,7 @@ void open_gate(state_type& state, bool is_open) {
 }
 
 void probe_later(self_pointer self) {
-  self->delayed_send(self, self->state.service.backoff(), verb::tick_v);
+  self->delayed_send(self, self->state.service.backoff(), verb::probe_v);
 }
 
 std::string problem_of(const remote_reply& reply) {
@@ -96,9 +96,9 @@ void send_all(self_pointer self, command_purpose what, std::vector<remote_client
                                   const bool is_quick = takes_no_time(lane, reply);
                                   if (!inbox->put({number, which, std::move(reply)})) return;
                                   if (is_quick)
-                                    send_from_thread(to, verb::poll_v);
+                                    send_from_thread(to, verb::receive_v);
                                   else
-                                    caf::anon_send(to, verb::poll_v);
+                                    caf::anon_send(to, verb::receive_v);
                                 });
 }
 
@@ -133,7 +133,7 @@ void watch(self_pointer self) {
   send(self, command_purpose::probe, storage::ping_command(), patience,
        [self](const remote_reply& reply) {
          if (is_well(reply) && !self->state.syncs.empty())
-           self->delayed_send(self, self->state.config.deadline, verb::tick_v);
+           self->delayed_send(self, self->state.config.deadline, verb::probe_v);
        });
 }
 

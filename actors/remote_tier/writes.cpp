@@ -43,7 +43,7 @@ remote_client::command command_of(const state_type& state, const remote_write& w
 void retry_later(self_pointer self) {
   auto& state = self->state;
   if (!std::exchange(state.retry_is_due, true))
-    self->delayed_send(self, state.writing.backoff(), verb::retry_v);
+    self->delayed_send(self, state.writing.backoff(), verb::resend_v);
 }
 
 // The server takes no writes, but may well answer lookups.

@@ -27,7 +27,7 @@ void build(caf::event_based_actor* self, const hearth::key_address& kernel) {
               return;
             }
             std::cout << "compiling\n"; // ours to make; all others wait for it
-            self->request(kernel.owner, 10s, hearth::verb::fulfil_v, reply.lease,
+            self->request(kernel.owner, 10s, hearth::verb::fulfil_v, reply.lease.take(),
                           hearth::artifact::make("machine code"))
                 .then([](hearth::insert_outcome how) { std::cout << to_string(how) << '\n'; },
                       failed);

@@ -126,13 +126,9 @@ public:
     return found ? *found : T{};
   }
   digest take_digest() {
-    const auto raw = take<binary>().bytes;
-    digest result;
-    if (raw.size() != result.bytes.size())
-      good_ = false;
-    else
-      std::copy(raw.begin(), raw.end(), result.bytes.begin());
-    return result;
+    const auto found = digest::of_bytes(take<binary>().bytes);
+    if (!found) good_ = false;
+    return found.value_or(digest{});
   }
   std::uint64_t take_size() {
     const auto size = take<std::int64_t>();

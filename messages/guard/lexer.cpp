@@ -1,5 +1,7 @@
 #include "messages/guard/lexer.hpp"
 
+#include "messages/hex.hpp"
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -22,12 +24,10 @@ std::size_t word_size(std::string_view text) {
                                   text.begin());
 }
 
-// The digit's worth, or 16 and more for what is none in any base.
+// The digit's worth, or 16 for what is none in any base.
 unsigned digit_value(char c) {
-  if (is_digit(c)) return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  return 16;
+  const int worth = hex_digit(c);
+  return worth < 0 ? 16 : static_cast<unsigned>(worth);
 }
 
 unsigned base_of_prefix(char c) {

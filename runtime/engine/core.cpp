@@ -1,34 +1,24 @@
 #include "runtime/engine/core.hpp"
 
-#include "actors/action_cache.hpp"
-#include "actors/artifact_recorder.hpp"
-#include "actors/autotune_bundler.hpp"
-#include "actors/autotune_cache.hpp"
-#include "actors/compile_broker.hpp"
-#include "actors/compile_worker.hpp"
-#include "actors/disk_shard.hpp"
-#include "actors/guarded_cache.hpp"
-#include "actors/kernel_tuner.hpp"
-#include "actors/memory_shard.hpp"
-#include "actors/metrics.hpp"
-#include "actors/remote_tier.hpp"
 #include "actors/thread_unit.hpp"
 #include "runtime/api/version.hpp"
 #include "runtime/engine/calls/logger_guard.hpp"
 #include "runtime/engine/message_types.hpp"
 #include "runtime/engine/remote_tier_parts.hpp"
 #include "runtime/engine/scheduler.hpp"
-#include "runtime/os/fork_generation.hpp"
 #include "runtime/process/process_runner.hpp"
 #include "runtime/process/scratch.hpp"
 #include "runtime/process/trial_runner.hpp"
 #include "runtime/process/worker_path.hpp"
+#include "runtime/wiring/ending.hpp"
+#include "storage/fork_generation.hpp"
 
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <thread>
 
 namespace hearth {
@@ -57,13 +47,6 @@ actors::log_sink sink_of(const config& settings) {
   };
 }
 
-template <class Handle>
-void end_actor(const Handle& actor) {
-  if (actor)
-    caf::anon_send<caf::message_priority::high>(caf::actor_cast<caf::actor>(actor),
-                                                caf::exit_msg{{}, caf::exit_reason::user_shutdown});
-}
-
 } // namespace
 
 void add_message_types(caf::actor_system_config& host) {
@@ -86,9 +69,8 @@ runtime_core::runtime_core(config settings, caf::actor_system* host)
     own_system_ = std::make_unique<caf::actor_system>(*own_system_config_);
     system_ = own_system_.get();
   }
-  open_remote();
-  spawn_shards();
-  spawn_compilers();
+  tiers_ = wiring::spawn_tiers(*system_, tier_ports());
+  services_ = wiring::spawn_services(*system_, tiers_, service_ports());
 }
 
 runtime_core::~runtime_core() { shutdown(); }
@@ -114,76 +96,42 @@ void runtime_core::open_store() {
   log(log_level::warning, "going on without a disk tier: " + disk_problem_.text());
 }
 
-void runtime_core::open_remote() {
-  if (settings_.remote.url.empty()) return;
+std::optional<actors::remote_tier_config> runtime_core::open_remote() {
+  if (settings_.remote.url.empty()) return std::nullopt;
   auto tier = make_remote_tier(settings_.remote, sink_of(settings_), system_);
   if (!tier) {
     log(log_level::warning, "going on without a remote tier: " + tier.error().text());
-    return;
+    return std::nullopt;
   }
   server_ = tier->server;
   gate_ = tier->gate;
   signs_ = !tier->keys.empty();
-  remote_ = system_->spawn(actors::remote_tier, std::move(*tier));
+  return std::move(*tier);
 }
 
-void runtime_core::spawn_shards() {
-  const auto sink = sink_of(settings_);
-  if (store_)
-    for (unsigned i = 0; i < store_->shards(); ++i)
-      disk_shards_.push_back(system_->spawn<caf::detached>(actors::disk_shard, store_, i, sink));
-  const auto count = chosen(settings_.memory_shards, cores(), max_shards);
-  storage::memory_index_options index;
-  index.budget_bytes = settings_.memory_budget_bytes / count;
-  for (unsigned i = 0; i < count; ++i)
-    views_.push_back(std::make_shared<storage::memory_view>(index, store_));
-  std::vector<memory_shard_actor> shards;
-  for (const auto& view : views_) {
-    actors::memory_shard_config shard;
-    shard.view = view;
-    shard.all_views = views_;
-    shard.store = store_;
-    shard.disk_shards = disk_shards_;
-    shard.remote = remote_;
-    shard.log = sink;
-    if (store_ && !settings_.store_read_only) {
-      if (auto leases = store_->open_leases())
-        shard.leases = std::move(*leases);
-      else
-        log(log_level::warning,
-            "compiles may be done twice, by two processes: " + leases.error().text());
-    }
-    shards.push_back(system_->spawn(actors::memory_shard, std::move(shard)));
-  }
-  shards_ = actors::shard_router(std::move(shards));
+wiring::tier_ports runtime_core::tier_ports() {
+  wiring::tier_ports ports;
+  ports.store = store_;
+  ports.leases = !settings_.store_read_only;
+  ports.remote = open_remote();
+  ports.memory_shards = chosen(settings_.memory_shards, cores(), max_shards);
+  ports.index.budget_bytes = settings_.memory_budget_bytes / ports.memory_shards;
+  ports.log = sink_of(settings_);
+  return ports;
 }
 
-void runtime_core::spawn_compilers() {
+wiring::service_ports runtime_core::service_ports() {
   const auto worker = find_worker(settings_.worker.string());
   if (!worker) log(log_level::info, "programs cannot be run: " + worker.error().text());
   processes_ = std::make_shared<subprocess_runner>(worker.value_or(""));
-  const actors::worker_ports ports{
-      processes_, std::make_shared<subprocess_trial_runner>(*processes_, worker.value_or("")),
-      std::make_shared<temporary_scratch_space>(), stop_.get_token()};
-  for (unsigned i = 0; i < jobs_; ++i)
-    workers_.push_back(system_->spawn<caf::detached>(actors::compile_worker, ports));
-  broker_ = system_->spawn(actors::compile_broker, workers_);
-  guarded_ = system_->spawn(actors::guarded_cache, shards_);
-  recorder_ = system_->spawn(actors::artifact_recorder, 0);
-  bundler_ = system_->spawn(actors::autotune_bundler, shards_);
-  autotune_ = system_->spawn(actors::autotune_cache,
-                             actors::autotune_cache_config{shards_, bundler_, recorder_});
-  actions_ = system_->spawn(actors::action_cache, actors::action_cache_config{shards_, broker_});
-  actors::kernel_tuner_config tuner;
-  tuner.shards = shards_;
-  tuner.broker = broker_;
-  tuner.guarded = guarded_;
-  tuner.autotune = autotune_;
-  tuner.max_at_once = jobs_;
-  tuner_ = system_->spawn(actors::kernel_tuner, std::move(tuner));
-  metrics_ = system_->spawn<caf::detached>(
-      actors::metrics,
-      actors::metrics_config{std::string(version()), shards_, store_, remote_, broker_});
+  wiring::service_ports ports;
+  ports.programs = {processes_,
+                    std::make_shared<subprocess_trial_runner>(*processes_, worker.value_or("")),
+                    std::make_shared<temporary_scratch_space>(), stop_.get_token()};
+  ports.workers = jobs_;
+  ports.version = version();
+  ports.store = store_;
+  return ports;
 }
 
 // --- named caches ------------------------------------------------------------------------------
@@ -294,7 +242,7 @@ runtime_stats runtime_core::stats() {
   constexpr std::chrono::seconds deadline{10};
   caf::scoped_actor self{*system_};
   memory_shard_stats sum;
-  for (const auto& shard : shards_.all())
+  for (const auto& shard : tiers_.shards.all())
     self->request(shard, deadline, verb::stats_v)
         .receive([&](const memory_shard_stats& one) { sum += one; }, [](const caf::error&) {});
   set_memory(all, sum);
@@ -308,11 +256,11 @@ std::optional<remote_tier_stats> runtime_core::remote_stats() {
 }
 
 std::optional<remote_tier_stats> runtime_core::ask_remote_stats() {
-  if (!remote_) return std::nullopt;
+  if (!tiers_.remote) return std::nullopt;
   std::optional<remote_tier_stats> result;
   const logger_guard guard;
   caf::scoped_actor self{*system_};
-  self->request(remote_, std::chrono::seconds(10), verb::stats_v)
+  self->request(tiers_.remote, std::chrono::seconds(10), verb::stats_v)
       .receive([&](const remote_tier_stats& found) { result = found; }, [](const caf::error&) {});
   return result;
 }
@@ -347,69 +295,45 @@ void runtime_core::log(log_level level, std::string_view text) const {
 
 // --- shutdown ----------------------------------------------------------------------------------
 
-// Lets what was asked before reach the disk. Mailboxes are in order: when a shard answers, it has
-// handed on all that came before.
 void runtime_core::drain() {
-  caf::scoped_actor self{*system_};
-  const auto deadline = std::chrono::steady_clock::now() + settings_.shutdown_deadline;
-  const auto left = [&] {
-    return std::max(std::chrono::milliseconds(1),
-                    std::chrono::duration_cast<std::chrono::milliseconds>(
-                        deadline - std::chrono::steady_clock::now()));
-  };
-  const auto ignore = [](const caf::error&) {};
-  const auto pass_shards = [&] {
-    for (const auto& shard : shards_.all())
-      self->request(shard, left(), verb::stats_v).receive([](const memory_shard_stats&) {}, ignore);
-  };
-  pass_shards();
-  for (const auto& shard : disk_shards_)
-    self->request(shard, left(), verb::sync_v).receive([](const done&) {}, ignore);
-  if (!remote_) return;
-  pass_shards(); // what the disk acknowledged is handed on to the remote tier
-  self->request(remote_, std::min(left(), settings_.remote.drain_deadline), verb::sync_v)
-      .receive([](const done&) {}, ignore);
+  const auto drained = std::make_shared<std::promise<void>>();
+  const auto drain =
+      wiring::spawn_drain(*system_, tiers_, caf::duration(settings_.remote.drain_deadline),
+                          [drained] { drained->set_value(); });
+  if (drained->get_future().wait_for(settings_.shutdown_deadline) != std::future_status::ready)
+    wiring::end_actor(drain);
   const auto last = ask_remote_stats();
   const std::lock_guard lock(last_remote_stats_mutex_);
   last_remote_stats_ = last;
 }
 
-void runtime_core::adopt(caf::actor one) {
+void runtime_core::adopt(const caf::actor& one) {
   const std::lock_guard lock(adopted_mutex_);
-  if (closed_) {
-    end_actor(one);
-    return;
-  }
-  adopted_.push_back(std::move(one));
+  if (closed_)
+    wiring::end_actor(one);
+  else
+    adopted_.emplace(one.id(), one);
+}
+
+void runtime_core::release(const caf::actor& one) {
+  if (is_forked()) return;
+  const std::lock_guard lock(adopted_mutex_);
+  // Behind what its mailbox holds: somebody may wait for an answer that a handle asked for.
+  if (adopted_.erase(one.id()) > 0)
+    caf::anon_send(one, caf::exit_msg{{}, caf::exit_reason::user_shutdown});
 }
 
 void runtime_core::end_actors() {
   std::vector<caf::actor> all;
   {
     const std::lock_guard lock(adopted_mutex_);
-    all = std::exchange(adopted_, {});
+    for (auto& [id, one] : std::exchange(adopted_, {}))
+      all.push_back(std::move(one));
   }
-  const auto add = [&](const auto& actor) { all.push_back(caf::actor_cast<caf::actor>(actor)); };
-  add(metrics_);
-  add(tuner_);
-  add(actions_);
-  add(recorder_);
-  add(autotune_);
-  add(bundler_);
-  add(guarded_);
-  add(broker_);
-  for (const auto& worker : workers_)
-    add(worker);
-  for (const auto& shard : shards_.all())
-    add(shard);
-  for (const auto& shard : disk_shards_)
-    add(shard);
-  if (remote_) add(remote_);
+  wiring::append(all, services_);
+  wiring::append(all, tiers_);
   if (server_) server_->close();
-  for (const auto& actor : all)
-    end_actor(actor);
-  caf::scoped_actor self{*system_};
-  self->wait_for(all);
+  wiring::end_actors(*system_, all);
 }
 
 void runtime_core::shutdown() {
@@ -424,9 +348,9 @@ void runtime_core::shutdown() {
   callbacks_.stop();
   // The threads of these three end when nobody refers to them.
   gate_to_system_.wait_until_empty();
-  metrics_ = nullptr;
-  workers_.clear();
-  disk_shards_.clear();
+  services_.metrics = nullptr;
+  services_.workers.clear();
+  tiers_.disk_shards.clear();
   server_.reset();
   own_system_.reset();
   if (!store_ || settings_.store_read_only) return;

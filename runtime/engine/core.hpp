@@ -9,7 +9,6 @@
 #include "actors/ports/programs.hpp"
 #include "actors/ports/remote_client.hpp"
 #include "actors/remote_tier/remote_gate.hpp"
-#include "actors/shard_router.hpp"
 #include "messages/protocol.hpp"
 #include "runtime/api/cache_options.hpp"
 #include "runtime/api/config.hpp"
@@ -19,6 +18,8 @@
 #include "runtime/engine/threads/inflight_limiter.hpp"
 #include "runtime/engine/threads/lease_ledger.hpp"
 #include "runtime/engine/threads/shutdown_gate.hpp"
+#include "runtime/wiring/services.hpp"
+#include "runtime/wiring/tiers.hpp"
 #include "storage/disk/store.hpp"
 #include "storage/memory/memory_view.hpp"
 
@@ -33,6 +34,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -49,15 +51,15 @@ public:
   /// How many programs run at once.
   unsigned jobs() const noexcept { return jobs_; }
   caf::actor_system& system() noexcept { return *system_; }
-  const actors::shard_router& shards() const noexcept { return shards_; }
-  const compile_broker_actor& broker() const noexcept { return broker_; }
-  const kernel_tuner_actor& tuner() const noexcept { return tuner_; }
-  const guarded_cache_actor& guarded() const noexcept { return guarded_; }
-  const autotune_cache_actor& autotune() const noexcept { return autotune_; }
-  const action_cache_actor& actions() const noexcept { return actions_; }
-  const artifact_recorder_actor& recorder() const noexcept { return recorder_; }
-  const autotune_bundler_actor& bundler() const noexcept { return bundler_; }
-  const metrics_actor& metrics() const noexcept { return metrics_; }
+  const actors::shard_router& shards() const noexcept { return tiers_.shards; }
+  const compile_broker_actor& broker() const noexcept { return services_.broker; }
+  const kernel_tuner_actor& tuner() const noexcept { return services_.tuner; }
+  const guarded_cache_actor& guarded() const noexcept { return services_.guarded; }
+  const autotune_cache_actor& autotune() const noexcept { return services_.autotune; }
+  const action_cache_actor& actions() const noexcept { return services_.actions; }
+  const artifact_recorder_actor& recorder() const noexcept { return services_.recorder; }
+  const autotune_bundler_actor& bundler() const noexcept { return services_.bundler; }
+  const metrics_actor& metrics() const noexcept { return services_.metrics; }
   /// Runs programs, for what is no action.
   actors::process_runner& processes() noexcept { return *processes_; }
   /// Null without a disk tier; `disk_problem` says why.
@@ -73,10 +75,10 @@ public:
   std::optional<remote_tier_stats> remote_stats();
   /// The view of the shard that owns a hash.
   storage::memory_view& view_of(std::uint64_t memory_hash) noexcept {
-    return *views_[actors::memory_shard_of(memory_hash, views_.size())];
+    return *tiers_.views[actors::memory_shard_of(memory_hash, tiers_.views.size())];
   }
   const std::vector<std::shared_ptr<storage::memory_view>>& views() const noexcept {
-    return views_;
+    return tiers_.views;
   }
   lease_ledger& ledger() noexcept { return ledger_; }
   /// Ends asynchronous calls whose deadline passed.
@@ -93,8 +95,11 @@ public:
   /// its name, so that whoever names it later chooses its options.
   named_cache_ptr name_apart(const cache_id& id);
 
-  /// Has an actor that somebody spawned here end with the runtime, before those it asks.
-  void adopt(caf::actor one);
+  /// Has an actor that a handle spawned here end with the runtime, before those it asks, or with
+  /// its handle (`release`), whichever comes first.
+  void adopt(const caf::actor& one);
+  /// Ends an actor that was adopted, once it has answered what it was asked before. Any thread.
+  void release(const caf::actor& one);
 
   runtime_stats stats();
 
@@ -116,9 +121,9 @@ public:
 private:
   bool is_remote(const cache_id& id) const;
   void open_store();
-  void open_remote();
-  void spawn_shards();
-  void spawn_compilers();
+  std::optional<actors::remote_tier_config> open_remote();
+  wiring::tier_ports tier_ports();
+  wiring::service_ports service_ports();
   std::optional<remote_tier_stats> ask_remote_stats();
   void drain();
   void end_actors();
@@ -127,35 +132,24 @@ private:
   unsigned jobs_;
   error disk_problem_;
   std::shared_ptr<storage::store> store_;
-  std::vector<std::shared_ptr<storage::memory_view>> views_;
   std::unique_ptr<caf::actor_system_config> own_system_config_;
   std::unique_ptr<caf::actor_system> own_system_;
   caf::actor_system* system_;
-  actors::shard_router shards_;
-  std::vector<disk_shard_actor> disk_shards_;
-  remote_tier_actor remote_;
+  wiring::tier_actors tiers_;
+  wiring::service_actors services_;
   std::shared_ptr<actors::remote_client> server_;
   std::shared_ptr<const actors::remote_gate> gate_; // null: no remote tier
   std::mutex last_remote_stats_mutex_;
   std::optional<remote_tier_stats> last_remote_stats_; // at the end
   bool signs_ = false;                                 // every cache
   std::shared_ptr<actors::process_runner> processes_;
-  std::vector<compile_worker_actor> workers_;
-  compile_broker_actor broker_;
-  guarded_cache_actor guarded_;
-  autotune_cache_actor autotune_;
-  action_cache_actor actions_;
-  autotune_bundler_actor bundler_;
-  kernel_tuner_actor tuner_;
-  artifact_recorder_actor recorder_;
-  metrics_actor metrics_;
   std::stop_source stop_;
   std::shared_ptr<inflight_limiter> inflight_;
   lease_ledger ledger_;
   deadlines expiries_;
   callback_threads callbacks_;
   std::mutex adopted_mutex_;
-  std::vector<caf::actor> adopted_;
+  std::unordered_map<caf::actor_id, caf::actor> adopted_;
   std::mutex names_mutex_;
   std::map<std::pair<std::string, std::string>, named_cache_ptr> names_;
   std::map<std::pair<std::string, std::string>, named_cache_ptr> names_apart_;

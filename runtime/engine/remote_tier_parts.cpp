@@ -1,6 +1,7 @@
 #include "runtime/engine/remote_tier_parts.hpp"
 
 #include "actors/thread_unit.hpp"
+#include "messages/hex.hpp"
 #include "runtime/api/blocking_region.hpp"
 #include "runtime/net/redis_client.hpp"
 #include "runtime/net/remote_endpoint.hpp"
@@ -63,10 +64,10 @@ side_work_maker work_of(caf::actor_system* system) {
 // 128 random bits in hexadecimal.
 std::string unique_name() {
   std::random_device random;
-  std::string name;
-  for (int word = 0; word < 4; ++word)
-    for (auto bits = random(), digit = 0u; digit < 8; ++digit, bits >>= 4)
-      name += "0123456789abcdef"[bits & 15];
+  std::string bytes, name;
+  for (int i = 0; i < 16; ++i)
+    bytes += static_cast<char>(random());
+  append_hex(name, bytes);
   return name;
 }
 

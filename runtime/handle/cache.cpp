@@ -197,7 +197,7 @@ expected<artifact> cache::get_or_compile(const key& k, const compile_function& c
     if (!reply->waited) note_hits(saved_, reply->found);
     return std::move(reply->found.value);
   }
-  return make_under_lease(*core_, key, reply->lease, compile, options.cancel);
+  return make_under_lease(*core_, key, reply->lease.take(), compile, options.cancel);
 }
 
 future<artifact> cache::get_or_compile_async(const key& k, compile_function compile,

@@ -1,8 +1,8 @@
 #include "runtime/net/redis_client.hpp"
 
 #include "runtime/net/redis_lane.hpp"
-#include "runtime/os/fork_generation.hpp"
 #include "runtime/os/quiet_thread.hpp"
+#include "storage/fork_generation.hpp"
 
 #include <algorithm>
 #include <array>

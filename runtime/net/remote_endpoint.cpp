@@ -1,5 +1,6 @@
 #include "runtime/net/remote_endpoint.hpp"
 
+#include "messages/hex.hpp"
 #include "runtime/os/files/whole_file.hpp"
 
 #include <charconv>
@@ -21,13 +22,6 @@ tl::unexpected<error> refuse(std::string_view what) {
   return fail(errc::invalid_argument, std::string("the remote's URL: ").append(what).append(forms));
 }
 
-int digit_of(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 std::optional<std::string> without_percents(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -35,8 +29,9 @@ std::optional<std::string> without_percents(std::string_view text) {
       plain += text[i];
       continue;
     }
-    if (text.size() - i < 3 || digit_of(text[i + 1]) < 0 || digit_of(text[i + 2]) < 0) return {};
-    plain += static_cast<char>(digit_of(text[i + 1]) * 16 + digit_of(text[i + 2]));
+    const auto byte = text.size() - i < 3 ? std::nullopt : hex_byte(text[i + 1], text[i + 2]);
+    if (!byte) return {};
+    plain += *byte;
     i += 2;
   }
   return plain;

@@ -1,5 +1,6 @@
 #include "runtime/orchestrator/plan.hpp"
 
+#include "messages/time_text.hpp"
 #include "runtime/orchestrator/plan_place.hpp"
 #include "runtime/orchestrator/plan_requests.hpp"
 #include "runtime/process/worker/trial_buffers.hpp"
@@ -42,20 +43,10 @@ std::optional<element_type> element_type_of(std::string_view name) {
   return static_cast<element_type>(at - names.begin());
 }
 
-// "120s", "500ms", "2m", "1h": above 0, at most a day.
+// Above 0, at most a day.
 std::optional<std::chrono::milliseconds> parse_timeout(std::string_view text) {
-  using namespace std::chrono;
-  std::int64_t count = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const milliseconds one = unit == "ms"  ? milliseconds(1)
-                           : unit == "s" ? seconds(1)
-                           : unit == "m" ? minutes(1)
-                           : unit == "h" ? hours(1)
-                                         : milliseconds(0);
-  if (failed != std::errc{} || one.count() == 0 || count < 1 || count > hours(24) / one)
-    return std::nullopt;
-  return count * one;
+  const auto time = parse_milliseconds(text);
+  return time && *time <= std::chrono::hours(24) ? time : std::nullopt;
 }
 
 // A real as a literal of C: what is whole keeps a point.
@@ -194,8 +185,8 @@ private:
     if (!text(at, written)) return false;
     const auto parsed = parse_timeout(written);
     if (!parsed)
-      return refuse(at,
-                    "'" + written + "' is no timeout; write 500ms, 120s, 2m or 1h, a day at most");
+      return refuse(at, "'" + written +
+                            "' is no timeout; write 500ms, 120s, 2min or 1h, a day at most");
     work_.toolchain.timeout = *parsed;
     return true;
   }

@@ -1,16 +1,17 @@
 #include "runtime/orchestrator/plan_place.hpp"
 
+#include "messages/hex.hpp"
+
 namespace hearth::orchestrator {
 namespace {
 
 void append_in_one_line(std::string& line, std::string_view text) {
-  constexpr std::string_view hex = "0123456789abcdef";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte != 0x7f)
       line += c;
     else
-      line += {'\\', 'x', hex[byte >> 4], hex[byte & 15]};
+      append_hex_escape(line, c);
   }
 }
 

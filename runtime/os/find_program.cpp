@@ -34,7 +34,8 @@ expected<std::string> check_path(const std::string& name, const std::string& dir
   const auto file = fs::path(directory) / name;
   const int why = check_executable(file);
   if (why == 0) return file.string();
-  return refuse(is_missing(why) ? errc::not_found : errc::permission, name, text_of(why));
+  return refuse(is_missing(why) ? errc::program_not_found : errc::program_refused, name,
+                text_of(why));
 }
 
 // With a '/' in it, so that it is not searched for again.
@@ -53,8 +54,8 @@ expected<std::string> search(const std::string& name, std::string_view path,
     if (!is_missing(why) && refused.empty()) refused = file.string() + ": " + text_of(why);
     begin = end + 1;
   }
-  if (!refused.empty()) return refuse(errc::permission, name, refused);
-  return refuse(errc::not_found, name,
+  if (!refused.empty()) return refuse(errc::program_refused, name, refused);
+  return refuse(errc::program_not_found, name,
                 "it is not in PATH (" + std::string(path) + "); install it or name its path");
 }
 

@@ -14,7 +14,8 @@ bool is_program(const std::string& path);
 
 /// The executable file that `name` means: itself when there is a '/' in it, else the first of that
 /// name in the folders of `path`, a list as PATH is one. What is relative (and an empty folder)
-/// stands in `directory`. Errors: `not_found`, `permission`, saying where it was looked for.
+/// stands in `directory`. Errors: `program_not_found`, `program_refused`, saying where it was
+/// looked for.
 expected<std::string> find_program(const std::string& name, std::string_view path,
                                    const std::string& directory);
 

@@ -1,4 +1,12 @@
 // Steps that must not stay half done when this process is killed.
+
+//
+// Why a child: outputs of one action that come from two runs (an object beside the list of files of
+// another one) make builds wrong without a word, and there is no rename of several files at once. A
+// journal would need somebody who reads it, in a folder that is not ours. What is left between the
+// first rename and the last is a few microseconds of a build that is being interrupted, which is
+// when builds are killed. The child runs no more than `work`: it was written to need nothing that
+// a child which shares its parent's memory must not touch.
 #pragma once
 
 namespace hearth {

@@ -43,9 +43,7 @@ expected<void> check(const process_request& request) {
 
 expected<std::string> program_of(const process_request& request) {
   const char* path = find_variable(request.environment, "PATH");
-  auto found = find_program(request.argv.front(), path ? path : search_path(), request.directory);
-  if (!found) return fail(errc::process_failed, found.error().text());
-  return found;
+  return find_program(request.argv.front(), path ? path : search_path(), request.directory);
 }
 
 process_result cancelled_before_start() {

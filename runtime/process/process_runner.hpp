@@ -24,7 +24,7 @@ public:
   /// path is relative to the request's directory. Its streams: stdin is a file in memory, stdout
   /// and stderr are one pipe, descriptor 3 another. It has a process group and a session without a
   /// terminal, default signals, no core dumps, and ends with all that it started. Errors:
-  /// `process_failed` (not found, not executable, no such directory, no supervisor),
+  /// `program_not_found`, `program_refused`, `process_failed` (no such directory, no supervisor),
   /// `invalid_argument` (no arguments, a NUL byte), `too_large` (arguments), `too_many_files`.
   expected<process_result> run(const process_request& request, std::stop_token stop) override;
 

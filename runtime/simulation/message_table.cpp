@@ -60,22 +60,12 @@ void fill(answer_slot& slot, const Ts&... parts) {
   if constexpr (sizeof...(Ts) == 1) {
     const auto keep = [&slot](const auto& only) {
       using T = std::decay_t<decltype(only)>;
-      if constexpr (std::is_same_v<T, lease_reply>) slot.number = only.lease;
+      if constexpr (std::is_same_v<T, lease_reply>) slot.number = only.lease.take();
       if constexpr (std::is_same_v<T, std::uint64_t>) slot.number = only;
       if constexpr (std::is_same_v<T, bundle_session>) slot.number = only.id;
     };
     (keep(parts), ...);
   }
-  slot.is_there = true;
-}
-
-void fill(answer_slot& slot, std::uint64_t before, std::uint64_t after, bool was_there) {
-  slot.text = text_of_epochs(before, after) + " " + text_of(was_there);
-  slot.is_there = true;
-}
-
-void fill(answer_slot& slot, insert_outcome outcome, std::uint64_t, std::uint64_t) {
-  slot.text = text_of(outcome);
   slot.is_there = true;
 }
 

@@ -126,7 +126,7 @@ expected<process_result> simulated_compiler::run(const process_request& request)
     break;
   case how::hangs: result.timed_out = true; break;
   case how::forgets: break;
-  case how::missing: return fail(errc::process_failed, "compiler: there is no such program");
+  case how::missing: return fail(errc::program_not_found, "compiler: there is no such program");
   }
   return result;
 }

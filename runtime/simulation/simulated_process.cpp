@@ -1,19 +1,13 @@
 #include "runtime/simulation/simulated_process.hpp"
 
-#include "actors/action_cache.hpp"
-#include "actors/artifact_recorder.hpp"
 #include "actors/autotune_bundler.hpp"
-#include "actors/autotune_cache.hpp"
 #include "actors/compile_broker.hpp"
-#include "actors/compile_worker.hpp"
 #include "actors/disk_shard.hpp"
-#include "actors/guarded_cache.hpp"
-#include "actors/kernel_cache.hpp"
 #include "actors/kernel_tuner.hpp"
-#include "actors/metrics.hpp"
-#include "actors/nested_cache.hpp"
+#include "actors/memory_shard.hpp"
 #include "messages/hash.hpp"
 #include "runtime/simulation/text.hpp"
+#include "runtime/wiring/ending.hpp"
 
 #include <caf/send.hpp>
 
@@ -164,7 +158,7 @@ simulated_process::~simulated_process() { kill(); }
 // --- start -------------------------------------------------------------------------------------
 
 template <class Handle>
-Handle simulated_process::enlist(actor_kind kind, Handle actor) {
+void simulated_process::enlist(actor_kind kind, const Handle& actor) {
   auto& all = actors_[kind];
   const auto plain = caf::actor_cast<caf::actor>(actor);
   const bool is_one_of_many =
@@ -173,7 +167,6 @@ Handle simulated_process::enlist(actor_kind kind, Handle actor) {
   if (is_one_of_many) text += "[" + std::to_string(all.size()) + "]";
   system_.enlist(plain, std::move(text));
   all.push_back(plain);
-  return actor;
 }
 
 actors::log_sink simulated_process::log_sink() {
@@ -188,9 +181,8 @@ void simulated_process::start() {
   running_ = true;
   files_ = std::make_unique<process_files>(disk_);
   if (options_.disk) open_store();
-  if (redis_) spawn_remote();
-  spawn_shards();
-  spawn_compilers();
+  start_tiers();
+  start_services();
 }
 
 void simulated_process::open_store() {
@@ -211,7 +203,7 @@ void simulated_process::open_store() {
     log_sink()(log_level::warning, "going on without a disk tier: " + opened.error().text());
 }
 
-void simulated_process::spawn_remote() {
+actors::remote_tier_config simulated_process::remote_tier() {
   connection_ = redis_->connect();
   actors::remote_tier_config config;
   config.server = connection_;
@@ -225,107 +217,79 @@ void simulated_process::spawn_remote() {
   config.breaker.seed = fast_hash(name_);
   config.holder = name_ + "." + std::to_string(++starts_);
   config.log = log_sink();
-  remote_ =
-      enlist(actor_kind::remote, system_.actors().spawn(actors::remote_tier, std::move(config)));
+  return config;
 }
 
-void simulated_process::spawn_shards() {
-  auto& actors = system_.actors();
-  if (store_)
-    for (unsigned i = 0; i < store_->shards(); ++i)
-      disk_shards_.push_back(
-          enlist(actor_kind::disk, actors.spawn(actors::disk_shard, store_, i, log_sink())));
-  storage::memory_index_options index;
-  index.budget_bytes = options_.memory_bytes / options_.memory_shards;
-  index.expected_entries = 64;
+wiring::tier_ports simulated_process::tier_ports() {
+  wiring::tier_ports ports;
+  ports.blocking = wiring::blocking_actors::pooled;
+  ports.store = store_;
+  if (redis_) ports.remote = remote_tier();
+  ports.memory_shards = options_.memory_shards;
+  ports.index.budget_bytes = options_.memory_bytes / options_.memory_shards;
+  ports.index.expected_entries = 64;
   // Else what is evicted differs from build to build.
-  index.layout = storage::node_layout::single;
-  index.charge = storage::glibc_charge;
-  for (unsigned i = 0; i < options_.memory_shards; ++i)
-    views_.push_back(std::make_shared<storage::memory_view>(index, store_));
-  std::vector<memory_shard_actor> shards;
-  for (const auto& view : views_) {
-    actors::memory_shard_config shard;
-    shard.view = view;
-    shard.all_views = views_;
-    shard.store = store_;
-    shard.disk_shards = disk_shards_;
-    shard.remote = remote_;
-    shard.log = log_sink();
-    if (store_)
-      if (auto leases = store_->open_leases()) shard.leases = std::move(*leases);
-    shards.push_back(
-        enlist(actor_kind::memory, actors.spawn(actors::memory_shard, std::move(shard))));
-  }
-  router_ = actors::shard_router(std::move(shards));
+  ports.index.layout = storage::node_layout::single;
+  ports.index.charge = storage::glibc_charge;
+  ports.log = log_sink();
+  return ports;
 }
 
-void simulated_process::spawn_compilers() {
+void simulated_process::start_tiers() {
+  tiers_ = wiring::spawn_tiers(system_.actors(), tier_ports());
+  if (tiers_.remote) enlist(actor_kind::remote, tiers_.remote);
+  for (const auto& shard : tiers_.disk_shards)
+    enlist(actor_kind::disk, shard);
+  for (const auto& shard : tiers_.shards.all())
+    enlist(actor_kind::memory, shard);
+}
+
+void simulated_process::start_services() {
+  wiring::service_ports ports;
+  ports.blocking = wiring::blocking_actors::pooled;
+  ports.programs = compiler_.ports();
+  ports.workers = options_.workers;
+  ports.version = "simulated";
+  ports.store = store_;
   auto& actors = system_.actors();
-  std::vector<compile_worker_actor> workers;
-  for (unsigned i = 0; i < options_.workers; ++i)
-    workers.push_back(
-        enlist(actor_kind::worker, actors.spawn(actors::compile_worker, compiler_.ports())));
-  actors::kernel_tuner_config tuner;
-  tuner.shards = router_;
-  tuner.broker = enlist(actor_kind::broker, actors.spawn(actors::compile_broker, workers));
-  tuner.guarded = enlist(actor_kind::guarded, actors.spawn(actors::guarded_cache, router_));
-  const auto recorder =
-      enlist(actor_kind::recorder, actors.spawn<caf::lazy_init>(actors::artifact_recorder, 0));
-  const auto bundler = enlist(actor_kind::bundler, actors.spawn(actors::autotune_bundler, router_));
-  tuner.autotune = enlist(actor_kind::autotune,
-                          actors.spawn(actors::autotune_cache,
-                                       actors::autotune_cache_config{router_, bundler, recorder}));
-  enlist(actor_kind::kernels, actors.spawn(actors::kernel_cache, actors::kernel_cache_config{}));
-  enlist(actor_kind::nested, actors.spawn(actors::nested_cache, router_));
-  enlist(actor_kind::actions,
-         actors.spawn(actors::action_cache, actors::action_cache_config{router_, tuner.broker}));
-  enlist(actor_kind::metrics,
-         actors.spawn<caf::lazy_init>(
-             actors::metrics,
-             actors::metrics_config{"simulated", router_, store_, remote_, tuner.broker}));
-  tuner.max_at_once = options_.workers;
-  enlist(actor_kind::tuner, actors.spawn(actors::kernel_tuner, std::move(tuner)));
+  const auto services = wiring::spawn_services(actors, tiers_, ports);
+  for (const auto& worker : services.workers)
+    enlist(actor_kind::worker, worker);
+  enlist(actor_kind::broker, services.broker);
+  enlist(actor_kind::guarded, services.guarded);
+  enlist(actor_kind::recorder, services.recorder);
+  enlist(actor_kind::bundler, services.bundler);
+  enlist(actor_kind::autotune, services.autotune);
+  enlist(actor_kind::kernels, wiring::spawn_kernel_cache(actors, {}));
+  enlist(actor_kind::nested, wiring::spawn_nested_cache(actors, tiers_.shards));
+  enlist(actor_kind::actions, services.actions);
+  enlist(actor_kind::metrics, services.metrics);
+  enlist(actor_kind::tuner, services.tuner);
 }
 
 // --- end ---------------------------------------------------------------------------------------
 
-// Lets what was asked before reach the disk, as runtime_core::drain does: when a shard answers, it
-// has handed on all that came before.
 bool simulated_process::drain() {
   const auto deadline = system_.now() + shutdown_deadline;
-  std::vector<answer_ptr> answers;
-  caf::event_based_actor* asking = nullptr;
-  const auto main = system_.actors().spawn(
-      [](caf::event_based_actor* self, caf::event_based_actor** into) {
-        *into = self;
-        return caf::behavior{[](verb::clear) {}};
-      },
-      &asking);
+  const auto drained = std::make_shared<bool>(false);
+  const auto main =
+      wiring::spawn_drain(system_.actors(), tiers_, caf::infinite, [drained] { *drained = true; });
   system_.enlist(main, name_ + ".main");
-  const auto ask_all = [&](actor_kind kind, std::string_view verb) {
-    const auto* row = find_message(kind, verb, message_form::asks);
-    std::vector<answer_ptr> slots;
-    for (const auto& actor : actors_of(kind)) {
-      slots.push_back(std::make_shared<answer_slot>());
-      row->send(sending_from_outside(*asking), actor, {}, slots.back());
-    }
-    for (const auto& slot : slots) {
-      while (!slot->is_there) {
-        if (system_.deliver_one()) continue;
-        const auto next = system_.next_event();
-        if (!next || *next > deadline) return false;
-        system_.advance_to(*next);
-      }
-    }
-    return true;
-  };
-  // Again: what the disk acknowledged is handed on to the remote tier.
-  const bool drained =
-      ask_all(actor_kind::memory, "stats") && ask_all(actor_kind::disk, "sync") &&
-      (!redis_ || (ask_all(actor_kind::memory, "stats") && ask_all(actor_kind::remote, "sync")));
+  while (!*drained) {
+    if (system_.deliver_one()) continue;
+    const auto next = system_.next_event();
+    if (!next || *next > deadline) break;
+    system_.advance_to(*next);
+  }
   system_.kill({main});
-  return drained;
+  return *drained;
+}
+
+std::vector<caf::actor> simulated_process::all_actors() const {
+  std::vector<caf::actor> all;
+  for (const auto& [kind, some] : actors_)
+    all.insert(all.end(), some.begin(), some.end());
+  return all;
 }
 
 bool simulated_process::stop() {
@@ -333,11 +297,7 @@ bool simulated_process::stop() {
   system_.note(name_ + " shuts down");
   const bool drained = drain();
   if (connection_) connection_->close();
-  std::vector<caf::actor> all;
-  for (const auto& [kind, some] : actors_)
-    all.insert(all.end(), some.begin(), some.end());
-  system_.kill(all);
-  all.clear();
+  system_.kill(all_actors());
   if (store_)
     if (const auto synced = store_->flush(); !synced)
       log_sink()(log_level::warning, "the store was not synced: " + synced.error().text());
@@ -350,21 +310,14 @@ void simulated_process::kill() {
   system_.note(name_ + " is killed");
   files_->die();
   if (connection_) connection_->die();
-  std::vector<caf::actor> all;
-  for (const auto& [kind, some] : actors_)
-    all.insert(all.end(), some.begin(), some.end());
-  system_.kill(all);
-  all.clear();
+  system_.kill(all_actors());
   forget();
 }
 
 void simulated_process::forget() {
   actors_.clear();
-  disk_shards_.clear();
   connection_.reset();
-  remote_ = nullptr;
-  router_ = {};
-  views_.clear();
+  tiers_ = {};
   store_.reset();
   running_ = false;
 }

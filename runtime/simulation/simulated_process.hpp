@@ -4,14 +4,13 @@
 // One thread, that of the stepped system.
 #pragma once
 
-#include "actors/memory_shard.hpp"
-#include "actors/remote_tier.hpp"
-#include "actors/shard_router.hpp"
 #include "runtime/simulation/message_table.hpp"
 #include "runtime/simulation/process_files.hpp"
 #include "runtime/simulation/simulated_compiler.hpp"
 #include "runtime/simulation/simulated_redis.hpp"
 #include "runtime/simulation/stepped_system.hpp"
+#include "runtime/wiring/services.hpp"
+#include "runtime/wiring/tiers.hpp"
 
 #include <cstdint>
 #include <map>
@@ -71,8 +70,8 @@ public:
   simulated_compiler& compiler() { return compiler_; }
   const std::vector<std::string>& log() const { return log_; }
   const std::shared_ptr<storage::store>& store() const { return store_; }
-  const actors::shard_router& router() const { return router_; }
-  const std::vector<std::shared_ptr<storage::memory_view>>& views() const { return views_; }
+  const actors::shard_router& router() const { return tiers_.shards; }
+  const std::vector<std::shared_ptr<storage::memory_view>>& views() const { return tiers_.views; }
 
   /// The actors of one kind, in order; empty when there are none.
   const std::vector<caf::actor>& actors_of(actor_kind kind) const;
@@ -88,11 +87,13 @@ public:
 
 private:
   template <class Handle>
-  Handle enlist(actor_kind kind, Handle actor);
+  void enlist(actor_kind kind, const Handle& actor);
   void open_store();
-  void spawn_remote();
-  void spawn_shards();
-  void spawn_compilers();
+  actors::remote_tier_config remote_tier();
+  wiring::tier_ports tier_ports();
+  void start_tiers();
+  void start_services();
+  std::vector<caf::actor> all_actors() const;
   bool drain();
   void forget();
   actors::log_sink log_sink();
@@ -103,15 +104,12 @@ private:
   std::shared_ptr<virtual_disk> disk_;
   std::shared_ptr<simulated_redis> redis_; // null: no remote tier
   std::shared_ptr<simulated_redis::connection> connection_;
-  remote_tier_actor remote_;
   unsigned starts_ = 0;
   std::unique_ptr<process_files> files_;
   simulated_compiler compiler_;
   std::vector<std::string> log_;
   std::shared_ptr<storage::store> store_;
-  std::vector<std::shared_ptr<storage::memory_view>> views_;
-  actors::shard_router router_;
-  std::vector<disk_shard_actor> disk_shards_;
+  wiring::tier_actors tiers_;
   std::map<actor_kind, std::vector<caf::actor>> actors_;
   bool running_ = false;
 };

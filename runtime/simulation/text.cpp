@@ -1,5 +1,7 @@
 #include "runtime/simulation/text.hpp"
 
+#include "messages/hex.hpp"
+
 #include <caf/system_messages.hpp>
 #include <caf/type_erased_tuple.hpp>
 
@@ -15,7 +17,6 @@ namespace {
 constexpr std::size_t shown_bytes = 48;
 
 std::string escaped(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
@@ -24,7 +25,7 @@ std::string escaped(std::string_view bytes) {
     else if (byte >= 0x20 && byte < 0x7F)
       text += c;
     else
-      text += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+      append_hex_escape(text, c);
   }
   return text;
 }
@@ -97,15 +98,14 @@ printer choose_printer(const caf::type_erased_tuple& content, std::size_t at) {
     return [](const auto&, std::size_t, std::string& out) { out += "down"; };
   if (is_completion_of<lookup, insert_outcome, done, bool, lease_reply, action_reply>(content, at))
     return [](const auto&, std::size_t, std::string& out) { out += "(call)"; };
-  if (const auto found =
-          printer_among<cache_key, key_list, artifact, lookup, lookup_list, insert_outcome, done,
-                        lease_reply, std::uint64_t, bool, error, memory_shard_stats, broker_stats,
-                        fleet_lease, remote_tier_stats, action_request, action_result, action_reply,
-                        trial_request, trial_result, span_list, hints, guarded_reply,
-                        autotune_record, autotune_address, autotune_choices, autotune_found,
-                        tuning_notes, named_cache_ptr, bundle_session, bundle_end, tune_request_ptr,
-                        tune_reply, recording, metrics_page, int, std::int64_t, std::string,
-                        std::chrono::milliseconds>(content, at))
+  if (const auto found = printer_among<
+          cache_key, key_list, artifact, lookup, lookup_list, insert_outcome, disk_insert_reply,
+          disk_change_reply, done, lease_reply, std::uint64_t, bool, error, memory_shard_stats,
+          broker_stats, fleet_lease, remote_tier_stats, action_request, action_result, action_reply,
+          trial_request, trial_result, span_list, hints, guarded_reply, autotune_record,
+          autotune_address, autotune_choices, autotune_found, tuning_notes, named_cache_ptr,
+          bundle_session, bundle_end, tune_request_ptr, tune_reply, recording, metrics_page, int,
+          std::int64_t, std::string, std::chrono::milliseconds>(content, at))
     return found;
   return [](const auto&, std::size_t, std::string& out) { out += "?"; };
 }
@@ -183,7 +183,8 @@ std::string text_of(insert_outcome outcome) { return std::string(to_string(outco
 std::string text_of(const done&) { return "done"; }
 
 std::string text_of(const lease_reply& reply) {
-  auto text = reply.found.hit() ? text_of(reply.found) : "lease " + std::to_string(reply.lease);
+  auto text =
+      reply.found.hit() ? text_of(reply.found) : "lease " + std::to_string(reply.lease.id());
   return reply.waited ? text + " waited" : text;
 }
 
@@ -326,16 +327,16 @@ std::string text_of(const recording& session) {
   return text;
 }
 
-std::string text_of_epochs(std::uint64_t before, std::uint64_t after) {
-  return before == 0 ? "epoch unknown" : "epoch +" + std::to_string(after - before);
+std::string text_of(const epoch_change& epochs) {
+  return epochs.is_known() ? "epoch +" + std::to_string(epochs.after - epochs.before)
+                           : "epoch unknown";
+}
+std::string text_of(const disk_insert_reply& reply) { return text_of(reply.outcome); }
+std::string text_of(const disk_change_reply& reply) {
+  return text_of(reply.epochs) + " " + text_of(reply.was_there);
 }
 
 std::string text_of(const caf::type_erased_tuple& content) {
-  if (content.match_elements<std::uint64_t, std::uint64_t, bool>())
-    return text_of_epochs(content.get_as<std::uint64_t>(0), content.get_as<std::uint64_t>(1)) +
-           " " + text_of(content.get_as<bool>(2));
-  if (content.match_elements<insert_outcome, std::uint64_t, std::uint64_t>())
-    return text_of(content.get_as<insert_outcome>(0));
   if (content.match_elements<verb::promote, cache_key, artifact, std::uint64_t>())
     return "promote " + text_of(content.get_as<cache_key>(1)) + " " +
            text_of(content.get_as<artifact>(2));

@@ -60,7 +60,9 @@ std::string text_of(const metrics_page& page); ///< its samples, in one line
 std::string text_of(const recording& session); ///< `2 artifacts, 30 bytes entry c/k "value"`
 
 /// How far a shard's epoch moved: it starts at a random number.
-std::string text_of_epochs(std::uint64_t before, std::uint64_t after);
+std::string text_of(const epoch_change& epochs);
+std::string text_of(const disk_insert_reply& reply);
+std::string text_of(const disk_change_reply& reply);
 
 /// A message's elements, the verb first; `?` for what is no part of the protocol.
 std::string text_of(const caf::type_erased_tuple& content);

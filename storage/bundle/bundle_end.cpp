@@ -8,7 +8,7 @@ namespace hearth::storage {
 namespace {
 
 constexpr std::size_t end_items = 4;
-constexpr std::size_t signature_items = 3;
+constexpr std::size_t bundle_signature_items = 3;
 
 // Counts fit: content is bounded by what a disk holds.
 std::int64_t counted(std::uint64_t number) { return static_cast<std::int64_t>(number); }
@@ -28,7 +28,7 @@ value value_of(const std::optional<kept_signature>& made) {
 bool take_signature(const value& v, std::optional<kept_signature>& into) {
   if (v.is_nil()) return true;
   const auto* items = v.as<value::array>();
-  if (!items || items->size() != signature_items) return false;
+  if (!items || items->size() != bundle_signature_items) return false;
   const auto algorithm = count_in((*items)[0]);
   const auto* key_id = (*items)[1].as<std::string>();
   const auto* bytes = (*items)[2].as<binary>();
@@ -51,13 +51,13 @@ std::optional<bundle_end> decode_end(std::string_view bytes) {
   const auto records = count_in((*items)[0]);
   const auto content = count_in((*items)[1]);
   const auto* sum = (*items)[2].as<binary>();
+  const auto digest_read = sum ? digest::of_bytes(sum->bytes) : std::nullopt;
   bundle_end end;
-  if (!records || !content || !sum || sum->bytes.size() != end.sum.bytes.size() ||
-      !take_signature((*items)[3], end.signed_by))
+  if (!records || !content || !digest_read || !take_signature((*items)[3], end.signed_by))
     return std::nullopt;
   end.records = *records;
   end.content_bytes = *content;
-  std::copy(sum->bytes.begin(), sum->bytes.end(), end.sum.bytes.begin());
+  end.sum = *digest_read;
   return end;
 }
 

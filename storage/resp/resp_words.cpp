@@ -1,5 +1,7 @@
 #include "storage/resp/resp_words.hpp"
 
+#include "messages/hex.hpp"
+
 #include <charconv>
 
 namespace hearth::storage {
@@ -43,13 +45,6 @@ std::optional<resp_value> parse_big_number(std::string_view text) {
   return text_value(kind::big_number, text);
 }
 
-int digit_of(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 char escaped(char c) {
@@ -65,11 +60,11 @@ char escaped(char c) {
 
 // Takes `\xHH` or `\n` and the like from the front, of which the backslash is gone.
 char take_escape(std::string_view& text) {
-  if (text.size() >= 3 && text[0] == 'x' && digit_of(text[1]) >= 0 && digit_of(text[2]) >= 0) {
-    const char byte = static_cast<char>(digit_of(text[1]) * 16 + digit_of(text[2]));
-    text.remove_prefix(3);
-    return byte;
-  }
+  if (text.size() >= 3 && text[0] == 'x')
+    if (const auto byte = hex_byte(text[1], text[2])) {
+      text.remove_prefix(3);
+      return *byte;
+    }
   const char c = escaped(text.front());
   text.remove_prefix(1);
   return c;

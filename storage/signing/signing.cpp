@@ -1,5 +1,7 @@
 #include "storage/signing/signing.hpp"
 
+#include "messages/hex.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -22,21 +24,13 @@ bool is_id(std::string_view text) {
          text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
-int digit_of(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 std::optional<std::string> from_hex(std::string_view digits) {
   if (digits.size() % 2 != 0) return {};
   std::string bytes;
   for (std::size_t i = 0; i < digits.size(); i += 2) {
-    const int high = digit_of(digits[i]);
-    const int low = digit_of(digits[i + 1]);
-    if (high < 0 || low < 0) return {};
-    bytes += static_cast<char>(high * 16 + low);
+    const auto byte = hex_byte(digits[i], digits[i + 1]);
+    if (!byte) return {};
+    bytes += *byte;
   }
   return bytes;
 }

@@ -1,10 +1,10 @@
 #include "actors/action_cache.hpp"
 
-#include "actors/compile_broker.hpp"
-#include "tests/support/fake_ports.hpp"
-#include "tests/support/tiers.hpp"
+#include "tests/support/tuning_process.hpp"
 
 #include <doctest/doctest.h>
+
+namespace action_cache_test {
 
 using namespace hearth;
 using namespace hearth::test;
@@ -39,14 +39,7 @@ struct fixture : deterministic {
       result.errors = "said";
       return result;
     };
-    broker =
-        keep(system.spawn(actors::compile_broker,
-                          std::vector{keep(system.spawn(actors::compile_worker, fakes.ports()))}));
-    actions = spawn_over(one);
-  }
-  action_cache_actor spawn_over(tiers& over) {
-    return keep(
-        system.spawn(actors::action_cache, actors::action_cache_config{over.router, broker}));
+    actions = services_over(*this, one, fakes.ports()).actions;
   }
   expected<action_reply> run(const action_request& request) {
     return ask<action_reply>(actions, verb::run_v, k, request, 0);
@@ -63,7 +56,6 @@ struct fixture : deterministic {
   tiers one{*this, directory / "store"};
   fake_ports fakes;
   int status = 0;
-  compile_broker_actor broker;
   action_cache_actor actions;
   const cache_key k = key_in("results", "key");
 };
@@ -142,9 +134,7 @@ std::shared_ptr<watching_runner> withdraw_after(int steps, bool& has_started) {
   const auto runner = std::make_shared<watching_runner>();
   auto ports = f.fakes.ports();
   ports.processes = runner;
-  f.broker = f.keep(f.system.spawn(
-      actors::compile_broker, std::vector{f.keep(f.system.spawn(actors::compile_worker, ports))}));
-  f.actions = f.spawn_over(f.one);
+  f.actions = services_over(f, f.one, ports).actions;
   const auto state = f.call(action("a"));
   for (int i = 0; i < steps; ++i)
     f.scheduler.try_run_once();
@@ -184,7 +174,7 @@ TEST_CASE_FIXTURE(fixture, "giving up leaves others who wait for the same") {
 
 TEST_CASE_FIXTURE(fixture, "two processes that ask at once have it run once") {
   tiers other{*this, directory / "store"};
-  const auto there = spawn_over(other);
+  const auto there = services_over(*this, other, fakes.ports()).actions;
   auto here = call(action("a"));
   auto state = std::make_shared<completion_state<action_reply>>();
   caf::anon_send(there, verb::run_v, k, action("a"), 0, action_completion(state));
@@ -252,3 +242,5 @@ TEST_CASE_FIXTURE(fixture,
   CHECK(run(action("a")).error().code() == errc::process_failed);
   CHECK(ask<memory_shard_stats>(one.shard, verb::stats_v)->leases_held == 0);
 }
+
+} // namespace action_cache_test

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace artifact_recorder_test {
+
 using namespace hearth;
 
 namespace {
@@ -83,3 +85,5 @@ TEST_CASE_FIXTURE(recorder, "recorder: a session ends once and what comes late i
   CHECK(ask<std::uint64_t>(actor, verb::count_v, session).error().code() == errc::not_found);
   CHECK(begin() == session + 1);
 }
+
+} // namespace artifact_recorder_test

@@ -1,7 +1,8 @@
 #include "actors/autotune_bundler.hpp"
 
-#include "actors/autotune_cache.hpp"
-#include "tests/support/tiers.hpp"
+#include "tests/support/tuning_process.hpp"
+
+namespace autotune_bundler_test {
 
 using namespace hearth;
 using namespace hearth::test;
@@ -19,10 +20,11 @@ autotune_record record(std::int64_t tile, std::int64_t took_ns = 1000) {
 // One machine: its tiers, its bundler, and its autotune cache.
 struct machine {
   machine(deterministic& in, const std::filesystem::path& directory)
-      : local(in, directory)
-      , bundler(in.keep(in.system.spawn(actors::autotune_bundler, local.router)))
-      , tunings(in.keep(in.system.spawn(
-            actors::autotune_cache, actors::autotune_cache_config{local.router, bundler, {}}))) {}
+      : local(in, directory) {
+    const auto services = services_over(in, local, fake_ports().ports());
+    bundler = services.bundler;
+    tunings = services.autotune;
+  }
   tiers local;
   autotune_bundler_actor bundler;
   autotune_cache_actor tunings;
@@ -197,3 +199,5 @@ TEST_CASE_FIXTURE(fixture, "sessions that nobody ends have a bound") {
   const auto refused = ask<bundle_session>(here.bundler, verb::begin_v, plan, tuned);
   CHECK(refused.error().code() == errc::overloaded);
 }
+
+} // namespace autotune_bundler_test

@@ -5,6 +5,8 @@
 
 #include <caf/event_based_actor.hpp>
 
+namespace autotune_cache_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -174,3 +176,5 @@ TEST_CASE_FIXTURE(fixture, "what coordinate descent made is found when that tuni
   CHECK_FALSE(rebuilt->best.candidate);
   CHECK(rebuilt->best.config.arguments == value::map{{"TILE", 48}});
 }
+
+} // namespace autotune_cache_test

@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+namespace compile_broker_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -126,3 +128,5 @@ TEST_CASE_FIXTURE(fixture,
   CHECK(stats->max_at_once == 2);
   CHECK(ask<span_list>(b, verb::trace_v)->size() == 5);
 }
+
+} // namespace compile_broker_test

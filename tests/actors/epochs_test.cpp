@@ -2,6 +2,8 @@
 // answer must not be hidden by what the answer keeps in memory.
 #include "tests/support/tiers.hpp"
 
+namespace epochs_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -29,7 +31,7 @@ struct fixture : deterministic {
   std::function<void()> put_and_take_in(const cache_key& key, std::string_view payload) {
     return [this, key, payload, elsewhere = put_elsewhere(key, payload)] {
       elsewhere();
-      one.config.view->refresh();
+      one.view->refresh();
     };
   }
   /// A key in the same disk shard as `key`.
@@ -87,3 +89,5 @@ TEST_CASE_FIXTURE(fixture, "a group of puts leaves other entries in memory") {
   CHECK(ask<lookup>(one.shard, verb::get_v, k)->from == tier::memory);
   CHECK(payload_of(a) == "x");
 }
+
+} // namespace epochs_test

@@ -2,6 +2,8 @@
 
 #include "tests/support/tiers.hpp"
 
+namespace guarded_cache_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -137,3 +139,5 @@ TEST_CASE_FIXTURE(fixture, "a list that another writer stores past the lock is e
   // Their line is still there: its variant is not stored under this key, and is counted.
   CHECK(get({{"s0", 1}}).broken == 1);
 }
+
+} // namespace guarded_cache_test

@@ -2,6 +2,8 @@
 
 #include "tests/support/tiers.hpp"
 
+namespace kernel_cache_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -160,3 +162,5 @@ TEST_CASE_FIXTURE(fixture, "who asks a kernel cache that ends meanwhile gets clo
   saved.receive([](std::int64_t) {}, note);
   CHECK(said == std::vector<errc>{errc::closed, errc::closed});
 }
+
+} // namespace kernel_cache_test

@@ -1,5 +1,7 @@
 #include "tests/support/tuning_process.hpp"
 
+namespace kernel_tuner_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -145,3 +147,5 @@ TEST_CASE_FIXTURE(fixture, "an entry serves the sizes that its guard holds for")
   other->sizes = {{"n", 64}};
   CHECK(tune(one, other).status == tune_status::memory);
 }
+
+} // namespace kernel_tuner_test

@@ -1,6 +1,10 @@
+#include "actors/memory_shard.hpp"
+
 #include "tests/support/tiers.hpp"
 
 #include <caf/event_based_actor.hpp>
+
+namespace memory_shard_test {
 
 using namespace hearth;
 using namespace hearth::test;
@@ -83,7 +87,7 @@ TEST_CASE_FIXTURE(fixture, "a promotion that was overtaken by a put is dropped")
   const auto epoch = one.store->epoch(one.store->shard_of(k.disk_hash));
   CHECK(ask<done>(one.shard, verb::put_v, k, artifact::make("new")));
   CHECK(ask<done>(one.shard, verb::clear_v));
-  REQUIRE(one.config.view->begin_promotion());
+  REQUIRE(one.view->begin_promotion());
   caf::anon_send(one.shard, verb::promote_v, k, value, epoch);
   scheduler.run();
   CHECK(get(one.shard)->value.payload() == "new");
@@ -107,10 +111,10 @@ TEST_CASE_FIXTURE(fixture, "one gets the lease and the others its artifact") {
   waiter third(*this, one.shard, k);
   REQUIRE(first.answered());
   const auto lease = first.take();
-  CHECK(lease->lease != 0);
+  CHECK(lease->lease.take() != 0);
   CHECK_FALSE(lease->waited);
   CHECK_FALSE(second.answered());
-  CHECK(*ask<insert_outcome>(one.shard, verb::fulfil_v, lease->lease, value) ==
+  CHECK(*ask<insert_outcome>(one.shard, verb::fulfil_v, lease->lease.take(), value) ==
         insert_outcome::inserted);
   for (auto* other : {&second, &third}) {
     REQUIRE(other->answered());
@@ -126,27 +130,27 @@ TEST_CASE_FIXTURE(fixture,
   waiter first(*this, one.shard, k);
   waiter second(*this, one.shard, k);
   const auto lease = first.take();
-  caf::anon_send(one.shard, verb::abandon_v, lease->lease,
+  caf::anon_send(one.shard, verb::abandon_v, lease->lease.take(),
                  error{errc::compile_failed, "x.cpp:1: error"});
   scheduler.run();
   REQUIRE(second.answered());
   CHECK(second.take().error() == error{errc::compile_failed, "x.cpp:1: error"});
   waiter third(*this, one.shard, k);
   REQUIRE(third.answered());
-  CHECK(third.take()->lease != 0);
+  CHECK(third.take()->lease.take() != 0);
 }
 
 TEST_CASE_FIXTURE(fixture, "a released lease goes to the next waiter at once") {
   waiter first(*this, one.shard, k);
   waiter second(*this, one.shard, k);
   const auto lease = first.take();
-  caf::anon_send(one.shard, verb::release_v, lease->lease);
+  caf::anon_send(one.shard, verb::release_v, lease->lease.take());
   scheduler.run();
   REQUIRE(second.answered());
   const auto next = second.take();
-  CHECK(next->lease != 0);
-  CHECK(next->lease != lease->lease);
-  const auto late = ask<insert_outcome>(one.shard, verb::fulfil_v, lease->lease, value);
+  CHECK(next->lease.take() != 0);
+  CHECK(next->lease.take() != lease->lease.take());
+  const auto late = ask<insert_outcome>(one.shard, verb::fulfil_v, lease->lease.take(), value);
   CHECK(late.error().code() == errc::lease_lost);
 }
 
@@ -155,17 +159,55 @@ TEST_CASE_FIXTURE(fixture, "a waiter that gave up is passed over") {
   waiter second(*this, one.shard, k);
   waiter third(*this, one.shard, k);
   second.state->give_up();
-  caf::anon_send(one.shard, verb::release_v, first.take()->lease);
+  caf::anon_send(one.shard, verb::release_v, first.take()->lease.take());
   scheduler.run();
   REQUIRE(third.answered());
-  CHECK(third.take()->lease != 0);
+  CHECK(third.take()->lease.take() != 0);
+}
+
+TEST_CASE_FIXTURE(fixture,
+                  "a lease granted after its actor's request timed out goes to the next waiter") {
+  waiter first(*this, one.shard, k);
+  bool timed_out = false;
+  const auto late = keep(system.spawn([&](caf::event_based_actor* actor) {
+    actor->request(one.shard, std::chrono::milliseconds(10), verb::acquire_v, k)
+        .then([](const lease_reply&) { FAIL("answered in time"); },
+              [&](const caf::error&) { timed_out = true; });
+    return caf::behavior{[](verb::clear) {}};
+  }));
+  scheduler.run();
+  waiter third(*this, one.shard, k);
+  scheduler.trigger_timeouts();
+  scheduler.run();
+  REQUIRE(timed_out);
+  caf::anon_send(one.shard, verb::release_v, first.take()->lease.take());
+  scheduler.run();
+  REQUIRE(third.answered());
+  const auto lease = third.take()->lease.take();
+  CHECK(lease != 0);
+  CHECK(*ask<insert_outcome>(one.shard, verb::fulfil_v, lease, value) == insert_outcome::inserted);
+}
+
+TEST_CASE_FIXTURE(fixture, "a lease that is taken stays although its answer is gone") {
+  lease_id held = 0;
+  keep(system.spawn([&](caf::event_based_actor* actor) {
+    actor->request(one.shard, caf::infinite, verb::acquire_v, k)
+        .then([&](const lease_reply& reply) { held = reply.lease.take(); });
+    return caf::behavior{[](verb::clear) {}};
+  }));
+  scheduler.run();
+  REQUIRE(held != 0);
+  waiter second(*this, one.shard, k);
+  CHECK_FALSE(second.answered());
+  CHECK(*ask<insert_outcome>(one.shard, verb::fulfil_v, held, value) == insert_outcome::inserted);
+  CHECK(second.take()->found.value.payload() == "binary");
 }
 
 TEST_CASE_FIXTURE(fixture, "an actor that dies with a lease loses it to the next waiter") {
   lease_id held = 0;
   const auto hold = [&](caf::event_based_actor* actor, const cache_key& key) {
     actor->request(one.shard, caf::infinite, verb::acquire_v, key)
-        .then([&](const lease_reply& reply) { held = reply.lease; });
+        .then([&](const lease_reply& reply) { held = reply.lease.take(); });
     return caf::behavior{[](verb::clear) {}};
   };
   auto holder = system.spawn(hold, k);
@@ -177,7 +219,7 @@ TEST_CASE_FIXTURE(fixture, "an actor that dies with a lease loses it to the next
   holder = nullptr;
   scheduler.run();
   REQUIRE(second.answered());
-  CHECK(second.take()->lease != 0);
+  CHECK(second.take()->lease.take() != 0);
 }
 
 TEST_CASE_FIXTURE(fixture, "a lease held by another process is waited for and its artifact found") {
@@ -186,7 +228,7 @@ TEST_CASE_FIXTURE(fixture, "a lease held by another process is waited for and it
   const auto lease = there.take();
   waiter here(*this, one.shard, k);
   CHECK_FALSE(here.answered());
-  CHECK(ask<insert_outcome>(two.shard, verb::fulfil_v, lease->lease, value));
+  CHECK(ask<insert_outcome>(two.shard, verb::fulfil_v, lease->lease.take(), value));
   run_until_idle(); // the poll is due
   REQUIRE(here.answered());
   const auto reply = here.take();
@@ -200,20 +242,20 @@ TEST_CASE_FIXTURE(fixture, "a lease that another process drops without an artifa
   waiter there(*this, two.shard, k);
   waiter here(*this, one.shard, k);
   CHECK_FALSE(here.answered());
-  caf::anon_send(two.shard, verb::release_v, there.take()->lease);
+  caf::anon_send(two.shard, verb::release_v, there.take()->lease.take());
   run_until_idle();
   REQUIRE(here.answered());
-  CHECK(here.take()->lease != 0);
+  CHECK(here.take()->lease.take() != 0);
 }
 
 TEST_CASE_FIXTURE(fixture, "a lock excludes by key and looks for nothing") {
   CHECK(*insert(one.shard, value) == insert_outcome::inserted);
   const auto lease = ask<lease_reply>(one.shard, verb::lock_v, k);
   REQUIRE(lease);
-  CHECK(lease->lease != 0);
+  CHECK(lease->lease.take() != 0);
   CHECK_FALSE(lease->found.hit());
-  caf::anon_send(one.shard, verb::release_v, lease->lease);
-  CHECK(ask<lease_reply>(one.shard, verb::lock_v, k)->lease != lease->lease);
+  caf::anon_send(one.shard, verb::release_v, lease->lease.take());
+  CHECK(ask<lease_reply>(one.shard, verb::lock_v, k)->lease.take() != lease->lease.take());
 }
 
 TEST_CASE_FIXTURE(fixture, "answers that cannot come any more say closed") {
@@ -253,16 +295,22 @@ TEST_CASE_FIXTURE(fixture, "a hundred who ask for a missing key cause one load o
                 [](verb::erase, const cache_key&) {},
                 [](verb::lock, const cache_key&) { return fleet_lease::unavailable; },
                 [](verb::release, const cache_key&) {},
-                [](verb::poll) {},
-                [](verb::tick) {},
+                [](verb::receive) {},
+                [](verb::probe) {},
                 [](verb::renew) {},
-                [](verb::retry) {},
+                [](verb::resend) {},
                 [](verb::sync) { return done{}; },
                 [](verb::stats) { return remote_tier_stats{}; }};
       },
       &remote_gets));
-  one.config.remote = remote;
-  const auto shard = keep(system.spawn(actors::memory_shard, one.config));
+  actors::memory_shard_config parts;
+  parts.view = one.view;
+  parts.all_views = {one.view};
+  parts.store = one.store;
+  parts.disk_shards = one.actors.disk_shards;
+  parts.remote = remote;
+  parts.log = log_to(one.log);
+  const auto shard = keep(system.spawn(actors::memory_shard, parts));
   const auto disk_gets = one.store->stats().misses;
   std::vector<std::shared_ptr<completion_state<lookup>>> asked;
   for (int i = 0; i < 100; ++i) {
@@ -302,22 +350,22 @@ TEST_CASE_FIXTURE(fixture,
 TEST_CASE_FIXTURE(fixture, "an idle shard frees what readers let go of") {
   CHECK(*insert(one.shard, value) == insert_outcome::inserted);
   auto held = get(one.shard)->value;
-  const auto before = one.config.view->index().stats().bytes_used;
-  held = one.config.view->index().get({k.cache->number, k.bytes, k.memory_hash});
+  const auto before = one.view->index().stats().bytes_used;
+  held = one.view->index().get({k.cache->number, k.bytes, k.memory_hash});
   CHECK(*ask<bool>(one.shard, verb::erase_v, k));
   held.reset();
-  CHECK(one.config.view->index().has_leftovers());
+  CHECK(one.view->index().has_leftovers());
   run_until_idle(); // the tick is due
-  CHECK_FALSE(one.config.view->index().has_leftovers());
-  CHECK(one.config.view->index().stats().bytes_used < before);
+  CHECK_FALSE(one.view->index().has_leftovers());
+  CHECK(one.view->index().stats().bytes_used < before);
 }
 
 TEST_CASE_FIXTURE(fixture, "a shard does not look for ever for what a reader keeps") {
   CHECK(*insert(one.shard, value) == insert_outcome::inserted);
-  const auto held = one.config.view->index().get({k.cache->number, k.bytes, k.memory_hash});
+  const auto held = one.view->index().get({k.cache->number, k.bytes, k.memory_hash});
   CHECK(*ask<bool>(one.shard, verb::erase_v, k));
   run_until_idle(); // ends
-  CHECK(one.config.view->index().has_leftovers());
+  CHECK(one.view->index().has_leftovers());
 }
 
 TEST_CASE_FIXTURE(fixture, "those who gave up are taken out of those who wait for a lease") {
@@ -331,3 +379,5 @@ TEST_CASE_FIXTURE(fixture, "those who gave up are taken out of those who wait fo
   caf::anon_send(one.shard, verb::withdraw_v, k);
   CHECK(ask<memory_shard_stats>(one.shard, verb::stats_v)->leases_waiting == 0);
 }
+
+} // namespace memory_shard_test

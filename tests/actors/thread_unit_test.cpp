@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+namespace thread_unit_test {
+
 using namespace hearth;
 using actors::send_from_thread;
 using actors::thread_unit;
@@ -182,3 +184,5 @@ TEST_CASE("what a unit has not run when it ends, or before its thread waits, the
   for (const auto& line : notes.lines())
     CHECK(line.by != std::this_thread::get_id());
 }
+
+} // namespace thread_unit_test

@@ -1,6 +1,8 @@
 // What the kernel tuner does with tunings that are known, and with those that are not wanted.
 #include "tests/support/tuning_process.hpp"
 
+namespace tuner_knowledge_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -237,3 +239,5 @@ TEST_CASE_FIXTURE(fixture, "two plans that share a kernel tune it once, and each
   CHECK(ask<bundle_end>(one.bundler, verb::finish_v, here.id)->entries == 1);
   CHECK(ask<bundle_end>(two.bundler, verb::finish_v, there.id)->entries == 1);
 }
+
+} // namespace tuner_knowledge_test

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace frame_test {
+
 using namespace hearth::bench;
 
 TEST_CASE("a median is the middle one or the mean of the middle two") {
@@ -78,3 +80,5 @@ TEST_CASE("contenders take turns and the ratio is the median of the rounds' rati
   CHECK(out.ratios()[0].made_of ==
         "hearth 2 s, peer 6 s a thing; medians of 3 rounds, ratios 2.00 to 6.00");
 }
+
+} // namespace frame_test

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <regex>
 
+namespace rows_test {
+
 using namespace hearth::test;
 using namespace hearth::bench;
 
@@ -98,3 +100,5 @@ TEST_CASE("a directory that is not there is trouble") {
   CHECK(result.out.empty());
   CHECK_MESSAGE(result.err.find(missing) != std::string::npos, result.err);
 }
+
+} // namespace rows_test

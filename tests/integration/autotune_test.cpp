@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <set>
 
+namespace autotune_test {
+
 using namespace hearth::test;
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -315,3 +317,5 @@ TEST_CASE_FIXTURE(workplace, "a cache that cannot be one is bad input") {
   CHECK(wrong.status == 2);
   CHECK(wrong.err.find("--remote-caches") != std::string::npos);
 }
+
+} // namespace autotune_test

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <doctest/doctest.h>
 
+namespace bundle_test {
+
 using namespace hearth::test;
 namespace fs = std::filesystem;
 
@@ -160,3 +162,5 @@ TEST_CASE_FIXTURE(two_machines, "a damaged entry is left out of a bundle and sai
   CHECK(exported.json()["damaged"] == 1);
   CHECK(exported.err == "hearth: 1 damaged entries were left out; see 'hearth verify'\n");
 }
+
+} // namespace bundle_test

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+namespace compile_test {
+
 using namespace hearth::test;
 namespace fs = std::filesystem;
 
@@ -304,3 +306,5 @@ TEST_CASE_FIXTURE(workplace, "the counters of a plan are written for Prometheus"
   CHECK(refused.status == 2);
   CHECK(lines_of(refused.err).back().find(with_metrics.back()) != std::string::npos);
 }
+
+} // namespace compile_test

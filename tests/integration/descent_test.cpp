@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <fmt/format.h>
 
+namespace descent_test {
+
 using namespace hearth::test;
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -195,3 +197,5 @@ TEST_CASE_FIXTURE(workplace,
     CHECK(median(ratios) <= 1.1);
   }
 }
+
+} // namespace descent_test

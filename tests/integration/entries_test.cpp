@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace entries_test {
+
 using namespace hearth::test;
 namespace fs = std::filesystem;
 
@@ -119,3 +121,5 @@ TEST_CASE_FIXTURE(shell, "a store that cannot be used is status 3") {
   check_error(hearth({"insert", "k", file("one", "1")}), 3, "store");
   check_error(hearth({"list"}), 3, "file");
 }
+
+} // namespace entries_test

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace key_commands_test {
+
 using namespace hearth::test;
 
 namespace {
@@ -211,3 +213,5 @@ TEST_CASE_FIXTURE(kept_keys, "details that are not the key's are refused") {
   CHECK(hearth({"explain", a}).status == 2);
   CHECK(hearth({"explain", a, a, "--stored"}).status == 2);
 }
+
+} // namespace key_commands_test

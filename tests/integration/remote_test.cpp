@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+namespace remote_test {
+
 using namespace hearth::test;
 namespace fs = std::filesystem;
 
@@ -236,3 +238,5 @@ TEST_CASE_FIXTURE(fleet,
   const auto alone = std::chrono::steady_clock::now() - begun;
   CHECK(took < 2 * (std::chrono::seconds(3) + alone));
 }
+
+} // namespace remote_test

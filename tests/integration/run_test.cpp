@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+namespace run_test {
+
 using namespace hearth::test;
 namespace fs = std::filesystem;
 
@@ -457,3 +459,5 @@ TEST_CASE_FIXTURE(bench, "without the cache a command is run each time") {
   check_quiet(run({"--no-cache", "--out", "a"}, counted("echo > a")));
   CHECK(runs() == 2);
 }
+
+} // namespace run_test

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <map>
 
+namespace store_format_test {
+
 using namespace hearth::test;
 using hearth::storage::write_kind;
 using hearth::storage::write_request;
@@ -108,3 +110,5 @@ TEST_CASE("a reader written from the format's page agrees with the program about
             sums.at(one.at("cache").get<std::string>() + "|" + text.substr(1, text.size() - 2)));
   }
 }
+
+} // namespace store_format_test

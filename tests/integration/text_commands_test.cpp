@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace text_commands_test {
+
 using namespace hearth::test;
 
 namespace {
@@ -73,3 +75,5 @@ TEST_CASE_FIXTURE(terminal, "a graph that is malformed or missing is named") {
   check_refused({"graph", (directory / "none").string()}, "none");
   check_refused({"graph"}, "FILE");
 }
+
+} // namespace text_commands_test

@@ -15,6 +15,8 @@
 #include <pty.h>
 #include <unistd.h>
 
+namespace upkeep_test {
+
 using namespace hearth::test;
 namespace fs = std::filesystem;
 namespace storage = hearth::storage;
@@ -300,3 +302,5 @@ TEST_CASE_FIXTURE(kept_store, "list shows one cache alone and refuses a name tha
   CHECK(hearth({"list", "--json", "--cache", "third"}).json().empty());
   check_error(hearth({"list", "--cache", "../x"}), 2, "../x");
 }
+
+} // namespace upkeep_test

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace action_test {
+
 using namespace hearth;
 
 namespace {
@@ -97,3 +99,5 @@ TEST_CASE("observations come back in their order") {
   CHECK(digest_of(entry) != digest_of(encode_observations({"one"})));
   CHECK(decode_observations(artifact::make("x")).error().code() == errc::malformed);
 }
+
+} // namespace action_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace artifact_test {
+
 using namespace hearth;
 
 TEST_CASE("an artifact keeps payload and metadata while somebody holds it") {
@@ -48,3 +50,5 @@ TEST_CASE("an artifact's time is a member of its metadata that nothing replaces"
   CHECK(time_taken(artifact::make("x", value::map{{"time_taken_ns", "long"}})) == 0ns);
   CHECK(time_taken(artifact::make("x", value::map{{"time_taken_ns", -1}})) == 0ns);
 }
+
+} // namespace artifact_test

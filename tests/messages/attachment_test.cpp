@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace attachment_test {
+
 using namespace hearth;
 
 namespace {
@@ -88,3 +90,5 @@ TEST_CASE("attachment: what is none is malformed") {
         encode(value{value::array{value::array{"x", 1, value::array{}, binary{""}}}})})
     CHECK(decode_attachment("f", artifact::make(bytes)).error().code() == errc::malformed);
 }
+
+} // namespace attachment_test

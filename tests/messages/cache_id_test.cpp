@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace cache_id_test {
+
 using namespace hearth;
 
 TEST_CASE("version 0 has the version tag of the original") {
@@ -20,3 +22,5 @@ TEST_CASE("names that could leave their folder are refused") {
   for (const char* name : {"", ".", "../x", "a/b", "a b", "\xc3\xa4"})
     CHECK(cache_id::make(name).error().code() == errc::invalid_argument);
 }
+
+} // namespace cache_id_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace dependency_file_test {
+
 using namespace hearth;
 
 namespace {
@@ -48,3 +50,5 @@ TEST_CASE("an empty text names nothing and a text that is no rule is an error") 
   CHECK(read("a.o: b") == names{"b"});
   CHECK(read_dependencies("just words\n").error().code() == errc::malformed);
 }
+
+} // namespace dependency_file_test

@@ -11,6 +11,8 @@
 #include <map>
 #include <random>
 
+namespace detail_test {
+
 using namespace hearth;
 using hearth::test::hex;
 
@@ -248,3 +250,5 @@ TEST_CASE("details are described in one line of bounded length") {
   }
   CHECK(detail(std::string(100, 'x') + "ä").describe(20).size() <= 23);
 }
+
+} // namespace detail_test

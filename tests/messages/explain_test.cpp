@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <random>
 
+namespace explain_test {
+
 using namespace hearth;
 
 namespace {
@@ -119,3 +121,5 @@ TEST_CASE("explanations are empty only for equal details and never longer than a
     CHECK(explain(a, b, 2).size() <= 2);
   }
 }
+
+} // namespace explain_test

@@ -5,6 +5,8 @@
 
 #include <limits>
 
+namespace graph_entry_test {
+
 using namespace hearth;
 
 TEST_CASE("graph entry: payload, guard, counters, attachments, source and time come back") {
@@ -63,3 +65,5 @@ TEST_CASE("counters: replayed deltas move them as the compile did") {
   host.add("full");
   CHECK(host.value("full") == std::numeric_limits<std::int64_t>::min());
 }
+
+} // namespace graph_entry_test

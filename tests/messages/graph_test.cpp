@@ -10,6 +10,8 @@
 #include <set>
 #include <sstream>
 
+namespace graph_test {
+
 using namespace hearth;
 
 namespace {
@@ -278,3 +280,5 @@ TEST_CASE("a graph cut or changed anywhere is read or refused, and what is read 
   }
   CHECK(refused > 1000);
 }
+
+} // namespace graph_test

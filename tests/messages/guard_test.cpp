@@ -11,6 +11,8 @@
 #include <sstream>
 #include <thread>
 
+namespace guard_test {
+
 using namespace hearth;
 
 namespace {
@@ -291,3 +293,5 @@ TEST_CASE("one guard serves many threads") {
     thread.join();
   CHECK(held == 4 * 45);
 }
+
+} // namespace guard_test

@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <string>
 
+namespace hash_test {
+
 using namespace hearth;
 
 namespace {
@@ -33,3 +35,5 @@ TEST_CASE("hash: hexadecimal digits are appended, two a byte, lower case") {
   append_hex(text, "");
   CHECK(text == "x:000fa5ff");
 }
+
+} // namespace hash_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace key_test {
+
 using namespace hearth;
 
 TEST_CASE("keys of different kinds have different bytes") {
@@ -53,3 +55,5 @@ TEST_CASE("the bytes of a key are copied and moved whole, in place or not") {
     }
   }
 }
+
+} // namespace key_test

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace metrics_page_test {
+
 using namespace hearth;
 
 TEST_CASE("a page has the help, the type and the samples of each metric") {
@@ -37,3 +39,5 @@ TEST_CASE("an empty page is one") {
   CHECK(page.text().empty());
   CHECK(page.samples().empty());
 }
+
+} // namespace metrics_page_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace tree_test {
+
 using namespace hearth;
 
 TEST_CASE("a path is a JSON pointer and back") {
@@ -46,3 +48,5 @@ TEST_CASE("a path through a value is refused and changes nothing") {
   CHECK(set_at(tree, {}, 3).error().code() == errc::invalid_argument);
   CHECK(tree == before);
 }
+
+} // namespace tree_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace value_test {
+
 using namespace hearth;
 
 TEST_CASE("a value comes back from its bytes") {
@@ -40,3 +42,5 @@ TEST_CASE("what does not fit a value is refused") {
   CHECK(decode_value(std::string(100, '\x91') + '\x01').error().text() == "nested deeper than 64");
   CHECK(decode_value("\xdd\xff\xff\xff\xff").error().code() == errc::malformed);
 }
+
+} // namespace value_test

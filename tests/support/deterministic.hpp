@@ -40,6 +40,12 @@ public:
     return actor;
   }
 
+  /// Notes all actors of a wiring to be ended with the fixture.
+  template <class Actors>
+  void keep_all(const Actors& actors) {
+    append(ours_, actors);
+  }
+
   /// Sends a request, lets every actor run until nothing is left to do, takes the answer.
   template <class T, class Handle, class... Parts>
   expected<T> ask(const Handle& actor, const Parts&... parts) {

@@ -3,10 +3,8 @@
 // leases of its own, as another process would have.
 #pragma once
 
-#include "actors/disk_shard.hpp"
-#include "actors/memory_shard.hpp"
-#include "actors/shard_router.hpp"
 #include "messages/key.hpp"
+#include "runtime/wiring/tiers.hpp"
 #include "tests/support/deterministic.hpp"
 #include "tests/support/meddled_store.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -36,33 +34,33 @@ struct tiers {
     auto opened = storage::store::open(std::move(options));
     REQUIRE_MESSAGE(opened, opened.error().text());
     store = meddled = std::make_shared<meddled_store>(std::move(*opened));
-    config.view = std::make_shared<storage::memory_view>(storage::memory_index_options{}, store);
-    config.all_views = {config.view};
-    config.store = store;
-    config.leases = std::move(store->open_leases().value());
-    config.log = in.log_to(log);
-    for (unsigned i = 0; i < store->shards(); ++i)
-      config.disk_shards.push_back(
-          in.keep(in.system.spawn(actors::disk_shard, store, i, config.log)));
-    shard = in.keep(in.system.spawn(actors::memory_shard, config));
-    router = actors::shard_router({shard});
+    wiring::tier_ports ports;
+    ports.blocking = wiring::blocking_actors::pooled;
+    ports.store = store;
+    ports.log = in.log_to(log);
+    actors = wiring::spawn_tiers(in.system, ports);
+    in.keep_all(actors);
+    shard = actors.shards.all().front();
+    router = actors.shards;
+    view = actors.views.front();
   }
 
   std::vector<std::string> log;
   std::shared_ptr<meddled_store> meddled;
   std::shared_ptr<storage::store> store; ///< the same
-  actors::memory_shard_config config;
+  wiring::tier_actors actors;
   memory_shard_actor shard;
   actors::shard_router router;
+  std::shared_ptr<storage::memory_view> view;
 };
 
 /// Memory alone.
 inline memory_shard_actor memory_only(deterministic& in) {
-  actors::memory_shard_config config;
-  config.view = std::make_shared<storage::memory_view>(storage::memory_index_options{}, nullptr);
-  config.all_views = {config.view};
-  config.log = [](log_level, std::string_view) {};
-  return in.keep(in.system.spawn(actors::memory_shard, config));
+  wiring::tier_ports ports;
+  ports.log = [](log_level, std::string_view) {};
+  const auto made = wiring::spawn_tiers(in.system, ports);
+  in.keep_all(made);
+  return made.shards.all().front();
 }
 
 } // namespace hearth::test

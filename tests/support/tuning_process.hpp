@@ -2,12 +2,8 @@
 // functions.
 #pragma once
 
-#include "actors/autotune_bundler.hpp"
-#include "actors/autotune_cache.hpp"
-#include "actors/compile_broker.hpp"
-#include "actors/guarded_cache.hpp"
-#include "actors/kernel_tuner.hpp"
 #include "actors/tuning_result.hpp"
+#include "runtime/wiring/services.hpp"
 #include "tests/support/fake_ports.hpp"
 #include "tests/support/tiers.hpp"
 
@@ -17,21 +13,26 @@
 
 namespace hearth::test {
 
+/// What stands on these tiers, with one worker.
+inline wiring::service_actors services_over(deterministic& in, const tiers& local,
+                                            const actors::worker_ports& programs) {
+  wiring::service_ports ports;
+  ports.blocking = wiring::blocking_actors::pooled;
+  ports.programs = programs;
+  ports.store = local.store;
+  auto made = wiring::spawn_services(in.system, local.actors, ports);
+  in.keep_all(made);
+  return made;
+}
+
 /// A process whose store is in `directory`.
 struct tuning_process {
   tuning_process(deterministic& in, const std::filesystem::path& directory)
       : local(in, directory) {
-    actors::kernel_tuner_config config;
-    config.shards = local.router;
-    const std::vector<compile_worker_actor> workers{
-        in.keep(in.system.spawn(actors::compile_worker, fakes.ports()))};
-    config.broker = in.keep(in.system.spawn(actors::compile_broker, workers));
-    config.guarded = in.keep(in.system.spawn(actors::guarded_cache, local.router));
-    bundler = in.keep(in.system.spawn(actors::autotune_bundler, local.router));
-    config.autotune = in.keep(in.system.spawn(
-        actors::autotune_cache, actors::autotune_cache_config{local.router, bundler, {}}));
-    autotune = config.autotune;
-    tuner = in.keep(in.system.spawn(actors::kernel_tuner, config));
+    const auto services = services_over(in, local, fakes.ports());
+    bundler = services.bundler;
+    autotune = services.autotune;
+    tuner = services.tuner;
     // A compile "writes" its configuration, the last argument, as its output.
     fakes.processes->answer = [this](const process_request& request) {
       (*fakes.scratch->content)["out"] = request.argv.back();

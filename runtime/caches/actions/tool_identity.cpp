@@ -14,13 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
-
 std::string path_of(const action& asked) {
   if (const auto own = asked.environment.find("PATH"); own != asked.environment.end())
     return own->second;
-  const char* ours = std::getenv("PATH");
-  return ours ? ours : default_path;
+  return std::string(search_path());
 }
 
 // A program that the action itself brings: its content is that of an input.

@@ -15,7 +15,8 @@ struct tool_identity {
   std::string path; ///< PATH of the command
 };
 
-/// Errors: `not_found`, `permission`, and what reading files and asking a compiler report.
+/// Errors: `program_not_found`, `program_refused`, and what reading files and asking a compiler
+/// report.
 expected<tool_identity> identify_tool(const action& asked, const tool_ports& tools);
 
 /// Whether a program of this name is taken for a compiler as GCC and Clang are: "g++-12",

@@ -93,9 +93,9 @@ bool take(const value& from, remote_mode& into) {
 }
 bool take(const value& from, digest& into) {
   const auto* raw = from.as<binary>();
-  if (!raw || raw->bytes.size() != into.bytes.size()) return false;
-  std::copy(raw->bytes.begin(), raw->bytes.end(), into.bytes.begin());
-  return true;
+  const auto found = raw ? digest::of_bytes(raw->bytes) : std::nullopt;
+  if (found) into = *found;
+  return found.has_value();
 }
 bool take(const value& from, std::vector<std::string>& into) {
   const auto* items = from.as<value::array>();

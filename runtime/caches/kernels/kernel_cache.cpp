@@ -1,10 +1,10 @@
 #include "runtime/caches/kernels/kernel_cache.hpp"
 
-#include "actors/kernel_cache.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/calls/logger_guard.hpp"
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/runtime.hpp"
+#include "runtime/wiring/services.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/scoped_actor.hpp>
@@ -14,6 +14,13 @@
 namespace hearth {
 
 struct kernel_cache::shared {
+  shared() = default;
+  shared(const shared&) = delete;
+  shared& operator=(const shared&) = delete;
+  ~shared() {
+    if (actor) core->release(caf::actor_cast<caf::actor>(actor));
+  }
+
   std::shared_ptr<runtime_core> core;
   kernel_cache_actor actor;
 };
@@ -32,7 +39,7 @@ expected<kernel_cache> kernel_cache::open(runtime& in, const kernel_cache_option
     config.kept_in = kept->named();
   }
   const logger_guard guard;
-  parts->actor = parts->core->system().spawn(actors::kernel_cache, std::move(config));
+  parts->actor = wiring::spawn_kernel_cache(parts->core->system(), std::move(config));
   parts->core->adopt(caf::actor_cast<caf::actor>(parts->actor));
   return kernel_cache(std::move(parts));
 }

@@ -1,10 +1,10 @@
 #include "runtime/caches/nested/nested_cache.hpp"
 
-#include "actors/nested_cache.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/calls/logger_guard.hpp"
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/runtime.hpp"
+#include "runtime/wiring/services.hpp"
 #include "storage/text/json_value.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -14,6 +14,13 @@
 namespace hearth {
 
 struct nested_cache::shared {
+  shared() = default;
+  shared(const shared&) = delete;
+  shared& operator=(const shared&) = delete;
+  ~shared() {
+    if (actor) core->release(caf::actor_cast<caf::actor>(actor));
+  }
+
   std::shared_ptr<runtime_core> core;
   nested_cache_actor actor;
   cache_key root;
@@ -28,7 +35,7 @@ expected<nested_cache> nested_cache::open(runtime& in, std::string_view name, co
   if (!inside) return fail(inside.error());
   parts->root = cache_key(over->named(), root.encoded());
   const logger_guard guard;
-  parts->actor = parts->core->system().spawn(actors::nested_cache, parts->core->shards());
+  parts->actor = wiring::spawn_nested_cache(parts->core->system(), parts->core->shards());
   parts->core->adopt(caf::actor_cast<caf::actor>(parts->actor));
   return nested_cache(std::move(parts));
 }

@@ -1,5 +1,6 @@
 #include "runtime/cli/commands/run_command.hpp"
 
+#include "messages/time_text.hpp"
 #include "runtime/caches/actions/action_cache.hpp"
 #include "runtime/cli/io/chrome_trace.hpp"
 #include "runtime/cli/io/files.hpp"
@@ -23,20 +24,10 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-// "250ms", "90s", "90", "5min", "2h".
 expected<milliseconds> read_time(const std::string& text, const char* option) {
-  static const std::map<std::string_view, std::int64_t> units{
-      {"ms", 1}, {"", 1000}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}};
-  constexpr std::int64_t longest_ms = std::int64_t{365} * 24 * 3'600'000;
-  std::int64_t number = 0;
-  const auto end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, number);
-  const auto unit = units.find(std::string_view(stop, static_cast<std::size_t>(end - stop)));
-  if (problem != std::errc{} || unit == units.end() || number < 1 ||
-      number > longest_ms / unit->second)
-    return fail(errc::invalid_argument,
-                std::string(option) + ": '" + text + "' is no time; write 500ms, 90s, 5min or 2h");
-  return milliseconds(number * unit->second);
+  if (const auto time = parse_milliseconds(text)) return *time;
+  return fail(errc::invalid_argument,
+              std::string(option) + ": '" + text + "' is no time; write 500ms, 90s, 5min or 2h");
 }
 
 expected<void> set_bounds(const run_arguments& arguments, action& into) {
@@ -117,9 +108,8 @@ int failed(const error& why) {
 int not_run(const error& why, const signal_watch& signals) {
   if (signals.signal() != 0) return run_signalled + signals.signal();
   report(why);
-  const bool is_program = why.text().starts_with("cannot run ");
-  if (is_program && why.code() == errc::not_found) return run_not_found;
-  if (is_program && why.code() == errc::permission) return run_not_executable;
+  if (why.code() == errc::program_not_found) return run_not_found;
+  if (why.code() == errc::program_refused) return run_not_executable;
   return run_failed;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/cli/io/output.hpp"
 
+#include "messages/hex.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -120,7 +122,7 @@ std::string printable(std::string_view text) {
     const auto size = character_size(text);
     const auto first = static_cast<unsigned char>(text[0]);
     if (size == 0 || first < 0x20 || first == 0x7f) {
-      result += fmt::format("\\x{:02x}", first);
+      append_hex_escape(result, text[0]);
       text.remove_prefix(1);
     } else {
       result += text.substr(0, size);

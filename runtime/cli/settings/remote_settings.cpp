@@ -1,6 +1,7 @@
 #include "runtime/cli/settings/remote_settings.hpp"
 
 #include "messages/cache_id.hpp"
+#include "messages/time_text.hpp"
 #include "runtime/cli/settings/settings.hpp"
 #include "runtime/net/remote_endpoint.hpp"
 
@@ -23,26 +24,10 @@ tl::unexpected<error> no_good(std::string_view text, std::string_view expected_h
               "'" + std::string(text) + "' is not " + std::string(expected_here));
 }
 
-// "100ms", "30s", "5min", "12h", "7d"
-expected<milliseconds> parse_time(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> units{
-      {{"ms", 1}, {"s", 1000}, {"min", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}}};
-  constexpr std::int64_t longest = 1'000'000'000'000;
-  std::int64_t number = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, number);
-  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
-  for (const auto& [name, factor] : units)
-    if (problem == std::errc{} && unit == name && number >= 0 && number <= longest / factor)
-      return milliseconds(number * factor);
-  return no_good(text, "a time; write 100ms, 30s, 5min, 12h or 7d");
-}
-
 template <auto Member>
 expected<void> set_time(std::string_view text, remote_config& into) {
-  const auto time = parse_time(text);
-  if (!time) return fail(time.error());
-  if (time->count() == 0) return no_good(text, "a time above 0");
+  const auto time = parse_milliseconds(text);
+  if (!time) return no_good(text, "a time above 0; write 100ms, 30s, 5min, 12h or 7d");
   into.*Member = *time;
   return {};
 }

@@ -173,7 +173,7 @@ future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const 
       if (!reply->waited) note_hits(saved, reply->found);
       return static_cast<void>(answer.deliver(reply->found.value));
     }
-    const auto granted = std::make_shared<granted_lease>(core, key, reply->lease);
+    const auto granted = std::make_shared<granted_lease>(core, key, reply->lease.take());
     if (const auto wanted_by = outer.lock())
       wanted_by->on_give_up([granted] { granted->hand_on(); });
     if (!answer.wanted()) return granted->hand_on();

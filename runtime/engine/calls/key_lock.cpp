@@ -25,7 +25,7 @@ expected<key_lock> key_lock::take(std::shared_ptr<runtime_core> core, const cach
   std::optional<error> problem;
   (*made.self_)
       ->request(made.core_->shards().owner_of(at), caf::infinite, verb::lock_v, at)
-      .receive([&](const lease_reply& reply) { made.lease_ = reply.lease; },
+      .receive([&](const lease_reply& reply) { made.lease_ = reply.lease.take(); },
                [&](const caf::error& why) { problem = from_caf(why); });
   if (problem) return fail(*problem);
   return made;

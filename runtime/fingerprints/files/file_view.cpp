@@ -264,15 +264,15 @@ std::optional<file_stamp> read_stamp(const value& from) {
 
 std::optional<file_content> read_content(const value& from) {
   const auto* packed = from.as<binary>();
-  file_content content;
-  if (!packed || packed->bytes.size() != packed_stamp_bytes + 1 + content.content.bytes.size())
-    return std::nullopt;
+  if (!packed || packed->bytes.size() <= packed_stamp_bytes) return std::nullopt;
   const std::string_view bytes = packed->bytes;
   const auto stamp = unpack_stamp(bytes.substr(0, packed_stamp_bytes));
-  if (!stamp) return std::nullopt;
+  const auto sum = digest::of_bytes(bytes.substr(packed_stamp_bytes + 1));
+  if (!stamp || !sum) return std::nullopt;
+  file_content content;
   content.stamp = *stamp;
   content.reliable = bytes[packed_stamp_bytes] == '\1';
-  std::copy(bytes.begin() + packed_stamp_bytes + 1, bytes.end(), content.content.bytes.begin());
+  content.content = *sum;
   return content;
 }
 

@@ -203,6 +203,7 @@ private:
     if (what.row->form != simulation::message_form::tells)
       asked_.push_back({what.label, from.name, slot});
     what.row->send(from.sender(), receiver, arguments, slot);
+    if (settles_always_) run(run_until_idle{longest_settling});
   }
 
   // A caller's thread counts a promotion before it sends it.
@@ -294,6 +295,8 @@ private:
       deliver_in_time();
     } while (!all_answered() && pass_to_next_event(until));
   }
+
+  void run(const set_settling& what) { settles_always_ = what.always; }
 
   void run(const pass_time& what) {
     const auto until = world_.system().now() + chosen(what.time);
@@ -504,12 +507,14 @@ private:
 
   void run(const expect_answer& what) {
     const auto& slot = answer(what.label);
-    if (what.pattern == "waiting") {
-      if (slot.is_there) throw failed{"no answer yet", slot.text};
-      return;
-    }
-    if (!slot.is_there) throw failed{what.pattern, "no answer yet"};
-    if (!matches(what.pattern, slot.text)) throw failed{what.pattern, slot.text};
+    const auto fits = [&](const std::string& pattern) {
+      return pattern == "waiting" ? !slot.is_there : slot.is_there && matches(pattern, slot.text);
+    };
+    if (std::any_of(what.patterns.begin(), what.patterns.end(), fits)) return;
+    std::string wanted;
+    for (const auto& pattern : what.patterns)
+      wanted += (wanted.empty() ? "" : " or ") + (pattern == "waiting" ? "no answer yet" : pattern);
+    throw failed{wanted, slot.is_there ? slot.text : "no answer yet"};
   }
 
   std::uint64_t figure_of(const expect_figure& what) {
@@ -603,6 +608,7 @@ private:
   random_source random_;
   const bool is_seeded_;
   bool is_open_ = true;
+  bool settles_always_ = false;
   std::vector<std::string> trace_; // before the world, which writes to it until its end
   simulation::world world_;
   std::map<std::string, simulation::answer_ptr> answers_;

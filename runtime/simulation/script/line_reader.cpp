@@ -1,5 +1,8 @@
 #include "runtime/simulation/script/line_reader.hpp"
 
+#include "messages/hex.hpp"
+#include "messages/time_text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -35,21 +38,7 @@ bool is_name_character(char c) {
          c == '-';
 }
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
 } // namespace
-
-std::optional<std::chrono::nanoseconds> duration_of(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 5> units{
-      {{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}, {"min", 60'000'000'000}}};
-  const auto ns = scaled(text, units);
-  if (!ns) return std::nullopt;
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(*ns));
-}
 
 std::optional<std::uint64_t> size_of(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, std::uint64_t>, 4> units{
@@ -159,7 +148,7 @@ std::uint64_t line_reader::take_size(std::string_view what) {
 }
 
 std::chrono::nanoseconds line_reader::take_duration(std::string_view what) {
-  const auto time = duration_of(peek_word());
+  const auto time = parse_time(peek_word());
   if (!time) fail(what);
   take_word(what);
   return *time;

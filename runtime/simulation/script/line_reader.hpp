@@ -60,8 +60,7 @@ private:
   std::size_t at_ = 0;
 };
 
-/// 5ms and the like; nothing when it is none.
-std::optional<std::chrono::nanoseconds> duration_of(std::string_view text);
+/// 64KiB and the like; nothing when it is none.
 std::optional<std::uint64_t> size_of(std::string_view text);
 
 } // namespace hearth::script

@@ -1,5 +1,6 @@
 #include "runtime/simulation/script/parser.hpp"
 
+#include "messages/replace_all.hpp"
 #include "runtime/simulation/script/parser/parts.hpp"
 
 #include <map>
@@ -9,6 +10,9 @@
 namespace hearth::script {
 namespace {
 
+constexpr std::size_t max_statements = 100'000;
+constexpr std::uint64_t max_turns = 10'000;
+
 class parser {
 public:
   explicit parser(const std::string& file)
@@ -16,13 +20,68 @@ public:
 
   program parse(std::string_view text) {
     program made{file_, {}};
-    while (next_line(text))
-      if (auto what = parse_line()) made.statements.push_back(std::move(*what));
+    parse_lines(text, made.statements);
     return made;
   }
 
 private:
   // --- lines
+
+  void parse_lines(std::string_view text, std::vector<statement>& into) {
+    while (next_line(text)) {
+      auto in = reader();
+      if (in.accept("repeat"))
+        parse_repeat(in, into);
+      else if (auto what = parse_line())
+        into.push_back(std::move(*what));
+      if (into.size() > max_statements)
+        reader().fail_at(1, "expected at most " + std::to_string(max_statements) + " statements");
+    }
+  }
+
+  // The lines up to the `end` of the block that has begun, which is taken too.
+  std::string take_block() {
+    const int begin = number_;
+    std::string block;
+    for (int depth = 1;;) {
+      const auto* const at = remaining_->data();
+      if (!next_line(*remaining_)) {
+        number_ = begin;
+        reader().fail_at(1, "expected 'end' after the lines of this block, but the script ends");
+      }
+      auto in = reader();
+      const auto word = in.at_end() ? std::string_view() : in.peek_word();
+      if (word == "repeat" || is_trace_block(in)) ++depth;
+      if (word == "end" && --depth == 0) return block;
+      block.append(at, line_.data() + line_.size()).append("\n");
+    }
+  }
+
+  static bool is_trace_block(line_reader in) {
+    return in.accept("expect") && in.accept("trace") && in.at_end();
+  }
+
+  // What stands in the block, so many times, with {NAME} for the number of the turn, from 1.
+  void parse_repeat(line_reader& in, std::vector<statement>& into) {
+    const auto column = in.column();
+    const auto times = in.take_number("how many times");
+    if (times == 0 || times > max_turns)
+      in.fail_at(column, "expected 1 to " + std::to_string(max_turns) + " times");
+    const auto name = in.accept("as") ? "{" + in.take_name("a name") + "}" : std::string();
+    in.expect_end();
+    const int begin = number_;
+    const auto block = take_block();
+    const int end = number_;
+    auto* const after = remaining_;
+    for (std::uint64_t turn = 1; turn <= times; ++turn) {
+      auto text = block;
+      if (!name.empty()) replace_all(text, name, std::to_string(turn));
+      number_ = begin;
+      parse_lines(text, into);
+    }
+    number_ = end;
+    remaining_ = after;
+  }
 
   // Takes a line off `text`, without its comment.
   bool next_line(std::string_view& text) {

@@ -1,5 +1,7 @@
 #include "runtime/simulation/script/remote_options.hpp"
 
+#include "messages/time_text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -9,12 +11,6 @@ namespace hearth::script {
 namespace {
 
 using simulation::redis_behavior;
-
-std::optional<std::chrono::milliseconds> milliseconds_of(const std::string& text) {
-  const auto time = duration_of(text);
-  if (!time || *time < std::chrono::milliseconds(1)) return std::nullopt;
-  return std::chrono::duration_cast<std::chrono::milliseconds>(*time);
-}
 
 // ID,ID: the first signs
 storage::signing_keys keys_of(const std::string& ids) {
@@ -40,7 +36,7 @@ redis_behavior::scope take_scope(line_reader& in) {
 
 bool set_remote_option(const std::string& name, const std::string& text,
                        simulation::remote_options& options) {
-  const auto time = milliseconds_of(text);
+  const auto time = parse_milliseconds(text);
   const auto size = size_of(text);
   if (name == "remote_mode" && text == "read_only")
     options.mode = remote_mode::read_only;

@@ -22,6 +22,9 @@ namespace hearth::script {
 using simulation::actor_kind;
 using simulation::parameter;
 
+/// How long `settle` lasts unless it says otherwise.
+constexpr std::chrono::seconds longest_settling{60};
+
 /// A duration, or a range of which the seed chooses one.
 struct time_range {
   std::chrono::nanoseconds least{};
@@ -107,6 +110,10 @@ struct deliver {
 struct run_until_idle {
   std::chrono::nanoseconds within;
 };
+/// Whether a message that is sent is followed by `run_until_idle` of itself.
+struct set_settling {
+  bool always;
+};
 struct pass_time {
   time_range time;
   bool delivers; ///< run: messages are delivered meanwhile; advance: they are not
@@ -177,7 +184,7 @@ struct instruct_compiler {
 // --- expectations
 struct expect_answer {
   std::string label;
-  std::string pattern;
+  std::vector<std::string> patterns; ///< one of which has to fit
 };
 struct expect_figure {
   place of;
@@ -209,10 +216,10 @@ struct statement {
   int line = 0;
   std::string source; ///< for messages
   std::variant<add_host, add_remote, add_process, add_client, use_cache, send_message, deliver,
-               run_until_idle, pass_time, stall, set_order, set_limit, forget_trace, process_fault,
-               trouble_disk, file_fault, behave_remote, change_remote, instruct_compiler,
-               expect_answer, expect_figure, expect_trace, expect_log, expect_all_answered,
-               expect_intact, maybe>
+               run_until_idle, set_settling, pass_time, stall, set_order, set_limit, forget_trace,
+               process_fault, trouble_disk, file_fault, behave_remote, change_remote,
+               instruct_compiler, expect_answer, expect_figure, expect_trace, expect_log,
+               expect_all_answered, expect_intact, maybe>
       what;
 };
 

@@ -157,7 +157,7 @@ void random_run::acquire(worker_state& worker, std::size_t k) {
           return;
         }
         if (reply->found.hit()) return judge(worker, k, begun, reply->found, reply->waited);
-        take_lease(worker, k, reply->lease);
+        take_lease(worker, k, reply->lease.take());
       },
       verb::acquire_v, keys_[k].key);
 }

@@ -1,14 +1,11 @@
 #include "storage/disk/os/fork_watch.hpp"
 
-#include <atomic>
 #include <mutex>
 #include <pthread.h>
 #include <unistd.h>
 
 namespace hearth::storage::disk {
 namespace {
-
-std::atomic<std::uint64_t> generation{0};
 
 // Held across a fork, so that the child finds the list whole.
 std::mutex& list_mutex() {
@@ -29,7 +26,6 @@ namespace {
 void before_fork() { list_mutex().lock(); }
 void after_fork_in_parent() { list_mutex().unlock(); }
 void after_fork_in_child() {
-  generation.fetch_add(1, std::memory_order_relaxed);
   close_unshared_files();
   list_mutex().unlock();
 }
@@ -41,11 +37,6 @@ void install_once() {
 }
 
 } // namespace
-
-std::uint64_t fork_generation() noexcept {
-  install_once();
-  return generation.load(std::memory_order_relaxed);
-}
 
 unshared_file::unshared_file(file opened)
     : file_(std::move(opened)) {

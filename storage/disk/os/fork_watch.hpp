@@ -1,18 +1,14 @@
 // Keeps locks from passing to a forked child. A child shares the open file descriptions of its
 // parent: it would keep a dead parent's lock, and could release a living parent's lease.
 //
-// Any thread. The child's handler runs inside `fork`; it closes what is registered here and moves
-// the generation, by which every handle of the child knows that it is one.
+// Any thread. The child's handler runs inside `fork`; it closes what is registered here. Handles of
+// the child know that they are one by `fork_generation`.
 #pragma once
 
 #include "storage/disk/os/file_system.hpp"
-
-#include <cstdint>
+#include "storage/fork_generation.hpp"
 
 namespace hearth::storage::disk {
-
-/// How many forks lie between the program's start and this process.
-std::uint64_t fork_generation() noexcept;
 
 /// An open file that a forked child closes at once.
 class unshared_file {

@@ -8,7 +8,7 @@
 namespace hearth::storage::disk {
 namespace {
 
-constexpr unsigned max_attempts = 8;
+constexpr unsigned max_read_attempts = 8;
 
 // Errors that say something about the entry, not about this process.
 bool is_damage(int error) noexcept {
@@ -95,7 +95,7 @@ bool entry_reader::is_unchanged(const index_table& index, const slot& one,
 }
 
 read_result entry_reader::get(const entry_key& key) {
-  for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
+  for (unsigned attempt = 0; attempt < max_read_attempts; ++attempt) {
     auto* index = index_.current();
     if (!index) break;
     if (auto result = try_get(key, *index)) return std::move(*result);

@@ -11,7 +11,6 @@ namespace hearth::storage::disk {
 namespace {
 
 constexpr std::size_t max_findings = 1000;
-constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 
 bool is_entry(const record_header& header) noexcept {
   return header.kind == record_kind::value || header.kind == record_kind::tombstone;

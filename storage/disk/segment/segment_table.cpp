@@ -11,8 +11,6 @@
 namespace hearth::storage::disk {
 namespace {
 
-constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
-
 entry_place unpack_entry(const table_entry& entry, std::uint64_t segment) noexcept {
   return {entry.hash,
           entry.sequence,

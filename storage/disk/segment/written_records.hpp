@@ -12,6 +12,9 @@
 
 namespace hearth::storage::disk {
 
+/// The end of a segment that is read as far as it goes.
+inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};
+
 class written_records {
 public:
   /// This process made the segment, and it has no record yet.

@@ -179,16 +179,17 @@ shard_config disk_store::config_of(const opening& one, unsigned number,
 }
 
 expected<void> disk_store::open_shards(opening& one) const {
-  const bool make = !options_.read_only;
+  const auto missing = options_.read_only ? when_missing::refuse : when_missing::make;
   const auto path = one.directory.path / "shards";
-  auto folder =
-      open_private_directory(files_, one.directory.folder.get(), "shards", path, make, true);
+  auto folder = open_own_directory(files_, one.directory.folder.get(), "shards", path, missing,
+                                   others_may::nothing);
   if (!folder) return fail(folder.error());
   const auto budget = choose_budget(one.directory.folder);
   const auto was_clean = one.mark.exists(); // building the first shard removes it
   for (unsigned number = 0; number < one.directory.description.shards; ++number) {
     const auto name = shard_folder(number);
-    auto place = open_private_directory(files_, folder->get(), name, path / name, make, true);
+    auto place =
+        open_own_directory(files_, folder->get(), name, path / name, missing, others_may::nothing);
     if (!place) return fail(place.error());
     auto config = config_of(one, number, budget);
     config.was_clean = was_clean;

@@ -1,5 +1,6 @@
 #include "storage/disk/store/store_directory.hpp"
 
+#include "messages/hex.hpp"
 #include "storage/disk/os/errors.hpp"
 #include "storage/disk/store/recall.hpp"
 
@@ -134,15 +135,16 @@ int make_folder(file_system& files, int parent, const std::filesystem::path& nam
 } // namespace
 
 std::string shard_folder(unsigned number) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  return {digits[number >> 4 & 15], digits[number & 15]};
+  const char byte = static_cast<char>(number);
+  std::string name;
+  append_hex(name, {&byte, 1});
+  return name;
 }
 
-expected<file> open_private_directory(file_system& files, int parent,
-                                      const std::filesystem::path& name,
-                                      const std::filesystem::path& shown, bool make,
-                                      bool private_only) {
-  if (make) {
+expected<file> open_own_directory(file_system& files, int parent, const std::filesystem::path& name,
+                                  const std::filesystem::path& shown, when_missing missing,
+                                  others_may others) {
+  if (missing == when_missing::make) {
     const int made = make_folder(files, parent, name);
     if (made == -ENOENT && name.has_parent_path() && name.parent_path() != name) {
       auto above = name.parent_path();
@@ -164,21 +166,22 @@ expected<file> open_private_directory(file_system& files, int parent,
   if (about.st_uid != ::geteuid())
     return fail(errc::permission,
                 shown.string() + " belongs to another user: name a directory of your own");
-  const auto others = about.st_mode & (private_only ? 077u : 022u);
-  if (others != 0)
+  const bool is_private = others == others_may::nothing;
+  if ((about.st_mode & (is_private ? 077u : 022u)) != 0)
     return fail(errc::permission, shown.string() + " is open to other users: run chmod go-" +
-                                      (private_only ? "rwx " : "w ") + shown.string());
+                                      (is_private ? "rwx " : "w ") + shown.string());
   return opened;
 }
 
 expected<store_directory>
 open_store_directory(file_system& files, const std::filesystem::path& directory, bool read_only,
                      const std::function<store_shape(const file& folder)>& choose) {
-  const bool make = !read_only;
-  auto top = open_private_directory(files, AT_FDCWD, directory, directory, make, false);
+  const auto missing = read_only ? when_missing::refuse : when_missing::make;
+  auto top = open_own_directory(files, AT_FDCWD, directory, directory, missing, others_may::read);
   if (!top) return fail(top.error());
   store_directory opened{directory / "v1", {}, {}, {}};
-  auto folder = open_private_directory(files, top->get(), "v1", opened.path, make, true);
+  auto folder =
+      open_own_directory(files, top->get(), "v1", opened.path, missing, others_may::nothing);
   if (!folder) return fail(folder.error());
   opened.folder = std::move(*folder);
   if (auto known = check_file_system(files, opened.folder, opened.path); !known)
@@ -194,7 +197,7 @@ open_store_directory(file_system& files, const std::filesystem::path& directory,
         file(files, files.open_at(opened.folder.get(), description_name, flags, 0));
   };
   open();
-  if (opened.description_file.error() == ENOENT && make) {
+  if (opened.description_file.error() == ENOENT && missing == when_missing::make) {
     const auto recalled = recall(files, opened.folder, fresh);
     if (auto made = make_description(files, opened, recalled.value_or(fresh)); !made)
       return fail(made.error());

@@ -27,12 +27,15 @@ struct store_directory {
   store_description description;
 };
 
-/// Opens a directory below another one (or AT_FDCWD), makes it if it may, and checks that it is a
-/// directory of this user to which no other user may write (`private_only`: nor read it).
-expected<file> open_private_directory(file_system& files, int parent,
-                                      const std::filesystem::path& name,
-                                      const std::filesystem::path& shown, bool make,
-                                      bool private_only);
+enum class when_missing { make, refuse };
+/// What other users may do with a directory.
+enum class others_may { read, nothing };
+
+/// Opens a directory below another one (or AT_FDCWD), and checks that it is one of this user, to
+/// which others may do no more than `others`; none may write. `shown` is its path in errors.
+expected<file> open_own_directory(file_system& files, int parent, const std::filesystem::path& name,
+                                  const std::filesystem::path& shown, when_missing missing,
+                                  others_may others);
 
 /// Opens the store's directory, and makes it and its description unless `read_only`. `choose` says
 /// what shape a new store in this folder is to have.

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+namespace reply_inbox_test {
+
 using namespace hearth;
 using actors::remote_failure;
 using actors::reply_inbox;
@@ -82,3 +84,5 @@ TEST_CASE("each reply of many threads is taken once, in its thread's order, and 
   CHECK(empty == 0);
   CHECK_FALSE(told.try_acquire());
 }
+
+} // namespace reply_inbox_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace choice_test {
+
 using namespace hearth;
 
 namespace {
@@ -94,3 +96,5 @@ TEST_CASE("arguments that a candidate has not do not matter") {
   best.arguments["later"] = 1;
   CHECK(index_of(best, {config(64, 4)}) == 0);
 }
+
+} // namespace choice_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace choices_test {
+
 using namespace hearth;
 
 TEST_CASE("times of choices survive being stored, and so does why there are none") {
@@ -18,3 +20,5 @@ TEST_CASE("all are known when every one is, and those that are known are what is
   CHECK(knows_all(times, {}));
   CHECK(known_of(times, {"d", "c", "a"}) == choice_times{{"a", {17, ""}}, {"c", {3, ""}}});
 }
+
+} // namespace choices_test

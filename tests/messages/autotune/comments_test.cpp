@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace comments_test {
+
 using namespace hearth;
 
 namespace {
@@ -70,3 +72,5 @@ TEST_CASE("the hash changes with the code and not with its comments") {
   CHECK(hash("x = '# 1'\n") != hash("x = '# 2'\n"));
   CHECK(hash("x").size() == 52);
 }
+
+} // namespace comments_test

@@ -4,6 +4,8 @@
 
 #include <functional>
 
+namespace contest_test {
+
 using namespace hearth;
 
 namespace {
@@ -76,3 +78,5 @@ TEST_CASE("who cannot be measured drops out, and a contest of nobody has no winn
   CHECK(none.next_round().empty());
   CHECK_FALSE(none.winner());
 }
+
+} // namespace contest_test

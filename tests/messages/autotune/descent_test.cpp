@@ -7,6 +7,8 @@
 #include <limits>
 #include <random>
 
+namespace descent_test {
+
 using namespace hearth;
 
 namespace {
@@ -130,3 +132,5 @@ TEST_CASE("on random smooth surfaces the median of what is found is within a ten
   std::nth_element(ratios.begin(), ratios.begin() + 50, ratios.end());
   CHECK(ratios[50] <= 1.1);
 }
+
+} // namespace descent_test

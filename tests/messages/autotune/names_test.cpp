@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace names_test {
+
 using namespace hearth;
 
 namespace {
@@ -34,3 +36,5 @@ TEST_CASE("a bundle's key holds the code without comments, and the backend") {
   CHECK(bundle_key(code, "backend") ==
         "dbf4f36543389025db5ae3aae6c8fb730c0133aa1abaf79cd2b21e189cc981ae");
 }
+
+} // namespace names_test

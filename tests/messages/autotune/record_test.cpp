@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace record_test {
+
 using namespace hearth;
 
 namespace {
@@ -106,3 +108,5 @@ TEST_CASE("an argument with the name of another field cannot be written as a bes
   CHECK(to_best_config(record).error().code() == errc::invalid_argument);
   CHECK(decode_record(encode_record(record)).value() == record);
 }
+
+} // namespace record_test

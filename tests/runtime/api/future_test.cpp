@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace future_test {
+
 using namespace hearth;
 
 namespace {
@@ -145,3 +147,5 @@ TEST_CASE("futures in a vector that grows keep what they hold") {
     CHECK((got ? **got : got.error().text()) == std::to_string(i));
   }
 }
+
+} // namespace future_test

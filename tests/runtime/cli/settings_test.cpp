@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace settings_test {
+
 using namespace hearth;
 using namespace hearth::cli;
 
@@ -94,3 +96,5 @@ TEST_CASE("sizes are read exactly or refused") {
   CHECK(parse_size("99999999999999999999").error().code() == errc::overflow);
   CHECK(parse_size("18446744073709551615TiB").error().code() == errc::overflow);
 }
+
+} // namespace settings_test

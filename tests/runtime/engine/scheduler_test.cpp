@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+namespace scheduler_test {
+
 using namespace hearth;
 
 namespace {
@@ -80,3 +82,5 @@ TEST_CASE("every message from any thread is handled once") {
   } // waits for the actors
   CHECK(sum == senders * messages * (messages + 1) / 2);
 }
+
+} // namespace scheduler_test

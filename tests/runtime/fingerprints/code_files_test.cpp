@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <vector>
 
+namespace code_files_test {
+
 using namespace hearth;
 using namespace hearth::test;
 namespace fs = std::filesystem;
@@ -119,3 +121,5 @@ TEST_CASE("B5: a write that fails leaves nothing behind") {
   CHECK_FALSE(write_atomic(directory / "file" / "below", "x"));
   CHECK(files_below(directory.path()) == 1);
 }
+
+} // namespace code_files_test

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
-namespace hearth {
+namespace kept_details_test {
+
+using namespace hearth;
 namespace {
 
 detail details_of(int tile) {
@@ -59,4 +61,4 @@ TEST_CASE("of keys that are equally near the newest is told") {
   CHECK(nearest.differences()[0].line() == "tile: 16 -> 32");
 }
 
-} // namespace hearth
+} // namespace kept_details_test

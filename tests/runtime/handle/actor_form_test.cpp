@@ -11,6 +11,8 @@
 #include <future>
 #include <thread>
 
+namespace actor_form_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using namespace std::chrono_literals;
@@ -29,7 +31,7 @@ struct fixture {
 caf::behavior lease_keeper(caf::event_based_actor* self, const key_address& at,
                            std::promise<lease_id>* has_it) {
   self->request(at.owner, caf::infinite, verb::acquire_v, at.key)
-      .then([has_it](const lease_reply& reply) { has_it->set_value(reply.lease); });
+      .then([has_it](const lease_reply& reply) { has_it->set_value(reply.lease.take()); });
   return {[](verb::clear) {}};
 }
 
@@ -52,8 +54,8 @@ TEST_CASE_FIXTURE(fixture, "A5: an actor asks with requests that have deadlines"
   CHECK(ask(lookup{}, verb::get_v, at.key).value.payload() == "w");
   CHECK(ask(false, verb::erase_v, at.key));
   const auto lease = ask(lease_reply{}, verb::acquire_v, at.key);
-  CHECK(lease.lease != 0);
-  CHECK(ask(insert_outcome::exists, verb::fulfil_v, lease.lease, artifact::make("made")) ==
+  CHECK(lease.lease.id() != 0);
+  CHECK(ask(insert_outcome::exists, verb::fulfil_v, lease.lease.take(), artifact::make("made")) ==
         insert_outcome::inserted);
   CHECK(cache.get("k")->value.payload() == "made");
 }
@@ -87,3 +89,5 @@ TEST_CASE_FIXTURE(fixture, "no address is given for what cannot be asked") {
   rt.shutdown();
   CHECK(address(cache, "k").error().code() == errc::closed);
 }
+
+} // namespace actor_form_test

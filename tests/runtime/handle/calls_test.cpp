@@ -11,6 +11,8 @@
 #include <future>
 #include <thread>
 
+namespace calls_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using namespace std::chrono_literals;
@@ -233,3 +235,5 @@ TEST_CASE("a dropped future of a compile is passed over") {
   CHECK(next.get()->payload() == "right");
   CHECK_FALSE(compiled);
 }
+
+} // namespace calls_test

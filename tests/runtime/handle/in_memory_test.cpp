@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <sys/stat.h>
 
+namespace in_memory_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -219,3 +221,5 @@ TEST_CASE_FIXTURE(on_disk, "A4: a cache with other tiers is not written as a map
   runtime rt(settings());
   CHECK(to_file_path(*rt.open("c"), directory / "f").error().code() == errc::invalid_argument);
 }
+
+} // namespace in_memory_test

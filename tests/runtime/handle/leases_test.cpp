@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <thread>
 
+namespace leases_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using namespace std::chrono_literals;
@@ -234,3 +236,5 @@ TEST_CASE("shutdown waits for asynchronous compiles under way and answers the qu
   CHECK(busy.get()->payload() == "done");
   CHECK(queued.get().error().code() == errc::closed);
 }
+
+} // namespace leases_test

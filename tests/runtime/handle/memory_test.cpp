@@ -15,6 +15,8 @@
 #include <string>
 #include <thread>
 
+namespace memory_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -157,3 +159,5 @@ TEST_CASE_FIXTURE(on_disk, "hits and misses are counted by tier") {
   CHECK(stats.entries == 2);
   CHECK(stats.promotions == 1);
 }
+
+} // namespace memory_test

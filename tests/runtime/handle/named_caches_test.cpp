@@ -11,6 +11,8 @@
 #include <set>
 #include <thread>
 
+namespace named_caches_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -146,3 +148,5 @@ TEST_CASE_FIXTURE(on_disk, "a cache's values are compressed on disk when it says
   CHECK(found->from == tier::disk);
   CHECK(same_bytes(found->value, value));
 }
+
+} // namespace named_caches_test

@@ -15,6 +15,8 @@
 #include <memory>
 #include <pthread.h>
 
+namespace remote_tier_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -377,3 +379,5 @@ TEST_CASE("a remote tier that cannot be set up is said once and gone without") {
   for (const auto& line : one.lines)
     CHECK(line.find("secret") == std::string::npos);
 }
+
+} // namespace remote_tier_test

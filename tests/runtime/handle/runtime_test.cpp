@@ -15,6 +15,8 @@
 #include <thread>
 #include <unistd.h>
 
+namespace runtime_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -320,3 +322,5 @@ TEST_CASE_FIXTURE(on_disk, "two runtimes over one store are two processes to eac
   CHECK(b.put("k", artifact::make("new")));
   CHECK(a.get("k")->value.payload() == "new");
 }
+
+} // namespace runtime_test

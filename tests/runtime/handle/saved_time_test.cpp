@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace saved_time_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using namespace std::chrono_literals;
@@ -157,3 +159,5 @@ TEST_CASE("the compile itself, and the wait for somebody else's, save nothing") 
   CHECK(hits.told.empty());
   CHECK(cache.time_saved() == 0s);
 }
+
+} // namespace saved_time_test

@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+namespace shutdown_race_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -138,3 +140,5 @@ TEST_CASE("another thread than the one that started the runtime may shut it down
   std::thread([&] { rt.shutdown(); }).join();
   CHECK(rt.metrics().error().code() == errc::closed);
 }
+
+} // namespace shutdown_race_test

@@ -9,6 +9,8 @@
 #include <map>
 #include <tuple>
 
+namespace typed_cache_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -170,3 +172,5 @@ TEST_CASE("A1: every error has a category, a name and its text with context") {
   CHECK(why.to_string() == "malformed: cache 'c': metadata: cut short");
   CHECK(why.category() == error_category::input);
 }
+
+} // namespace typed_cache_test

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+namespace redis_client_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::resp_value;
@@ -297,3 +299,5 @@ TEST_CASE("redis: threads that send while another closes get one answer each") {
     CHECK(sent == 600);
   }
 }
+
+} // namespace redis_client_test

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace redis_fork_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -82,3 +84,5 @@ TEST_CASE("redis fork: programs that are started inherit no connection") {
   }
   CHECK(sockets >= 2);
 }
+
+} // namespace redis_fork_test

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+namespace remote_endpoint_test {
+
 using namespace hearth;
 
 namespace {
@@ -134,3 +136,5 @@ TEST_CASE("remote url: a password file has one line") {
   }
   CHECK(read_secret_file(directory / "none").error().code() == errc::not_found);
 }
+
+} // namespace remote_endpoint_test

@@ -9,6 +9,8 @@
 #include <condition_variable>
 #include <mutex>
 
+namespace remote_faults_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -228,3 +230,5 @@ TEST_CASE("remote faults: a name service that hangs costs a deadline, and close 
   CHECK(is_ok(ask(*server, {"PING"})));
   server->close();
 }
+
+} // namespace remote_faults_test

@@ -6,6 +6,8 @@
 
 #include <fstream>
 
+namespace remote_tls_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -173,3 +175,5 @@ TEST_CASE("remote tls: files that cannot be used are said by name, before anythi
         }),
         "second.key.pem");
 }
+
+} // namespace remote_tls_test

@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 
+namespace plan_test {
+
 using namespace hearth;
 using namespace hearth::orchestrator;
 
@@ -233,7 +235,7 @@ TEST_CASE("timeouts have units") {
        {"0s", "-1s", "10", "s", "1.5s", "1 s", "25h", "1d", "99999999999999999999s", "9e9s"}) {
     CHECK(folder.failure(4, "timeout = \"" + bad + "\"") ==
           "malformed: plan.toml:4: toolchain.timeout: '" + bad +
-              "' is no timeout; write 500ms, 120s, 2m or 1h, a day at most");
+              "' is no timeout; write 500ms, 120s, 2min or 1h, a day at most");
   }
   CHECK(folder.failure(4, "timeout = 120") ==
         "malformed: plan.toml:4: toolchain.timeout: has to be a text in quotes");
@@ -486,3 +488,5 @@ TEST_CASE("the example plan is in order") {
   REQUIRE_MESSAGE(loaded, loaded.error().text());
   CHECK(loaded->kernels.size() >= 10);
 }
+
+} // namespace plan_test

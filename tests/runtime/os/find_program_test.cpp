@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 
+namespace find_program_test {
+
 using namespace hearth;
 
 TEST_CASE("a program is found as a shell would find it") {
@@ -23,11 +25,11 @@ TEST_CASE("a program is found as a shell would find it") {
   CHECK(find_program(tool, "", "/").value() == tool);
   CHECK(find_program("sh", search_path(), "").has_value());
   const auto missing = find_program("tool", "/nowhere", bin);
-  CHECK(missing.error().code() == errc::not_found);
+  CHECK(missing.error().code() == errc::program_not_found);
   CHECK(missing.error().text() ==
         "cannot run tool: it is not in PATH (/nowhere); install it or name its path");
   const auto is_folder = find_program("tool-folder", bin, "");
-  CHECK(is_folder.error().code() == errc::permission);
+  CHECK(is_folder.error().code() == errc::program_refused);
   CHECK(is_folder.error().text() ==
         "cannot run tool-folder: " + bin + "/tool-folder: Is a directory");
 }
@@ -36,10 +38,12 @@ TEST_CASE("a program that is named by its path is missing, or may not be execute
   test::temporary_directory folder;
   test::write_text(folder / "text", "no program\n");
   const auto text = (folder / "text").string();
-  CHECK(find_program("./gone", "", folder.path()).error().code() == errc::not_found);
-  CHECK(find_program("text/under", "", folder.path()).error().code() == errc::not_found);
-  CHECK(find_program(text, "", "").error().code() == errc::permission);
+  CHECK(find_program("./gone", "", folder.path()).error().code() == errc::program_not_found);
+  CHECK(find_program("text/under", "", folder.path()).error().code() == errc::program_not_found);
+  CHECK(find_program(text, "", "").error().code() == errc::program_refused);
   CHECK(!is_program(text));
   CHECK(!is_program(folder.path()));
   CHECK(is_program("/bin/sh"));
 }
+
+} // namespace find_program_test

@@ -10,6 +10,8 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 
+namespace process_parts_test {
+
 using namespace hearth;
 
 namespace {
@@ -119,3 +121,5 @@ TEST_CASE("the worker is found and a wrong path to it is an error") {
     CHECK(find_worker().error().text().find("HEARTH_WORKER") != std::string::npos);
   }
 }
+
+} // namespace process_parts_test

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+namespace process_runner_test {
+
 using namespace hearth;
 using hearth::test::life_line;
 using hearth::test::shell;
@@ -135,11 +137,11 @@ TEST_CASE("a program that is not found is an error and not a status of 127") {
   auto request = shell("exit 127");
   CHECK(run(request).exit_status == 127);
   request.argv = {"hearth-no-such-program"};
-  CHECK(refused(request).code() == errc::process_failed);
+  CHECK(refused(request).code() == errc::program_not_found);
   CHECK(contains(refused(request).text(), "hearth-no-such-program"));
   CHECK(contains(refused(request).text(), "/usr/bin:/bin"));
   request.argv = {"/nowhere/program"};
-  CHECK(refused(request).code() == errc::process_failed);
+  CHECK(refused(request).code() == errc::program_not_found);
   CHECK(contains(refused(request).text(), "/nowhere/program"));
 }
 
@@ -148,7 +150,7 @@ TEST_CASE("what cannot be executed is an error that says why") {
   auto request = shell("");
   write_file(folder / "plain", "text", false);
   request.argv = {folder / "plain"};
-  CHECK(refused(request).code() == errc::process_failed);
+  CHECK(refused(request).code() == errc::program_refused);
   CHECK(contains(refused(request).text(), "Permission denied"));
   request.argv = {folder.path()};
   CHECK(contains(refused(request).text(), "Is a directory"));
@@ -508,3 +510,5 @@ TEST_CASE("a program may take no more than its limits") {
   request.limits = {std::uint64_t{512} << 20, 7, 1024 * 1024, 50};
   CHECK(run(request).output == "7\n50\n2048\n524288\n");
 }
+
+} // namespace process_runner_test

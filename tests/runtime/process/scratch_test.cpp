@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+namespace scratch_test {
+
 using namespace hearth;
 namespace fs = std::filesystem;
 
@@ -82,3 +84,5 @@ TEST_CASE_FIXTURE(own_tmpdir, "spaces that begin at once do not take each other 
   CHECK(lost.load() == 0);
   CHECK(entries() == 0);
 }
+
+} // namespace scratch_test

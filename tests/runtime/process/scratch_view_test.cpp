@@ -5,7 +5,10 @@
 
 #include <doctest/doctest.h>
 
-namespace hearth::test {
+namespace scratch_view_test {
+
+using namespace hearth;
+using namespace hearth::test;
 namespace {
 
 namespace fs = std::filesystem;
@@ -91,4 +94,4 @@ TEST_CASE_FIXTURE(view_fixture, "a crowded folder above is shown only as far as 
   CHECK_FALSE(fs::exists(work / "../beside"));
 }
 
-} // namespace hearth::test
+} // namespace scratch_view_test

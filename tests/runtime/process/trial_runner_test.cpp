@@ -9,6 +9,8 @@
 #include <map>
 #include <thread>
 
+namespace trial_runner_test {
+
 using namespace hearth;
 
 namespace {
@@ -332,3 +334,5 @@ TEST_CASE("durations are written as people do") {
   CHECK(text_of(milliseconds(1500)) == "1.5 s");
   CHECK(text_of(milliseconds(120'000)) == "120 s");
 }
+
+} // namespace trial_runner_test

@@ -13,6 +13,8 @@
 #include <fstream>
 #include <map>
 
+namespace simulator_test {
+
 using namespace hearth::simulation;
 
 namespace {
@@ -103,3 +105,5 @@ TEST_CASE("a power loss makes uncertain what came after the last flush") {
   CHECK(past.judge_hit("later", 9, 10) == "");
   CHECK(past.judge_miss(9, 10) != "");
 }
+
+} // namespace simulator_test

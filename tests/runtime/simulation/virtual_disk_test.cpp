@@ -6,6 +6,8 @@
 #include <string>
 #include <unistd.h>
 
+namespace virtual_disk_test {
+
 using namespace hearth::simulation;
 
 TEST_CASE("a file with two names takes its blocks once, and as long as it has one") {
@@ -24,3 +26,5 @@ TEST_CASE("a file with two names takes its blocks once, and as long as it has on
   REQUIRE(disk.remove(AT_FDCWD, "/two") == 0);
   CHECK(disk.used_bytes() == 0);
 }
+
+} // namespace virtual_disk_test

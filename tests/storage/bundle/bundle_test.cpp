@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <random>
 
+namespace bundle_test {
+
 using namespace hearth;
 using namespace hearth::storage;
 using namespace hearth::test;
@@ -244,3 +246,5 @@ TEST_CASE("bundle: its signature is over all of it, by a key that is known") {
   CHECK_FALSE(plain.end().signed_by);
   CHECK(plain.end().sum == end.sum);
 }
+
+} // namespace bundle_test

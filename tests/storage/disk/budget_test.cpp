@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <thread>
 
+namespace budget_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::write_status;
@@ -363,3 +365,5 @@ TEST_CASE("a large value that is over is a miss, can be inserted again and is no
     REQUIRE(insert(*store, numbered(i), noise(250'000, 1)) == write_status::inserted);
   CHECK(store->stats().kept_by_hit <= 1); // "again" alone
 }
+
+} // namespace budget_test

@@ -15,6 +15,8 @@
 #include <set>
 #include <sys/mman.h>
 
+namespace crash_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::read_status;
@@ -562,3 +564,5 @@ TEST_CASE("a writer killed at any call that changes the disk leaves every change
   MESSAGE("killed at each of " << at - 1 << " calls");
   ::munmap(done, sizeof *done);
 }
+
+} // namespace crash_test

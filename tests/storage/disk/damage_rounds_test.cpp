@@ -9,6 +9,8 @@
 #include <map>
 #include <random>
 
+namespace damage_rounds_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::write_status;
@@ -277,3 +279,5 @@ TEST_CASE("damage under a reader that has the files mapped is never served") {
     }
   }
 }
+
+} // namespace damage_rounds_test

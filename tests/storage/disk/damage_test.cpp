@@ -8,6 +8,8 @@
 #include <fstream>
 #include <random>
 
+namespace damage_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::read_status;
@@ -243,3 +245,5 @@ TEST_CASE("a damaged entry is reported once through a handle that may only read"
   CHECK(text_of(*reader, numbered(4)) == value_of(4));
   CHECK(reader->stats().corrupt == 1);
 }
+
+} // namespace damage_test

@@ -1,6 +1,8 @@
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/volatile_file_system.hpp"
 
+namespace evict_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::write_status;
@@ -174,3 +176,5 @@ TEST_CASE("segments that were sealed end in a table and rebuild the same index")
                                                  ? "new"
                                                  : noise(3000, static_cast<std::uint64_t>(i))));
 }
+
+} // namespace evict_test

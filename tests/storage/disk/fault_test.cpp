@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+namespace fault_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::read_status;
@@ -227,3 +229,5 @@ TEST_CASE("every single call that fails leaves a store that can be used") {
     }
   }
 }
+
+} // namespace fault_test

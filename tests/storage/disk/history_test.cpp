@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <thread>
 
+namespace history_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::read_status;
@@ -276,3 +278,5 @@ TEST_CASE("a writer that was stopped holds nobody up for longer than their deadl
   child.wait();
   CHECK(insert(*store, "after", "x") == write_status::inserted);
 }
+
+} // namespace history_test

@@ -1,6 +1,8 @@
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/child_process.hpp"
 
+namespace lease_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -107,3 +109,5 @@ TEST_CASE("a child that outlives its parent holds none of its leases") {
   for (const int fd : {ready[0], ready[1], hold[1]})
     ::close(fd);
 }
+
+} // namespace lease_test

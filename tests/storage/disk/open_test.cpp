@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <utility>
 
+namespace open_test {
+
 using namespace hearth;
 using namespace hearth::test;
 namespace fs = std::filesystem;
@@ -262,3 +264,5 @@ TEST_CASE(
   REQUIRE(insert(*first, "key", "value") == storage::write_status::inserted);
   CHECK(text_of(*second, "key") == "value");
 }
+
+} // namespace open_test

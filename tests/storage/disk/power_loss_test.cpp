@@ -8,6 +8,8 @@
 #include <random>
 #include <set>
 
+namespace power_loss_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::write_kind;
@@ -284,3 +286,5 @@ TEST_CASE("a power loss right after clear brings nothing back") {
     CHECK(keys_of(*open_store(options)).empty());
   }
 }
+
+} // namespace power_loss_test

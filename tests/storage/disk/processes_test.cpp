@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+namespace processes_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::read_status;
@@ -220,3 +222,5 @@ TEST_CASE("a store that was removed underneath is noticed and does not come to h
   auto other = open_store(options);
   CHECK(text_of(*other, "x") == "y");
 }
+
+} // namespace processes_test

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+namespace refusals_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::read_status;
@@ -294,3 +296,5 @@ TEST_CASE("a segment cut under a live reader is a miss in a process that lives o
   });
   CHECK(child.wait() == 0);
 }
+
+} // namespace refusals_test

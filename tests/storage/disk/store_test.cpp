@@ -2,6 +2,8 @@
 
 #include <thread>
 
+namespace store_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::read_status;
@@ -337,3 +339,5 @@ TEST_CASE("many threads read while one writes") {
     reader.join();
   CHECK(wrong.load() == 0);
 }
+
+} // namespace store_test

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <utility>
 
+namespace sync_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using storage::write_kind;
@@ -284,3 +286,5 @@ TEST_CASE("a value is compressed when its write says so, and reads the same") {
   CHECK(text_of(*store, "hard") == hard);
   CHECK(store->verify(false)->intact());
 }
+
+} // namespace sync_test

@@ -5,7 +5,10 @@
 #include <functional>
 #include <utility>
 
-namespace hearth::test {
+namespace verify_test {
+
+using namespace hearth;
+using namespace hearth::test;
 namespace {
 
 constexpr std::size_t large = 300'000; // above a quarter of a segment: a segment of its own
@@ -91,4 +94,4 @@ TEST_CASE("a value that goes while it is read for a check is no damage") {
   CHECK(report->repaired == 0);
 }
 
-} // namespace hearth::test
+} // namespace verify_test

@@ -2,6 +2,8 @@
 #include "storage/hash/copy_hash.hpp"
 #include "tests/storage/disk/store_fixture.hpp"
 
+namespace copy_hash_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using namespace hearth::storage;
@@ -37,3 +39,5 @@ TEST_CASE("the hash of a changed byte differs wherever it is") {
     text[i] = static_cast<char>(text[i] ^ 1);
   }
 }
+
+} // namespace copy_hash_test

@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+namespace accounting_test {
+
 using namespace hearth;
 using namespace hearth::storage;
 using namespace hearth::test;
@@ -98,3 +100,5 @@ TEST_CASE("memory: a slab gives back what it no longer needs") {
   CHECK(slab.allocated_bytes() == 0);
   CHECK(slab.slack_bytes() == 0);
 }
+
+} // namespace accounting_test

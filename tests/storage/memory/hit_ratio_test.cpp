@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
+namespace hit_ratio_test {
+
 using namespace hearth;
 using namespace hearth::storage;
 
@@ -120,3 +122,5 @@ TEST_CASE("memory: scans do not wash out what is asked for again") {
   compare("zipf 0.9 with scans", t);
   CHECK(ratio_of_index(t) >= 1.15 * ratio_of_lru(t));
 }
+
+} // namespace hit_ratio_test

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace lifetimes_test {
+
 using namespace hearth;
 using namespace hearth::storage;
 using namespace hearth::test;
@@ -121,3 +123,5 @@ TEST_CASE("memory: a forked child reads what was there") {
   done = true;
   reader.join();
 }
+
+} // namespace lifetimes_test

@@ -19,6 +19,8 @@
 
 #include <sched.h>
 
+namespace litmus_test {
+
 using namespace hearth::storage;
 
 namespace {
@@ -158,3 +160,5 @@ TEST_CASE("memory: a node that is protected is not freed before it is let go") {
   MESSAGE("the threads ran side by side: ", met, ", without the fence ", unfenced.too_late, " of ",
           unfenced.reads, " reads were of a freed node");
 }
+
+} // namespace litmus_test

@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+namespace memory_index_test {
+
 using namespace hearth;
 using namespace hearth::storage;
 using namespace hearth::test;
@@ -437,3 +439,5 @@ TEST_CASE("memory: leftovers are what readers hold of entries that went") {
   index.reclaim();
   CHECK_FALSE(index.has_leftovers());
 }
+
+} // namespace memory_index_test

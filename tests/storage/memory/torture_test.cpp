@@ -22,6 +22,8 @@
 #include <thread>
 #include <vector>
 
+namespace torture_test {
+
 using namespace hearth;
 using namespace hearth::storage;
 using namespace hearth::test;
@@ -249,3 +251,5 @@ TEST_CASE("memory: readers miss nothing that is there while tables grow") {
        .largest = 300},
       8);
 }
+
+} // namespace torture_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace breaker_test {
+
 using hearth::storage::breaker;
 using namespace std::chrono_literals;
 
@@ -68,3 +70,5 @@ TEST_CASE("two seeds wait for different times") {
   auto two = open_breaker({.first_backoff = 1000s, .longest_backoff = 1000s, .seed = 2});
   CHECK(one.backoff() != two.backoff());
 }
+
+} // namespace breaker_test

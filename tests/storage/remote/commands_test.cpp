@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace commands_test {
+
 using namespace hearth::storage;
 using namespace std::chrono_literals;
 
@@ -41,3 +43,5 @@ TEST_CASE("remote commands: a lease is taken, renewed and given back by its toke
   CHECK(released[3] == "l");
   CHECK(released[4] == "t");
 }
+
+} // namespace commands_test

@@ -10,6 +10,8 @@
 #include <random>
 #include <zstd.h>
 
+namespace envelope_test {
+
 using namespace hearth;
 using namespace hearth::storage;
 using namespace hearth::test;
@@ -280,3 +282,5 @@ TEST_CASE("envelope: an entry's name says prefix, cache, version and the key's h
   CHECK(remote_lease_name("hearth", key) == "hearth:graphs:v2:" + hash + ":lease");
   CHECK(remote_entry_name("", key) == ":graphs:v2:" + hash);
 }
+
+} // namespace envelope_test

@@ -9,6 +9,8 @@
 #include <doctest/doctest.h>
 #include <fstream>
 
+namespace remote_format_test {
+
 using namespace hearth;
 using namespace hearth::storage;
 using namespace hearth::test;
@@ -47,3 +49,5 @@ TEST_CASE("envelope: a reader written from the format's page finds what was seal
       CHECK(output_of(command) == expected);
     }
 }
+
+} // namespace remote_format_test

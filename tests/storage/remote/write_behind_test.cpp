@@ -6,6 +6,8 @@
 
 #include <string>
 
+namespace write_behind_test {
+
 using namespace hearth;
 using storage::remote_write;
 using storage::write_behind;
@@ -146,3 +148,5 @@ TEST_CASE("the newest write of a key is what the remote tier is going to hold") 
   CHECK(all.newest_of(named("a")) == nullptr);
   CHECK(all.waiting() == 1);
 }
+
+} // namespace write_behind_test

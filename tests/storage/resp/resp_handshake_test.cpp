@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace resp_handshake_test {
+
 using namespace hearth::storage;
 using outcome = resp_handshake::outcome;
 using kind = resp_value::kind;
@@ -87,3 +89,5 @@ TEST_CASE("resp handshake: a reply of another type is garbage, and does not tell
   CHECK(old.take(reply(kind::integer)) == outcome::garbage);
   CHECK(old.problem() == "the server's reply to AUTH makes no sense");
 }
+
+} // namespace resp_handshake_test

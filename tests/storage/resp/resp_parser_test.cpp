@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace resp_parser_test {
+
 using namespace hearth::storage;
 using namespace std::string_literals;
 using outcome = resp_parser::outcome;
@@ -320,3 +322,5 @@ TEST_CASE("resp: requests may be lines that people type") {
     CHECK(is_broken(requests(bytes)));
   }
 }
+
+} // namespace resp_parser_test

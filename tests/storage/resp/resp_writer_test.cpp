@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace resp_writer_test {
+
 using namespace hearth::storage;
 using namespace std::string_literals;
 
@@ -86,3 +88,5 @@ TEST_CASE("resp writer: what is written is what a server reads, in order") {
   CHECK(parser.take(rest, value) == resp_parser::outcome::more);
   CHECK(parser.is_between_values());
 }
+
+} // namespace resp_writer_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace server_error_test {
+
 using namespace hearth::storage;
 
 TEST_CASE("a server's error means what its first word says") {
@@ -23,3 +25,5 @@ TEST_CASE("a server's error means what its first word says") {
   CHECK(server_error_of("connection refused") == server_error::none);
   CHECK(server_error_of("") == server_error::none);
 }
+
+} // namespace server_error_test

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace signing_test {
+
 using namespace hearth;
 using hearth::test::hex;
 using namespace hearth::storage;
@@ -59,3 +61,5 @@ TEST_CASE("signing: the HMAC is the one that anybody computes") {
   CHECK(hex(sign_digest(entry, key)) ==
         "46848e25fa23cb68ff7f095b24a52546eeb83c27b1951ac454395a06d6609b94");
 }
+
+} // namespace signing_test

@@ -1,5 +1,6 @@
 #include "runtime/simulation/script/parser/arguments.hpp"
 
+#include "messages/time_text.hpp"
 #include "runtime/simulation/simulated_compiler.hpp"
 
 #include <chrono>
@@ -188,8 +189,8 @@ time_range take_time(line_reader& in) {
   const auto column = in.column();
   const auto word = in.take_word("a time, as 5ms or 1ms..5ms");
   const auto dots = word.find("..");
-  const auto least = duration_of(word.substr(0, dots));
-  const auto most = dots == std::string::npos ? least : duration_of(word.substr(dots + 2));
+  const auto least = parse_time(word.substr(0, dots));
+  const auto most = dots == std::string::npos ? least : parse_time(word.substr(dots + 2));
   if (!least || !most || *most < *least)
     in.fail_at(column, "expected a time, as 5ms or 1ms..5ms, got '" + word + "'");
   return {*least, *most};

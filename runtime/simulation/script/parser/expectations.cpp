@@ -21,6 +21,22 @@ statement_body parse_expect_figure(line_reader& in, scope& names) {
   return made;
 }
 
+// `one or another`, where no text in quotes goes on.
+std::vector<std::string> alternatives(std::string_view text) {
+  constexpr std::string_view between = " or ";
+  std::vector<std::string> all;
+  std::size_t begin = 0;
+  bool in_text = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"' && (at == 0 || text[at - 1] != '\\')) in_text = !in_text;
+    if (in_text || !text.substr(at).starts_with(between)) continue;
+    all.emplace_back(text.substr(begin, at - begin));
+    begin = at + between.size();
+  }
+  all.emplace_back(text.substr(begin));
+  return all;
+}
+
 } // namespace
 
 statement_body parse_expect(line_reader& in, scope& names) {
@@ -37,7 +53,7 @@ statement_body parse_expect(line_reader& in, scope& names) {
   }
   if (in.peek_word().find('.') != std::string_view::npos) return parse_expect_figure(in, names);
   auto label = take_known(in, names.labels, "an answer, or PROCESS.ACTOR");
-  return expect_answer{std::move(label), in.take_rest("what is answered")};
+  return expect_answer{std::move(label), alternatives(in.take_rest("what is answered"))};
 }
 
 } // namespace hearth::script

@@ -5,11 +5,11 @@ namespace {
 
 bool is_reserved(std::string_view name) {
   static const std::set<std::string, std::less<>> words{
-      "host",   "process", "client", "cache",    "deliver", "settle", "advance", "run",
-      "stall",  "crash",   "start",  "stop",     "power",   "flush",  "disk",    "damage",
-      "flip",   "cut",     "remove", "compiler", "trial",   "order",  "limit",   "maybe",
-      "expect", "forget",  "trace",  "no",       "log",     "remote", "all",     "one",
-      "end",    "figures", "asks",   "calls",    "tells"};
+      "host",   "process", "client",  "cache",    "deliver", "settle", "advance", "run",
+      "stall",  "crash",   "start",   "stop",     "power",   "flush",  "disk",    "damage",
+      "flip",   "cut",     "remove",  "compiler", "trial",   "order",  "limit",   "maybe",
+      "expect", "repeat",  "forget",  "trace",    "no",      "log",    "remote",  "all",
+      "one",    "end",     "figures", "asks",     "calls",   "tells"};
   return words.contains(name);
 }
 

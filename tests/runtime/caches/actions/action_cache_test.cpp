@@ -16,7 +16,10 @@
 #include <unistd.h>
 #include <vector>
 
-namespace hearth::test {
+namespace action_cache_test {
+
+using namespace hearth;
+using namespace hearth::test;
 namespace {
 
 namespace fs = std::filesystem;
@@ -322,4 +325,4 @@ TEST_CASE_FIXTURE(actions_fixture, "every run is in the trace") {
   CHECK(spans[0].duration_ns > 0);
 }
 
-} // namespace hearth::test
+} // namespace action_cache_test

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+namespace attachments_test {
+
 using namespace hearth;
 using namespace hearth::test;
 namespace fs = std::filesystem;
@@ -133,3 +135,5 @@ TEST_CASE_FIXTURE(folders, "threads and processes that put the same back at once
   REQUIRE(left);
   CHECK(((*left == one) || (*left == other)));
 }
+
+} // namespace attachments_test

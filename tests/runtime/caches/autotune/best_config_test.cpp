@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+namespace best_config_test {
+
 using namespace hearth;
 using namespace hearth::test;
 using nlohmann::json;
@@ -84,3 +86,5 @@ TEST_CASE("what JSON cannot say is not written") {
   record.config.arguments = {{"time_taken_ms", 1}};
   CHECK(best_config_text(record).error().code() == errc::invalid_argument);
 }
+
+} // namespace best_config_test

@@ -9,6 +9,8 @@
 #include <barrier>
 #include <thread>
 
+namespace choice_timings_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -154,3 +156,5 @@ TEST_CASE_FIXTURE(on_disk, "timings that cannot be read are measured again") {
   CHECK(timings.lookup(question, watch.measure())->at("a").time_ns == 1);
   CHECK(watch.runs == 1);
 }
+
+} // namespace choice_timings_test

@@ -12,6 +12,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+namespace tunings_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -289,3 +291,5 @@ TEST_CASE("only the caches that are named use the remote tier") {
   runtime every(all.config);
   CHECK(every.open("kernels")->named()->remote);
 }
+
+} // namespace tunings_test

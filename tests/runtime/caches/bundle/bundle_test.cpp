@@ -12,6 +12,8 @@
 #include <set>
 #include <thread>
 
+namespace bundle_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -233,3 +235,5 @@ TEST_CASE_FIXTURE(machines, "without a store there is nothing to export or impor
   CHECK(export_bundle(a.rt, file).error().code() == errc::closed);
   CHECK(recording_session::begin(a.rt).error().code() == errc::closed);
 }
+
+} // namespace bundle_test

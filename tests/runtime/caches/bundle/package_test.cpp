@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+namespace package_test {
+
 using namespace hearth;
 using namespace hearth::test;
 namespace fs = std::filesystem;
@@ -97,3 +99,5 @@ TEST_CASE_FIXTURE(packages, "a member that leads elsewhere comes twice or is not
   CHECK_FALSE(fs::exists(file));
   CHECK_FALSE(fs::exists(directory / "run"));
 }
+
+} // namespace package_test

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+namespace device_kernels_test {
+
 using namespace hearth;
 using namespace hearth::test;
 
@@ -88,3 +90,5 @@ TEST_CASE_FIXTURE(kernels, "a binary is put out by its content for a driver to l
   CHECK(*all.put_out("two", directory / "out") == *path);
   CHECK(all.put_out("none", directory / "out").error().code() == errc::not_found);
 }
+
+} // namespace device_kernels_test

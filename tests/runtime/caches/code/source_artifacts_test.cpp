@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+namespace source_artifacts_test {
+
 using namespace hearth;
 using namespace hearth::test;
 namespace fs = std::filesystem;
@@ -68,3 +70,5 @@ TEST_CASE_FIXTURE(sources, "purge of all drops what went through it and nothing 
   CHECK(file_text(theirs.path) == "print(0)\n");
   CHECK(*all.purge_all() == 0);
 }
+
+} // namespace source_artifacts_test

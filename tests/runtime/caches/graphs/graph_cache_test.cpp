@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+namespace graph_cache_test {
+
 using namespace hearth;
 using namespace hearth::test;
 namespace fs = std::filesystem;
@@ -236,3 +238,5 @@ TEST_CASE("a remote hit of a graph fills the disk with all that belongs to it") 
   CHECK(found->from == tier::disk);
   CHECK(file_text(directory / "c_kernels/k1/k1.cubin") == "kernel one");
 }
+
+} // namespace graph_cache_test

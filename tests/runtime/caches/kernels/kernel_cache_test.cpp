@@ -8,7 +8,10 @@
 #include <thread>
 #include <vector>
 
-namespace hearth::test {
+namespace kernel_cache_test {
+
+using namespace hearth;
+using namespace hearth::test;
 namespace {
 
 const std::string graph = "graph(%x : Float(2)):\n  %y : Float(2) = aten::relu(%x)\n  return (%y)";
@@ -61,4 +64,4 @@ TEST_CASE_FIXTURE(on_disk, "after the runtime's end a kernel cache says closed")
   CHECK(kernel_cache::open(rt).error().code() == errc::closed);
 }
 
-} // namespace hearth::test
+} // namespace kernel_cache_test

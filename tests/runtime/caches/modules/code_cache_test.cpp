@@ -9,7 +9,10 @@
 #include <thread>
 #include <vector>
 
-namespace hearth::test {
+namespace code_cache_test {
+
+using namespace hearth;
+using namespace hearth::test;
 namespace {
 
 namespace fs = std::filesystem;
@@ -135,4 +138,4 @@ TEST_CASE_FIXTURE(code_fixture, "a compiler that takes too long is killed at its
   CHECK(code.compile(source).error().code() == errc::timeout);
 }
 
-} // namespace hearth::test
+} // namespace code_cache_test

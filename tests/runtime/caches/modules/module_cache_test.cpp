@@ -12,7 +12,10 @@
 #include <thread>
 #include <vector>
 
-namespace hearth::test {
+namespace module_cache_test {
+
+using namespace hearth;
+using namespace hearth::test;
 namespace {
 
 namespace fs = std::filesystem;
@@ -201,4 +204,4 @@ TEST_CASE("what is no shared object is an error that says what the loader says")
   CHECK(loaded.error().code() == errc::unsupported);
 }
 
-} // namespace hearth::test
+} // namespace module_cache_test

@@ -1,14 +1,21 @@
 // Trees of values by path (semantics B2).
 #include "runtime/caches/nested/nested_cache.hpp"
 
+#include "runtime/caches/kernels/kernel_cache.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "tests/support/runtimes.hpp"
 
+#include <caf/actor_registry.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
 #include <doctest/doctest.h>
 #include <thread>
 #include <vector>
 
-namespace hearth::test {
+namespace nested_cache_test {
+
+using namespace hearth;
+using namespace hearth::test;
 namespace {
 
 nested_cache tree_in(runtime& rt, const char* root = "system") {
@@ -33,6 +40,25 @@ TEST_CASE_FIXTURE(on_disk,
   CHECK(*tree.to_json() == "{\n  \"gemm\": {\n    \"64x64\": {\n      \"fp32\": 2.5,\n      "
                            "\"tf32\": 1.25\n    }\n  }\n}");
   CHECK(*tree_in(rt, "another system").to_json() == "{}");
+}
+
+TEST_CASE("the actor of an open nested or kernel cache ends with its last handle") {
+  caf::actor_system_config settings;
+  add_message_types(settings);
+  caf::actor_system host(settings);
+  runtime rt(in_memory(), host);
+  const auto before = host.registry().running();
+  for (int i = 0; i < 20; ++i) {
+    const auto tree = tree_in(rt);
+    const auto copy = tree;
+    const auto kernels = kernel_cache::open(rt, {}).value();
+    CHECK(copy.set({"a"}, i));
+    CHECK(**tree.lookup({"a"}) == value(i));
+    CHECK(*kernels.count() == 0);
+    CHECK(host.registry().running() > before);
+  }
+  host.registry().await_running_count_equal(before);
+  CHECK(host.registry().running() == before);
 }
 
 TEST_CASE_FIXTURE(on_disk, "B2: values set at once by threads and processes are all there") {
@@ -69,4 +95,4 @@ TEST_CASE_FIXTURE(on_disk, "B2: after shutdown a call says that the runtime is c
   CHECK(tree.set({"a"}, 2).error().code() == errc::closed);
 }
 
-} // namespace hearth::test
+} // namespace nested_cache_test

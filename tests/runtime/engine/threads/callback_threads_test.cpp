@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+namespace callback_threads_test {
+
 using namespace hearth;
 
 namespace {
@@ -261,3 +263,5 @@ TEST_CASE("what many threads ask for runs at most once, and not after the end") 
     CHECK(token.use_count() == 1);
   }
 }
+
+} // namespace callback_threads_test

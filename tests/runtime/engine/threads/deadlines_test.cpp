@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+namespace deadlines_test {
+
 using namespace hearth;
 using namespace std::chrono_literals;
 
@@ -231,3 +233,5 @@ TEST_CASE("nothing expires after stop, whoever adds meanwhile") {
     CHECK(token.use_count() == 1);
   }
 }
+
+} // namespace deadlines_test

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace inflight_limiter_test {
+
 using namespace hearth;
 
 namespace {
@@ -158,3 +160,5 @@ TEST_CASE("threads that are refused leave every slot as it was") {
   CHECK(too_many == 0);
   CHECK(free_slots(bound) == max);
 }
+
+} // namespace inflight_limiter_test

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+namespace lease_ledger_test {
+
 using namespace hearth;
 
 namespace {
@@ -129,3 +131,5 @@ TEST_CASE("threads in a circle never all wait at once") {
     CHECK_FALSE(ledger.holds_any(i));
   }
 }
+
+} // namespace lease_ledger_test

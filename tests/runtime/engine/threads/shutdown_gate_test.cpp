@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+namespace shutdown_gate_test {
+
 using namespace hearth;
 
 TEST_CASE("a gate lets calls in until it is closed") {
@@ -63,3 +65,5 @@ TEST_CASE("what a shutdown takes away is not seen by a call that was let in") {
     CHECK(sum == calls);
   }
 }
+
+} // namespace shutdown_gate_test

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <doctest/doctest.h>
 
+namespace directives_test {
+
 using namespace hearth::orchestrator;
 
 namespace {
@@ -147,3 +149,5 @@ TEST_CASE("any bytes at all are read to an end") {
     CHECK(asks_for(read_source(text), "last.h", false));
   }
 }
+
+} // namespace directives_test

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <thread>
 
+namespace includes_test {
+
 using namespace hearth;
 using namespace hearth::orchestrator;
 using hearth::test::names;
@@ -367,3 +369,5 @@ TEST_CASE("many threads share the scans of one run") {
     CHECK(identities[i] == identities[i % 3]);
   }
 }
+
+} // namespace includes_test

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <doctest/doctest.h>
 
+namespace machine_test {
+
 using namespace hearth;
 
 namespace {
@@ -82,3 +84,5 @@ TEST_CASE("this machine is looked at once and knows its architecture") {
   CHECK(std::is_sorted(here.features.begin(), here.features.end()));
   CHECK(here.identity() == this_machine().identity());
 }
+
+} // namespace machine_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace compiler_answers_test {
+
 using namespace hearth;
 
 using names = std::vector<std::string>;
@@ -78,3 +80,5 @@ TEST_CASE("the loader's list of libraries is read") {
                     "\t/lib64/ld-linux-x86-64.so.2 (0x00007f)\nversion 1 => /x\n") ==
         names{"/lib/x y/libLLVM-14.so.1"});
 }
+
+} // namespace compiler_answers_test

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <thread>
 
+namespace toolchain_key_test {
+
 using namespace hearth;
 using namespace hearth::test;
 namespace fs = std::filesystem;
@@ -159,3 +161,5 @@ TEST_CASE("B1: this machine is looked at once and its digest is stable") {
   CHECK(&system_info() == &system_info());
   CHECK(system_key() == sha256(encode(system_details())));
 }
+
+} // namespace toolchain_key_test

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+namespace toolchain_test {
+
 using namespace hearth;
 using hearth::test::workbench;
 
@@ -217,3 +219,5 @@ TEST_CASE("clang++ is known by its driver and its libraries" *
   bench.compiler = "g++";
   CHECK(bench.identify()->identity != first->identity);
 }
+
+} // namespace toolchain_test

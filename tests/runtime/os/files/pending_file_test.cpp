@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+namespace pending_file_test {
+
 using namespace hearth;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
@@ -148,3 +150,5 @@ TEST_CASE("files that are committed together are all there or none whenever they
   }
   MESSAGE(all << " of " << rounds << " rounds put all files in place");
 }
+
+} // namespace pending_file_test

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <sys/wait.h>
 
+namespace descendants_test {
+
 using namespace hearth::worker;
 
 namespace {
@@ -44,3 +46,5 @@ TEST_CASE("both ways to find children find all of them and nobody else") {
   for (const auto& child : children)
     CHECK(std::ranges::count(listed, child.get()) == 1);
 }
+
+} // namespace descendants_test

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <doctest/doctest.h>
 
+namespace trial_buffers_test {
+
 using namespace hearth;
 using namespace hearth::worker;
 
@@ -95,3 +97,5 @@ TEST_CASE("a write beside guarded memory is seen") {
 TEST_CASE("memory beyond the limit is refused") {
   CHECK(guarded_memory::make(max_trial_bytes + 1).error().code() == errc::too_large);
 }
+
+} // namespace trial_buffers_test

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace trial_codec_test {
+
 using namespace hearth;
 using namespace hearth::worker;
 
@@ -109,3 +111,5 @@ TEST_CASE("a job survives its journey and is malformed when cut") {
   for (std::size_t size = 0; size < bytes.size(); ++size)
     CHECK_FALSE(decode_job(bytes.substr(0, size)));
 }
+
+} // namespace trial_codec_test

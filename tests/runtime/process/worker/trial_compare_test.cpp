@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+namespace trial_compare_test {
+
 using namespace hearth;
 using hearth::worker::difference;
 
@@ -86,3 +88,5 @@ TEST_CASE("integers are exact below a tolerance of one") {
   CHECK(same(INT64_MIN, INT64_MAX, 3.0));
   CHECK_FALSE(same(INT64_MAX, std::int64_t{0}, 1.0));
 }
+
+} // namespace trial_compare_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace trial_timing_test {
+
 using namespace hearth::worker;
 
 namespace {
@@ -46,3 +48,5 @@ TEST_CASE("as many calls are timed as were asked for") {
   CHECK(time_calls({counts, buffers, nullptr}, 17) >= 0);
   CHECK(calls == 17);
 }
+
+} // namespace trial_timing_test

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace fault_coverage_test {
+
 using namespace hearth;
 using namespace hearth::script;
 
@@ -146,3 +148,5 @@ TEST_CASE("every fault that a script can bring about is brought about by some sc
     CHECK(std::any_of(statements.begin(), statements.end(), one.is));
   }
 }
+
+} // namespace fault_coverage_test

@@ -6,6 +6,8 @@
 
 #include <string>
 
+namespace interpreter_test {
+
 using namespace hearth;
 
 namespace {
@@ -71,3 +73,5 @@ TEST_CASE("what may happen happens under some seeds") {
   CHECK(failed > 0);
   CHECK(failed < 20);
 }
+
+} // namespace interpreter_test

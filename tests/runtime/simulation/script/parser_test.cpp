@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+namespace parser_test {
+
 using namespace hearth;
 
 namespace {
@@ -73,3 +75,5 @@ TEST_CASE("every message of every actor that there is is sent by some script") {
     CHECK(sent.contains(&row));
   }
 }
+
+} // namespace parser_test

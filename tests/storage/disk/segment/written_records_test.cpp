@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+namespace written_records_test {
+
 using namespace hearth::storage::disk;
 
 namespace {
@@ -71,3 +73,5 @@ TEST_CASE("written records: what was evicted or repaired is forgotten") {
   records.clear();
   CHECK(!records.find(5, {6, start}));
 }
+
+} // namespace written_records_test

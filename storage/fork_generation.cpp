@@ -1,4 +1,4 @@
-#include "runtime/os/fork_generation.hpp"
+#include "storage/fork_generation.hpp"
 
 #include <atomic>
 #include <pthread.h>

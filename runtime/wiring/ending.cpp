@@ -1,0 +1,74 @@
+#include "runtime/wiring/ending.hpp"
+
+#include <caf/event_based_actor.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace hearth::wiring {
+namespace {
+
+// Calls `next` once all of `asked` have answered, or cannot.
+template <class Reply, class Handle, class Verb>
+void ask_all(caf::event_based_actor* self, const std::vector<Handle>& asked, Verb verb,
+             caf::duration deadline, const std::function<void()>& next) {
+  if (asked.empty()) return next();
+  const auto open = std::make_shared<std::size_t>(asked.size());
+  const auto answered = [open, next] {
+    if (--*open == 0) next();
+  };
+  for (const auto& one : asked)
+    self->request(one, deadline, verb)
+        .then([answered](const Reply&) { answered(); },
+              [answered](const caf::error&) { answered(); });
+}
+
+// Mailboxes are in order: when a shard answers, it has handed on all that came before.
+void drain(caf::event_based_actor* self, const tier_actors& tiers, caf::duration remote_deadline,
+           const std::function<void()>& drained) {
+  const auto finish = [self, drained] {
+    drained();
+    self->quit();
+  };
+  const auto send_writes = [=] {
+    ask_all<done>(self, std::vector{tiers.remote}, verb::sync_v, remote_deadline, finish);
+  };
+  // Again: what the disk acknowledged is handed on to the remote tier.
+  const auto pass_shards_again = [=] {
+    if (!tiers.remote) return finish();
+    ask_all<memory_shard_stats>(self, tiers.shards.all(), verb::stats_v, caf::infinite,
+                                send_writes);
+  };
+  const auto sync_disk = [=] {
+    ask_all<done>(self, tiers.disk_shards, verb::sync_v, caf::infinite, pass_shards_again);
+  };
+  ask_all<memory_shard_stats>(self, tiers.shards.all(), verb::stats_v, caf::infinite, sync_disk);
+}
+
+} // namespace
+
+caf::actor spawn_drain(caf::actor_system& system, const tier_actors& tiers,
+                       caf::duration remote_deadline, std::function<void()> drained) {
+  return system.spawn([=](caf::event_based_actor* self) {
+    drain(self, tiers, remote_deadline, drained);
+    return caf::behavior{[](verb::clear) {}}; // stays until it quits
+  });
+}
+
+void end_actor(const caf::actor& actor) {
+  if (actor)
+    caf::anon_send<caf::message_priority::high>(actor,
+                                                caf::exit_msg{{}, caf::exit_reason::user_shutdown});
+}
+
+void end_actors(caf::actor_system& system, const std::vector<caf::actor>& all) {
+  for (const auto& actor : all)
+    end_actor(actor);
+  caf::scoped_actor self{system};
+  self->wait_for(all);
+}
+
+} // namespace hearth::wiring

@@ -1,0 +1,65 @@
+#include "runtime/wiring/tiers.hpp"
+
+#include "actors/disk_shard.hpp"
+#include "actors/memory_shard.hpp"
+
+#include <caf/actor_cast.hpp>
+
+#include <utility>
+
+namespace hearth::wiring {
+namespace {
+
+std::vector<disk_shard_actor> spawn_disk_shards(caf::actor_system& system,
+                                                const tier_ports& ports) {
+  std::vector<disk_shard_actor> all;
+  const unsigned count = ports.store ? ports.store->shards() : 0;
+  for (unsigned i = 0; i < count; ++i)
+    all.push_back(ports.blocking == blocking_actors::own_threads
+                      ? system.spawn<caf::detached>(actors::disk_shard, ports.store, i, ports.log)
+                      : system.spawn(actors::disk_shard, ports.store, i, ports.log));
+  return all;
+}
+
+std::shared_ptr<storage::lease_table> open_leases(const tier_ports& ports) {
+  if (!ports.store || !ports.leases) return nullptr;
+  auto leases = ports.store->open_leases();
+  if (leases) return std::move(*leases);
+  ports.log(log_level::warning,
+            "compiles may be done twice, by two processes: " + leases.error().text());
+  return nullptr;
+}
+
+} // namespace
+
+tier_actors spawn_tiers(caf::actor_system& system, tier_ports ports) {
+  tier_actors made;
+  if (ports.remote) made.remote = system.spawn(actors::remote_tier, std::move(*ports.remote));
+  made.disk_shards = spawn_disk_shards(system, ports);
+  for (unsigned i = 0; i < ports.memory_shards; ++i)
+    made.views.push_back(std::make_shared<storage::memory_view>(ports.index, ports.store));
+  std::vector<memory_shard_actor> shards;
+  for (const auto& view : made.views) {
+    actors::memory_shard_config shard;
+    shard.view = view;
+    shard.all_views = made.views;
+    shard.store = ports.store;
+    shard.leases = open_leases(ports);
+    shard.disk_shards = made.disk_shards;
+    shard.remote = made.remote;
+    shard.log = ports.log;
+    shards.push_back(system.spawn(actors::memory_shard, std::move(shard)));
+  }
+  made.shards = actors::shard_router(std::move(shards));
+  return made;
+}
+
+void append(std::vector<caf::actor>& all, const tier_actors& tiers) {
+  for (const auto& shard : tiers.shards.all())
+    all.push_back(caf::actor_cast<caf::actor>(shard));
+  for (const auto& shard : tiers.disk_shards)
+    all.push_back(caf::actor_cast<caf::actor>(shard));
+  if (tiers.remote) all.push_back(caf::actor_cast<caf::actor>(tiers.remote));
+}
+
+} // namespace hearth::wiring
