@@ -17,7 +17,20 @@ state_type::waiter requester(shard::self_pointer self) {
   return {reply_target<lease_reply>(self->make_response_promise<lease_reply>()), who, false};
 }
 
-memory_shard_stats stats_of(const state_type& state) {
+entry_list entries_of(const state_type& state, std::uint32_t cache) {
+  entry_list result;
+  state.config.view->index().each(
+      cache, [&](std::string_view key, const artifact& value) { result.emplace_back(key, value); });
+  return result;
+}
+
+shard::insert_callback callback_to(reply_target<insert_outcome> reply) {
+  return [reply](expected<insert_outcome> outcome) mutable { reply.deliver(std::move(outcome)); };
+}
+
+} // namespace
+
+memory_shard_stats stats_of(const memory_shard_state& state) {
   auto result = state.counters;
   const auto index = state.config.view->index().stats();
   result.entries = index.entries;
@@ -35,19 +48,6 @@ memory_shard_stats stats_of(const state_type& state) {
   }
   return result;
 }
-
-entry_list entries_of(const state_type& state, std::uint32_t cache) {
-  entry_list result;
-  state.config.view->index().each(
-      cache, [&](std::string_view key, const artifact& value) { result.emplace_back(key, value); });
-  return result;
-}
-
-shard::insert_callback callback_to(reply_target<insert_outcome> reply) {
-  return [reply](expected<insert_outcome> outcome) mutable { reply.deliver(std::move(outcome)); };
-}
-
-} // namespace
 
 memory_shard_actor::behavior_type memory_shard(shard::self_pointer self,
                                                memory_shard_config config) {

@@ -119,6 +119,9 @@ struct memory_shard_state {
   memory_shard_stats counters;
 };
 
+/// Its counters, as it answers them.
+memory_shard_stats stats_of(const memory_shard_state& state);
+
 /// One memory shard.
 memory_shard_actor::behavior_type
 memory_shard(memory_shard_actor::stateful_pointer<memory_shard_state> self,

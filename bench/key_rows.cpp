@@ -21,23 +21,24 @@ constexpr std::size_t source_files = 500;
 constexpr std::size_t source_bytes = 10'000;
 
 // A node as a compiler would describe it: operator, tensor, two inputs, attributes.
-detail node_detail(std::size_t i) {
-  tensor_detail tensor;
+key_field node_field(std::size_t i) {
+  tensor_field tensor;
   tensor.dtype = "f32";
   tensor.shape = {static_cast<std::int64_t>(i % 64), std::string("s0")};
   tensor.strides = {std::string("s0"), std::int64_t{1}};
   tensor.device = "cuda:0";
-  return detail::map{{"op", "aten::add." + std::to_string(i % 40)},
-                     {"out", std::move(tensor)},
-                     {"in", detail::list{static_cast<std::int64_t>(i), static_cast<int>(i / 2)}},
-                     {"alpha", 1.0}};
+  return key_field::map{
+      {"op", "aten::add." + std::to_string(i % 40)},
+      {"out", std::move(tensor)},
+      {"in", key_field::list{static_cast<std::int64_t>(i), static_cast<int>(i / 2)}},
+      {"alpha", 1.0}};
 }
 
 structural_key build_key() {
   key_builder builder;
-  detail::list graph;
+  key_field::list graph;
   for (std::size_t i = 0; i < nodes; ++i)
-    graph.push_back(node_detail(i));
+    graph.push_back(node_field(i));
   builder.add("graph", std::move(graph));
   for (std::size_t i = 0; i < fields; ++i)
     builder.add("config." + std::to_string(i), static_cast<std::int64_t>(i));

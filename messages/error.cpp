@@ -15,7 +15,7 @@ struct row {
 using enum error_category;
 
 // In the order of `errc`, which starts at 1.
-constexpr std::array rows{
+constexpr std::array errc_rows{
     row{"invalid_argument", input}, row{"invalid_key", input},
     row{"invalid_value", input},    row{"malformed", input},
     row{"too_large", input},        row{"corrupt", storage},
@@ -33,11 +33,11 @@ constexpr std::array rows{
     row{"internal", internal},      row{"program_not_found", input},
     row{"program_refused", input},
 };
-static_assert(rows.size() == static_cast<std::size_t>(errc::program_refused));
+static_assert(errc_rows.size() == static_cast<std::size_t>(errc::program_refused));
 
 const row& row_of(errc code) noexcept {
   const auto index = static_cast<std::size_t>(code) - 1;
-  return rows[index < rows.size() ? index : static_cast<std::size_t>(errc::internal) - 1];
+  return errc_rows[index < errc_rows.size() ? index : static_cast<std::size_t>(errc::internal) - 1];
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 #include "messages/explain.hpp"
 
-#include "messages/details/paths.hpp"
+#include "messages/key_fields/paths.hpp"
 
 #include <algorithm>
 #include <map>
@@ -22,7 +22,7 @@ std::string around(const std::string& text, std::size_t place) {
     --start;
   const auto end = text.find('\n', place);
   const auto shown =
-      detail(std::string_view(text).substr(start, end - start)).describe(shown_bytes);
+      key_field(std::string_view(text).substr(start, end - start)).describe(shown_bytes);
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const bool lines = text.find('\n') != std::string::npos;
   return (lines ? "line " + std::to_string(line) + ": " : "") + (start > line_start ? "..." : "") +
@@ -34,20 +34,20 @@ public:
   explicit comparison(std::size_t most)
       : max_(most) {}
 
-  void compare(const std::string& path, const detail& first, const detail& second) {
+  void compare(const std::string& path, const key_field& first, const key_field& second) {
     if (full() || first == second) return;
     if (first.data().index() != second.data().index()) return changed(path, first, second);
-    if (const auto* items = first.as<detail::list>())
-      return compare_lists(path, *items, *second.as<detail::list>());
-    if (const auto* items = first.as<detail::set>())
-      return compare_sets(path, items->items, second.as<detail::set>()->items);
+    if (const auto* items = first.as<key_field::list>())
+      return compare_lists(path, *items, *second.as<key_field::list>());
+    if (const auto* items = first.as<key_field::set>())
+      return compare_sets(path, items->items, second.as<key_field::set>()->items);
     compare_parts(path, first, second);
   }
 
   std::vector<difference> take() { return std::move(found_); }
 
 private:
-  using steps = std::map<std::string, detail>;
+  using steps = std::map<std::string, key_field>;
 
   bool full() const { return found_.size() >= max_; }
   void note(difference_kind kind, const std::string& path, std::string first, std::string second) {
@@ -55,13 +55,13 @@ private:
     found_.push_back(
         {kind, path.starts_with('.') ? path.substr(1) : path, std::move(first), std::move(second)});
   }
-  void only(difference_kind kind, const std::string& path, const detail& content) {
+  void only(difference_kind kind, const std::string& path, const key_field& content) {
     const auto text = content.describe(shown_bytes);
     const bool in_first = kind == difference_kind::only_first;
     note(kind, path, in_first ? text : "", in_first ? "" : text);
   }
 
-  void changed(const std::string& path, const detail& first, const detail& second) {
+  void changed(const std::string& path, const key_field& first, const key_field& second) {
     const auto* a = first.as<std::string>();
     const auto* b = second.as<std::string>();
     if (!a || !b || std::max(a->size(), b->size()) <= shown_bytes)
@@ -75,11 +75,11 @@ private:
   }
 
   // What has named parts: maps, tensors, constants, sources, trees. What has none has changed.
-  void compare_parts(const std::string& path, const detail& first, const detail& second) {
-    const auto collect = [](const detail& of) {
+  void compare_parts(const std::string& path, const key_field& first, const key_field& second) {
+    const auto collect = [](const key_field& of) {
       steps parts;
-      details::each_part(
-          of, [&](const std::string& step, const detail& part) { parts.emplace(step, part); });
+      key_fields::each_part(
+          of, [&](const std::string& step, const key_field& part) { parts.emplace(step, part); });
       return parts;
     };
     const auto a = collect(first);
@@ -97,8 +97,8 @@ private:
   }
 
   // Both are in the order of their encodings.
-  void compare_sets(const std::string& path, const detail::list& first,
-                    const detail::list& second) {
+  void compare_sets(const std::string& path, const key_field::list& first,
+                    const key_field::list& second) {
     auto a = first.begin();
     auto b = second.begin();
     while (a != first.end() || b != second.end()) {
@@ -114,8 +114,8 @@ private:
     }
   }
 
-  void compare_lists(const std::string& path, const detail::list& first,
-                     const detail::list& second);
+  void compare_lists(const std::string& path, const key_field::list& first,
+                     const key_field::list& second);
 
   std::size_t max_;
   std::vector<difference> found_;
@@ -128,7 +128,7 @@ struct matching {
   std::vector<std::size_t> second_alone;
 };
 
-matching match(const detail::list& first, const detail::list& second) {
+matching match(const key_field::list& first, const key_field::list& second) {
   matching result;
   std::map<std::string, std::vector<std::size_t>> places; // in the second, last one first
   std::vector<bool> taken(second.size());
@@ -181,26 +181,26 @@ std::vector<bool> in_order(const std::vector<std::pair<std::size_t, std::size_t>
   return stays;
 }
 
-void comparison::compare_lists(const std::string& path, const detail::list& first,
-                               const detail::list& second) {
+void comparison::compare_lists(const std::string& path, const key_field::list& first,
+                               const key_field::list& second) {
   const auto items = match(first, second);
   const auto stays = in_order(items.same);
   for (std::size_t i = 0; i < items.same.size(); ++i)
     if (!stays[i]) {
-      const auto to = path + details::index_step(items.same[i].second);
-      note(difference_kind::moved, path + details::index_step(items.same[i].first),
+      const auto to = path + key_fields::index_step(items.same[i].second);
+      note(difference_kind::moved, path + key_fields::index_step(items.same[i].first),
            first[items.same[i].first].describe(shown_bytes),
            to.starts_with('.') ? to.substr(1) : to);
     }
   const auto both = std::min(items.first_alone.size(), items.second_alone.size());
   for (std::size_t i = 0; i < both; ++i)
-    compare(path + details::index_step(items.first_alone[i]), first[items.first_alone[i]],
+    compare(path + key_fields::index_step(items.first_alone[i]), first[items.first_alone[i]],
             second[items.second_alone[i]]);
   for (std::size_t i = both; i < items.first_alone.size(); ++i)
-    only(difference_kind::only_first, path + details::index_step(items.first_alone[i]),
+    only(difference_kind::only_first, path + key_fields::index_step(items.first_alone[i]),
          first[items.first_alone[i]]);
   for (std::size_t i = both; i < items.second_alone.size(); ++i)
-    only(difference_kind::only_second, path + details::index_step(items.second_alone[i]),
+    only(difference_kind::only_second, path + key_fields::index_step(items.second_alone[i]),
          second[items.second_alone[i]]);
 }
 
@@ -226,7 +226,7 @@ std::string difference::line() const {
   return path;
 }
 
-std::vector<difference> explain(const detail& first, const detail& second, std::size_t most) {
+std::vector<difference> explain(const key_field& first, const key_field& second, std::size_t most) {
   comparison all(most);
   all.compare("", first, second);
   return all.take();

@@ -1,7 +1,7 @@
 // Why two keys differ: the places at which their details do. Pure functions, any thread.
 #pragma once
 
-#include "messages/detail.hpp"
+#include "messages/key_field.hpp"
 
 #include <cstddef>
 #include <string>
@@ -33,6 +33,7 @@ struct difference {
 /// The smallest parts that differ, by path, at most `most` of them. Empty if and only if the
 /// details are equal. Lists are matched item by item: what is inserted, dropped or moved does not
 /// make the rest differ.
-std::vector<difference> explain(const detail& first, const detail& second, std::size_t most = 1000);
+std::vector<difference> explain(const key_field& first, const key_field& second,
+                                std::size_t most = 1000);
 
 } // namespace hearth

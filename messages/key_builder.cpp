@@ -1,6 +1,6 @@
 #include "messages/key_builder.hpp"
 
-#include "messages/details/paths.hpp"
+#include "messages/key_fields/paths.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,13 +8,14 @@
 namespace hearth {
 namespace {
 
-int depth_of(const detail& d) {
+int depth_of(const key_field& d) {
   int deepest = 0;
-  details::each_item(d, [&](const detail& item) { deepest = std::max(deepest, depth_of(item)); });
+  key_fields::each_item(
+      d, [&](const key_field& item) { deepest = std::max(deepest, depth_of(item)); });
   return deepest + 1;
 }
 
-std::string debug_line(const std::string& path, const detail& part) {
+std::string debug_line(const std::string& path, const key_field& part) {
   return "[" + sha256(encode(part)).base32().substr(0, 16) + "] " + path + ": " +
          part.describe(200);
 }
@@ -25,7 +26,7 @@ std::string short_base32(const digest& d) { return d.base32().substr(0, 51); }
 
 std::string structural_key::text() const { return "f" + short_base32(identity); }
 
-key_builder& key_builder::add(std::string name, detail content) {
+key_builder& key_builder::add(std::string name, key_field content) {
   if (problem_) return *this;
   if (name.empty())
     problem_ = error{errc::invalid_argument, "a field of a key without a name"};
@@ -39,13 +40,13 @@ expected<structural_key> key_builder::build() {
   return key_of_details(std::exchange(fields_, {}));
 }
 
-expected<structural_key> key_of_details(detail details) {
-  if (!details.as<detail::map>())
+expected<structural_key> key_of_details(key_field details) {
+  if (!details.as<key_field::map>())
     return fail(errc::invalid_argument, "the details of a key are a map of named fields, and no " +
                                             std::string(details.kind()));
-  if (depth_of(details) > max_detail_depth)
+  if (depth_of(details) > max_field_depth)
     return fail(errc::too_large,
-                "details nested deeper than " + std::to_string(max_detail_depth) + " levels");
+                "details nested deeper than " + std::to_string(max_field_depth) + " levels");
   structural_key key;
   key.identity = sha256(encode(details));
   if (const auto found = find_unsupported(details)) {
@@ -56,15 +57,15 @@ expected<structural_key> key_of_details(detail details) {
   return key;
 }
 
-std::vector<std::string> debug_lines(const detail& details) {
+std::vector<std::string> debug_lines(const key_field& details) {
   std::vector<std::string> lines;
-  const auto* fields = details.as<detail::map>();
+  const auto* fields = details.as<key_field::map>();
   if (!fields) return {debug_line("", details)};
   for (const auto& [name, field] : *fields) {
-    const auto path = details::member_name(name);
+    const auto path = key_fields::member_name(name);
     const auto before = lines.size();
-    if (field.as<detail::list>() || field.as<detail::map>() || field.as<detail::set>())
-      details::each_part(field, [&](const std::string& step, const detail& part) {
+    if (field.as<key_field::list>() || field.as<key_field::map>() || field.as<key_field::set>())
+      key_fields::each_part(field, [&](const std::string& step, const key_field& part) {
         lines.push_back(debug_line(path + step, part));
       });
     if (lines.size() == before) lines.push_back(debug_line(path, field));

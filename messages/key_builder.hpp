@@ -3,8 +3,8 @@
 // Plain values; pure functions, any thread. docs/keys.md says how a key is computed.
 #pragma once
 
-#include "messages/detail.hpp"
 #include "messages/digest.hpp"
+#include "messages/key_field.hpp"
 
 #include <optional>
 #include <string>
@@ -15,8 +15,8 @@ namespace hearth {
 
 /// A key with what it was made of.
 struct structural_key {
-  detail details;  ///< a map of the fields by name
-  digest identity; ///< SHA-256 of the encoded details
+  key_field details; ///< a map of the fields by name
+  digest identity;   ///< SHA-256 of the encoded details
   /// Why nothing must be cached under it: "inputs[2]: a callable". The first such place.
   std::optional<std::string> bypass;
 
@@ -29,24 +29,24 @@ struct structural_key {
 class key_builder {
 public:
   /// Adds a field. A name that was added before, or that is empty, fails `build`.
-  key_builder& add(std::string name, detail content);
+  key_builder& add(std::string name, key_field content);
 
   /// Errors: `invalid_argument`, a field that was added wrongly; `too_large`, details nested deeper
   /// than 60.
   expected<structural_key> build();
 
 private:
-  detail::map fields_;
+  key_field::map fields_;
   std::optional<error> problem_;
 };
 
 /// The key of details that were collected elsewhere. Errors: `invalid_argument`, when they are no
 /// map; `too_large`.
-expected<structural_key> key_of_details(detail details);
+expected<structural_key> key_of_details(key_field details);
 
 /// A line a field, "[hash] name: value", and for a list or map a line an item; in order of names.
 /// Equal hashes mean equal parts: 16 characters of base32 of the SHA-256 of the part's encoding.
-std::vector<std::string> debug_lines(const detail& details);
+std::vector<std::string> debug_lines(const key_field& details);
 
 /// The first 51 characters of base32 of SHA-256: how Inductor names content.
 std::string short_base32(const digest& d);

@@ -39,22 +39,16 @@ std::string_view to_string(tier t) noexcept {
   return "none";
 }
 
+memory_counts& memory_counts::operator+=(const memory_counts& other) noexcept {
+  for (const auto& [name, count] : memory_count_names)
+    this->*count += other.*count;
+  return *this;
+}
+
 memory_shard_stats& memory_shard_stats::operator+=(const memory_shard_stats& other) noexcept {
-  entries += other.entries;
-  bytes_used += other.bytes_used;
-  budget_bytes += other.budget_bytes;
+  memory_counts::operator+=(other);
   hits += other.hits;
   misses += other.misses;
-  inserted += other.inserted;
-  evicted += other.evicted;
-  erased += other.erased;
-  leases_granted += other.leases_granted;
-  leases_waiting += other.leases_waiting;
-  leases_held += other.leases_held;
-  loads += other.loads;
-  coalesced += other.coalesced;
-  promotions += other.promotions;
-  unpersisted += other.unpersisted;
   return *this;
 }
 

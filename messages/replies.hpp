@@ -5,6 +5,7 @@
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -96,15 +97,42 @@ struct lease_reply {
 /// Entries as a memory shard holds them: canonical msgpack of the key, and the artifact.
 using entry_list = std::vector<std::pair<std::string, artifact>>;
 
-/// Counters of one memory shard, its index and its leases.
-struct memory_shard_stats {
-  std::uint64_t entries = 0, bytes_used = 0, budget_bytes = 0;
-  std::uint64_t hits = 0, misses = 0, inserted = 0, evicted = 0, erased = 0;
-  std::uint64_t leases_granted = 0, leases_waiting = 0, leases_held = 0;
-  std::uint64_t loads = 0;     ///< looks below memory, by message
-  std::uint64_t coalesced = 0; ///< gets that joined one under way
-  std::uint64_t promotions = 0;
+/// What memory holds and does, and the leases of its keys.
+struct memory_counts {
+  std::uint64_t entries = 0;
+  std::uint64_t bytes_used = 0; ///< payloads, metadata, keys, tables and what waits to be freed
+  std::uint64_t budget_bytes = 0;
+  std::uint64_t inserted = 0, evicted = 0, erased = 0;
+  std::uint64_t loads = 0;       ///< looks below memory by message, ...
+  std::uint64_t coalesced = 0;   ///< ... and gets that joined one that was under way
+  std::uint64_t promotions = 0;  ///< hits on disk kept in memory
   std::uint64_t unpersisted = 0; ///< entries in memory that the disk could not take yet
+  std::uint64_t leases_granted = 0, leases_held = 0, leases_waiting = 0;
+
+  /// The counts of both together.
+  memory_counts& operator+=(const memory_counts& other) noexcept;
+};
+
+/// Each of these counts by its name: what adds counts, or looks for one, goes through this table.
+inline constexpr std::array<std::pair<std::string_view, std::uint64_t memory_counts::*>, 13>
+    memory_count_names{{{"entries", &memory_counts::entries},
+                        {"bytes_used", &memory_counts::bytes_used},
+                        {"budget_bytes", &memory_counts::budget_bytes},
+                        {"inserted", &memory_counts::inserted},
+                        {"evicted", &memory_counts::evicted},
+                        {"erased", &memory_counts::erased},
+                        {"loads", &memory_counts::loads},
+                        {"coalesced", &memory_counts::coalesced},
+                        {"promotions", &memory_counts::promotions},
+                        {"unpersisted", &memory_counts::unpersisted},
+                        {"leases_granted", &memory_counts::leases_granted},
+                        {"leases_held", &memory_counts::leases_held},
+                        {"leases_waiting", &memory_counts::leases_waiting}}};
+static_assert(sizeof(memory_counts) == memory_count_names.size() * sizeof(std::uint64_t));
+
+/// Counters of one memory shard, its index and its leases.
+struct memory_shard_stats : memory_counts {
+  std::uint64_t hits = 0, misses = 0;
 
   /// The counters of both together.
   memory_shard_stats& operator+=(const memory_shard_stats& other) noexcept;

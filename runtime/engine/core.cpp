@@ -208,27 +208,6 @@ named_cache_ptr runtime_core::name_apart(const cache_id& id) {
 
 // --- counters ----------------------------------------------------------------------------------
 
-namespace {
-
-void set_memory(runtime_stats& all, const memory_shard_stats& sum) {
-  all.memory = {sum.hits, sum.misses};
-  all.entries = sum.entries;
-  all.bytes_used = sum.bytes_used;
-  all.budget_bytes = sum.budget_bytes;
-  all.inserted = sum.inserted;
-  all.evicted = sum.evicted;
-  all.erased = sum.erased;
-  all.loads = sum.loads;
-  all.coalesced = sum.coalesced;
-  all.promotions = sum.promotions;
-  all.unpersisted = sum.unpersisted;
-  all.leases_granted = sum.leases_granted;
-  all.leases_held = sum.leases_held;
-  all.leases_waiting = sum.leases_waiting;
-}
-
-} // namespace
-
 runtime_stats runtime_core::stats() {
   runtime_stats all;
   if (store_) {
@@ -245,7 +224,8 @@ runtime_stats runtime_core::stats() {
   for (const auto& shard : tiers_.shards.all())
     self->request(shard, deadline, verb::stats_v)
         .receive([&](const memory_shard_stats& one) { sum += one; }, [](const caf::error&) {});
-  set_memory(all, sum);
+  static_cast<memory_counts&>(all) = sum;
+  all.memory = {sum.hits, sum.misses};
   return all;
 }
 

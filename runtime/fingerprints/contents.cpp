@@ -55,19 +55,19 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
 
 } // namespace
 
-expected<file_detail> detail_of_file(const fs::path& path) {
+expected<file_field> field_of_file(const fs::path& path) {
   const auto known = file_view().content(path.string());
   if (!known) return fail(known.error());
-  return file_detail{known->content, static_cast<std::uint64_t>(known->stamp.size)};
+  return file_field{known->content, static_cast<std::uint64_t>(known->stamp.size)};
 }
 
-expected<tree_detail> detail_of_tree(const fs::path& folder,
-                                     const std::vector<std::string>& suffixes) {
+expected<tree_field> field_of_tree(const fs::path& folder,
+                                   const std::vector<std::string>& suffixes) {
   const auto paths = files_below(folder, suffixes);
   if (!paths) return fail(paths.error());
-  std::vector<expected<file_detail>> contents(paths->size());
-  in_parallel(paths->size(), [&](std::size_t i) { contents[i] = detail_of_file((*paths)[i]); });
-  tree_detail tree;
+  std::vector<expected<file_field>> contents(paths->size());
+  in_parallel(paths->size(), [&](std::size_t i) { contents[i] = field_of_file((*paths)[i]); });
+  tree_field tree;
   for (std::size_t i = 0; i < paths->size(); ++i) {
     if (!contents[i]) return fail(contents[i].error());
     tree.files.emplace((*paths)[i].lexically_relative(folder).generic_string(), *contents[i]);

@@ -3,7 +3,7 @@
 // A file is read once a process while its size, times and identity stay the same.
 #pragma once
 
-#include "messages/detail.hpp"
+#include "messages/key_field.hpp"
 
 #include <filesystem>
 #include <string>
@@ -16,13 +16,13 @@ inline constexpr std::size_t max_tree_files = 1'000'000;
 
 /// A file's SHA-256 and size. Errors: `not_found`, `permission`, `io`; `unsupported` for what is no
 /// regular file; `busy` when somebody goes on writing it.
-expected<file_detail> detail_of_file(const std::filesystem::path& path);
+expected<file_field> field_of_file(const std::filesystem::path& path);
 
 /// The files below a folder whose names end in one of `suffixes` (none: all), by their paths in it
 /// with '/' between. Links to files count as what they lead to, links to folders are not followed.
 /// Files are read by as many threads as there are cores. Errors: as above, of the first file by
 /// path, and `too_large` above a million files.
-expected<tree_detail> detail_of_tree(const std::filesystem::path& folder,
-                                     const std::vector<std::string>& suffixes = {});
+expected<tree_field> field_of_tree(const std::filesystem::path& folder,
+                                   const std::vector<std::string>& suffixes = {});
 
 } // namespace hearth

@@ -1,6 +1,6 @@
 #include "runtime/fingerprints/details_json.hpp"
 
-#include "messages/details/paths.hpp"
+#include "messages/key_fields/paths.hpp"
 #include "messages/source_place.hpp"
 #include "runtime/fingerprints/contents.hpp"
 #include "storage/text/base64.hpp"
@@ -24,35 +24,35 @@ public:
   explicit reader(fs::path folder)
       : folder_(std::move(folder)) {}
 
-  expected<detail> any(const json& j, const std::string& path, int depth) const {
-    if (depth > max_detail_depth)
+  expected<key_field> any(const json& j, const std::string& path, int depth) const {
+    if (depth > max_field_depth)
       return within(path,
-                    {errc::too_large, "nested deeper than " + std::to_string(max_detail_depth)});
+                    {errc::too_large, "nested deeper than " + std::to_string(max_field_depth)});
     switch (j.type()) {
-    case json::value_t::null: return detail();
-    case json::value_t::boolean: return detail(j.get<bool>());
+    case json::value_t::null: return key_field();
+    case json::value_t::boolean: return key_field(j.get<bool>());
     case json::value_t::number_integer:
-    case json::value_t::number_unsigned: return detail(j.get<std::int64_t>());
-    case json::value_t::number_float: return detail(j.get<double>());
-    case json::value_t::string: return detail(j.get<std::string>());
+    case json::value_t::number_unsigned: return key_field(j.get<std::int64_t>());
+    case json::value_t::number_float: return key_field(j.get<double>());
+    case json::value_t::string: return key_field(j.get<std::string>());
     case json::value_t::array: return list(j, path, depth);
     default: return object(j, path, depth);
     }
   }
 
-  expected<detail> map(const json& j, const std::string& path, int depth) const {
+  expected<key_field> map(const json& j, const std::string& path, int depth) const {
     if (!j.is_object()) return wrong(path, "an object is wanted");
-    detail::map members;
+    key_field::map members;
     for (const auto& [name, member] : j.items()) {
-      auto one = any(member, path + details::member_step(name), depth + 1);
+      auto one = any(member, path + key_fields::member_step(name), depth + 1);
       if (!one) return one;
       members.emplace(name, std::move(*one));
     }
-    return detail(std::move(members));
+    return key_field(std::move(members));
   }
 
 private:
-  using tagged = expected<detail> (reader::*)(const json&, const std::string&, int) const;
+  using tagged = expected<key_field> (reader::*)(const json&, const std::string&, int) const;
 
   static tl::unexpected<error> wrong(const std::string& path, const std::string& why) {
     const auto place = path.starts_with('.') ? path.substr(1) : path;
@@ -62,29 +62,29 @@ private:
     return fail(why.within(path.starts_with('.') ? path.substr(1) : path));
   }
 
-  expected<detail::list> items(const json& j, const std::string& path, int depth) const {
+  expected<key_field::list> items(const json& j, const std::string& path, int depth) const {
     if (!j.is_array()) return wrong(path, "an array is wanted");
-    detail::list all;
+    key_field::list all;
     for (std::size_t i = 0; i < j.size(); ++i) {
-      auto one = any(j[i], path + details::index_step(i), depth + 1);
+      auto one = any(j[i], path + key_fields::index_step(i), depth + 1);
       if (!one) return fail(one.error());
       all.push_back(std::move(*one));
     }
     return all;
   }
-  expected<detail> list(const json& j, const std::string& path, int depth) const {
+  expected<key_field> list(const json& j, const std::string& path, int depth) const {
     auto all = items(j, path, depth);
     if (!all) return fail(all.error());
-    return detail(std::move(*all));
+    return key_field(std::move(*all));
   }
-  expected<detail> set(const json& j, const std::string& path, int depth) const {
+  expected<key_field> set(const json& j, const std::string& path, int depth) const {
     auto all = items(j, path, depth);
     if (!all) return fail(all.error());
-    return detail::set_of(std::move(*all));
+    return key_field::set_of(std::move(*all));
   }
 
   // `{"$kind": ...}`, or a map.
-  expected<detail> object(const json& j, const std::string& path, int depth) const {
+  expected<key_field> object(const json& j, const std::string& path, int depth) const {
     static constexpr std::array<std::pair<const char*, tagged>, 11> kinds{{
         {"$set", &reader::set},
         {"$map", &reader::map},
@@ -102,8 +102,8 @@ private:
       if (!name.starts_with('$')) continue;
       for (const auto& [kind, read] : kinds)
         if (name == kind && j.size() == 1)
-          return (this->*read)(member, path + details::member_step(name), depth + 1);
-      return wrong(path, in_quotes(name) + " stands for no kind of detail here; a map with such a "
+          return (this->*read)(member, path + key_fields::member_step(name), depth + 1);
+      return wrong(path, in_quotes(name) + " stands for no kind of field here; a map with such a "
                                            "name is written {\"$map\": {...}}");
     }
     return map(j, path, depth);
@@ -117,7 +117,7 @@ private:
     if (!j.is_array()) return wrong(path, "an array of texts is wanted");
     std::vector<std::string> all;
     for (std::size_t i = 0; i < j.size(); ++i) {
-      auto one = text(j[i], path + details::index_step(i));
+      auto one = text(j[i], path + key_fields::index_step(i));
       if (!one) return fail(one.error());
       all.push_back(std::move(*one));
     }
@@ -140,28 +140,28 @@ private:
     if (!decoded) return within(path, decoded.error());
     return decoded;
   }
-  expected<detail> bytes(const json& j, const std::string& path, int) const {
+  expected<key_field> bytes(const json& j, const std::string& path, int) const {
     auto decoded = raw(j, path);
     if (!decoded) return fail(decoded.error());
-    return detail(detail::bytes{std::move(*decoded)});
+    return key_field(key_field::bytes{std::move(*decoded)});
   }
-  expected<detail> real(const json& j, const std::string& path, int) const {
+  expected<key_field> real(const json& j, const std::string& path, int) const {
     constexpr auto infinity = std::numeric_limits<double>::infinity();
-    if (j.is_number()) return detail(j.get<double>());
-    if (j == "nan") return detail(std::nan(""));
-    if (j == "inf") return detail(infinity);
-    if (j == "-inf") return detail(-infinity);
+    if (j.is_number()) return key_field(j.get<double>());
+    if (j == "nan") return key_field(std::nan(""));
+    if (j == "inf") return key_field(infinity);
+    if (j == "-inf") return key_field(-infinity);
     return wrong(path, "a number, \"nan\", \"inf\" or \"-inf\" is wanted");
   }
-  expected<detail> symbol(const json& j, const std::string& path, int) const {
+  expected<key_field> symbol(const json& j, const std::string& path, int) const {
     auto name = text(j, path);
     if (!name) return fail(name.error());
-    return detail(symbol_detail{std::move(*name)});
+    return key_field(symbol_field{std::move(*name)});
   }
-  expected<detail> unsupported(const json& j, const std::string& path, int) const {
+  expected<key_field> unsupported(const json& j, const std::string& path, int) const {
     auto reason = text(j, path);
     if (!reason) return fail(reason.error());
-    return detail(unsupported_detail{std::move(*reason)});
+    return key_field(unsupported_field{std::move(*reason)});
   }
 
   expected<std::vector<dimension>> sizes(const json& j, const std::string& path) const {
@@ -173,14 +173,15 @@ private:
       else if (j[i].is_string())
         all.emplace_back(j[i].get<std::string>());
       else
-        return wrong(path + details::index_step(i), "a whole number or a symbol's name is wanted");
+        return wrong(path + key_fields::index_step(i),
+                     "a whole number or a symbol's name is wanted");
     }
     return all;
   }
   expected<void> read_sizes(const json& j, const char* name, const std::string& path,
                             std::vector<dimension>& to) const {
     if (!j.contains(name)) return wrong(path, "'" + std::string(name) + "' is missing");
-    auto read = sizes(j[name], path + details::member_step(name));
+    auto read = sizes(j[name], path + key_fields::member_step(name));
     if (!read) return fail(read.error());
     to = std::move(*read);
     return {};
@@ -190,12 +191,12 @@ private:
     if (!j.contains(name))
       return to.empty() ? expected<void>(wrong(path, "'" + std::string(name) + "' is missing"))
                         : expected<void>();
-    auto read = text(j[name], path + details::member_step(name));
+    auto read = text(j[name], path + key_fields::member_step(name));
     if (!read) return fail(read.error());
     to = std::move(*read);
     return {};
   }
-  expected<void> read_flags(const json& j, const std::string& path, tensor_detail& to) const {
+  expected<void> read_flags(const json& j, const std::string& path, tensor_field& to) const {
     if (j.contains("requires_grad")) {
       if (!j["requires_grad"].is_boolean())
         return wrong(path + ".requires_grad", "true or false is wanted");
@@ -208,8 +209,8 @@ private:
     to.storage_bytes = size.get<std::uint64_t>();
     return {};
   }
-  expected<tensor_detail> tensor_of(const json& j, const std::string& path) const {
-    tensor_detail t;
+  expected<tensor_field> tensor_of(const json& j, const std::string& path) const {
+    tensor_field t;
     expected<void> done = read_text(j, "dtype", path, t.dtype);
     if (done) done = read_sizes(j, "shape", path, t.shape);
     if (done) done = read_sizes(j, "strides", path, t.strides);
@@ -219,16 +220,16 @@ private:
     if (!done) return fail(done.error());
     return t;
   }
-  expected<detail> tensor(const json& j, const std::string& path, int) const {
+  expected<key_field> tensor(const json& j, const std::string& path, int) const {
     const auto good = check_names(
         j, path,
         {"dtype", "shape", "strides", "device", "layout", "requires_grad", "storage_bytes"});
     if (!good) return fail(good.error());
     auto t = tensor_of(j, path);
     if (!t) return fail(t.error());
-    return detail(std::move(*t));
+    return key_field(std::move(*t));
   }
-  expected<detail> constant(const json& j, const std::string& path, int) const {
+  expected<key_field> constant(const json& j, const std::string& path, int) const {
     const auto good = check_names(j, path,
                                   {"dtype", "shape", "strides", "device", "layout", "requires_grad",
                                    "storage_bytes", "values", "file"});
@@ -240,14 +241,14 @@ private:
     if (j.contains("file")) {
       auto content = content_of(j["file"], path + ".file");
       if (!content) return fail(content.error());
-      return detail(constant_detail{std::move(*t), content->content, content->bytes});
+      return key_field(constant_field{std::move(*t), content->content, content->bytes});
     }
     const auto values = raw(j["values"], path + ".values");
     if (!values) return fail(values.error());
-    return detail(constant_detail{std::move(*t), sha256(*values), values->size()});
+    return key_field(constant_field{std::move(*t), sha256(*values), values->size()});
   }
 
-  expected<detail> source(const json& j, const std::string& path, int) const {
+  expected<key_field> source(const json& j, const std::string& path, int) const {
     const json whole = j.is_string() ? json{{"text", j}} : j;
     if (auto good = check_names(whole, path, {"text", "scrub"}); !good) return fail(good.error());
     if (!whole.contains("text")) return wrong(path, "'text' is missing");
@@ -255,24 +256,24 @@ private:
     if (!written) return fail(written.error());
     auto patterns = texts(whole.value("scrub", json::array()), path + ".scrub");
     if (!patterns) return fail(patterns.error());
-    auto made = detail::source(*written, std::move(*patterns));
+    auto made = key_field::source(*written, std::move(*patterns));
     if (!made) return within(path + ".scrub", made.error());
     return made;
   }
 
-  expected<file_detail> content_of(const json& j, const std::string& path) const {
+  expected<file_field> content_of(const json& j, const std::string& path) const {
     const auto name = text(j, path);
     if (!name) return fail(name.error());
-    auto content = detail_of_file(folder_ / *name);
+    auto content = field_of_file(folder_ / *name);
     if (!content) return within(path, content.error());
     return content;
   }
-  expected<detail> file(const json& j, const std::string& path, int) const {
+  expected<key_field> file(const json& j, const std::string& path, int) const {
     auto content = content_of(j, path);
     if (!content) return fail(content.error());
-    return detail(*content);
+    return key_field(*content);
   }
-  expected<detail> tree(const json& j, const std::string& path, int) const {
+  expected<key_field> tree(const json& j, const std::string& path, int) const {
     const json whole = j.is_string() ? json{{"folder", j}} : j;
     if (auto good = check_names(whole, path, {"folder", "suffixes"}); !good)
       return fail(good.error());
@@ -281,9 +282,9 @@ private:
     if (!name) return fail(name.error());
     const auto suffixes = texts(whole.value("suffixes", json::array()), path + ".suffixes");
     if (!suffixes) return fail(suffixes.error());
-    auto files = detail_of_tree(folder_ / *name, *suffixes);
+    auto files = field_of_tree(folder_ / *name, *suffixes);
     if (!files) return within(path, files.error());
-    return detail(std::move(*files));
+    return key_field(std::move(*files));
   }
 
   fs::path folder_;
@@ -291,7 +292,7 @@ private:
 
 } // namespace
 
-expected<detail> details_from_json(std::string_view text, const fs::path& folder) {
+expected<key_field> details_from_json(std::string_view text, const fs::path& folder) {
   const auto whole = read_json(text);
   if (!whole) return fail(whole.error());
   if (!whole->is_object())

@@ -1,7 +1,7 @@
 // Details of a key as JSON, as docs/keys.md has it. Any thread.
 #pragma once
 
-#include "messages/detail.hpp"
+#include "messages/key_field.hpp"
 
 #include <filesystem>
 #include <string_view>
@@ -12,6 +12,6 @@ namespace hearth {
 /// and read. Errors: `malformed`, with line and column when it is no JSON (a name that comes twice
 /// in an object, a number outside 64 bits), else with the path of the field; what reading a file
 /// says.
-expected<detail> details_from_json(std::string_view text, const std::filesystem::path& folder);
+expected<key_field> details_from_json(std::string_view text, const std::filesystem::path& folder);
 
 } // namespace hearth

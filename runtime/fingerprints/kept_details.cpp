@@ -22,7 +22,7 @@ expected<std::string> unpack(const std::string& packed) {
 
 } // namespace
 
-expected<void> keep_details(value::map& metadata, const detail& details) {
+expected<void> keep_details(value::map& metadata, const key_field& details) {
   const auto bytes = encode(details);
   if (bytes.size() > max_kept_details_bytes)
     return fail(errc::too_large, "key details of " + std::to_string(bytes.size()) + " bytes; " +
@@ -36,19 +36,19 @@ expected<void> keep_details(value::map& metadata, const detail& details) {
   return {};
 }
 
-expected<std::optional<detail>> kept_details(const value::map& metadata) {
+expected<std::optional<key_field>> kept_details(const value::map& metadata) {
   const auto at = metadata.find(std::string(kept_details_member));
-  if (at == metadata.end()) return std::optional<detail>{};
+  if (at == metadata.end()) return std::optional<key_field>{};
   const auto* packed = at->second.as<binary>();
   if (!packed) return fail(errc::malformed, "kept key details that are no bytes");
   const auto bytes = unpack(packed->bytes);
   if (!bytes) return fail(bytes.error());
-  auto details = decode_detail(*bytes);
+  auto details = decode_field(*bytes);
   if (!details) return fail(details.error().within("kept key details"));
-  return std::optional<detail>(std::move(*details));
+  return std::optional<key_field>(std::move(*details));
 }
 
-void nearest_key::offer(std::string name, std::uint64_t sequence, const detail& details) {
+void nearest_key::offer(std::string name, std::uint64_t sequence, const key_field& details) {
   auto found = explain(wanted_, details);
   const bool is_nearer = offered_++ == 0 || found.size() < differences_.size() ||
                          (found.size() == differences_.size() && sequence > sequence_);

@@ -2,8 +2,8 @@
 // in what a key that missed differs from those that are there. Any thread.
 #pragma once
 
-#include "messages/detail.hpp"
 #include "messages/explain.hpp"
+#include "messages/key_field.hpp"
 #include "messages/value.hpp"
 
 #include <cstdint>
@@ -22,22 +22,22 @@ inline constexpr std::string_view kept_details_member = "key_details";
 inline constexpr std::uint64_t max_kept_details_bytes = std::uint64_t{64} << 20;
 
 /// Adds the details, compressed, to an entry's metadata. Errors: `too_large`.
-expected<void> keep_details(value::map& metadata, const detail& details);
+expected<void> keep_details(value::map& metadata, const key_field& details);
 
 /// The details in an entry's metadata; nothing when none are kept. Errors: `malformed`,
 /// `too_large`.
-expected<std::optional<detail>> kept_details(const value::map& metadata);
+expected<std::optional<key_field>> kept_details(const value::map& metadata);
 
 /// Finds among stored keys the one that differs from a wanted key in the fewest places; of several
 /// the newest. One thread.
 class nearest_key {
 public:
   /// `wanted` outlives this.
-  explicit nearest_key(const detail& wanted)
+  explicit nearest_key(const key_field& wanted)
       : wanted_(wanted) {}
 
   /// A stored key, by the name that its finder gives it; a higher `sequence` is newer.
-  void offer(std::string name, std::uint64_t sequence, const detail& details);
+  void offer(std::string name, std::uint64_t sequence, const key_field& details);
 
   std::uint64_t offered() const noexcept { return offered_; }
   /// The nearest key's name; empty when none was offered.
@@ -46,7 +46,7 @@ public:
   const std::vector<difference>& differences() const noexcept { return differences_; }
 
 private:
-  const detail& wanted_;
+  const key_field& wanted_;
   std::string name_;
   std::uint64_t sequence_ = 0;
   std::uint64_t offered_ = 0;

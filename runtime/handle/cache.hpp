@@ -78,11 +78,8 @@ public:
   /// `on_time_saved`. Single hits tell it by `lookup::time_saved`.
   std::chrono::nanoseconds time_saved() const noexcept;
 
-  /// What our own parts work with.
-  const std::shared_ptr<runtime_core>& core() const noexcept { return core_; }
-  const named_cache_ptr& named() const noexcept { return cache_; }
-
 private:
+  friend class internals;
   friend class runtime;
   cache(std::shared_ptr<runtime_core> core, named_cache_ptr named,
         std::shared_ptr<saved_time> saved = nullptr)

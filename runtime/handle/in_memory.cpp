@@ -3,6 +3,7 @@
 #include "runtime/engine/calls/logger_guard.hpp"
 #include "runtime/engine/calls/tiers.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "runtime/os/files/whole_file.hpp"
 #include "storage/text/plain_entries.hpp"
@@ -22,7 +23,8 @@ constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
 constexpr std::chrono::seconds list_deadline{60};
 
 bool holds(const cache& in, const plain_entry& entry, bool& differs) {
-  const auto found = find_in_memory(*in.core(), {in.named(), entry.name.encoded()});
+  const auto found =
+      find_in_memory(*internals::core(in), {internals::name(in), entry.name.encoded()});
   differs = found && found.payload() != encode(entry.content);
   return static_cast<bool>(found);
 }
@@ -71,7 +73,7 @@ expected<cache> open_with(runtime& in, std::string_view name, const plain_entrie
 }
 
 expected<entry_list> entries_of(const cache& in) {
-  auto& core = *in.core();
+  auto& core = *internals::core(in);
   const auto inside = core.enter_system();
   if (!inside) return fail(inside.error());
   entry_list all;
@@ -80,7 +82,7 @@ expected<entry_list> entries_of(const cache& in) {
   const logger_guard guard;
   caf::scoped_actor self{core.system()};
   for (const auto& shard : core.shards().all())
-    self->request(shard, list_deadline, verb::list_v, in.named()->number)
+    self->request(shard, list_deadline, verb::list_v, internals::name(in)->number)
         .receive([&](const entry_list& some) { all.insert(all.end(), some.begin(), some.end()); },
                  [&](const caf::error& why) {
                    problem = from_caf(why);
@@ -126,7 +128,7 @@ expected<cache> from_file_path(runtime& in, std::string_view name,
 }
 
 expected<void> to_file_path(const cache& from, const std::filesystem::path& path) {
-  if (from.named()->disk || from.named()->remote)
+  if (internals::name(from)->disk || internals::name(from)->remote)
     return fail(errc::invalid_argument,
                 "cache '" + from.id().name() + "' is not in memory alone: export a bundle instead");
   const auto all = entries_of(from);

@@ -61,10 +61,9 @@ public:
   /// own. Whoever still waits gets `closed`. Idempotent.
   void shutdown();
 
-  /// What our own parts work with.
-  runtime_core& core() noexcept { return *core_; }
-
 private:
+  friend class internals;
+
   std::shared_ptr<runtime_core> core_;
 };
 

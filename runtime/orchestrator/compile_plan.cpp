@@ -5,6 +5,7 @@
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/calls/logger_guard.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/orchestrator/plan_code.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -182,7 +183,7 @@ void count(const plan& work, plan_report& report) {
 
 expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_options& tuning,
                                    const progress_callback& progress) {
-  auto& core = rt.core();
+  auto& core = internals::core(rt);
   if (auto no = core.refusal()) return fail(*no);
   const auto start_ns = now_ns();
   const auto before = answer_or_nothing<broker_stats>(core, core.broker(), verb::stats_v);

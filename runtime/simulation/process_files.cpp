@@ -1,6 +1,5 @@
 #include "runtime/simulation/process_files.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 
@@ -8,9 +7,6 @@ namespace hearth::simulation {
 namespace {
 
 using storage::file_system;
-
-constexpr std::array<std::string_view, static_cast<unsigned>(disk_call::count)> call_names{
-    "open", "read", "write", "allocate", "sync", "map", "rename", "remove", "lock"};
 
 std::uint64_t total_bytes(const iovec* parts, int count) {
   std::uint64_t bytes = 0;
@@ -21,21 +17,10 @@ std::uint64_t total_bytes(const iovec* parts, int count) {
 
 } // namespace
 
-std::string_view to_string(disk_call call) noexcept {
-  return call_names[static_cast<unsigned>(call)];
-}
-
-std::optional<disk_call> disk_call_named(std::string_view name) noexcept {
-  const auto at = std::find(call_names.begin(), call_names.end(), name);
-  if (at == call_names.end()) return std::nullopt;
-  return static_cast<disk_call>(at - call_names.begin());
-}
-
 process_files::~process_files() { die(); }
 
 void process_files::heal() {
-  faults_ = {};
-  write_limit_ = 0;
+  plan_.heal();
   lost_writes_ = 0;
   full_ = false;
 }
@@ -47,15 +32,7 @@ void process_files::die() {
   mine_.clear();
 }
 
-int process_files::fault(disk_call call) noexcept {
-  if (dead_) return -EIO;
-  auto& plan = faults_[static_cast<unsigned>(call)];
-  if (plan.error == 0) return 0;
-  if (plan.after > 0) return --plan.after, 0;
-  if (plan.times == 0) return 0;
-  --plan.times;
-  return -plan.error;
-}
+int process_files::fault(disk_call call) noexcept { return dead_ ? -EIO : plan_.next(call); }
 
 int process_files::open_at(int directory, const char* name, int flags, mode_t mode) noexcept {
   if (const int error = fault(disk_call::open)) return error;
@@ -87,10 +64,9 @@ ssize_t process_files::write_at(int fd, const iovec* parts, int count,
   if (full_ && file_system::status(memory, about) == 0 &&
       offset + total_bytes(parts, count) > static_cast<std::uint64_t>(about.st_size))
     return -ENOSPC;
-  if (write_limit_ == 0) return file_system::write_at(memory, parts, count, offset);
-  while (parts->iov_len == 0 && --count > 0)
-    ++parts;
-  const iovec first{parts->iov_base, std::min(parts->iov_len, write_limit_)};
+  const auto limit = plan_.write_limit();
+  if (limit == 0) return file_system::write_at(memory, parts, count, offset);
+  const auto first = storage::shortened(parts, count, limit);
   return file_system::write_at(memory, &first, 1, offset);
 }
 
@@ -108,7 +84,7 @@ int process_files::punch(int fd, std::uint64_t offset, std::uint64_t bytes) noex
 }
 
 int process_files::resize(int fd, std::uint64_t bytes) noexcept {
-  if (dead_) return -EIO;
+  if (const int error = fault(disk_call::resize)) return error;
   const int memory = disk_->memory_to_change(fd);
   return memory < 0 ? memory : file_system::resize(memory, bytes);
 }

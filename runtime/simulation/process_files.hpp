@@ -3,39 +3,17 @@
 #pragma once
 
 #include "runtime/simulation/virtual_disk.hpp"
+#include "storage/disk/os/fault_plan.hpp"
 #include "storage/disk/os/file_system.hpp"
 
-#include <array>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <set>
-#include <string_view>
 
 namespace hearth::simulation {
 
-/// The calls that can be made to fail.
-enum class disk_call : std::uint8_t {
-  open,
-  read,
-  write,
-  allocate,
-  sync,
-  map,
-  rename,
-  remove,
-  lock,
-  count
-};
-std::string_view to_string(disk_call call) noexcept;
-std::optional<disk_call> disk_call_named(std::string_view name) noexcept;
-
-/// Which calls of one kind fail.
-struct disk_fault {
-  int error = 0;                           ///< an errno; 0: none
-  std::uint64_t after = 0;                 ///< calls that still work
-  std::uint64_t times = ~std::uint64_t{0}; ///< calls that fail then
-};
+using storage::disk_call;
+using storage::disk_fault;
 
 class process_files final : public storage::file_system {
 public:
@@ -43,9 +21,9 @@ public:
       : disk_(std::move(disk)) {}
   ~process_files() override;
 
-  void fail(disk_call call, disk_fault fault) { faults_[static_cast<unsigned>(call)] = fault; }
+  void fail(disk_call call, disk_fault fault) { plan_.fail(call, fault); }
   /// Writes take at most this many bytes at a time; 0: as many as they like.
-  void limit_writes(std::size_t bytes) { write_limit_ = bytes; }
+  void limit_writes(std::size_t bytes) { plan_.limit_writes(bytes); }
   /// This many more writes say that they succeeded, and change nothing.
   void lose_writes(std::uint64_t count) { lost_writes_ = count; }
   /// No block can be had any more.
@@ -84,9 +62,8 @@ private:
   int fault(disk_call call) noexcept;
 
   std::shared_ptr<virtual_disk> disk_;
-  std::array<disk_fault, static_cast<unsigned>(disk_call::count)> faults_{};
+  storage::fault_plan plan_;
   std::set<int> mine_; // open descriptors
-  std::size_t write_limit_ = 0;
   std::uint64_t lost_writes_ = 0;
   bool full_ = false;
   bool dead_ = false;

@@ -29,22 +29,13 @@ const State* state_of(const caf::actor& actor) {
 
 std::optional<std::uint64_t> memory_figure(const actors::memory_shard_state& state,
                                            std::string_view name) {
-  const auto index = state.config.view->index().stats();
+  const auto counts = actors::stats_of(state);
+  for (const auto& [counted, count] : memory_count_names)
+    if (counted == name) return counts.*count;
   const std::map<std::string_view, std::uint64_t> figures{
-      {"entries", index.entries},
-      {"bytes_used", index.bytes_used},
-      {"budget_bytes", index.budget_bytes},
-      {"hits", index.hits},
-      {"misses", index.misses},
-      {"inserted", index.inserted},
-      {"evicted", index.evicted},
-      {"erased", index.erased},
-      {"loads", state.counters.loads},
-      {"promotions", state.counters.promotions},
-      {"unpersisted", state.unpersisted_count()},
-      {"leases_granted", state.counters.leases_granted},
+      {"hits", counts.hits},
+      {"misses", counts.misses},
       {"leases", state.leases.size()},
-      {"leases_held", state.lease_keys.size()},
       {"loading", state.loads.size()},
       {"monitored", state.monitored.size()},
   };

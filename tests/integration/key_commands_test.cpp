@@ -44,7 +44,7 @@ TEST_CASE_FIXTURE(desk, "a key is what docs keys says") {
   CHECK(key(R"({"n": 3.0, "op": "add"})") != key(R"({"op": "add", "n": 3})"));
 }
 
-TEST_CASE_FIXTURE(desk, "every kind of detail has a form in JSON") {
+TEST_CASE_FIXTURE(desk, "every kind of field has a form in JSON") {
   file("weights.bin", "12345678");
   const std::string all = R"json({
     "nil": null, "yes": true, "int": -7, "float": 0.5, "nan": {"$float": "nan"}, "one": {"$float": 1},
@@ -99,7 +99,7 @@ TEST_CASE_FIXTURE(desk, "details that are wrong are refused with their place") {
   check_refused("{\"a\": 99999999999999999999999}",
                 "the number '99999999999999999999999' is outside");
   check_refused("[1]", "the details of a key are an object");
-  check_refused(R"({"a": {"$tensr": {}}})", "a: '$tensr' stands for no kind of detail here");
+  check_refused(R"({"a": {"$tensr": {}}})", "a: '$tensr' stands for no kind of field here");
   check_refused(R"({"a": {"$symbol": "x", "b": 1}})", "a: '$symbol' stands for no kind");
   check_refused(R"({"a": [{"$tensor": {"dtype": "f32", "shape": [1.5]}}]})",
                 "a[0][\"$tensor\"].shape[0]: a whole number or a symbol's name is wanted");

@@ -11,7 +11,7 @@ using namespace hearth;
 
 namespace {
 
-std::vector<std::string> lines(const detail& a, const detail& b) {
+std::vector<std::string> lines(const key_field& a, const key_field& b) {
   std::vector<std::string> result;
   for (const auto& one : explain(a, b))
     result.push_back(one.line());
@@ -20,34 +20,34 @@ std::vector<std::string> lines(const detail& a, const detail& b) {
 
 using expected_lines = std::vector<std::string>;
 
-tensor_detail tensor(std::int64_t rows) {
-  tensor_detail t;
+tensor_field tensor(std::int64_t rows) {
+  tensor_field t;
   t.dtype = "f32";
   t.shape = {rows, std::string("s0")};
   t.strides = {std::string("s0"), std::int64_t{1}};
   return t;
 }
 
-// A detail for the field of this number, of one kind after the other.
-detail field_of(int i, int variant) {
+// A field for the field of this number, of one kind after the other.
+key_field field_of(int i, int variant) {
   const auto text = "v" + std::to_string(i) + "." + std::to_string(variant);
   switch (i % 9) {
   case 0: return text;
   case 1: return i + variant;
   case 2: return i + 0.5 * variant;
-  case 3: return detail::list{i, text, detail::list{i}};
-  case 4: return detail::set_of({i, text});
-  case 5: return detail::map{{"x", i}, {"y", detail::map{{"z", text}}}};
+  case 3: return key_field::list{i, text, key_field::list{i}};
+  case 4: return key_field::set_of({i, text});
+  case 5: return key_field::map{{"x", i}, {"y", key_field::map{{"z", text}}}};
   case 6: return tensor(i + variant);
-  case 7: return constant_detail{tensor(i), sha256(text), 4};
-  default: return *detail::source("def f():\n  return " + text);
+  case 7: return constant_field{tensor(i), sha256(text), 4};
+  default: return *key_field::source("def f():\n  return " + text);
   }
 }
 
 } // namespace
 
 TEST_CASE("a single changed field of 200 is named and nothing else") {
-  detail::map fields;
+  key_field::map fields;
   for (int i = 0; i < 200; ++i)
     fields["field" + std::to_string(i)] = field_of(i, 0);
   for (int i = 0; i < 200; ++i) {
@@ -71,39 +71,39 @@ TEST_CASE("a single changed field of 200 is named and nothing else") {
 }
 
 TEST_CASE("the smallest part that differs is named by its path") {
-  CHECK(lines(detail::map{{"a", tensor(2)}}, detail::map{{"a", tensor(3)}}) ==
+  CHECK(lines(key_field::map{{"a", tensor(2)}}, key_field::map{{"a", tensor(3)}}) ==
         expected_lines{"a.shape[0]: 2 -> 3"});
-  CHECK(lines(detail::map{{"a b", detail::map{{"c", 1}}}},
-              detail::map{{"a b", detail::map{{"c", "1"}}}}) ==
+  CHECK(lines(key_field::map{{"a b", key_field::map{{"c", 1}}}},
+              key_field::map{{"a b", key_field::map{{"c", "1"}}}}) ==
         expected_lines{"[\"a b\"].c: 1 -> \"1\""});
-  CHECK(lines(detail::map{{"s", detail::set_of({1, 2})}},
-              detail::map{{"s", detail::set_of({2, 3})}}) ==
+  CHECK(lines(key_field::map{{"s", key_field::set_of({1, 2})}},
+              key_field::map{{"s", key_field::set_of({2, 3})}}) ==
         expected_lines{"s: only in the first: 1", "s: only in the second: 3"});
-  CHECK(lines(detail::map{}, detail::map{{"new", true}}) ==
+  CHECK(lines(key_field::map{}, key_field::map{{"new", true}}) ==
         expected_lines{"new: only in the second: true"});
-  CHECK(lines(detail::map{{"x", 0.0}}, detail::map{{"x", -0.0}}) ==
+  CHECK(lines(key_field::map{{"x", 0.0}}, key_field::map{{"x", -0.0}}) ==
         expected_lines{"x: 0.0 -> -0.0"});
 }
 
 TEST_CASE("items of lists are matched so that the rest does not differ") {
-  const auto of = [](detail::list items) { return detail::map{{"l", std::move(items)}}; };
+  const auto of = [](key_field::list items) { return key_field::map{{"l", std::move(items)}}; };
   CHECK(lines(of({1, 2, 3}), of({0, 1, 2, 3})) == expected_lines{"l[0]: only in the second: 0"});
   CHECK(lines(of({1, 2, 3, 4}), of({1, 4})) ==
         expected_lines{"l[1]: only in the first: 2", "l[2]: only in the first: 3"});
   CHECK(lines(of({1, 2, 3, 4}), of({2, 3, 4, 1})) == expected_lines{"l[0]: moved to l[3]: 1"});
   CHECK(lines(of({1, 2, 3}), of({1, 9, 3})) == expected_lines{"l[1]: 2 -> 9"});
   CHECK(lines(of({1, 1, 1}), of({1, 1})) == expected_lines{"l[2]: only in the first: 1"});
-  CHECK(lines(of({detail::list{1, 2}}), of({detail::list{1, 3}})) ==
+  CHECK(lines(of({key_field::list{1, 2}}), of({key_field::list{1, 3}})) ==
         expected_lines{"l[0][1]: 2 -> 3"});
 }
 
 TEST_CASE("of long text the line that differs is shown") {
   std::string text = "first line\n" + std::string(100, 'x') + "\n";
-  const auto a = detail::map{{"code", *detail::source(text + "tile = 16\nend")}};
-  const auto b = detail::map{{"code", *detail::source(text + "tile = 32\nend")}};
+  const auto a = key_field::map{{"code", *key_field::source(text + "tile = 16\nend")}};
+  const auto b = key_field::map{{"code", *key_field::source(text + "tile = 32\nend")}};
   CHECK(lines(a, b) == expected_lines{"code.text: line 3: \"tile = 16\" -> line 3: \"tile = 32\""});
-  const auto c = detail::map{{"t", std::string(100, 'x') + "a"}};
-  const auto d = detail::map{{"t", std::string(100, 'x') + "b"}};
+  const auto c = key_field::map{{"t", std::string(100, 'x') + "a"}};
+  const auto d = key_field::map{{"t", std::string(100, 'x') + "b"}};
   CHECK(lines(c, d) == expected_lines{"t: ...\"" + std::string(30, 'x') + "a\" -> ...\"" +
                                       std::string(30, 'x') + "b\""});
 }
@@ -111,13 +111,13 @@ TEST_CASE("of long text the line that differs is shown") {
 TEST_CASE("explanations are empty only for equal details and never longer than asked") {
   std::mt19937 random(17);
   for (int round = 0; round < 300; ++round) {
-    detail::list a, b;
+    key_field::list a, b;
     for (int i = 0; i < 12; ++i) {
       a.push_back(static_cast<std::int64_t>(random() % 6));
       b.push_back(static_cast<std::int64_t>(random() % 6));
     }
     b.resize(random() % 13);
-    CHECK(explain(a, b).empty() == (detail(a) == detail(b)));
+    CHECK(explain(a, b).empty() == (key_field(a) == key_field(b)));
     CHECK(explain(a, b, 2).size() <= 2);
   }
 }

@@ -6,28 +6,9 @@
 
 namespace hearth::test {
 
-void faulty_file_system::fail(call kind, int error, int after, int times) {
-  const std::lock_guard lock(mutex_);
-  plans_[kind] = {error, after, times};
-}
-
 void faulty_file_system::heal() {
-  const std::lock_guard lock(mutex_);
-  plans_.clear();
-  write_limit_ = 0;
+  plan_.heal();
   room_ = -1;
-}
-
-int faulty_file_system::fault(call kind) noexcept {
-  ++counts_[static_cast<unsigned>(kind)];
-  const std::lock_guard lock(mutex_);
-  const auto found = plans_.find(kind);
-  if (found == plans_.end() || found->second.error == 0) return 0;
-  auto& present = found->second;
-  if (present.after > 0) return --present.after, 0;
-  if (present.times <= 0) return 0;
-  --present.times;
-  return -present.error;
 }
 
 int faulty_file_system::open_at(int directory, const char* name, int flags, mode_t mode) noexcept {
@@ -44,15 +25,12 @@ ssize_t faulty_file_system::read_at(int fd, void* to, std::size_t bytes,
 ssize_t faulty_file_system::write_at(int fd, const iovec* parts, int count,
                                      std::uint64_t offset) noexcept {
   if (const int error = fault(call::write)) return error;
-  std::size_t limit = write_limit_;
+  auto limit = plan_.write_limit();
   const auto room = room_.load();
   if (room == 0) return -ENOSPC;
   if (room > 0) limit = std::min(limit ? limit : SIZE_MAX, static_cast<std::size_t>(room));
   if (limit == 0) return file_system::write_at(fd, parts, count, offset);
-  iovec first = parts[0];
-  while (first.iov_len == 0 && --count > 0)
-    first = *++parts;
-  first.iov_len = std::min(first.iov_len, limit);
+  const auto first = storage::shortened(parts, count, limit);
   const auto wrote = file_system::write_at(fd, &first, 1, offset);
   if (room > 0 && wrote > 0) room_ -= wrote;
   return wrote;

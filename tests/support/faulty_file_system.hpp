@@ -3,30 +3,31 @@
 // For one process. Plans are changed between calls by the test; calls may come from any thread.
 #pragma once
 
+#include "storage/disk/os/fault_plan.hpp"
 #include "storage/disk/os/file_system.hpp"
 
 #include <atomic>
-#include <map>
-#include <mutex>
 #include <string>
 
 namespace hearth::test {
 
-enum class call { open, read, write, allocate, sync, map, resize, rename, remove, count };
+using call = storage::disk_call;
 
 class faulty_file_system : public storage::file_system {
 public:
   /// From now on, calls of this kind fail with `error` after `after` more have worked; for `times`
   /// calls. 0: none fail.
-  void fail(call kind, int error, int after = 0, int times = 1 << 30);
+  void fail(call kind, int error, unsigned after = 0, unsigned times = ~0u) {
+    plan_.fail(kind, {error, after, times});
+  }
   void heal();
   /// Writes take at most this many bytes at a time; 0: as many as they like.
-  void limit_writes(std::size_t bytes) { write_limit_ = bytes; }
+  void limit_writes(std::size_t bytes) { plan_.limit_writes(bytes); }
   /// From now on writes stop for good after this many bytes, as if the disk were full; -1: never.
   void fill_after(std::int64_t bytes) { room_ = bytes; }
   void pretend_type(long type) { type_ = type; }
   void pretend_boot(std::string id) { boot_ = std::move(id); }
-  int calls(call kind) const { return counts_[static_cast<unsigned>(kind)]; }
+  int calls(call kind) const { return static_cast<int>(plan_.calls(kind)); }
 
   int open_at(int directory, const char* name, int flags, mode_t mode) noexcept override;
   ssize_t read_at(int fd, void* to, std::size_t bytes, std::uint64_t offset) noexcept override;
@@ -42,19 +43,10 @@ public:
 
 protected:
   /// Counts a call. Minus the errno with which it is to fail, or 0.
-  int fault(call kind) noexcept;
+  int fault(call kind) noexcept { return plan_.next(kind); }
 
 private:
-  struct plan {
-    int error = 0;
-    int after = 0;
-    int times = 0;
-  };
-
-  std::mutex mutex_;
-  std::map<call, plan> plans_;
-  std::atomic<int> counts_[static_cast<unsigned>(call::count)] = {};
-  std::atomic<std::size_t> write_limit_{0};
+  storage::fault_plan plan_;
   std::atomic<std::int64_t> room_{-1};
   long type_ = 0;
   std::string boot_;

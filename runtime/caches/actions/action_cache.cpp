@@ -6,6 +6,7 @@
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/calls/requests.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 
 #include <caf/send.hpp>
 
@@ -123,7 +124,7 @@ expected<action_outcome> run_prepared(runtime_core& core, const cache& results, 
                                       prepared_action ready, const call_options& options) {
   auto& request = ready.request;
   if (!asked.is_cached) return finished(asked, run_alone(core, request, asked.priority, options));
-  const cache_key key(results.named(), key_of_entry(ready.key).encoded());
+  const cache_key key(internals::name(results), key_of_entry(ready.key).encoded());
   for (int look = 0; look < max_looks; ++look) {
     if (auto found = find(results, asked, ready.key, options, request.seen)) return *found;
     auto reply = ask_to_run(core, key, request, asked.priority, options);
@@ -141,7 +142,7 @@ expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
   auto facts = cache_memo::open(in);
   if (!facts) return fail(facts.error());
   return action_cache(std::make_shared<shared>(
-      shared{in.core().shared_from_this(), std::move(*results), std::move(*facts)}));
+      shared{internals::core(in).shared_from_this(), std::move(*results), std::move(*facts)}));
 }
 
 expected<action_outcome> action_cache::run(const action& asked, const call_options& options) const {

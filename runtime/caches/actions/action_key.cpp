@@ -52,59 +52,59 @@ expected<void> check_names(const action& asked) {
 
 // --- what the key holds ------------------------------------------------------------------------
 
-expected<detail> detail_of_input(const fs::path& path) {
+expected<key_field> field_of_input(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
-    auto tree = detail_of_tree(path);
+    auto tree = field_of_tree(path);
     if (!tree) return fail(tree.error());
-    return detail(std::move(*tree));
+    return key_field(std::move(*tree));
   }
-  const auto file = detail_of_file(path);
+  const auto file = field_of_file(path);
   if (!file) return fail(file.error());
-  return detail(*file);
+  return key_field(*file);
 }
 
-expected<detail> detail_of_inputs(const action& asked) {
-  detail::map inputs;
+expected<key_field> field_of_inputs(const action& asked) {
+  key_field::map inputs;
   for (const auto& name : asked.inputs) {
-    auto content = detail_of_input(place_of(asked, name));
+    auto content = field_of_input(place_of(asked, name));
     if (!content) return fail(content.error().within("input"));
     inputs.insert_or_assign(text_of(name.lexically_normal()), std::move(*content));
   }
   for (const auto& [name, text] : asked.texts)
-    inputs.insert_or_assign(name, detail(file_detail{sha256(text), text.size()}));
-  return detail(std::move(inputs));
+    inputs.insert_or_assign(name, key_field(file_field{sha256(text), text.size()}));
+  return key_field(std::move(inputs));
 }
 
-detail texts_of(const std::vector<std::string>& texts) {
-  return detail::list(texts.begin(), texts.end());
+key_field texts_of(const std::vector<std::string>& texts) {
+  return key_field::list(texts.begin(), texts.end());
 }
 
-detail names_of(const std::vector<fs::path>& paths) {
-  detail::list names;
+key_field names_of(const std::vector<fs::path>& paths) {
+  key_field::list names;
   for (const auto& path : paths)
     names.emplace_back(text_of(path.lexically_normal()));
-  return detail(std::move(names));
+  return key_field(std::move(names));
 }
 
-detail environment_of(const action& asked) {
-  detail::map all;
+key_field environment_of(const action& asked) {
+  key_field::map all;
   for (const auto& [name, text] : asked.environment)
     all.emplace(name, text);
-  return detail(std::move(all));
+  return key_field(std::move(all));
 }
 
 // What a compiler is told to make a program for, when it is told so.
-detail platform_of(const action& asked) {
+key_field platform_of(const action& asked) {
   const auto& machine = this_machine();
   const bool is_native =
       std::any_of(asked.command.begin(), asked.command.end(),
                   [](const auto& word) { return word.find("=native") != std::string::npos; });
-  if (is_native) return detail(machine.identity().hex());
-  return detail::list{machine.architecture, machine.system};
+  if (is_native) return key_field(machine.identity().hex());
+  return key_field::list{machine.architecture, machine.system};
 }
 
-expected<structural_key> key_of(const action& asked, const tool_identity& tool, detail inputs) {
+expected<structural_key> key_of(const action& asked, const tool_identity& tool, key_field inputs) {
   key_builder fields;
   fields.add("command", texts_of(asked.command))
       .add("environment", environment_of(asked))
@@ -166,9 +166,9 @@ process_request process_of(const action& asked, const tool_identity& tool) {
 }
 
 // Whether what was declared is still what the key says, and what else was read.
-auto observer_of(const action& asked, const detail& inputs, std::int64_t start_ns) {
+auto observer_of(const action& asked, const key_field& inputs, std::int64_t start_ns) {
   return [asked, inputs, start_ns](std::string_view dependencies) -> expected<std::string> {
-    const auto now = detail_of_inputs(asked);
+    const auto now = field_of_inputs(asked);
     if (!now) return fail(now.error());
     if (!(*now == inputs)) return fail(errc::busy, "an input changed while the command ran");
     if (asked.dependency_file.empty()) return std::string();
@@ -187,7 +187,7 @@ expected<prepared_action> prepare(const action& asked, const tool_ports& tools) 
   const auto start_ns = now_ns();
   const auto tool = identify_tool(asked, tools);
   if (!tool) return fail(tool.error());
-  auto inputs = detail_of_inputs(asked);
+  auto inputs = field_of_inputs(asked);
   if (!inputs) return fail(inputs.error());
   auto key = key_of(asked, *tool, *inputs);
   if (!key) return fail(key.error());

@@ -56,28 +56,28 @@ expected<toolchain> ask_compiler(const action& asked, const std::string& compile
   return identify(request, files, tools.processes, tools.facts, tools.stop);
 }
 
-expected<detail> other_toolchains(const action& asked, const std::string& path,
-                                  const tool_ports& tools) {
-  detail::map all;
+expected<key_field> other_toolchains(const action& asked, const std::string& path,
+                                     const tool_ports& tools) {
+  key_field::map all;
   for (const auto& name : asked.toolchains) {
     const auto compiler = ask_compiler(asked, name, path, tools);
     if (!compiler) return fail(compiler.error());
-    all.insert_or_assign(name, detail(compiler->identity.hex()));
+    all.insert_or_assign(name, key_field(compiler->identity.hex()));
   }
-  return detail(std::move(all));
+  return key_field(std::move(all));
 }
 
 // A compiler's identity takes the place of PATH: what PATH selects is a part of it.
-expected<detail::map> details_of(const action& asked, const std::string& program,
-                                 const std::string& path, const tool_ports& tools) {
+expected<key_field::map> details_of(const action& asked, const std::string& program,
+                                    const std::string& path, const tool_ports& tools) {
   if (is_compiler_name(fs::path(program).filename().string()) && is_binary(program)) {
     const auto compiler = ask_compiler(asked, program, path, tools);
     if (!compiler) return fail(compiler.error());
-    if (compiler->understood) return detail::map{{"toolchain", compiler->identity.hex()}};
+    if (compiler->understood) return key_field::map{{"toolchain", compiler->identity.hex()}};
   }
-  const auto content = detail_of_file(program);
+  const auto content = field_of_file(program);
   if (!content) return fail(content.error());
-  return detail::map{{"content", *content}, {"path", path}};
+  return key_field::map{{"content", *content}, {"path", path}};
 }
 
 } // namespace
@@ -94,7 +94,7 @@ bool is_compiler_name(std::string_view name) {
 
 expected<tool_identity> identify_tool(const action& asked, const tool_ports& tools) {
   const auto path = path_of(asked);
-  detail::map details;
+  key_field::map details;
   if (is_own_input(asked)) {
     details = {{"path", path}};
   } else {
@@ -109,7 +109,7 @@ expected<tool_identity> identify_tool(const action& asked, const tool_ports& too
     if (!others) return fail(others.error());
     details.emplace("toolchains", std::move(*others));
   }
-  return tool_identity{detail(std::move(details)), path};
+  return tool_identity{key_field(std::move(details)), path};
 }
 
 } // namespace hearth

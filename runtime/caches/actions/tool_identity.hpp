@@ -2,8 +2,8 @@
 // program by its content and the PATH in which it finds others. Reads files; any thread.
 #pragma once
 
-#include "messages/detail.hpp"
 #include "messages/error.hpp"
+#include "messages/key_field.hpp"
 #include "runtime/caches/actions/action_key.hpp"
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace hearth {
 
 struct tool_identity {
-  detail details;
+  key_field details;
   std::string path; ///< PATH of the command
 };
 

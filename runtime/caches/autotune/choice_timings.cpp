@@ -3,6 +3,7 @@
 #include "messages/autotune/names.hpp"
 #include "runtime/engine/calls/key_lock.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 
 #include <utility>
@@ -21,7 +22,7 @@ expected<choice_timings> choice_timings::open(runtime& in, bool enabled) {
   of_this_host.remote = false;
   auto over = in.open(measured_choices, of_this_host);
   if (!over) return fail(over.error());
-  return choice_timings(in.core().shared_from_this(), std::move(*over), enabled);
+  return choice_timings(internals::core(in).shared_from_this(), std::move(*over), enabled);
 }
 
 // An entry that cannot be read is one that says nothing.
@@ -34,8 +35,8 @@ choice_times choice_timings::known(const key& question) const {
 
 expected<choice_times> choice_timings::measure_alone(const choice_question& question, const key& at,
                                                      const benchmark& measure) const {
-  const auto lock =
-      key_lock::take(core_, derived_key(cache_key(cache_.named(), at.encoded()), key("measuring")));
+  const auto lock = key_lock::take(
+      core_, derived_key(cache_key(internals::name(cache_), at.encoded()), key("measuring")));
   if (!lock) return fail(lock.error());
   auto times = known(at); // somebody may have measured meanwhile
   if (knows_all(times, question.choices)) return known_of(times, question.choices);

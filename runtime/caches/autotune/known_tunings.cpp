@@ -3,6 +3,7 @@
 #include "messages/autotune/names.hpp"
 #include "messages/value.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/replace_entry.hpp"
 #include "runtime/handle/runtime.hpp"
 
@@ -15,14 +16,14 @@ expected<known_tunings> known_tunings::open(runtime& in) {
   of_this_host.remote = false;
   auto over = in.open(local_tunings, of_this_host);
   if (!over) return fail(over.error());
-  return known_tunings(in.core().shared_from_this(), std::move(*over));
+  return known_tunings(internals::core(in).shared_from_this(), std::move(*over));
 }
 
 expected<std::vector<std::string>> known_tunings::names() const {
   std::vector<std::string> names;
   const auto& store = core_->store();
   if (!store) return names;
-  const auto& id = cache_.named()->id;
+  const auto& id = internals::name(cache_)->id;
   const auto listed = store->list([&](const storage::entry_info& entry) {
     if (entry.cache != id.name() || entry.version != id.version()) return true;
     const auto name = decode_value(entry.key);

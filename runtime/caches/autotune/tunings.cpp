@@ -5,6 +5,7 @@
 #include "runtime/caches/autotune/tuning_connection.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 
 #include <caf/send.hpp>
@@ -59,7 +60,7 @@ void tuning_session::abandon() noexcept {
 
 expected<tunings> tunings::open(runtime& in, tuning_settings settings) {
   auto parts = std::make_shared<shared>();
-  parts->core = in.core().shared_from_this();
+  parts->core = internals::core(in).shared_from_this();
   if (auto no = parts->core->refusal()) return fail(*no);
   const tuning_caches caches(*parts->core);
   if (settings.local) parts->local = caches.local;

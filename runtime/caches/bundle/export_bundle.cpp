@@ -2,6 +2,7 @@
 
 #include "runtime/caches/bundle/bundle_file.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "storage/bundle/kept_record.hpp"
 #include "storage/disk/store.hpp"
@@ -115,10 +116,10 @@ expected<export_report> export_bundle(storage::store& from, const std::string& f
 
 expected<export_report> export_bundle(runtime& from, const std::string& file,
                                       const export_options& options) {
-  if (auto no = from.core().refusal()) return fail(*no);
+  if (auto no = internals::core(from).refusal()) return fail(*no);
   if (!from.has_disk())
     return fail(errc::io, "there is no store to export: " + from.disk_problem().text());
-  return export_bundle(*from.core().store(), file, options);
+  return export_bundle(*internals::core(from).store(), file, options);
 }
 
 expected<export_report> write_bundle(const recording& session, const std::string& file,

@@ -2,6 +2,7 @@
 
 #include "runtime/caches/bundle/bundle_file.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "storage/bundle/kept_record.hpp"
 
@@ -137,7 +138,7 @@ error stopped(const error& why, const import_report& report) {
 
 expected<import_report> import_bundle(runtime& into, const std::string& file,
                                       const import_options& options) {
-  if (auto no = into.core().refusal()) return fail(*no);
+  if (auto no = internals::core(into).refusal()) return fail(*no);
   if (!into.has_disk())
     return fail(errc::io, "there is no store to import into: " + into.disk_problem().text());
   auto bytes = rereadable_file::open(file);

@@ -2,6 +2,7 @@
 
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "storage/bundle/record_head.hpp"
 
@@ -42,7 +43,8 @@ struct recorded_cache::shared {
 // --- a cache that is watched -------------------------------------------------------------------
 
 void recorded_cache::note(const key& k, const artifact& value) const {
-  session_->note(storage::entry_record_type, cache_key(cache_.named(), k.encoded()), value);
+  session_->note(storage::entry_record_type, cache_key(internals::name(cache_), k.encoded()),
+                 value);
 }
 
 expected<lookup> recorded_cache::get(const key& k, const call_options& options) const {
@@ -86,7 +88,7 @@ expected<artifact> recorded_cache::get_or_compile(const key& k, const compile_fu
 // --- the session -------------------------------------------------------------------------------
 
 expected<recording_session> recording_session::begin(runtime& in, const recording_limits& limits) {
-  auto core = in.core().shared_from_this();
+  auto core = internals::core(in).shared_from_this();
   const auto number = ask_actor<std::uint64_t>(*core, core->recorder(), verb::begin_v, limits.bytes,
                                                limits.artifacts);
   if (!number) return fail(number.error());
@@ -98,7 +100,7 @@ expected<void> recording_session::note(const cache& in, const key& k, const arti
   if (!storage::is_record_type(type))
     return fail(errc::invalid_argument,
                 "a type has 1 to 64 of A-Z a-z 0-9 . _ -, unlike '" + std::string(type) + "'");
-  shared_->note(type, cache_key(in.named(), k.encoded()), value);
+  shared_->note(type, cache_key(internals::name(in), k.encoded()), value);
   return {};
 }
 

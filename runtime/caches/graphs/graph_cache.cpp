@@ -2,6 +2,7 @@
 
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 
 #include <atomic>
@@ -21,7 +22,9 @@ namespace {
 
 using attachments = std::vector<attachment>;
 
-cache_key key_in(const cache& entries, const key& k) { return {entries.named(), k.encoded()}; }
+cache_key key_in(const cache& entries, const key& k) {
+  return {internals::name(entries), k.encoded()};
+}
 
 expected<attachment> check_content(const attachment_name& name, const artifact& kept) {
   if (sha256(kept.payload()) != name.content)
@@ -85,11 +88,11 @@ void tell(const graph_hooks& hooks, const graph_entry_details& entry, std::int64
 } // namespace
 
 expected<graph_cache> graph_cache::open(runtime& in, graph_cache_options options) {
-  if (auto no = in.core().refusal()) return fail(*no);
+  if (auto no = internals::core(in).refusal()) return fail(*no);
   auto entries = in.open(options.name);
   if (!entries) return fail(entries.error());
-  return graph_cache(std::make_shared<shared>(in.core().shared_from_this(), std::move(*entries),
-                                              std::move(options)));
+  return graph_cache(std::make_shared<shared>(internals::core(in).shared_from_this(),
+                                              std::move(*entries), std::move(options)));
 }
 
 expected<graph_reply> graph_cache::get(const key& k, const hints& values) const {

@@ -3,6 +3,7 @@
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/calls/logger_guard.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "runtime/wiring/services.hpp"
 
@@ -27,7 +28,7 @@ struct kernel_cache::shared {
 
 expected<kernel_cache> kernel_cache::open(runtime& in, const kernel_cache_options& options) {
   auto parts = std::make_shared<shared>();
-  parts->core = in.core().shared_from_this();
+  parts->core = internals::core(in).shared_from_this();
   const auto inside = parts->core->enter_system();
   if (!inside) return fail(inside.error());
   actors::kernel_cache_config config;
@@ -36,7 +37,7 @@ expected<kernel_cache> kernel_cache::open(runtime& in, const kernel_cache_option
   if (!options.kept_in.empty()) {
     auto kept = in.open(options.kept_in);
     if (!kept) return fail(kept.error());
-    config.kept_in = kept->named();
+    config.kept_in = internals::name(*kept);
   }
   const logger_guard guard;
   parts->actor = wiring::spawn_kernel_cache(parts->core->system(), std::move(config));

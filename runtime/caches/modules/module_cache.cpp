@@ -3,6 +3,7 @@
 #include "runtime/caches/modules/module_files.hpp"
 #include "runtime/caches/modules/module_handle.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 
 #include <mutex>
@@ -22,7 +23,7 @@ struct module_cache::shared {
 namespace {
 
 std::filesystem::path folder_of(runtime& in) {
-  const auto& settings = in.core().settings();
+  const auto& settings = internals::core(in).settings();
   if (!in.has_disk() || settings.store_read_only) return {};
   return module_folder(settings.store);
 }

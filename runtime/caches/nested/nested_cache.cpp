@@ -3,6 +3,7 @@
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/calls/logger_guard.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "runtime/wiring/services.hpp"
 #include "storage/text/json_value.hpp"
@@ -30,10 +31,10 @@ expected<nested_cache> nested_cache::open(runtime& in, std::string_view name, co
   const auto over = in.open(name);
   if (!over) return fail(over.error());
   auto parts = std::make_shared<shared>();
-  parts->core = in.core().shared_from_this();
+  parts->core = internals::core(in).shared_from_this();
   const auto inside = parts->core->enter_system();
   if (!inside) return fail(inside.error());
-  parts->root = cache_key(over->named(), root.encoded());
+  parts->root = cache_key(internals::name(*over), root.encoded());
   const logger_guard guard;
   parts->actor = wiring::spawn_nested_cache(parts->core->system(), parts->core->shards());
   parts->core->adopt(caf::actor_cast<caf::actor>(parts->actor));

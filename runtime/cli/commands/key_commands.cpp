@@ -73,7 +73,7 @@ expected<void> offer_stored(storage::store& source, const std::string& cache,
     if (!id) continue;
     const auto read = source.get({*id, entry.key});
     const auto metadata = read.value.metadata();
-    const auto details = metadata ? kept_details(*metadata) : std::optional<detail>{};
+    const auto details = metadata ? kept_details(*metadata) : std::optional<key_field>{};
     if (!details || !*details) continue; // damaged, or kept by nobody
     if (const auto key = key_of_details(**details))
       nearest.offer(key->text(), entry.sequence, **details);

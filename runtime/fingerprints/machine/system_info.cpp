@@ -52,27 +52,27 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return all;
 }
 
-detail compilers_found() {
-  detail::map found;
+key_field compilers_found() {
+  key_field::map found;
   for (const char* name : compiler_names)
     if (const auto path = find_program(name, search_path(), ""))
-      if (const auto content = detail_of_file(*path)) found.emplace(name, *content);
+      if (const auto content = field_of_file(*path)) found.emplace(name, *content);
   return found;
 }
 
-void add_nvidia(detail::map& to, const fs::path& root) {
+void add_nvidia(key_field::map& to, const fs::path& root) {
   const auto driver = field_of(text_of(root / "proc/driver/nvidia/version"), "NVRM version", ':');
   if (driver.empty()) return;
-  detail::list models;
+  key_field::list models;
   for (const auto& one : folders_in(root / "proc/driver/nvidia/gpus"))
     models.emplace_back(field_of(text_of(one / "information"), "Model", ':'));
   to.emplace("gpu_driver", "nvidia " + driver);
   to.emplace("gpus", std::move(models));
 }
 
-void add_amd(detail::map& to, const fs::path& root) {
+void add_amd(key_field::map& to, const fs::path& root) {
   const auto driver = std::string(trimmed_value(text_of(root / "sys/module/amdgpu/version")));
-  detail::list targets;
+  key_field::list targets;
   for (const auto& one : folders_in(root / "sys/class/kfd/kfd/topology/nodes")) {
     const auto target = field_of(text_of(one / "properties"), "gfx_target_version", ' ');
     if (!target.empty() && target != "0") targets.emplace_back("gfx " + target);
@@ -82,20 +82,20 @@ void add_amd(detail::map& to, const fs::path& root) {
   to.emplace("gpus", std::move(targets));
 }
 
-detail set_of_texts(const std::vector<std::string>& texts) {
-  return detail::set_of(detail::list(texts.begin(), texts.end()));
+key_field set_of_texts(const std::vector<std::string>& texts) {
+  return key_field::set_of(key_field::list(texts.begin(), texts.end()));
 }
 
 } // namespace
 
-detail system_details(const fs::path& root) {
+key_field system_details(const fs::path& root) {
   struct utsname names {};
   ::uname(&names);
   const auto host =
       machine_of(text_of(root / "proc/cpuinfo"), static_cast<const char*>(names.machine),
                  static_cast<const char*>(names.sysname));
   const auto release = text_of(root / "etc/os-release");
-  detail::map all{
+  key_field::map all{
       {"platform", host.system},
       {"machine", host.architecture},
       {"os", field_of(release, "ID", '=') + " " + field_of(release, "VERSION_ID", '=')},
@@ -108,7 +108,7 @@ detail system_details(const fs::path& root) {
   return all;
 }
 
-const detail& system_info() {
+const key_field& system_info() {
   static const auto known = system_details();
   return known;
 }

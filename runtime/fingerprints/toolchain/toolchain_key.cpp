@@ -8,26 +8,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-expected<void> add(detail::map& to, std::string name, expected<detail> part) {
+expected<void> add(key_field::map& to, std::string name, expected<key_field> part) {
   if (!part) return fail(part.error());
   if (!to.emplace(name, std::move(*part)).second)
     return fail(errc::invalid_argument, "two parts of a toolchain are named '" + name + "'");
   return {};
 }
 
-expected<detail> file_part(const fs::path& path) {
-  auto content = detail_of_file(path);
+expected<key_field> file_part(const fs::path& path) {
+  auto content = field_of_file(path);
   if (!content) return fail(content.error());
-  return detail(*content);
+  return key_field(*content);
 }
 
-expected<detail> tree_part(const source_tree& tree) {
-  auto files = detail_of_tree(tree.folder, tree.suffixes);
+expected<key_field> tree_part(const source_tree& tree) {
+  auto files = field_of_tree(tree.folder, tree.suffixes);
   if (!files) return fail(files.error());
-  return detail(std::move(*files));
+  return key_field(std::move(*files));
 }
 
-expected<detail> compiler_part(const std::string& name) {
+expected<key_field> compiler_part(const std::string& name) {
   const auto path = find_program(name, search_path(), "");
   if (!path)
     return fail(errc::not_found, "there is no compiler '" + name + "' in PATH; install it");
@@ -36,10 +36,10 @@ expected<detail> compiler_part(const std::string& name) {
 
 } // namespace
 
-expected<detail> toolchain_details(const toolchain_parts& parts) {
-  detail::map compilers;
-  detail::map trees;
-  detail::map files;
+expected<key_field> toolchain_details(const toolchain_parts& parts) {
+  key_field::map compilers;
+  key_field::map trees;
+  key_field::map files;
   expected<void> done;
   for (const auto& name : parts.compilers)
     if (done) done = add(compilers, name, compiler_part(name));
@@ -48,10 +48,10 @@ expected<detail> toolchain_details(const toolchain_parts& parts) {
   for (const auto& file : parts.files)
     if (done) done = add(files, file.filename().string(), file_part(file));
   if (!done) return fail(done.error());
-  return detail(detail::map{
+  return key_field(key_field::map{
       {"version", parts.version},
       {"compilers", std::move(compilers)},
-      {"flags", detail::list(parts.flags.begin(), parts.flags.end())},
+      {"flags", key_field::list(parts.flags.begin(), parts.flags.end())},
       {"trees", std::move(trees)},
       {"files", std::move(files)},
   });

@@ -4,8 +4,8 @@
 // Any thread.
 #pragma once
 
-#include "messages/detail.hpp"
 #include "messages/digest.hpp"
+#include "messages/key_field.hpp"
 
 #include <filesystem>
 #include <mutex>
@@ -33,7 +33,7 @@ struct toolchain_parts {
 
 /// The details of such a toolchain. Errors: `not_found` (a compiler, a file), `invalid_argument`
 /// (two trees, files or compilers of one name), what reading says.
-expected<detail> toolchain_details(const toolchain_parts& parts);
+expected<key_field> toolchain_details(const toolchain_parts& parts);
 
 /// Keeps the digest of a toolchain once it was made.
 class toolchain_key {

@@ -7,8 +7,8 @@ namespace kept_details_test {
 using namespace hearth;
 namespace {
 
-detail details_of(int tile) {
-  return detail::map{{"op", "add"}, {"tile", tile}, {"source", std::string(10'000, 'x')}};
+key_field details_of(int tile) {
+  return key_field::map{{"op", "add"}, {"tile", tile}, {"source", std::string(10'000, 'x')}};
 }
 
 } // namespace
@@ -54,7 +54,7 @@ TEST_CASE("of keys that are equally near the newest is told") {
   nearest.offer("older", 5, details_of(8));
   nearest.offer("newer", 7, details_of(32));
   nearest.offer("oldest", 2, details_of(64));
-  nearest.offer("far", 9, detail::map{{"op", "mul"}});
+  nearest.offer("far", 9, key_field::map{{"op", "mul"}});
   CHECK(nearest.offered() == 4);
   CHECK(nearest.name() == "newer");
   REQUIRE(nearest.differences().size() == 1);

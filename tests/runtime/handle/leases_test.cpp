@@ -1,5 +1,6 @@
 // get_or_compile: one compile for all who ask, its failure told once, its lease handed on.
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
@@ -220,7 +221,7 @@ TEST_CASE("shutdown waits for asynchronous compiles under way and answers the qu
   std::atomic<bool> ended{false}, second_ran{false};
   auto busy = cache.get_or_compile_async("busy", [&]() -> expected<artifact> {
     started.set_value();
-    while (!rt->core().refusal())
+    while (!internals::core(*rt).refusal())
       std::this_thread::yield();
     ended = true;
     return artifact::make("done");

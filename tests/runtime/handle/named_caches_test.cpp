@@ -1,5 +1,6 @@
 // Named caches: one for a name and version, with options of its own (semantics A7).
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
@@ -29,7 +30,7 @@ TEST_CASE("a name opened by many threads at once is one cache") {
         start.arrive_and_wait();
         const auto opened = rt.open("same", {.version = "7", .compress = true});
         const std::lock_guard lock(mutex);
-        seen.insert(opened->named().get());
+        seen.insert(internals::name(*opened).get());
       });
   }
   CHECK(seen.size() == 1);
@@ -136,7 +137,7 @@ TEST_CASE_FIXTURE(on_disk, "a cache's values are compressed on disk when it says
   CHECK(rt.open("small", {.compress = true})->insert("k", value));
   CHECK(rt.open("large")->insert("k", value));
   std::map<std::string, std::uint64_t> stored;
-  CHECK(rt.core().store()->list([&](const storage::entry_info& entry) {
+  CHECK(internals::core(rt).store()->list([&](const storage::entry_info& entry) {
     stored[entry.cache] = entry.stored_bytes;
     return true;
   }));

@@ -2,6 +2,7 @@
 #include "runtime/caches/autotune/tunings.hpp"
 
 #include "runtime/caches/autotune/tuning_connection.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/local_redis.hpp"
@@ -284,12 +285,12 @@ TEST_CASE("only the caches that are named use the remote tier") {
   const local_redis redis;
   const machine here(redis.url(), {"autotune"});
   runtime rt(here.config);
-  CHECK_FALSE(rt.open("kernels")->named()->remote);
-  CHECK_FALSE(rt.open("autotunes")->named()->remote);
-  CHECK(rt.open("autotune.best", {.memory = false, .disk = false})->named()->remote);
+  CHECK_FALSE(internals::name(*rt.open("kernels"))->remote);
+  CHECK_FALSE(internals::name(*rt.open("autotunes"))->remote);
+  CHECK(internals::name(*rt.open("autotune.best", {.memory = false, .disk = false}))->remote);
   const machine all(redis.url());
   runtime every(all.config);
-  CHECK(every.open("kernels")->named()->remote);
+  CHECK(internals::name(*every.open("kernels"))->remote);
 }
 
 } // namespace tunings_test

@@ -3,6 +3,7 @@
 #include "runtime/caches/bundle/bundle_file.hpp"
 #include "runtime/caches/bundle/recording_session.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -211,7 +212,7 @@ TEST_CASE_FIXTURE(machines, "a bundle cut anywhere imports nothing") {
     REQUIRE_FALSE(imported);
     CHECK(imported.error().code() == errc::malformed);
   }
-  CHECK(b.rt.core().store()->stats().entries == 0);
+  CHECK(b.internals::core(rt).store()->stats().entries == 0);
 }
 
 TEST_CASE_FIXTURE(machines, "an error of a host's type ends the import and says how far it was") {

@@ -2,6 +2,7 @@
 #include "messages/digest.hpp"
 #include "runtime/caches/code/device_kernels.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/runtimes.hpp"
@@ -63,9 +64,9 @@ TEST_CASE_FIXTURE(kernels, "a kernel saved again under a name replaces it") {
 
 TEST_CASE_FIXTURE(kernels, "kernels share a binary by its content") {
   REQUIRE(all.save("one", matmul()));
-  const auto before = rt.core().store()->stats().entries;
+  const auto before = internals::core(rt).store()->stats().entries;
   REQUIRE(all.save("two", matmul()));
-  CHECK(rt.core().store()->stats().entries == before + 1);
+  CHECK(internals::core(rt).store()->stats().entries == before + 1);
 }
 
 TEST_CASE_FIXTURE(kernels, "a kernel whose binary is gone is a miss") {

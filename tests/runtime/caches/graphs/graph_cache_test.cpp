@@ -3,6 +3,7 @@
 #include "runtime/caches/graphs/graph_cache.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/local_redis.hpp"
@@ -167,8 +168,9 @@ TEST_CASE_FIXTURE(graphs, "an attachment that is not what was kept is corrupt") 
 TEST_CASE_FIXTURE(graphs, "an entry whose metadata is not that of one is an error") {
   const auto name = *rt.open("fxgraph");
   REQUIRE(ask_actor<insert_outcome>(
-      rt.core(), rt.core().guarded(), verb::insert_v, cache_key(name.named(), key("g").encoded()),
-      std::string("True"), artifact::make("code", value::map{{"counters", "none"}})));
+      internals::core(rt), internals::core(rt).guarded(), verb::insert_v,
+      cache_key(internals::name(name), key("g").encoded()), std::string("True"),
+      artifact::make("code", value::map{{"counters", "none"}})));
   const auto found = loads.get("g", {});
   REQUIRE_FALSE(found);
   CHECK(found.error().code() == errc::malformed);
@@ -197,10 +199,10 @@ TEST_CASE_FIXTURE(graphs, "a folder that cannot be collected keeps nothing") {
 
 TEST_CASE_FIXTURE(graphs, "entries share attachments that are the same") {
   REQUIRE(compile("g", "code"));
-  const auto before = rt.core().store()->stats().entries;
+  const auto before = internals::core(rt).store()->stats().entries;
   REQUIRE(compile("h", "other code"));
   // Its variant and its list, and no kernel.
-  CHECK(rt.core().store()->stats().entries == before + 2);
+  CHECK(internals::core(rt).store()->stats().entries == before + 2);
 }
 
 TEST_CASE("a remote hit of a graph fills the disk with all that belongs to it") {

@@ -126,7 +126,7 @@ TEST_CASE_FIXTURE(toolchain_fixture,
                   "a tree of many files is the same however many threads read it") {
   for (int i = 0; i < 200; ++i)
     write("many/f" + std::to_string(i % 7) + "/" + std::to_string(i), std::to_string(i));
-  const auto tree = detail_of_tree(directory / "many");
+  const auto tree = field_of_tree(directory / "many");
   REQUIRE(tree);
   CHECK(tree->files.size() == 200);
   CHECK(tree->files.at("f3/3").content == sha256("3"));
@@ -142,17 +142,18 @@ TEST_CASE("B1: a machine is known by platform processor system compilers and dri
                         "processor : 1\nvendor_id : A\nmodel name : B\nflags : sse avx2 fma\n");
   write("etc/os-release", "NAME=\"Debian\"\nID=debian\nVERSION_ID=\"12\"\n");
   const auto without = system_details(root.path());
-  const auto& fields = *without.as<detail::map>();
-  CHECK(fields.at("os") == detail("debian 12"));
-  CHECK(fields.at("isa") == detail::set_of({"sse", "avx2"}));
-  CHECK(fields.at("platform") == detail("Linux"));
-  CHECK(fields.at("compilers").as<detail::map>()->contains("g++"));
+  const auto& fields = *without.as<key_field::map>();
+  CHECK(fields.at("os") == key_field("debian 12"));
+  CHECK(fields.at("isa") == key_field::set_of({"sse", "avx2"}));
+  CHECK(fields.at("platform") == key_field("Linux"));
+  CHECK(fields.at("compilers").as<key_field::map>()->contains("g++"));
   CHECK_FALSE(fields.contains("gpus"));
   write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 550.54\nGCC version: 12\n");
   write("proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t NVIDIA H100\nIRQ: 7\n");
   const auto with = system_details(root.path());
-  CHECK(with.as<detail::map>()->at("gpus") == detail(detail::list{"NVIDIA H100"}));
-  CHECK(with.as<detail::map>()->at("gpu_driver") == detail("nvidia NVIDIA UNIX x86_64 550.54"));
+  CHECK(with.as<key_field::map>()->at("gpus") == key_field(key_field::list{"NVIDIA H100"}));
+  CHECK(with.as<key_field::map>()->at("gpu_driver") ==
+        key_field("nvidia NVIDIA UNIX x86_64 550.54"));
   CHECK(with != without);
   CHECK(system_details(root.path()) == with);
 }

@@ -1,7 +1,7 @@
-#include "messages/detail.hpp"
+#include "messages/key_field.hpp"
 
-#include "messages/details/paths.hpp"
 #include "messages/hex.hpp"
+#include "messages/key_fields/paths.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 namespace hearth {
 namespace {
 
-constexpr std::array<std::string_view, std::variant_size_v<detail::storage>> kind_names{
+constexpr std::array<std::string_view, std::variant_size_v<key_field::storage>> kind_names{
     "nil", "bool",   "int",      "float",  "text",   "bytes", "list", "set",
     "map", "tensor", "constant", "symbol", "source", "file",  "tree", "unsupported"};
 
@@ -43,7 +43,7 @@ std::string describe_dimensions(const std::vector<dimension>& all) {
   return out + "]";
 }
 
-std::string describe_tensor(const tensor_detail& t) {
+std::string describe_tensor(const tensor_field& t) {
   auto out = t.dtype + describe_dimensions(t.shape) + " strides " + describe_dimensions(t.strides) +
              " on " + t.device;
   if (t.layout != "strided") out += ", " + t.layout;
@@ -56,7 +56,8 @@ std::string describe_tensor(const tensor_detail& t) {
 struct describer {
   std::size_t limit;
 
-  std::string items(const detail::list& all, std::string_view open, std::string_view close) const {
+  std::string items(const key_field::list& all, std::string_view open,
+                    std::string_view close) const {
     std::string out(open);
     for (const auto& one : all) {
       if (out.size() > open.size()) out += ", ";
@@ -75,38 +76,38 @@ struct describer {
   std::string operator()(const std::string& text) const {
     return describe_text(std::string_view(text).substr(0, limit + 1));
   }
-  std::string operator()(const detail::bytes& b) const {
+  std::string operator()(const key_field::bytes& b) const {
     std::string out = fmt::format("{} bytes ", b.raw.size());
     append_hex(out, std::string_view(b.raw).substr(0, limit / 2));
     return out;
   }
-  std::string operator()(const detail::list& l) const { return items(l, "[", "]"); }
-  std::string operator()(const detail::set& s) const { return items(s.items, "{", "}"); }
-  std::string operator()(const detail::map& m) const {
+  std::string operator()(const key_field::list& l) const { return items(l, "[", "]"); }
+  std::string operator()(const key_field::set& s) const { return items(s.items, "{", "}"); }
+  std::string operator()(const key_field::map& m) const {
     std::string out = "{";
     for (const auto& [name, one] : m) {
       if (out.size() > 1) out += ", ";
       if (out.size() > limit) break;
-      out += details::member_name(name) + ": " + one.describe(limit);
+      out += key_fields::member_name(name) + ": " + one.describe(limit);
     }
     return out + "}";
   }
-  std::string operator()(const tensor_detail& t) const { return describe_tensor(t); }
-  std::string operator()(const constant_detail& c) const {
+  std::string operator()(const tensor_field& t) const { return describe_tensor(t); }
+  std::string operator()(const constant_field& c) const {
     return fmt::format("{} = {} bytes {}", describe_tensor(c.tensor), c.bytes,
                        c.values.hex().substr(0, 16));
   }
-  std::string operator()(const symbol_detail& s) const { return s.name; }
-  std::string operator()(const source_detail& s) const {
+  std::string operator()(const symbol_field& s) const { return s.name; }
+  std::string operator()(const source_field& s) const {
     return describe_text(std::string_view(s.text).substr(0, limit + 1));
   }
-  std::string operator()(const file_detail& f) const {
+  std::string operator()(const file_field& f) const {
     return fmt::format("{} bytes {}", f.bytes, f.content.hex().substr(0, 16));
   }
-  std::string operator()(const tree_detail& t) const {
+  std::string operator()(const tree_field& t) const {
     return fmt::format("{} files", t.files.size());
   }
-  std::string operator()(const unsupported_detail& u) const { return "unsupported: " + u.reason; }
+  std::string operator()(const unsupported_field& u) const { return "unsupported: " + u.reason; }
 };
 
 // Cut between characters.
@@ -120,7 +121,7 @@ std::string shortened(std::string text, std::size_t limit) {
 
 } // namespace
 
-detail detail::set_of(list items) {
+key_field key_field::set_of(list items) {
   std::vector<std::pair<std::string, std::size_t>> order;
   for (std::size_t i = 0; i < items.size(); ++i)
     order.emplace_back(encode(items[i]), i);
@@ -129,10 +130,10 @@ detail detail::set_of(list items) {
   for (std::size_t i = 0; i < order.size(); ++i)
     if (i == 0 || order[i].first != order[i - 1].first)
       result.items.push_back(std::move(items[order[i].second]));
-  return detail(std::move(result));
+  return key_field(std::move(result));
 }
 
-expected<detail> detail::source(std::string_view text, std::vector<std::string> patterns) {
+expected<key_field> key_field::source(std::string_view text, std::vector<std::string> patterns) {
   std::string left(text);
   for (const auto& pattern : patterns) {
     const RE2 compiled(pattern, RE2::Quiet);
@@ -140,37 +141,37 @@ expected<detail> detail::source(std::string_view text, std::vector<std::string> 
       return fail(errc::malformed, "the pattern '" + pattern + "': " + compiled.error());
     RE2::GlobalReplace(&left, compiled, "");
   }
-  return detail(source_detail{std::move(left), std::move(patterns)});
+  return key_field(source_field{std::move(left), std::move(patterns)});
 }
 
-bool operator==(const detail& a, const detail& b) {
+bool operator==(const key_field& a, const key_field& b) {
   return a.data_.index() == b.data_.index() && encode(a) == encode(b);
 }
 
-std::string_view detail::kind() const noexcept { return kind_names[data_.index()]; }
+std::string_view key_field::kind() const noexcept { return kind_names[data_.index()]; }
 
-std::string detail::describe(std::size_t limit) const {
+std::string key_field::describe(std::size_t limit) const {
   return shortened(std::visit(describer{limit}, data_), limit);
 }
 
 namespace {
 
-bool holds_unsupported(const detail& d) {
-  if (d.as<unsupported_detail>()) return true;
+bool holds_unsupported(const key_field& d) {
+  if (d.as<unsupported_field>()) return true;
   bool found = false;
-  details::each_item(d, [&](const detail& item) { found = found || holds_unsupported(item); });
+  key_fields::each_item(d,
+                        [&](const key_field& item) { found = found || holds_unsupported(item); });
   return found;
 }
 
 } // namespace
 
 // Paths are made for where there is one alone: keys of large graphs are built on every lookup.
-std::optional<std::pair<std::string, std::string>> find_unsupported(const detail& d) {
+std::optional<std::pair<std::string, std::string>> find_unsupported(const key_field& d) {
   if (!holds_unsupported(d)) return std::nullopt;
-  if (const auto* found = d.as<unsupported_detail>())
-    return std::pair{std::string(), found->reason};
+  if (const auto* found = d.as<unsupported_field>()) return std::pair{std::string(), found->reason};
   std::optional<std::pair<std::string, std::string>> result;
-  details::each_part(d, [&](const std::string& step, const detail& part) {
+  key_fields::each_part(d, [&](const std::string& step, const key_field& part) {
     if (result) return;
     result = find_unsupported(part);
     if (result) result->first = step + result->first;

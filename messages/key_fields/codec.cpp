@@ -1,5 +1,5 @@
 // The canonical encoding of details, as docs/keys.md has it.
-#include "messages/detail.hpp"
+#include "messages/key_field.hpp"
 #include "messages/pack.hpp"
 #include "messages/value.hpp"
 
@@ -22,10 +22,10 @@ void pack_sizes(packer& out, const std::vector<dimension>& sizes) {
   }
 }
 
-void pack_detail(msgpack::sbuffer& buffer, const detail& d);
+void pack_field(msgpack::sbuffer& buffer, const key_field& d);
 
 // Writes what follows the kind's number; the array's size comes first.
-struct detail_packer {
+struct field_packer {
   msgpack::sbuffer& buffer;
   std::size_t kind;
   packer out{buffer};
@@ -34,7 +34,7 @@ struct detail_packer {
     out.pack_array(static_cast<std::uint32_t>(1 + parts));
     out.pack(kind);
   }
-  void tensor(const tensor_detail& t) {
+  void tensor(const tensor_field& t) {
     pack_text(out, t.dtype);
     pack_sizes(out, t.shape);
     pack_sizes(out, t.strides);
@@ -54,40 +54,40 @@ struct detail_packer {
     pack_real(buffer, std::isnan(d) ? std::numeric_limits<double>::quiet_NaN() : d);
   }
   void operator()(const std::string& text) { begin(1), pack_text(out, text); }
-  void operator()(const detail::bytes& b) { begin(1), pack_bytes(out, b.raw); }
-  void operator()(const detail::list& items) {
+  void operator()(const key_field::bytes& b) { begin(1), pack_bytes(out, b.raw); }
+  void operator()(const key_field::list& items) {
     begin(items.size());
     for (const auto& item : items)
-      pack_detail(buffer, item);
+      pack_field(buffer, item);
   }
-  void operator()(const detail::set& s) { (*this)(s.items); }
-  void operator()(const detail::map& members) {
+  void operator()(const key_field::set& s) { (*this)(s.items); }
+  void operator()(const key_field::map& members) {
     begin(2 * members.size());
     for (const auto& [name, member] : members) {
       pack_text(out, name);
-      pack_detail(buffer, member);
+      pack_field(buffer, member);
     }
   }
-  void operator()(const tensor_detail& t) { begin(7), tensor(t); }
-  void operator()(const constant_detail& c) {
+  void operator()(const tensor_field& t) { begin(7), tensor(t); }
+  void operator()(const constant_field& c) {
     begin(9);
     tensor(c.tensor);
     pack_bytes(out, c.values.view());
     out.pack(c.bytes);
   }
-  void operator()(const symbol_detail& s) { begin(1), pack_text(out, s.name); }
-  void operator()(const source_detail& s) {
+  void operator()(const symbol_field& s) { begin(1), pack_text(out, s.name); }
+  void operator()(const source_field& s) {
     begin(1 + s.patterns.size());
     pack_text(out, s.text);
     for (const auto& pattern : s.patterns)
       pack_text(out, pattern);
   }
-  void operator()(const file_detail& f) {
+  void operator()(const file_field& f) {
     begin(2);
     pack_bytes(out, f.content.view());
     out.pack(f.bytes);
   }
-  void operator()(const tree_detail& t) {
+  void operator()(const tree_field& t) {
     begin(3 * t.files.size());
     for (const auto& [path, one] : t.files) {
       pack_text(out, path);
@@ -95,11 +95,11 @@ struct detail_packer {
       out.pack(one.bytes);
     }
   }
-  void operator()(const unsupported_detail& u) { begin(1), pack_text(out, u.reason); }
+  void operator()(const unsupported_field& u) { begin(1), pack_text(out, u.reason); }
 };
 
-void pack_detail(msgpack::sbuffer& buffer, const detail& d) {
-  std::visit(detail_packer{buffer, d.data().index()}, d.data());
+void pack_field(msgpack::sbuffer& buffer, const key_field& d) {
+  std::visit(field_packer{buffer, d.data().index()}, d.data());
 }
 
 // Takes an array of values apart; the first part that is not as it should be fails it for good.
@@ -150,8 +150,8 @@ public:
     }
     return result;
   }
-  tensor_detail take_tensor() {
-    tensor_detail t;
+  tensor_field take_tensor() {
+    tensor_field t;
     t.dtype = take<std::string>();
     t.shape = take_sizes();
     t.strides = take_sizes();
@@ -176,11 +176,11 @@ private:
 } // namespace
 
 // Builds details of values; what is not as it should be is noted in `good`.
-class detail_reader {
+class field_reader {
 public:
   bool good = true;
 
-  detail read(const value& v) {
+  key_field read(const value& v) {
     parts from(v);
     const auto kind = from.take<std::int64_t>();
     auto result = read_kind(kind, from);
@@ -189,44 +189,44 @@ public:
   }
 
 private:
-  detail read_kind(std::int64_t kind, parts& from) {
+  key_field read_kind(std::int64_t kind, parts& from) {
     switch (kind) {
     case 0: return {};
     case 1: return from.take<bool>();
     case 2: return from.take<std::int64_t>();
     case 3: return from.take<double>();
     case 4: return from.take<std::string>();
-    case 5: return detail::bytes{from.take<binary>().bytes};
+    case 5: return key_field::bytes{from.take<binary>().bytes};
     case 6: return read_items(from);
-    case 7: return detail::set_of(read_items(from));
+    case 7: return key_field::set_of(read_items(from));
     case 8: return read_members(from);
     case 9: return from.take_tensor();
     case 10: {
       auto tensor = from.take_tensor();
       const auto values = from.take_digest();
-      return constant_detail{std::move(tensor), values, from.take_size()};
+      return constant_field{std::move(tensor), values, from.take_size()};
     }
-    case 11: return symbol_detail{from.take<std::string>()};
-    case 12: return detail(read_source(from));
+    case 11: return symbol_field{from.take<std::string>()};
+    case 12: return key_field(read_source(from));
     case 13: {
       const auto content = from.take_digest();
-      return file_detail{content, from.take_size()};
+      return file_field{content, from.take_size()};
     }
     case 14: return read_tree(from);
-    case 15: return unsupported_detail{from.take<std::string>()};
+    case 15: return unsupported_field{from.take<std::string>()};
     default: good = false; return {};
     }
   }
 
-  detail::list read_items(parts& from) {
-    detail::list items;
+  key_field::list read_items(parts& from) {
+    key_field::list items;
     while (from.more())
       items.push_back(read(from.next()));
     return items;
   }
 
-  detail::map read_members(parts& from) {
-    detail::map members;
+  key_field::map read_members(parts& from) {
+    key_field::map members;
     while (from.more()) {
       auto name = from.take<std::string>();
       members.insert_or_assign(std::move(name), read(from.next()));
@@ -234,15 +234,15 @@ private:
     return members;
   }
 
-  static source_detail read_source(parts& from) {
-    source_detail source{from.take<std::string>(), {}};
+  static source_field read_source(parts& from) {
+    source_field source{from.take<std::string>(), {}};
     while (from.more())
       source.patterns.push_back(from.take<std::string>());
     return source;
   }
 
-  static tree_detail read_tree(parts& from) {
-    tree_detail tree;
+  static tree_field read_tree(parts& from) {
+    tree_field tree;
     while (from.more()) {
       auto path = from.take<std::string>();
       auto& file = tree.files[std::move(path)];
@@ -253,16 +253,16 @@ private:
   }
 };
 
-std::string encode(const detail& d) {
+std::string encode(const key_field& d) {
   msgpack::sbuffer buffer;
-  pack_detail(buffer, d);
+  pack_field(buffer, d);
   return {buffer.data(), buffer.size()};
 }
 
-expected<detail> decode_detail(std::string_view bytes) {
+expected<key_field> decode_field(std::string_view bytes) {
   const auto outer = decode_value(bytes);
   if (!outer) return fail(outer.error().within("details"));
-  detail_reader reader;
+  field_reader reader;
   auto result = reader.read(*outer);
   if (!reader.good || encode(result) != bytes)
     return fail(errc::malformed, "details: not canonical");

@@ -1,13 +1,13 @@
-// How the parts of a detail are named: `.shape[1]`, `["a name"]`. Pure functions, any thread.
+// How the parts of a field are named: `.shape[1]`, `["a name"]`. Pure functions, any thread.
 #pragma once
 
-#include "messages/detail.hpp"
+#include "messages/key_field.hpp"
 
 #include <functional>
 #include <string>
 #include <string_view>
 
-namespace hearth::details {
+namespace hearth::key_fields {
 
 /// The name as it is when it is an identifier, else in quotes.
 std::string member_name(std::string_view name);
@@ -18,23 +18,23 @@ std::string index_step(std::size_t index);
 
 /// Calls `visit` with each part of a list, set, map, tensor, constant, source or tree and the step
 /// that leads to it; what has no parts has none. Sizes and texts of a tensor are details too.
-void each_part(const detail& d,
-               const std::function<void(const std::string& step, const detail& part)>& visit);
+void each_part(const key_field& d,
+               const std::function<void(const std::string& step, const key_field& part)>& visit);
 
 /// Calls `visit` with each item of a list or set, or member of a map, and nothing else: what has no
 /// details inside is not taken apart.
 template <class Visit>
-void each_item(const detail& d, Visit visit) {
-  if (const auto* members = d.as<detail::map>()) {
+void each_item(const key_field& d, Visit visit) {
+  if (const auto* members = d.as<key_field::map>()) {
     for (const auto& [name, member] : *members)
       visit(member);
     return;
   }
-  const auto* items = d.as<detail::list>();
-  if (const auto* set = d.as<detail::set>()) items = &set->items;
+  const auto* items = d.as<key_field::list>();
+  if (const auto* set = d.as<key_field::set>()) items = &set->items;
   if (!items) return;
   for (const auto& item : *items)
     visit(item);
 }
 
-} // namespace hearth::details
+} // namespace hearth::key_fields

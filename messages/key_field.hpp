@@ -18,14 +18,14 @@
 
 namespace hearth {
 
-/// Deepest nesting of lists, sets and maps in a detail.
-inline constexpr int max_detail_depth = 60;
+/// Deepest nesting of lists, sets and maps in a field.
+inline constexpr int max_field_depth = 60;
 
 /// A size that is a number or a symbol's name.
 using dimension = std::variant<std::int64_t, std::string>;
 
 /// A tensor by what a compiler sees of it: not its values, and not where in its storage it starts.
-struct tensor_detail {
+struct tensor_field {
   std::string dtype; ///< "f32"
   std::vector<dimension> shape;
   std::vector<dimension> strides; ///< in elements
@@ -37,96 +37,96 @@ struct tensor_detail {
 };
 
 /// A tensor by all of its values, whatever their size.
-struct constant_detail {
-  tensor_detail tensor;
+struct constant_field {
+  tensor_field tensor;
   digest values; ///< SHA-256 of their bytes
   std::uint64_t bytes = 0;
 };
 
 /// A symbolic integer, by its name.
-struct symbol_detail {
+struct symbol_field {
   std::string name;
 };
 
 /// Program text without what matches one of the patterns, such as running indices in names.
-struct source_detail {
+struct source_field {
   std::string text; ///< what is left
   std::vector<std::string> patterns;
 };
 
 /// A file's content. Its path is no part of it.
-struct file_detail {
+struct file_field {
   digest content;
   std::uint64_t bytes = 0;
 };
 
 /// The files below a folder, by their paths in it.
-struct tree_detail {
-  std::map<std::string, file_detail> files;
+struct tree_field {
+  std::map<std::string, file_field> files;
 };
 
 /// What no key can hold, and why: a structure with one of these bypasses the cache.
-struct unsupported_detail {
+struct unsupported_field {
   std::string reason;
 };
 
-/// One detail. The kinds are told apart: the text "1", the number 1, the number 1.0 and `true` are
+/// One field. The kinds are told apart: the text "1", the number 1, the number 1.0 and `true` are
 /// four different details.
-class detail {
+class key_field {
 public:
   struct bytes {
     std::string raw;
   };
-  using list = std::vector<detail>;
+  using list = std::vector<key_field>;
   /// Items in the order of their encodings, each once.
   struct set {
     list items;
   };
-  using map = std::map<std::string, detail>;
+  using map = std::map<std::string, key_field>;
   /// The order is that of the kinds' numbers in the encoding.
   using storage = std::variant<std::monostate, bool, std::int64_t, double, std::string, bytes, list,
-                               set, map, tensor_detail, constant_detail, symbol_detail,
-                               source_detail, file_detail, tree_detail, unsupported_detail>;
+                               set, map, tensor_field, constant_field, symbol_field, source_field,
+                               file_field, tree_field, unsupported_field>;
 
-  detail() = default; ///< nil
-  detail(bool b)
+  key_field() = default; ///< nil
+  key_field(bool b)
       : data_(b) {}
-  detail(std::int64_t number)
+  key_field(std::int64_t number)
       : data_(number) {}
-  detail(double number)
+  key_field(double number)
       : data_(number) {}
-  detail(std::string text)
+  key_field(std::string text)
       : data_(std::move(text)) {}
-  detail(bytes raw)
+  key_field(bytes raw)
       : data_(std::move(raw)) {}
-  detail(list items)
+  key_field(list items)
       : data_(std::move(items)) {}
-  detail(map members)
+  key_field(map members)
       : data_(std::move(members)) {}
-  detail(tensor_detail tensor)
+  key_field(tensor_field tensor)
       : data_(std::move(tensor)) {}
-  detail(constant_detail constant)
+  key_field(constant_field constant)
       : data_(std::move(constant)) {}
-  detail(symbol_detail symbol)
+  key_field(symbol_field symbol)
       : data_(std::move(symbol)) {}
-  detail(file_detail file)
+  key_field(file_field file)
       : data_(std::move(file)) {}
-  detail(tree_detail tree)
+  key_field(tree_field tree)
       : data_(std::move(tree)) {}
-  detail(unsupported_detail why)
+  key_field(unsupported_field why)
       : data_(std::move(why)) {}
-  detail(int number)
+  key_field(int number)
       : data_(std::int64_t{number}) {}
-  detail(const char* text)
+  key_field(const char* text)
       : data_(std::string(text)) {}
-  detail(std::string_view text)
+  key_field(std::string_view text)
       : data_(std::string(text)) {}
 
   /// A set: order and repetition of `items` do not matter.
-  static detail set_of(list items);
+  static key_field set_of(list items);
   /// Text without all that matches one of the patterns (RE2's syntax), one after the other.
   /// Errors: `malformed`, a pattern that is none.
-  static expected<detail> source(std::string_view text, std::vector<std::string> patterns = {});
+  static expected<key_field> source(std::string_view text, std::vector<std::string> patterns = {});
 
   template <class T>
   const T* as() const noexcept {
@@ -141,25 +141,25 @@ public:
   std::string describe(std::size_t limit = 80) const;
 
   /// Whether they have the same encoding: 0.0 and -0.0 are two, every NaN is one.
-  friend bool operator==(const detail& a, const detail& b);
+  friend bool operator==(const key_field& a, const key_field& b);
 
 private:
-  friend class detail_reader;
-  explicit detail(source_detail source)
+  friend class field_reader;
+  explicit key_field(source_field source)
       : data_(std::move(source)) {}
-  explicit detail(set items)
+  explicit key_field(set items)
       : data_(std::move(items)) {}
 
   storage data_;
 };
 
 /// The canonical encoding (docs/keys.md): equal details have equal bytes, different ones different.
-std::string encode(const detail& d);
+std::string encode(const key_field& d);
 
-/// The detail of exactly these bytes. Errors: `malformed`, also for bytes that are not canonical.
-expected<detail> decode_detail(std::string_view bytes);
+/// The field of exactly these bytes. Errors: `malformed`, also for bytes that are not canonical.
+expected<key_field> decode_field(std::string_view bytes);
 
 /// The first place, in canonical order, of something unsupported: its path and the reason.
-std::optional<std::pair<std::string, std::string>> find_unsupported(const detail& d);
+std::optional<std::pair<std::string, std::string>> find_unsupported(const key_field& d);
 
 } // namespace hearth

@@ -1,0 +1,65 @@
+// Which calls of a file system are to fail: the plan that file systems of tests and of the
+// simulator follow. Any thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <sys/uio.h>
+
+namespace hearth::storage {
+
+/// The calls that can be made to fail.
+enum class disk_call : std::uint8_t {
+  open,
+  read,
+  write,
+  allocate,
+  sync,
+  map,
+  resize,
+  rename,
+  remove,
+  lock,
+  count
+};
+std::string_view to_string(disk_call call) noexcept;
+std::optional<disk_call> disk_call_named(std::string_view name) noexcept;
+
+/// Which calls of one kind fail.
+struct disk_fault {
+  int error = 0;                           ///< an errno; 0: none
+  std::uint64_t after = 0;                 ///< calls that still work
+  std::uint64_t times = ~std::uint64_t{0}; ///< calls that fail then
+};
+
+class fault_plan {
+public:
+  /// Replaces what was planned for these calls.
+  void fail(disk_call call, disk_fault fault);
+  /// Writes take at most this many bytes at a time; 0: as many as they like.
+  void limit_writes(std::size_t bytes);
+  void heal();
+
+  /// Counts a call. Minus the errno with which it fails, or 0.
+  int next(disk_call call) noexcept;
+  /// How many calls of this kind there were.
+  std::uint64_t calls(disk_call call) const;
+  std::size_t write_limit() const;
+
+private:
+  static constexpr auto kinds = static_cast<std::size_t>(disk_call::count);
+
+  mutable std::mutex mutex_;
+  std::array<disk_fault, kinds> faults_{};
+  std::array<std::uint64_t, kinds> counts_{};
+  std::size_t write_limit_ = 0;
+};
+
+/// The first part of a write that has any bytes, `most` of them at most.
+iovec shortened(const iovec* parts, int count, std::size_t most) noexcept;
+
+} // namespace hearth::storage
