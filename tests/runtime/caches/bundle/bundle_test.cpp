@@ -212,7 +212,7 @@ TEST_CASE_FIXTURE(machines, "a bundle cut anywhere imports nothing") {
     REQUIRE_FALSE(imported);
     CHECK(imported.error().code() == errc::malformed);
   }
-  CHECK(b.internals::core(rt).store()->stats().entries == 0);
+  CHECK(internals::core(b.rt).store()->stats().entries == 0);
 }
 
 TEST_CASE_FIXTURE(machines, "an error of a host's type ends the import and says how far it was") {
