@@ -144,7 +144,7 @@ public:
   friend bool operator==(const key_field& a, const key_field& b);
 
 private:
-  friend class field_reader;
+  friend class key_field_reader;
   explicit key_field(source_field source)
       : data_(std::move(source)) {}
   explicit key_field(set items)

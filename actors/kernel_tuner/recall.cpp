@@ -8,7 +8,7 @@ namespace {
 
 // --- nothing is known --------------------------------------------------------------------------
 
-// Such an entry is kept apart, and may be there.
+// An entry that was made without tuning has a key of its own; an earlier job may have stored it.
 void find_untuned(self_pointer self, const job_ptr& job) {
   job->is_untuned = true;
   const auto& request = *job->request;
@@ -32,7 +32,8 @@ void without_knowledge(self_pointer self, const job_ptr& job) {
     find_untuned(self, job);
 }
 
-// Compiles the one that is known to be the best. When that fails, what is known is of no use.
+// Compiles the candidate that was the best before. When it does not compile any more, the job goes
+// on as if nothing were known.
 void use(self_pointer self, const job_ptr& job, std::size_t index, keeping what) {
   compile(self, job, {index}, [=] {
     if (is_good(job, index)) return keep(self, job, index, what);
@@ -52,7 +53,8 @@ std::optional<std::size_t> fastest(const kernel_tuner_state::job& job) {
   return best;
 }
 
-// Every candidate was measured together with the others before: nothing has to be measured again.
+// The times of all candidates are known from earlier runs: the fastest is compiled, none is
+// measured.
 void use_times(self_pointer self, const job_ptr& job, const std::vector<std::string>& hashes) {
   job->candidates.resize(hashes.size());
   for (std::size_t i = 0; i < hashes.size(); ++i) {
@@ -85,7 +87,8 @@ void recall_times(self_pointer self, const job_ptr& job) {
 
 // --- the best ----------------------------------------------------------------------------------
 
-// Which candidate it is; one that coordinate descent made may be none of them.
+// The candidate whose arguments the best tuning has. Coordinate descent also makes tunings that are
+// no candidate.
 std::optional<std::size_t> candidate_of(const tune_request& request, const chosen_config& best) {
   if (best.candidate) return best.candidate;
   const auto at =

@@ -22,7 +22,7 @@ constexpr std::array<std::pair<std::string_view, number_member>, 4> number_field
     {"num_buffers_warp_spec", &kernel_config::num_buffers_warp_spec},
 }};
 
-// Takes fields out of a map, so that what is left is what nobody knew.
+// Takes known fields out of a map; what is left are the unknown ones.
 class field_reader {
 public:
   explicit field_reader(value::map fields)
@@ -48,7 +48,7 @@ private:
   value::map left_;
 };
 
-// The fields that both forms have.
+// The fields that records and .best_config files share.
 void add_common(const autotune_record& record, value::map& into) {
   for (const auto& [name, member] : number_fields)
     if (const auto& number = record.config.*member) into[std::string(name)] = *number;

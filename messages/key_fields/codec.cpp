@@ -176,7 +176,7 @@ private:
 } // namespace
 
 // Builds details of values; what is not as it should be is noted in `good`.
-class field_reader {
+class key_field_reader {
 public:
   bool good = true;
 
@@ -262,7 +262,7 @@ std::string encode(const key_field& d) {
 expected<key_field> decode_field(std::string_view bytes) {
   const auto outer = decode_value(bytes);
   if (!outer) return fail(outer.error().within("details"));
-  field_reader reader;
+  key_field_reader reader;
   auto result = reader.read(*outer);
   if (!reader.good || encode(result) != bytes)
     return fail(errc::malformed, "details: not canonical");

@@ -45,9 +45,8 @@ std::optional<std::uint32_t> parse_number(std::string_view digits, std::uint32_t
   return number;
 }
 
-// Takes what stands before `mark` (the last one, when `last`) from the front, and the mark.
-std::optional<std::string_view> take_until(std::string_view& text, char mark, bool last = false) {
-  const auto at = last ? text.rfind(mark) : text.find(mark);
+// Takes the first `at` characters from the front, and the mark behind them; nothing without a mark.
+std::optional<std::string_view> take_front(std::string_view& text, std::size_t at) {
   if (at == std::string_view::npos) return {};
   const auto before = text.substr(0, at);
   text.remove_prefix(at + 1);
@@ -55,7 +54,7 @@ std::optional<std::string_view> take_until(std::string_view& text, char mark, bo
 }
 
 expected<void> set_user(remote_endpoint& out, std::string_view text) {
-  const auto user = without_percents(take_until(text, ':').value_or(""));
+  const auto user = without_percents(take_front(text, text.find(':')).value_or(""));
   const auto password = without_percents(text);
   if (!user || !password) return refuse("a % in user or password is not followed by two digits");
   out.user = *user;
@@ -90,7 +89,7 @@ bool is_ipv6(std::string_view text) {
 expected<void> set_host(remote_endpoint& out, std::string_view text) {
   if (text.starts_with('[')) {
     text.remove_prefix(1);
-    const auto address = take_until(text, ']');
+    const auto address = take_front(text, text.find(']'));
     if (!address || !is_ipv6(*address)) return refuse("what stands in [] is no IPv6 address");
     out.host = *address;
     if (!text.empty() && !text.starts_with(':')) return refuse("after ] comes :PORT or nothing");
@@ -147,7 +146,7 @@ expected<remote_endpoint> parse_remote_url(std::string_view url) {
   remote_endpoint out;
   out.transport = *transport;
   auto rest = url.substr(colon + 3);
-  if (const auto user = take_until(rest, '@', true)) {
+  if (const auto user = take_front(rest, rest.rfind('@'))) {
     if (auto done = set_user(out, *user); !done) return fail(done.error());
   }
   const auto question = rest.find('?');

@@ -14,9 +14,6 @@
 
 namespace hearth::simulation {
 
-/// Whether `text` is what `pattern` says, where `*` stands for any text and `?` for one character.
-bool matches(std::string_view pattern, std::string_view text) noexcept;
-
 /// How a compiler run ends.
 struct compiler_rule {
   enum class outcome : std::uint8_t {

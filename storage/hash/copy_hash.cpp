@@ -70,11 +70,18 @@ HEARTH_AVX2 __m256i accumulate_half(__m256i sum, char* to, const char* from,
   return _mm256_add_epi64(product, _mm256_add_epi64(sum, swapped));
 }
 
+// Where the copy goes on; without one there is no place.
+template <bool Copy>
+constexpr char* copy_place(char* to, std::size_t bytes) noexcept {
+  if constexpr (Copy) return to + bytes;
+  return nullptr;
+}
+
 template <bool Copy>
 HEARTH_AVX2 void accumulate(accumulator& sums, char* to, const char* from,
                             const unsigned char* secret) {
   sums.low = accumulate_half<Copy>(sums.low, to, from, secret);
-  sums.high = accumulate_half<Copy>(sums.high, to + 32, from + 32, secret + 32);
+  sums.high = accumulate_half<Copy>(sums.high, copy_place<Copy>(to, 32), from + 32, secret + 32);
 }
 
 HEARTH_AVX2 __m256i scramble(__m256i sum, const unsigned char* secret) {
@@ -115,15 +122,15 @@ __attribute__((target("avx2"))) std::uint64_t long_avx2(char* to, const char* fr
   for (std::size_t block = 0; block < blocks; ++block) {
     if (at + ahead < bytes) prefetch(from + at + ahead, block_bytes); // may pass the end
     for (std::size_t stripe = 0; stripe < stripes_a_block; ++stripe, at += stripe_bytes)
-      accumulate<Copy>(sums, to + at, from + at, secret + secret_step * stripe);
+      accumulate<Copy>(sums, copy_place<Copy>(to, at), from + at, secret + secret_step * stripe);
     const auto* last = secret + XXH_SECRET_DEFAULT_SIZE - stripe_bytes;
     sums = {scramble(sums.low, last), scramble(sums.high, last + 32)};
   }
   const std::size_t stripes = (bytes - 1 - at) / stripe_bytes;
   for (std::size_t stripe = 0; stripe < stripes; ++stripe, at += stripe_bytes)
-    accumulate<Copy>(sums, to + at, from + at, secret + secret_step * stripe);
+    accumulate<Copy>(sums, copy_place<Copy>(to, at), from + at, secret + secret_step * stripe);
   const std::size_t tail = bytes - stripe_bytes;
-  accumulate<Copy>(sums, to + tail, from + tail,
+  accumulate<Copy>(sums, copy_place<Copy>(to, tail), from + tail,
                    secret + XXH_SECRET_DEFAULT_SIZE - stripe_bytes - XXH_SECRET_LASTACC_START);
   _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), sums.low);
   _mm256_store_si256(reinterpret_cast<__m256i*>(lanes + 4), sums.high);

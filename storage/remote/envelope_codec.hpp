@@ -1,6 +1,6 @@
 // The msgpack form of an envelope, and what its checksum and its signature cover:
-// docs/remote-format.md byte for byte. Says what bytes mean, and not whether to believe them. Pure
-// functions over plain data, any thread.
+// docs/remote-format.md byte for byte. It reads and writes fields; whether they are genuine is checked
+// by envelope.hpp. Pure functions over plain data, any thread.
 #pragma once
 
 #include "messages/cache_key.hpp"
@@ -44,13 +44,14 @@ std::string pack_envelope(const envelope_fields& fields);
 /// types, another count, bytes left over, a length beyond the end, an impossible size.
 std::optional<envelope_fields> unpack_envelope(std::string_view bytes);
 
-/// XXH3-64 of the entry: cache name, version, key, coding, payload size, metadata, and the payload
-/// as it is stored, of which this takes the hash (`hash_bytes`). Shows what was damaged, or belongs
-/// elsewhere.
+/// XXH3-64 of the entry: cache name, version, key, coding, payload size, metadata, and the stored
+/// payload, given by its hash (`hash_bytes`). It differs when a byte is damaged, or when the entry
+/// belongs to another key.
 std::uint64_t entry_checksum(const cache_key& key, const envelope_fields& fields,
                              std::uint64_t stored_hash);
 
-/// SHA-256 of the same: what is signed. The checksum withstands nobody who means to deceive.
+/// SHA-256 of the same fields, which is what a signature signs: the checksum finds damage, but an
+/// attacker can make one that fits.
 digest entry_digest(const cache_key& key, const envelope_fields& fields);
 
 } // namespace hearth::storage

@@ -14,11 +14,15 @@
 
 namespace hearth {
 
-/// A file that is replaced when it is whole; stdout and devices are written as it comes.
+/// The output of a bundle: a file that replaces an older one when it is complete, or stdout ("-")
+/// or a device, which is written at once.
 class bundle_output {
 public:
+  /// Errors: those of making a file beside `path`.
   static expected<bundle_output> begin(const std::string& path);
+  /// Writes to the output; valid as long as this object.
   storage::byte_sink sink();
+  /// Puts the file into its place. Errors: those of syncing and renaming it.
   expected<void> commit();
 
 private:
@@ -26,13 +30,15 @@ private:
   descriptor stream_;
 };
 
-/// Reads `file` from where it stands, and tells how far that is.
+/// Reads `file` from its position on, and reports how far it has read to `progress`.
 storage::byte_source source_of(rereadable_file& file, const bundle_progress& progress = {});
 
-/// The artifact whose head came last. Errors: `too_large` when memory is short; those of reading.
+/// Reads the artifact that follows `head`. Errors: `too_large` when memory is short; those of
+/// reading.
 expected<artifact> read_artifact(storage::bundle_reader& in, const storage::record_head& head);
 
-/// Whether the bundle that ends so was signed by one of `keys`; without keys it need not be.
+/// Checks that one of `keys` signed the bundle with this end; without keys nothing is checked.
+/// Errors: `malformed`.
 expected<void> check_signature(const storage::bundle_end& end, const storage::signing_keys& keys);
 
 } // namespace hearth

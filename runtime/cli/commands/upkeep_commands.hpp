@@ -1,4 +1,4 @@
-// hearth verify, evict and clear: looking after a store, also while others write to it.
+// hearth verify, evict and clear: maintenance of a store, also while other processes write to it.
 #pragma once
 
 #include "runtime/api/config.hpp"
@@ -9,12 +9,12 @@
 namespace hearth::cli {
 
 struct upkeep_arguments {
-  bool repair = false; ///< of verify
-  std::string to;      ///< of evict: a size
-  bool json = false;
+  bool repair = false; ///< verify: drops what is damaged
+  std::string to;      ///< evict: the size to shrink the store to
+  bool json = false;   ///< prints JSON
 };
 
-/// Status `no` when the store is not intact, or was not made so.
+/// Status `no` when the store is damaged and was not repaired.
 status verify(const config& settings, const upkeep_arguments& arguments);
 status evict(const config& settings, const upkeep_arguments& arguments);
 status clear(const config& settings, const upkeep_arguments& arguments);

@@ -1,5 +1,5 @@
-// The counters of a run as a file for Prometheus: of its text format, as node_exporter's textfile
-// collector takes it.
+// The counters of a run as a file in Prometheus's text format, which node_exporter's textfile
+// collector reads.
 #pragma once
 
 #include "runtime/handle/runtime.hpp"
@@ -9,7 +9,7 @@
 
 namespace hearth::cli {
 
-/// Writes them, when a path is given.
+/// Writes the counters of `rt` to `path`; nothing without a path. Errors: those of writing the file.
 expected<void> write_metrics(const runtime& rt, const std::optional<std::string>& path);
 
 } // namespace hearth::cli

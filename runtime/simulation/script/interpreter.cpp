@@ -1,6 +1,7 @@
 #include "runtime/simulation/script/interpreter.hpp"
 
 #include "runtime/simulation/text.hpp"
+#include "runtime/simulation/wildcards.hpp"
 #include "runtime/simulation/world.hpp"
 
 #include <algorithm>
