@@ -1,6 +1,6 @@
 // The msgpack form of an envelope, and what its checksum and its signature cover:
-// docs/remote-format.md byte for byte. It reads and writes fields; whether they are genuine is checked
-// by envelope.hpp. Pure functions over plain data, any thread.
+// docs/remote-format.md byte for byte. It reads and writes fields; whether they are genuine is
+// checked by envelope.hpp. Pure functions over plain data, any thread.
 #pragma once
 
 #include "messages/cache_key.hpp"

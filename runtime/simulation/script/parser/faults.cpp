@@ -22,7 +22,7 @@ const std::map<std::string, int, std::less<>>& error_numbers() {
 
 void parse_disk_fault(line_reader& in, trouble_disk& made) {
   made.what = disk_trouble::fails;
-  const auto call = simulation::disk_call_named(in.peek_word());
+  const auto call = storage::disk_call_named(in.peek_word());
   if (!call) in.fail("open, read, write, allocate, sync, map, rename, remove or lock");
   made.call = *call;
   in.take_word("");
