@@ -46,6 +46,28 @@ TEST_CASE("every kind of expectation can fail") {
   }
 }
 
+TEST_CASE("one of several answers is enough, and none is not") {
+  CHECK(run(one_get + "expect x hit * or miss").passed);
+  CHECK(run(one_get + "expect x waiting or miss or hit *").passed);
+  CHECK(has(run(one_get + "expect x waiting or hit *").failure,
+            "expected: no answer yet or hit *\n  got:      miss\n"));
+  const std::string quoted =
+      "process a\nclient x in a\nx asks a.memory insert c/k \"a or b\"\nsettle\n"
+      "x asks a.memory get c/k\nsettle\n";
+  CHECK(run(quoted + "expect x hit memory \"a or b\"").passed);
+  CHECK_FALSE(run(quoted + "expect x hit memory \"a or c\"").passed);
+}
+
+TEST_CASE("messages settle by themselves when they are told to, and not before") {
+  const std::string asked = "x asks a.memory get c/k\n";
+  const std::string world = "process a\nclient x in a\n";
+  CHECK(run(world + asked + "expect x waiting").passed);
+  CHECK(run(world + "settle always\n" + asked + "expect x miss").passed);
+  CHECK(run(world + "settle always\nsettle when told\n" + asked + "expect x waiting").passed);
+  const auto said = run(world + asked + "settle\n" + asked + "settle");
+  CHECK(run(world + "settle always\n" + asked + asked).trace == said.trace);
+}
+
 TEST_CASE("a script that does not end is stopped") {
   const std::string endless = "process a\nprocess b\nclient x in a\nclient y in b\n"
                               "x asks a.memory lock c/k\nsettle\ny asks b.memory lock c/k\n";

@@ -43,6 +43,44 @@ TEST_CASE("a malformed script is told by file line and column and what was expec
         "t:1:7: expected something that may also not happen after maybe");
 }
 
+TEST_CASE("what is repeated stands there so many times, with the number of its turn") {
+  const auto parsed = script::parse("t", "process a\n"
+                                         "repeat 2 as i\n"
+                                         "  client x{i} in a # one each\n"
+                                         "\n"
+                                         "  repeat 3 as j\n"
+                                         "    x{i} asks a.memory get c/k{i}_{j}\n"
+                                         "  end\n"
+                                         "  expect trace\n"
+                                         "    * get c/k{i}_3\n"
+                                         "  end\n"
+                                         "end\n"
+                                         "expect all answered\n");
+  REQUIRE_MESSAGE(parsed, parsed.error().text());
+  REQUIRE(parsed->statements.size() == 1 + 2 * (1 + 3 + 1) + 1);
+  CHECK(parsed->statements[1].source == "client x1 in a");
+  CHECK(parsed->statements[1].line == 3);
+  CHECK(parsed->statements[10].source == "x2 asks a.memory get c/k2_3");
+  CHECK(parsed->statements[10].line == 6);
+  const auto* trace = std::get_if<script::expect_trace>(&parsed->statements[11].what);
+  REQUIRE(trace);
+  CHECK(trace->patterns == std::vector<std::string>{"* get c/k2_3"});
+  CHECK(parsed->statements.back().line == 12);
+}
+
+TEST_CASE("a block that is repeated has to end, and not too late") {
+  CHECK(problem_of("repeat 2\nsettle") ==
+        "t:1:1: expected 'end' after the lines of this block, but the script ends");
+  CHECK(problem_of("repeat 0\nend") == "t:1:8: expected 1 to 10000 times");
+  CHECK(problem_of("repeat 10001\nend") == "t:1:8: expected 1 to 10000 times");
+  CHECK(problem_of("repeat 2\nprocss a\nend") ==
+        "t:2:1: expected a statement or the name of a client, got 'procss'");
+  CHECK(problem_of("process a\nrepeat 2\nclient x in a\nend") ==
+        "t:3:8: expected a name that is not taken, got 'x'");
+  CHECK(problem_of("repeat 1000\nrepeat 1000\nsettle\nend\nend")
+            .find("expected at most 100000 statements") != std::string::npos);
+}
+
 TEST_CASE("a message that an actor does not have is told with those that it has") {
   const auto problem = problem_of("process a\nclient x in a\nx asks a.autotune find k");
   CHECK(problem == "t:3:19: expected one of: best, save; got 'find'");
