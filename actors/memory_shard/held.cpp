@@ -100,6 +100,11 @@ void clear_memory(self_pointer self) {
   note_change(self);
 }
 
+std::uint64_t epoch_of(state_type& state, const cache_key& key) {
+  state.config.view->refresh();
+  return state.config.view->seen(disk_shard_of(state, key));
+}
+
 void tell_views(state_type& state, const cache_key& key, epoch_change epochs) {
   const auto shard = disk_shard_of(state, key);
   for (const auto& view : state.config.all_views)
@@ -117,13 +122,13 @@ void take_in_write(self_pointer self, const cache_key& key, const artifact& valu
 }
 
 void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
-                    const disk_insert_reply& reply, bool may_keep) {
+                    const disk_insert_reply& reply, std::optional<std::uint64_t> asked) {
   const bool is_ours = reply.outcome == insert_outcome::inserted;
   if (reply.epochs.moved() && is_ours)
     take_in_write(self, key, value, reply.epochs);
   else if (reply.epochs.moved())
     tell_views(self->state, key, reply.epochs);
-  else if (is_ours && may_keep)
+  else if (is_ours && asked && epoch_of(self->state, key) == *asked)
     keep_in_memory(self, key, value);
 }
 

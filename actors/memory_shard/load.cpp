@@ -20,18 +20,13 @@ waiter_list end_load(state_type& state, const cache_key& key, const load_ptr& lo
   return std::exchange(load->waiters, {});
 }
 
-std::uint64_t epoch_of(state_type& state, const cache_key& key) {
-  state.config.view->refresh();
-  return state.config.view->seen(disk_shard_of(state, key));
-}
-
 // What was put or erased meanwhile is not ours to keep, although the disk took it.
 void end_keeping(self_pointer self, const cache_key& key, const artifact& value,
                  const state_type::load_record& load, const expected<disk_insert_reply>& reply) {
   if (reply) {
     auto taken = *reply;
     if (load.overtaken) taken.outcome = insert_outcome::exists;
-    take_in_insert(self, key, value, taken, epoch_of(self->state, key) == load.epoch);
+    take_in_insert(self, key, value, taken, load.epoch);
   } else if (!load.overtaken) {
     keep_in_memory(self, key, value);
     note_unpersisted(self, key, value, reply.error());
@@ -133,11 +128,12 @@ void ask_remote(self_pointer self) {
 void ask_disk(self_pointer self, const cache_key& key, const lookup_callback& next) {
   auto& state = self->state;
   if (!uses_disk(state, key)) return next(lookup{});
-  const epoch_guard same(state, key);
+  const auto epoch = epoch_of(state, key);
   self->request(disk_of(state, key), caf::infinite, verb::load_v, key)
       .then(
-          [self, key, next, same](const lookup& found) {
-            if (found.hit() && same) keep_in_memory(self, key, found.value);
+          [self, key, next, epoch](const lookup& found) {
+            if (found.hit() && epoch_of(self->state, key) == epoch)
+              keep_in_memory(self, key, found.value);
             next(found);
           },
           [next](const caf::error& why) { next(fail(from_caf(why))); });

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace hearth::actors::shard {
 
@@ -59,34 +60,19 @@ void take_in_write(self_pointer self, const cache_key& key, const artifact& valu
                    epoch_change epochs);
 /// The same of an insert, whose epoch moves in its group when a put is in it, or when its key may
 /// have been dropped by the disk: then the memory of other processes may hold it still. When it
-/// did not move, memory keeps the value if it was inserted and `may_keep`.
+/// did not move, memory keeps what was inserted if the epoch is still that at `asked`; without one
+/// memory stays as it is.
 void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
-                    const disk_insert_reply& reply, bool may_keep);
+                    const disk_insert_reply& reply, std::optional<std::uint64_t> asked);
 /// Inserts on disk alone.
 using disk_insert_callback = std::function<void(const expected<disk_insert_reply>&)>;
 void insert_on_disk(self_pointer self, const cache_key& key, const artifact& value,
                     const disk_insert_callback& next);
 
-/// What the disk answers is as of some time between the question and the answer. It may be kept
-/// when the disk shard's epoch was the same at both ends: else it may have been replaced meanwhile.
-class epoch_guard {
-public:
-  epoch_guard(state_type& state, const cache_key& key)
-      : view_(*state.config.view)
-      , shard_(disk_shard_of(state, key)) {
-    view_.refresh();
-    before_ = view_.seen(shard_);
-  }
-  explicit operator bool() const {
-    view_.refresh();
-    return view_.seen(shard_) == before_;
-  }
-
-private:
-  storage::memory_view& view_;
-  unsigned shard_;
-  std::uint64_t before_;
-};
+/// The epoch of the key's disk shard; memory starts over first if another process moved one. What
+/// the disk answers is as of some time between the question and the answer. It may be kept when the
+/// epoch was the same at both ends: else it may have been replaced meanwhile.
+std::uint64_t epoch_of(state_type& state, const cache_key& key);
 
 // --- load.cpp: memory, disk, remote
 

@@ -53,7 +53,7 @@ void end_retry(self_pointer self, const cache_key& key, const artifact& value,
   auto& state = self->state;
   if (reply.outcome == insert_outcome::exists && is_in_memory(state, key, value))
     erase_in_memory(self, key);
-  take_in_insert(self, key, value, reply, false); // it is there, unless it was evicted
+  take_in_insert(self, key, value, reply, {}); // it is in memory, unless it was evicted
   state.is_retrying = false;
   state.retry_interval = first_interval;
   flush_unpersisted(self);

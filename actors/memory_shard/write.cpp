@@ -10,11 +10,11 @@ struct insert_record {
   cache_key key;
   artifact value;
   insert_callback next;
-  epoch_guard same;
+  std::uint64_t epoch; // of the disk shard, when it was asked
 };
 
 void end_insert(self_pointer self, const insert_record& write, const disk_insert_reply& reply) {
-  take_in_insert(self, write.key, write.value, reply, bool(write.same));
+  take_in_insert(self, write.key, write.value, reply, write.epoch);
   if (reply.outcome == insert_outcome::inserted)
     tell_remote(self, verb::insert_v, write.key, write.value);
   write.next(reply.outcome);
@@ -39,8 +39,8 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
     tell_remote(self, verb::insert_v, key, value);
     return next(insert_outcome::inserted);
   }
-  const auto write = std::make_shared<const insert_record>(
-      insert_record{key, value, next, epoch_guard(state, key)});
+  const auto write =
+      std::make_shared<const insert_record>(insert_record{key, value, next, epoch_of(state, key)});
   insert_on_disk(self, key, value, [self, write](const expected<disk_insert_reply>& reply) {
     if (reply)
       end_insert(self, *write, *reply);

@@ -26,14 +26,20 @@ void ask_all(caf::event_based_actor* self, const std::vector<Handle>& asked, Ver
               [answered](const caf::error&) { answered(); });
 }
 
+struct drain_config {
+  tier_actors tiers;
+  caf::duration remote_deadline;
+  std::function<void()> drained;
+};
+
 // Mailboxes are in order: when a shard answers, it has handed on all that came before.
-void drain(caf::event_based_actor* self, const tier_actors& tiers, caf::duration remote_deadline,
-           const std::function<void()>& drained) {
-  const auto finish = [self, drained] {
+caf::behavior drain(caf::event_based_actor* self, const drain_config& config) {
+  const auto& tiers = config.tiers;
+  const auto finish = [self, drained = config.drained] {
     drained();
     self->quit();
   };
-  const auto send_writes = [=] {
+  const auto send_writes = [=, remote_deadline = config.remote_deadline] {
     ask_all<done>(self, std::vector{tiers.remote}, verb::sync_v, remote_deadline, finish);
   };
   // Again: what the disk acknowledged is handed on to the remote tier.
@@ -46,16 +52,14 @@ void drain(caf::event_based_actor* self, const tier_actors& tiers, caf::duration
     ask_all<done>(self, tiers.disk_shards, verb::sync_v, caf::infinite, pass_shards_again);
   };
   ask_all<memory_shard_stats>(self, tiers.shards.all(), verb::stats_v, caf::infinite, sync_disk);
+  return {[](verb::clear) {}}; // stays until it quits
 }
 
 } // namespace
 
 caf::actor spawn_drain(caf::actor_system& system, const tier_actors& tiers,
                        caf::duration remote_deadline, std::function<void()> drained) {
-  return system.spawn([=](caf::event_based_actor* self) {
-    drain(self, tiers, remote_deadline, drained);
-    return caf::behavior{[](verb::clear) {}}; // stays until it quits
-  });
+  return system.spawn(drain, drain_config{tiers, remote_deadline, std::move(drained)});
 }
 
 void end_actor(const caf::actor& actor) {

@@ -169,12 +169,13 @@ TEST_CASE_FIXTURE(fixture,
                   "a lease granted after its actor's request timed out goes to the next waiter") {
   waiter first(*this, one.shard, k);
   bool timed_out = false;
-  const auto late = keep(system.spawn([&](caf::event_based_actor* actor) {
-    actor->request(one.shard, std::chrono::milliseconds(10), verb::acquire_v, k)
+  const auto ask_in_vain = [&](caf::event_based_actor* actor, const cache_key& key) {
+    actor->request(one.shard, std::chrono::milliseconds(10), verb::acquire_v, key)
         .then([](const lease_reply&) { FAIL("answered in time"); },
               [&](const caf::error&) { timed_out = true; });
     return caf::behavior{[](verb::clear) {}};
-  }));
+  };
+  const auto late = keep(system.spawn(ask_in_vain, k));
   scheduler.run();
   waiter third(*this, one.shard, k);
   scheduler.trigger_timeouts();
@@ -190,11 +191,12 @@ TEST_CASE_FIXTURE(fixture,
 
 TEST_CASE_FIXTURE(fixture, "a lease that is taken stays although its answer is gone") {
   lease_id held = 0;
-  keep(system.spawn([&](caf::event_based_actor* actor) {
-    actor->request(one.shard, caf::infinite, verb::acquire_v, k)
+  const auto hold = [&](caf::event_based_actor* actor, const cache_key& key) {
+    actor->request(one.shard, caf::infinite, verb::acquire_v, key)
         .then([&](const lease_reply& reply) { held = reply.lease.take(); });
     return caf::behavior{[](verb::clear) {}};
-  }));
+  };
+  keep(system.spawn(hold, k));
   scheduler.run();
   REQUIRE(held != 0);
   waiter second(*this, one.shard, k);

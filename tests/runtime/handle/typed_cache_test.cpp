@@ -81,8 +81,8 @@ TEST_CASE_FIXTURE(fixture,
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().code() == errc::malformed);
   CHECK(wrong.error().text() ==
-        "cache 'tunings', key \"k\": what is stored is no 'example::tuning' (it has other parts); "
-        "put it anew, or give the cache another version");
+        "cache 'tunings', key \"k\": what is stored is no 'typed_cache_test::example::tuning' (it "
+        "has other parts); put it anew, or give the cache another version");
   CHECK_FALSE(tunings.get_or_compile("k", [] { return example::tuning{}; }));
   CHECK(tunings.put("k", {}));
   CHECK(tunings.get("k")->has_value());

@@ -225,14 +225,14 @@ TEST_CASE("timeouts have units") {
   const plan_folder folder;
   using namespace std::chrono;
   const std::vector<std::pair<std::string, milliseconds>> good{
-      {"500ms", milliseconds(500)}, {"120s", seconds(120)}, {"2m", minutes(2)}, {"24h", hours(24)}};
+      {"500ms", milliseconds(500)}, {"120s", seconds(120)}, {"2m", minutes(2)}, {"24h", hours(24)}, {"1d", hours(24)}};
   for (const auto& [text, expected_timeout] : good) {
     const auto loaded = folder.load(with_line(4, "timeout = \"" + text + "\""));
     REQUIRE(loaded);
     CHECK(loaded->toolchain.timeout == expected_timeout);
   }
   for (const std::string bad :
-       {"0s", "-1s", "10", "s", "1.5s", "1 s", "25h", "1d", "99999999999999999999s", "9e9s"}) {
+       {"0s", "-1s", "10", "s", "1.5s", "1 s", "25h", "2d", "99999999999999999999s", "9e9s"}) {
     CHECK(folder.failure(4, "timeout = \"" + bad + "\"") ==
           "malformed: plan.toml:4: toolchain.timeout: '" + bad +
               "' is no timeout; write 500ms, 120s, 2min or 1h, a day at most");

@@ -431,7 +431,7 @@ TEST_CASE("runs leave no descriptor behind") {
     late.deadline = std::chrono::milliseconds(0);
     CHECK(run(late).timed_out);
     late.argv = {"hearth-no-such-program"};
-    CHECK(refused(late).code() == errc::process_failed);
+    CHECK(refused(late).code() == errc::program_not_found);
     late = shell("");
     late.directory = "/nowhere";
     CHECK(refused(late).code() == errc::process_failed);

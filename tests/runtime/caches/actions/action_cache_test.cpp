@@ -305,7 +305,7 @@ TEST_CASE_FIXTURE(actions_fixture, "bad actions are refused before anything runs
   CHECK(code_of(asked) == errc::not_found);
   asked = shell("true");
   asked.command[0] = "no-such-program-of-hearth";
-  CHECK(code_of(asked) == errc::not_found);
+  CHECK(code_of(asked) == errc::program_not_found);
   asked = shell("true");
   asked.outputs = {"a", "./a"};
   CHECK(code_of(asked) == errc::invalid_argument);

@@ -57,8 +57,8 @@ TEST_CASE("the actor of an open nested or kernel cache ends with its last handle
     CHECK(*kernels.count() == 0);
     CHECK(host.registry().running() > before);
   }
-  host.registry().await_running_count_equal(before);
-  CHECK(host.registry().running() == before);
+  while (host.registry().running() != before) // CAF's own wait is not told of counts above one
+    std::this_thread::yield();
 }
 
 TEST_CASE_FIXTURE(on_disk, "B2: values set at once by threads and processes are all there") {

@@ -60,9 +60,9 @@ TEST_CASE("what is repeated stands there so many times, with the number of its t
   REQUIRE(parsed->statements.size() == 1 + 2 * (1 + 3 + 1) + 1);
   CHECK(parsed->statements[1].source == "client x1 in a");
   CHECK(parsed->statements[1].line == 3);
-  CHECK(parsed->statements[10].source == "x2 asks a.memory get c/k2_3");
-  CHECK(parsed->statements[10].line == 6);
-  const auto* trace = std::get_if<script::expect_trace>(&parsed->statements[11].what);
+  CHECK(parsed->statements[9].source == "x2 asks a.memory get c/k2_3");
+  CHECK(parsed->statements[9].line == 6);
+  const auto* trace = std::get_if<script::expect_trace>(&parsed->statements[10].what);
   REQUIRE(trace);
   CHECK(trace->patterns == std::vector<std::string>{"* get c/k2_3"});
   CHECK(parsed->statements.back().line == 12);
