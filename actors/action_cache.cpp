@@ -1,6 +1,7 @@
 #include "actors/action_cache.hpp"
 
 #include "actors/timeouts.hpp"
+#include "actors/update_entry.hpp"
 #include "messages/digest.hpp"
 #include "messages/key.hpp"
 
@@ -72,30 +73,28 @@ void keep(action_cache_pointer self, const job_ptr& job, const action_result& re
 }
 
 // The observations that were there, behind the new one.
-artifact extended(const artifact& known, const std::string& observation) {
+expected<std::optional<artifact>> extended(const expected<lookup>& known,
+                                           const std::string& observation) {
+  if (!known) return fail(known.error());
   observation_list all{observation};
-  const auto others = known ? decode_observations(known) : observation_list{};
+  const auto others = known->hit() ? decode_observations(known->value) : observation_list{};
   if (others)
     std::copy_if(others->begin(), others->end(), std::back_inserter(all),
                  [&](const auto& other) { return other != observation; });
   if (all.size() > max_observations) all.resize(max_observations);
-  return encode_observations(all);
+  return std::optional(encode_observations(all));
 }
 
 void keep_observation(action_cache_pointer self, const job_ptr& job, const action_result& result) {
   const auto where = observations_key(job->key);
-  const auto all = extended(job->observations, result.observed);
-  const auto done_so = [=] { finish(self, job, reply_of(result)); };
-  const auto not_kept = [=](const caf::error& why) {
-    finish(self, job, reply_of(result, from_caf(why).text()));
-  };
-  // A put makes other processes drop what they hold in memory: only where there is something.
-  if (job->observations)
-    self->request(owner_of(self, where), answer_timeout, verb::put_v, where, all)
-        .then([=](const done&) { done_so(); }, not_kept);
-  else
-    self->request(owner_of(self, where), answer_timeout, verb::insert_v, where, all)
-        .then([=](insert_outcome) { done_so(); }, not_kept);
+  update_entry(
+      self, owner_of(self, where), where, job->observations,
+      [observed = result.observed](const expected<lookup>& found) {
+        return extended(found, observed);
+      },
+      [=](const expected<update_outcome>& kept) {
+        finish(self, job, reply_of(result, kept ? "" : kept.error().text()));
+      });
 }
 
 // The result before what leads to it.
@@ -151,7 +150,7 @@ void look_again(action_cache_pointer self, const job_ptr& job) {
   self->request(owner_of(self, where), answer_timeout, verb::get_v, where)
       .then(
           [=](const lookup& found) {
-            job->observations = found.value;
+            job->observations = found;
             if (digest_of(found.value) == job->request.seen)
               run(self, job);
             else

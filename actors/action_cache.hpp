@@ -38,7 +38,7 @@ struct action_cache_state {
     std::vector<reply_target<action_reply>> waiters{};
     std::stop_source stop{};
     lease_id lease = 0;
-    artifact observations{}; ///< as they were when the lease was had
+    lookup observations{}; ///< as they were when the lease was granted
   };
   using job_ptr = std::shared_ptr<job>;
 

@@ -16,8 +16,8 @@ std::uint64_t bytes_of(const cache_key& key, const artifact& value) {
 }
 
 // An artifact that was noted before is noted as it is now.
-void replace(artifact_recorder_state::session& one, recorded_artifact& known,
-             const artifact& value) {
+void note_again(artifact_recorder_state::session& one, recorded_artifact& known,
+                const artifact& value) {
   const auto others = one.noted.bytes - bytes_of(known.key, known.value);
   const auto bytes = others + bytes_of(known.key, value);
   if (bytes > one.limits.bytes) return static_cast<void>(++one.noted.left_out);
@@ -43,7 +43,7 @@ void record(artifact_recorder_state& state, std::uint64_t number, const std::str
   const auto& of_type = one.places[type];
   const auto known = of_type.find(key);
   if (known != of_type.end())
-    replace(one, one.noted.artifacts[known->second], value);
+    note_again(one, one.noted.artifacts[known->second], value);
   else
     add(one, type, key, value);
 }

@@ -1,8 +1,8 @@
 #include "actors/autotune_bundler.hpp"
 
-#include "actors/replace.hpp"
 #include "actors/shared_promise.hpp"
 #include "actors/timeouts.hpp"
+#include "actors/update_entry.hpp"
 #include "messages/key.hpp"
 
 #include <algorithm>
@@ -41,9 +41,9 @@ void fill_local(autotune_bundler_pointer self, const tuning_bundle& bundle,
                 const named_cache_ptr& local, const std::shared_ptr<beginning>& begun) {
   begun->open = bundle.size();
   for (const auto& [name, record] : bundle)
-    replace(self, self->state.shards, cache_key(local, key(name).encoded()),
-            artifact::make(encode_record(record)),
-            [begun](const expected<done>&) { end_one(begun); });
+    replace_entry(self, self->state.shards, cache_key(local, key(name).encoded()),
+                  artifact::make(encode_record(record)),
+                  [begun](const expected<update_outcome>&) { end_one(begun); });
 }
 
 void begin_with(autotune_bundler_pointer self, std::uint64_t id, tuning_bundle bundle,
@@ -91,42 +91,36 @@ bool says_more(const tuning_bundle& collected, const tuning_bundle& known) {
   });
 }
 
-// A session that stores its bundle: alone among all that end, here and elsewhere, since each adds
-// to what it finds.
-struct ending {
-  autotune_bundler_state::session ended;
-  lease_id lock = 0;
-  shared_promise<bundle_end> promise;
-};
-using ending_ptr = std::shared_ptr<const ending>;
-
-void end_with(autotune_bundler_pointer self, const ending_ptr& end,
-              const expected<bundle_end>& result) {
-  const auto& shard = self->state.shards.owner_of(end->ended.key);
-  if (end->lock != 0) self->send(shard, verb::release_v, end->lock);
-  if (result)
-    end->promise.deliver(*result);
-  else
-    end->promise.deliver(to_caf(result.error()));
-}
-
-// What others stored meanwhile stays, and what this session collected comes to it.
-void store_union(autotune_bundler_pointer self, const ending_ptr& end, tuning_bundle bundle) {
-  const auto& ended = end->ended;
+// The stored bundle with what the session collected. One that cannot be read is taken for what it
+// was when the session began.
+tuning_bundle union_with(const expected<lookup>& stored,
+                         const autotune_bundler_state::session& ended) {
+  auto bundle = stored ? bundle_in(*stored) : ended.known;
   for (const auto& [name, tuning] : ended.collected)
     bundle.insert_or_assign(name, tuning);
-  const bundle_end answer{bundle.size(), true};
-  self->request(self->state.shards.owner_of(ended.key), answer_timeout, verb::put_v, ended.key,
-                artifact::make(encode_bundle(bundle)))
-      .then([=](const done&) { end_with(self, end, answer); },
-            [=](const caf::error& why) { end_with(self, end, fail(from_caf(why))); });
+  return bundle;
 }
 
-void store(autotune_bundler_pointer self, const ending_ptr& end) {
-  const auto& key = end->ended.key;
-  self->request(self->state.shards.owner_of(key), answer_timeout, verb::get_v, key)
-      .then([=](const lookup& found) { store_union(self, end, bundle_in(found)); },
-            [=](const caf::error&) { store_union(self, end, end->ended.known); });
+// Under the lock of the bundle: sessions that end elsewhere at the same time add to it too.
+void store_union(autotune_bundler_pointer self, autotune_bundler_state::session ended,
+                 const shared_promise<bundle_end>& promise) {
+  const auto key = ended.key;
+  const auto& shard = self->state.shards.owner_of(key);
+  const auto answer = std::make_shared<bundle_end>(bundle_end{0, true});
+  update_under_lock(
+      self, shard, key, without_lock::goes_on, // better stored than not
+      [answer, ended = std::move(ended)](
+          const expected<lookup>& stored) -> expected<std::optional<artifact>> {
+        const auto bundle = union_with(stored, ended);
+        answer->entries = bundle.size();
+        return std::optional(artifact::make(encode_bundle(bundle)));
+      },
+      [answer, promise](const expected<update_outcome>& outcome) {
+        if (outcome)
+          promise.deliver(*answer);
+        else
+          promise.deliver(to_caf(outcome.error()));
+      });
 }
 
 caf::result<bundle_end> finish(autotune_bundler_pointer self, std::uint64_t id) {
@@ -142,15 +136,7 @@ caf::result<bundle_end> finish(autotune_bundler_pointer self, std::uint64_t id) 
     promise.deliver(bundle_end{ended.known.size(), false});
     return promise.promise();
   }
-  const auto key = ended.key;
-  self->request(self->state.shards.owner_of(key), caf::infinite, verb::lock_v, key)
-      .then(
-          [=](const lease_reply& lock) {
-            store(self, std::make_shared<const ending>(ending{ended, lock.lease.take(), promise}));
-          },
-          [=](const caf::error&) { // no lock to be had: better stored than not
-            store(self, std::make_shared<const ending>(ending{ended, 0, promise}));
-          });
+  store_union(self, std::move(node.mapped()), promise);
   return promise.promise();
 }
 

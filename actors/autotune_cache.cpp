@@ -1,8 +1,8 @@
 #include "actors/autotune_cache.hpp"
 
-#include "actors/replace.hpp"
 #include "actors/shared_promise.hpp"
 #include "actors/timeouts.hpp"
+#include "actors/update_entry.hpp"
 
 #include <utility>
 
@@ -59,9 +59,9 @@ void deliver_nothing(const search& asked) {
 void fill_local(autotune_cache_pointer self, const search_ptr& asked, const autotune_found& found) {
   if (!asked->where.local.cache) return asked->promise.deliver(found);
   note(self, asked->where, found.record, asked->notes);
-  replace(self, self->state.config.shards, asked->where.local,
-          artifact::make(encode_record(found.record)),
-          [=](const expected<done>&) { asked->promise.deliver(found); });
+  replace_entry(self, self->state.config.shards, asked->where.local,
+                artifact::make(encode_record(found.record)),
+                [=](const expected<update_outcome>&) { asked->promise.deliver(found); });
 }
 
 void ask_remote(autotune_cache_pointer self, const search_ptr& asked) {
@@ -110,12 +110,13 @@ void save(autotune_cache_pointer self, const autotune_address& where, const auto
   const auto stored = artifact::make(encode_record(record));
   note(self, where, record, notes);
   if (!where.local.cache) return save_remote(self, where, stored, promise);
-  replace(self, self->state.config.shards, where.local, stored, [=](const expected<done>& kept) {
-    if (kept)
-      save_remote(self, where, stored, promise);
-    else
-      promise.deliver(to_caf(kept.error()));
-  });
+  replace_entry(self, self->state.config.shards, where.local, stored,
+                [=](const expected<update_outcome>& kept) {
+                  if (kept)
+                    save_remote(self, where, stored, promise);
+                  else
+                    promise.deliver(to_caf(kept.error()));
+                });
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 #include "actors/guarded_cache.hpp"
 
 #include "actors/timeouts.hpp"
-#include "actors/update_under_lock.hpp"
+#include "actors/update_entry.hpp"
 #include "messages/digest.hpp"
 #include "messages/key.hpp"
 #include "messages/value.hpp"
@@ -134,9 +134,10 @@ void find(guarded_cache_pointer self, const variant_search_ptr& search) {
 
 // The list with the variant in it; nothing when it is there already. A list that cannot be read is
 // an empty one, and replaced.
-expected<std::optional<artifact>> extended_list(const lookup& stored,
+expected<std::optional<artifact>> extended_list(const expected<lookup>& stored,
                                                 const guarded_cache_state::addition& addition) {
-  auto variants = decode_list(stored.value);
+  if (!stored) return fail(stored.error());
+  auto variants = decode_list(stored->value);
   const auto digest = digest_of(addition.guard, addition.value);
   const bool known = std::any_of(variants.begin(), variants.end(),
                                  [&](const auto& line) { return line.digest == digest; });
@@ -150,8 +151,8 @@ expected<std::optional<artifact>> extended_list(const lookup& stored,
 void grow_list(guarded_cache_pointer self, const addition_ptr& addition) {
   const auto list = list_key(addition->key);
   update_under_lock(
-      self, self->state.shards.owner_of(list), list,
-      [addition](const lookup& stored) { return extended_list(stored, *addition); },
+      self, self->state.shards.owner_of(list), list, without_lock::fails,
+      [addition](const expected<lookup>& stored) { return extended_list(stored, *addition); },
       [addition](const expected<update_outcome>& outcome) {
         if (!outcome) return addition->promise.deliver(to_caf(outcome.error()));
         addition->promise.deliver(*outcome == update_outcome::stored ? insert_outcome::inserted

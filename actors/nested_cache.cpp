@@ -1,7 +1,7 @@
 #include "actors/nested_cache.hpp"
 
 #include "actors/timeouts.hpp"
-#include "actors/update_under_lock.hpp"
+#include "actors/update_entry.hpp"
 
 #include <memory>
 #include <utility>
@@ -47,9 +47,10 @@ caf::result<lookup> find(nested_cache_pointer self, const cache_key& key,
 
 // --- put ---------------------------------------------------------------------------------------
 
-expected<std::optional<artifact>> changed_tree(const lookup& found,
+expected<std::optional<artifact>> changed_tree(const expected<lookup>& found,
                                                const nested_cache_state::change& change) {
-  auto tree = tree_of(found);
+  if (!found) return fail(found.error());
+  auto tree = tree_of(*found);
   if (auto set = set_at(tree, change.path, change.what); !set) return fail(set.error());
   return std::optional(artifact::make(encode(tree)));
 }
@@ -66,8 +67,8 @@ caf::result<done> put(nested_cache_pointer self, const cache_key& key, const std
   const auto change = std::make_shared<nested_cache_state::change>(
       nested_cache_state::change{key, std::move(*path), std::move(*what), promise});
   update_under_lock(
-      self, owner_of(self, key), key,
-      [change](const lookup& found) { return changed_tree(found, *change); },
+      self, owner_of(self, key), key, without_lock::fails,
+      [change](const expected<lookup>& found) { return changed_tree(found, *change); },
       [change](const expected<update_outcome>& outcome) {
         if (outcome)
           change->promise.deliver(done{});

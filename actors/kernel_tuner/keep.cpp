@@ -1,5 +1,5 @@
 #include "actors/kernel_tuner/parts.hpp"
-#include "actors/replace.hpp"
+#include "actors/update_entry.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -60,8 +60,8 @@ void store_entry(self_pointer self, const job_ptr& job, const reply_ptr& reply) 
 void store_times(self_pointer self, const job_ptr& job, const reply_ptr& reply) {
   const auto& key = job->request->times_key;
   if (!key.cache) return store_entry(self, job, reply);
-  replace(self, self->state.config.shards, key, artifact::make(encode_times(times_of(*job))),
-          [=](const expected<done>&) { store_entry(self, job, reply); });
+  replace_entry(self, self->state.config.shards, key, artifact::make(encode_times(times_of(*job))),
+                [=](const expected<update_outcome>&) { store_entry(self, job, reply); });
 }
 
 // The tuning first, then the entry: who finds the entry finds both.

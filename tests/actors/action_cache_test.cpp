@@ -199,6 +199,24 @@ TEST_CASE_FIXTURE(fixture, "an observation leads to the result, and the latest c
   CHECK(*decode_observations(both->value) == observation_list{"read 2", "read 1"});
 }
 
+TEST_CASE_FIXTURE(fixture, "an observation is added to a list that another process stores first") {
+  tiers other{*this, directory / "store"};
+  const auto list = actors::observations_key(k);
+  const auto store_theirs = [&] {
+    storage::write_request request{storage::write_kind::insert, storage::entry_key(list)};
+    request.value = encode_observations({"theirs"});
+    other.store->apply(other.store->shard_of(list.disk_hash), {&request, 1});
+    CHECK(request.status == storage::write_status::inserted);
+  };
+  // The first group that is written holds the result, the second the list.
+  one.meddled->before_apply = [&] { one.meddled->before_apply = store_theirs; };
+  const auto reply = run(discovering("a", "ours"));
+  REQUIRE(reply);
+  CHECK(reply->problem == "");
+  const auto both = ask<lookup>(one.shard, verb::get_v, list);
+  CHECK(*decode_observations(both->value) == observation_list{"ours", "theirs"});
+}
+
 TEST_CASE_FIXTURE(fixture, "who has not seen all observations is told to look again") {
   CHECK(run(discovering("a", "read 1"))->ran);
   const auto again = run(discovering("a", "read 1"));

@@ -140,4 +140,32 @@ TEST_CASE_FIXTURE(fixture, "a list that another writer stores past the lock is e
   CHECK(get({{"s0", 1}}).broken == 1);
 }
 
+TEST_CASE_FIXTURE(fixture, "a list that another writer stores again and again is an error") {
+  tiers two{*this, directory.path()};
+  const auto list = derived_key(k, key("variants"));
+  const auto apply = [&](storage::write_kind kind) {
+    storage::write_request request{kind, storage::entry_key(list)};
+    request.value = artifact::make("no list");
+    two.store->apply(two.store->shard_of(list.disk_hash), {&request, 1});
+  };
+  auto& hooks = *one.meddled;
+  const auto insert_theirs = [&] { apply(storage::write_kind::insert); };
+  // Before the list is written it is there, when it is read again it is gone, and so on.
+  hooks.before_apply = [&] {
+    hooks.before_apply = [&] {
+      insert_theirs();
+      hooks.after_apply = [&] {
+        apply(storage::write_kind::erase);
+        hooks.before_apply = insert_theirs;
+      };
+    };
+  };
+  CHECK(insert("s0 == 2", "ours").error().code() == errc::busy);
+  CHECK_FALSE(hooks.before_apply); // it was used
+  // The lock is free: a later insert is listed.
+  apply(storage::write_kind::erase);
+  CHECK(insert("s0 == 2", "ours"));
+  CHECK(get({{"s0", 2}}).found.value.payload() == "ours");
+}
+
 } // namespace guarded_cache_test
