@@ -4,7 +4,7 @@
 // however many processes; each action is compiled once.
 //
 // Owns its work in progress; what it makes goes through the guarded and the autotune cache. Its
-// steps are in tuner/.
+// steps are in actors/kernel_tuner/.
 #pragma once
 
 #include "actors/shard_router.hpp"

@@ -3,7 +3,7 @@
 // server at all. Nothing that goes wrong there is an error here.
 //
 // A pooled, event-based actor: it never blocks. Replies come through an inbox, so that one message
-// tells of many. Its parts stand in actors/remote/.
+// tells of many. Its parts are in actors/remote_tier/.
 #pragma once
 
 #include "actors/ports/log_sink.hpp"

@@ -108,7 +108,7 @@ std::uint64_t epoch_of(state_type& state, const cache_key& key) {
 void tell_views(state_type& state, const cache_key& key, epoch_change epochs) {
   const auto shard = disk_shard_of(state, key);
   for (const auto& view : state.config.all_views)
-    view->advance(shard, epochs.before, epochs.after);
+    view->advance(shard, epochs);
 }
 
 void take_in_write(self_pointer self, const cache_key& key, const artifact& value,

@@ -70,36 +70,45 @@ CLI::App* add_command(CLI::App& app, command_line& line, const char* name, const
   return sub;
 }
 
-void add_entry_command(CLI::App& app, command_line& line, const char* name, const char* help,
-                       bool takes_file, status (*execute)(const config&, const entry_arguments&)) {
+CLI::App* add_entry_command(CLI::App& app, command_line& line, const char* name, const char* help,
+                            status (*execute)(const config&, const entry_arguments&)) {
   auto* sub = add_command(app, line, name, help, line.entry, execute);
   sub->add_option("KEY", line.entry.key, "the entry's key, a text")->required();
-  if (takes_file) {
-    sub->add_option("FILE", line.entry.file, "its content; - is stdin")->required();
-    sub->add_option("--details", line.entry.details,
-                    "keep these details of the key with it, a file of JSON, for explain --stored");
-  }
   sub->add_option("--cache", line.entry.cache, "the named cache")->capture_default_str();
-  if (std::string_view(name) == "get")
-    sub->add_option("-o,--output", line.entry.output, "write to FILE instead of stdout");
+  return sub;
 }
 
-void add_store_command(CLI::App& app, command_line& line, const char* name, const char* help,
-                       status (*execute)(const config&, const store_arguments&)) {
-  auto* sub = add_command(app, line, name, help, line.store, execute);
-  if (std::string_view(name) == "list")
-    sub->add_option("--cache", line.store.cache, "this named cache alone");
+// A command that stores an entry.
+void add_writing_command(CLI::App& app, command_line& line, const char* name, const char* help,
+                         status (*execute)(const config&, const entry_arguments&)) {
+  auto* sub = add_entry_command(app, line, name, help, execute);
+  sub->add_option("FILE", line.entry.file, "its content; - is stdin")->required();
+  sub->add_option("--details", line.entry.details,
+                  "keep these details of the key with it, a file of JSON, for explain --stored");
 }
 
-void add_upkeep_command(CLI::App& app, command_line& line, const char* name, const char* help,
-                        status (*execute)(const config&, const upkeep_arguments&)) {
-  auto* sub = add_command(app, line, name, help, line.upkeep, execute);
-  if (std::string_view(name) == "verify")
-    sub->add_flag("--repair", line.upkeep.repair, "drop what is damaged");
-  if (std::string_view(name) == "evict")
-    sub->add_option("--to", line.upkeep.to, "what the store may take: 0, 500M, 1.5GiB")
-        ->required()
-        ->type_name("SIZE");
+void add_entry_commands(CLI::App& app, command_line& line) {
+  auto* gets = add_entry_command(app, line, "get", "print an entry", get_entry);
+  gets->add_option("-o,--output", line.entry.output, "write to FILE instead of stdout");
+  add_writing_command(app, line, "insert", "store an entry that is not there yet", insert_entry);
+  add_writing_command(app, line, "put", "store an entry, replacing what is there", put_entry);
+  add_entry_command(app, line, "erase", "drop an entry", erase_entry);
+}
+
+void add_store_commands(CLI::App& app, command_line& line) {
+  auto* lists = add_command(app, line, "list", "list a store's entries", line.store, list);
+  lists->add_option("--cache", line.store.cache, "this named cache alone");
+  add_command(app, line, "stats", "show what a store holds", line.store, stats);
+  auto* verifies =
+      add_command(app, line, "verify", "check every byte of a store", line.upkeep, verify);
+  verifies->add_flag("--repair", line.upkeep.repair, "drop what is damaged");
+  auto* evicts =
+      add_command(app, line, "evict", "drop the oldest entries until the store is small enough",
+                  line.upkeep, evict);
+  evicts->add_option("--to", line.upkeep.to, "what the store may take: 0, 500M, 1.5GiB")
+      ->required()
+      ->type_name("SIZE");
+  add_command(app, line, "clear", "drop every entry", line.upkeep, clear);
 }
 
 void add_compile_command(CLI::App& app, command_line& line) {
@@ -280,16 +289,8 @@ void describe(CLI::App& app, command_line& line) {
   app.add_flag("--verbose", line.given.verbose, "log more, to stderr");
   add_compile_command(app, line);
   add_run_command(app, line);
-  add_entry_command(app, line, "get", "print an entry", false, get_entry);
-  add_entry_command(app, line, "insert", "store an entry that is not there yet", true,
-                    insert_entry);
-  add_entry_command(app, line, "put", "store an entry, replacing what is there", true, put_entry);
-  add_entry_command(app, line, "erase", "drop an entry", false, erase_entry);
-  add_store_command(app, line, "list", "list a store's entries", list);
-  add_store_command(app, line, "stats", "show what a store holds", stats);
-  add_upkeep_command(app, line, "verify", "check every byte of a store", verify);
-  add_upkeep_command(app, line, "evict", "drop the oldest entries that nobody asks for", evict);
-  add_upkeep_command(app, line, "clear", "drop every entry", clear);
+  add_entry_commands(app, line);
+  add_store_commands(app, line);
   add_autotune_commands(app, line);
   add_bench_command(app, line);
   add_text_commands(app, line);

@@ -1,10 +1,9 @@
 #include "runtime/fingerprints/contents.hpp"
 
 #include "runtime/fingerprints/files/file_view.hpp"
+#include "runtime/os/in_parallel.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <functional>
 #include <thread>
 
 namespace hearth {
@@ -38,19 +37,11 @@ expected<std::vector<fs::path>> files_below(const fs::path& folder,
   return paths;
 }
 
-// Calls `work` with 0 to `count` - 1, on as many threads as there are cores.
-void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
+// A thread for each core, but for no fewer than so many files.
+std::size_t threads_for(std::size_t files) {
   constexpr std::size_t worth_a_thread = 16;
-  std::atomic<std::size_t> next{0};
-  const auto run = [&] {
-    for (auto i = next.fetch_add(1); i < count; i = next.fetch_add(1))
-      work(i);
-  };
-  const auto most = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < most && i * worth_a_thread < count; ++i)
-    others.emplace_back(run);
-  run();
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  return std::min(cores, 1 + files / worth_a_thread);
 }
 
 } // namespace
@@ -66,7 +57,8 @@ expected<tree_field> field_of_tree(const fs::path& folder,
   const auto paths = files_below(folder, suffixes);
   if (!paths) return fail(paths.error());
   std::vector<expected<file_field>> contents(paths->size());
-  in_parallel(paths->size(), [&](std::size_t i) { contents[i] = field_of_file((*paths)[i]); });
+  in_parallel(paths->size(), threads_for(paths->size()),
+              [&](std::size_t i) { contents[i] = field_of_file((*paths)[i]); });
   tree_field tree;
   for (std::size_t i = 0; i < paths->size(); ++i) {
     if (!contents[i]) return fail(contents[i].error());

@@ -5,9 +5,13 @@
 //   self->request(to.owner, 1s, hearth::verb::get_v, to.key)
 //       .then([](const hearth::lookup& found) { ... }, [](const caf::error& why) { ... });
 //
-// The host's actor system is told our message types (`add_message_types`). Errors that the actors
-// answer are ours: `from_caf` turns them back. An actor that asks for a lease is monitored: when it
-// dies with a lease in hand the next one who waits has it at once.
+// The host's actor system must know our message types (`add_message_types`). Errors in replies are
+// ours: `from_caf` turns them back.
+//
+// A `lease_reply` offers a lease: the receiver calls `reply.lease.take()` and must end the lease
+// with fulfil, abandon or release. An offer that nobody takes, for instance since the request had
+// timed out, gives the lease back when its message is destroyed. When an actor that holds a lease
+// dies, the next waiter gets it at once.
 #pragma once
 
 #include "messages/protocol.hpp"
@@ -15,7 +19,7 @@
 
 namespace hearth {
 
-/// What may be asked of whoever owns a key.
+/// The requests that the owner of a key answers.
 using cache_actor = actor_of<
     // Looks in memory, on disk, then in the remote tier.
     caf::result<lookup>(verb::get, cache_key),
@@ -25,10 +29,10 @@ using cache_actor = actor_of<
     caf::result<done>(verb::put, cache_key, artifact),
     // Drops; whether there was one.
     caf::result<bool>(verb::erase, cache_key),
-    // The artifact, or the lease to make it, or a wait for whoever makes it.
+    // Answers with the artifact or with the lease to make it; waits while another holder makes it.
     caf::result<lease_reply>(verb::acquire, cache_key),
-    // Ends a lease: with the artifact for everybody, with an error for everybody, or with nothing:
-    // then the next one who waits has it.
+    // End a lease: with the artifact or an error for all waiters, or with nothing: then the next
+    // waiter gets the lease.
     caf::result<insert_outcome>(verb::fulfil, lease_id, artifact),
     void(verb::abandon, lease_id, error), void(verb::release, lease_id)>;
 

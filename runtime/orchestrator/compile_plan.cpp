@@ -103,8 +103,10 @@ void ask_for_other_shapes(self_pointer self, const session_ptr& run, std::size_t
 void start(self_pointer self, session_ptr run) {
   for (std::size_t entry = 0; entry < run->entries.size(); ++entry)
     ask(self, run, run->entries[entry], [=](const tune_reply& reply) {
-      complete_request(self, run, run->work.entries[entry].requests.front(), reply);
-      ask_for_other_shapes(self, run, entry, reply);
+      const auto& requests = run->work.entries[entry].requests;
+      const bool serves_others = requests.size() > 1;
+      complete_request(self, run, requests.front(), reply); // after the last one the plan may go
+      if (serves_others) ask_for_other_shapes(self, run, entry, reply);
     });
 }
 

@@ -7,11 +7,9 @@
 #include "runtime/fingerprints/machine/machine.hpp"
 #include "runtime/fingerprints/toolchain/toolchain.hpp"
 #include "runtime/orchestrator/plan_keys.hpp"
+#include "runtime/os/in_parallel.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <set>
-#include <thread>
 #include <utility>
 
 namespace hearth::orchestrator {
@@ -208,17 +206,8 @@ tune_request_ptr make_request(const request_context& context, const plan_entry& 
 // Makes all requests, several at once: each may have to read files or ask the compiler.
 std::vector<tune_request_ptr> make_all(const request_context& context, unsigned at_once) {
   std::vector<tune_request_ptr> requests(context.work.entries.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (auto i = next++; i < requests.size(); i = next++)
-      requests[i] = make_request(context, context.work.entries[i]);
-  };
-  std::vector<std::jthread> helpers;
-  const auto count = std::min<std::size_t>(at_once, requests.size());
-  for (std::size_t i = 1; i < count; ++i)
-    helpers.emplace_back(work);
-  work();
-  helpers.clear();
+  in_parallel(requests.size(), at_once,
+              [&](std::size_t i) { requests[i] = make_request(context, context.work.entries[i]); });
   return requests;
 }
 

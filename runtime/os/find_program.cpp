@@ -71,7 +71,7 @@ expected<std::string> find_program(const std::string& name, std::string_view pat
 
 std::string_view search_path() {
   const char* path = std::getenv("PATH");
-  return path ? path : "/usr/bin:/bin";
+  return path ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
 } // namespace hearth

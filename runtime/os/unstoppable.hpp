@@ -1,12 +1,13 @@
-// Steps that must not stay half done when this process is killed.
-
+// Steps that must not stay half done when this process is killed: the renames that put the outputs
+// of one action in place.
 //
-// Why a child: outputs of one action that come from two runs (an object beside the list of files of
-// another one) make builds wrong without a word, and there is no rename of several files at once. A
-// journal would need somebody who reads it, in a folder that is not ours. What is left between the
-// first rename and the last is a few microseconds of a build that is being interrupted, which is
-// when builds are killed. The child runs no more than `work`: it was written to need nothing that
-// a child which shares its parent's memory must not touch.
+// Why a child process does them: outputs that come from two runs (an object beside the dependency
+// file of another run) make builds wrong without an error, and the system has no rename of several
+// files at once. A journal needs a reader, and the folder is the user's. The time between the first
+// rename and the last is a few microseconds, but builds are killed just when they are busy.
+//
+// Why it is safe: the child shares the parent's memory until it ends (vfork), so it may only do
+// what a signal handler may do. `work` is a plain function that makes system calls.
 #pragma once
 
 namespace hearth {

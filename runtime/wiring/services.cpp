@@ -9,6 +9,7 @@
 #include "actors/kernel_tuner.hpp"
 #include "actors/metrics.hpp"
 #include "actors/nested_cache.hpp"
+#include "runtime/wiring/spawn_blocking.hpp"
 
 #include <caf/actor_cast.hpp>
 
@@ -21,9 +22,7 @@ std::vector<compile_worker_actor> spawn_workers(caf::actor_system& system,
                                                 const service_ports& ports) {
   std::vector<compile_worker_actor> all;
   for (unsigned i = 0; i < ports.workers; ++i)
-    all.push_back(ports.blocking == blocking_actors::own_threads
-                      ? system.spawn<caf::detached>(actors::compile_worker, ports.programs)
-                      : system.spawn(actors::compile_worker, ports.programs));
+    all.push_back(spawn_blocking(system, ports.blocking, actors::compile_worker, ports.programs));
   return all;
 }
 
@@ -42,9 +41,7 @@ metrics_actor spawn_metrics(caf::actor_system& system, const tier_actors& tiers,
                             const service_actors& services, const service_ports& ports) {
   actors::metrics_config config{ports.version, tiers.shards, ports.store, tiers.remote,
                                 services.broker};
-  return ports.blocking == blocking_actors::own_threads
-             ? system.spawn<caf::detached>(actors::metrics, std::move(config))
-             : system.spawn(actors::metrics, std::move(config));
+  return spawn_blocking(system, ports.blocking, actors::metrics, std::move(config));
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "actors/disk_shard.hpp"
 #include "actors/memory_shard.hpp"
+#include "runtime/wiring/spawn_blocking.hpp"
 
 #include <caf/actor_cast.hpp>
 
@@ -15,9 +16,8 @@ std::vector<disk_shard_actor> spawn_disk_shards(caf::actor_system& system,
   std::vector<disk_shard_actor> all;
   const unsigned count = ports.store ? ports.store->shards() : 0;
   for (unsigned i = 0; i < count; ++i)
-    all.push_back(ports.blocking == blocking_actors::own_threads
-                      ? system.spawn<caf::detached>(actors::disk_shard, ports.store, i, ports.log)
-                      : system.spawn(actors::disk_shard, ports.store, i, ports.log));
+    all.push_back(
+        spawn_blocking(system, ports.blocking, actors::disk_shard, ports.store, i, ports.log));
   return all;
 }
 

@@ -26,8 +26,9 @@ std::uint64_t memory_view::seen(unsigned disk_shard) const noexcept {
   return watched_[disk_shard].seen.load(std::memory_order_relaxed);
 }
 
-void memory_view::advance(unsigned disk_shard, std::uint64_t before, std::uint64_t after) noexcept {
-  watched_[disk_shard].seen.compare_exchange_strong(before, after, std::memory_order_acq_rel);
+void memory_view::advance(unsigned disk_shard, epoch_change change) noexcept {
+  watched_[disk_shard].seen.compare_exchange_strong(change.before, change.after,
+                                                    std::memory_order_acq_rel);
 }
 
 void memory_view::refresh() {

@@ -5,6 +5,7 @@
 // owner notes here the epochs up to which it has taken the changes in.
 #pragma once
 
+#include "messages/replies.hpp"
 #include "storage/disk/store.hpp"
 #include "storage/memory/memory_index.hpp"
 
@@ -38,19 +39,17 @@ public:
   }
   /// The epoch that was taken in for this disk shard. Any thread.
   std::uint64_t seen(unsigned disk_shard) const noexcept;
-  /// Takes in a change from `before` to `after` that touches none of this view's entries, or one
-  /// that the owner has carried out. When `before` is not what was seen, nothing happens:
-  /// `refresh` will sort it out. Any thread: the shard that made the change tells all views.
-  void advance(unsigned disk_shard, std::uint64_t before, std::uint64_t after) noexcept;
+  /// Takes in a change that touches none of this view's entries, or one that the owner has carried
+  /// out. When the view has not seen `change.before`, nothing happens: `refresh` drops everything
+  /// then. Any thread: the shard that made the change tells all views.
+  void advance(unsigned disk_shard, epoch_change change) noexcept;
 
   /// Notes a promotion on its way to the owner; false when too many are. Any thread.
   bool begin_promotion() noexcept;
   /// It has arrived.
   void end_promotion() noexcept { promotions_.fetch_sub(1, std::memory_order_relaxed); }
 
-  // --- owner
-
-  /// Drops everything when a disk shard changed behind the owner's back.
+  /// Drops everything when another process changed a disk shard. The owner's thread.
   void refresh();
 
 private:

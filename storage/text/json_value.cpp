@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-struct to_json {
+struct lossless_json {
   expected<json> operator()(std::monostate) const { return json(nullptr); }
   expected<json> operator()(const binary&) const {
     return fail(errc::unsupported, "JSON has no raw bytes");
@@ -97,7 +97,7 @@ expected<value> value_at(const json& from, int depth) {
 
 } // namespace
 
-expected<json> json_of(const value& v) { return std::visit(to_json{}, v.data()); }
+expected<json> json_of(const value& v) { return std::visit(lossless_json{}, v.data()); }
 
 expected<value> value_of(const json& from) { return value_at(from, 1); }
 

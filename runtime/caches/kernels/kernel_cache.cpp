@@ -29,16 +29,16 @@ struct kernel_cache::shared {
 expected<kernel_cache> kernel_cache::open(runtime& in, const kernel_cache_options& options) {
   auto parts = std::make_shared<shared>();
   parts->core = internals::core(in).shared_from_this();
-  const auto inside = parts->core->enter_system();
-  if (!inside) return fail(inside.error());
   actors::kernel_cache_config config;
   config.max_kernels = options.max_kernels;
-  config.shards = parts->core->shards();
-  if (!options.kept_in.empty()) {
+  if (!options.kept_in.empty()) { // it may log, and the host's logger may shut the runtime down
     auto kept = in.open(options.kept_in);
     if (!kept) return fail(kept.error());
     config.kept_in = internals::name(*kept);
   }
+  const auto inside = parts->core->enter_system();
+  if (!inside) return fail(inside.error());
+  config.shards = parts->core->shards();
   const logger_guard guard;
   parts->actor = wiring::spawn_kernel_cache(parts->core->system(), std::move(config));
   parts->core->adopt(caf::actor_cast<caf::actor>(parts->actor));

@@ -75,7 +75,7 @@ status say_no(const error& why) {
 // --- shown -------------------------------------------------------------------------------------
 
 json json_of(const std::string& name, const autotune_record& record) {
-  auto object = to_json(value{to_fields(record)});
+  auto object = display_json(value{to_fields(record)});
   object["name"] = name;
   return object;
 }
@@ -86,7 +86,7 @@ std::string arguments_text(const autotune_record& record) {
     text += (text.empty() ? "" : " ") + name + "=" + one;
   };
   for (const auto& [name, argument] : record.config.arguments)
-    add(name, to_json(argument).dump(-1, ' ', false, json::error_handler_t::replace));
+    add(name, display_json(argument).dump(-1, ' ', false, json::error_handler_t::replace));
   if (record.config.num_warps) add("num_warps", std::to_string(*record.config.num_warps));
   if (record.config.num_stages) add("num_stages", std::to_string(*record.config.num_stages));
   return text;

@@ -138,7 +138,7 @@ json json_of(const request_report& request) {
     sizes[name] = size;
   auto rejected = json::array();
   for (const auto& r : result.rejected)
-    rejected.push_back({{"config", to_json(value{r.config})}, {"reason", r.reason}});
+    rejected.push_back({{"config", display_json(value{r.config})}, {"reason", r.reason}});
   const auto or_null = [](bool present, json v) { return present ? std::move(v) : json(nullptr); };
   const bool good = result.status != tune_status::failed;
   return {
@@ -146,7 +146,7 @@ json json_of(const request_report& request) {
       {"sizes", std::move(sizes)},
       {"guard", or_null(request.guard.has_value(), request.guard.value_or(0))},
       {"status", to_string(result.status)},
-      {"config", or_null(good, to_json(value{result.config}))},
+      {"config", or_null(good, display_json(value{result.config}))},
       {"time_us", or_null(good, static_cast<double>(result.time_ns) / 1e3)},
       {"slowest_time_us", or_null(good, static_cast<double>(result.slowest_time_ns) / 1e3)},
       {"error", or_null(!result.problem.empty(), result.problem)},

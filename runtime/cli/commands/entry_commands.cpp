@@ -85,7 +85,7 @@ status show(const entry_arguments& arguments, const lookup& found) {
                 {"tier", to_string(found.from)},
                 {"bytes", payload.size()}};
     const auto metadata = found.value.metadata();
-    if (metadata) result["metadata"] = to_json(value{*metadata});
+    if (metadata) result["metadata"] = display_json(value{*metadata});
     if (!to_file) result["payload_base64"] = base64(payload);
     return print(dump(result), yes);
   }

@@ -30,7 +30,7 @@ status print_key(const structural_key& key, const key_arguments& arguments) {
   return print(text + key.text() + "\n", yes);
 }
 
-json to_json(const difference& one) {
+json display_json(const difference& one) {
   json object{{"path", one.path}, {"kind", to_string(one.kind)}};
   if (one.kind == difference_kind::moved) {
     object["value"] = one.first;
@@ -53,7 +53,7 @@ status show(const std::vector<difference>& found, const explain_arguments& argum
   }
   auto places = json::array();
   for (const auto& one : found)
-    places.push_back(to_json(one));
+    places.push_back(display_json(one));
   about["equal"] = found.empty();
   about["differences"] = std::move(places);
   return print(dump(about), ending);

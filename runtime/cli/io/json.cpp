@@ -8,7 +8,7 @@ namespace hearth::cli {
 
 std::string base64(std::string_view bytes) { return storage::encode_base64(bytes); }
 
-nlohmann::json to_json(const value& v) {
+nlohmann::json display_json(const value& v) {
   struct visitor {
     nlohmann::json operator()(std::monostate) const { return nullptr; }
     nlohmann::json operator()(bool b) const { return b; }
@@ -19,13 +19,13 @@ nlohmann::json to_json(const value& v) {
     nlohmann::json operator()(const value::array& items) const {
       auto result = nlohmann::json::array();
       for (const auto& item : items)
-        result.push_back(to_json(item));
+        result.push_back(display_json(item));
       return result;
     }
     nlohmann::json operator()(const value::map& members) const {
       auto result = nlohmann::json::object();
       for (const auto& [name, member] : members)
-        result[name] = to_json(member);
+        result[name] = display_json(member);
       return result;
     }
   };

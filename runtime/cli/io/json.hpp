@@ -1,4 +1,4 @@
-// Values as JSON. Pure functions.
+// What commands print as JSON. Pure functions.
 #pragma once
 
 #include "messages/value.hpp"
@@ -10,8 +10,9 @@
 
 namespace hearth::cli {
 
-/// Bytes become `{"base64": "..."}`.
-nlohmann::json to_json(const value& v);
+/// A value for people to read; it never fails. Bytes become `{"base64": "..."}`, a number that is
+/// not finite becomes null. What is read back later is written by `json_of` (storage/text).
+nlohmann::json display_json(const value& v);
 
 /// RFC 4648, padded.
 std::string base64(std::string_view bytes);

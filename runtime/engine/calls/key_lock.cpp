@@ -7,8 +7,9 @@
 
 namespace hearth {
 
-key_lock::key_lock(std::shared_ptr<runtime_core> core, cache_key at)
+key_lock::key_lock(std::shared_ptr<runtime_core> core, shutdown_gate::pass inside, cache_key at)
     : core_(std::move(core))
+    , inside_(std::move(inside))
     , at_(std::move(at))
     , self_(std::make_unique<caf::scoped_actor>(core_->system())) {}
 
@@ -18,10 +19,10 @@ key_lock::~key_lock() {
 }
 
 expected<key_lock> key_lock::take(std::shared_ptr<runtime_core> core, const cache_key& at) {
-  const auto inside = core->enter_system();
+  auto inside = core->enter_system();
   if (!inside) return fail(inside.error());
   const logger_guard guard;
-  key_lock made(std::move(core), at);
+  key_lock made(std::move(core), std::move(*inside), at);
   std::optional<error> problem;
   (*made.self_)
       ->request(made.core_->shards().owner_of(at), caf::infinite, verb::lock_v, at)

@@ -1,5 +1,5 @@
-// Mutual exclusion by key, across threads and processes: for what is read, changed and put back.
-// The caller's thread waits for whoever holds it.
+// Mutual exclusion by key, across threads and processes: for an entry that is read, changed and put
+// back. The caller's thread waits until the holder releases the lock.
 #pragma once
 
 #include "runtime/engine/core.hpp"
@@ -10,7 +10,8 @@
 
 namespace hearth {
 
-/// Held while it lives; a process that dies loses it.
+/// Held while the object lives; a process that dies loses it. A shutdown of the runtime waits for
+/// it.
 class key_lock {
 public:
   /// Errors: `closed`, `forked`; what the memory shard says.
@@ -21,9 +22,10 @@ public:
   ~key_lock();
 
 private:
-  key_lock(std::shared_ptr<runtime_core> core, cache_key at);
+  key_lock(std::shared_ptr<runtime_core> core, shutdown_gate::pass inside, cache_key at);
 
   std::shared_ptr<runtime_core> core_;
+  shutdown_gate::pass inside_; // a shutdown waits until the lock goes
   cache_key at_;
   std::unique_ptr<caf::scoped_actor> self_; // who holds the lease; null: moved from
   lease_id lease_ = 0;

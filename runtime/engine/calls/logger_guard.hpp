@@ -1,6 +1,7 @@
 // CAF leaves its system's logger with each thread that spawns or asks actors, until that thread
-// ends, and the system's destructor waits for it. This takes the logger back, so that a runtime
-// can shut down while threads that used it live on. On the stack, above what spawns or asks.
+// ends, and the system's destructor waits for it. The guard gives the thread back the logger that
+// it had, so that a runtime can shut down while threads that used it live on. On the stack, above
+// the code that spawns or asks.
 #pragma once
 
 #include <caf/logger.hpp>

@@ -54,24 +54,26 @@ std::string_view path_variable(const std::vector<std::string>& environment) {
 
 value texts(std::span<const std::string> list) { return value::array(list.begin(), list.end()); }
 
+expected<std::string> find_in_path(const std::string& name, std::string_view path,
+                                   const std::string& directory) {
+  // An empty PATH would be the current folder.
+  if (path.empty())
+    return fail(errc::program_not_found, "cannot run " + name + ": PATH is not set");
+  return find_program(name, path, directory);
+}
+
 // Where PATH has a program; empty when nowhere, or without a PATH.
 std::string in_path(const std::string& name, std::string_view path, const std::string& directory) {
-  if (path.empty()) return {};
-  return find_program(name, path, directory).value_or(std::string());
+  return find_in_path(name, path, directory).value_or(std::string());
 }
 
 expected<std::string> find_compiler(const toolchain_request& request, std::string_view path) {
   const auto& name = request.compiler;
   if (name.empty()) return fail(errc::invalid_argument, "the plan names no compiler; name one");
-  if (name.find('/') == std::string::npos) {
-    auto found = in_path(name, path, request.directory);
-    if (found.empty())
-      return fail(errc::not_found, "no compiler " + name + " in PATH; install it or name another");
-    return found;
-  }
-  auto found = path_in(request.directory, name);
-  if (!is_program(found))
-    return fail(errc::not_found, "no compiler at " + found + "; correct the plan's `compiler`");
+  auto found = name.find('/') == std::string::npos
+                   ? find_in_path(name, path, request.directory)
+                   : find_program(path_in(request.directory, name), path, "");
+  if (!found) return fail(found.error().within("the plan's compiler"));
   return found;
 }
 

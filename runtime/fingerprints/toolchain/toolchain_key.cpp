@@ -29,8 +29,7 @@ expected<key_field> tree_part(const source_tree& tree) {
 
 expected<key_field> compiler_part(const std::string& name) {
   const auto path = find_program(name, search_path(), "");
-  if (!path)
-    return fail(errc::not_found, "there is no compiler '" + name + "' in PATH; install it");
+  if (!path) return fail(path.error());
   return file_part(*path);
 }
 

@@ -42,13 +42,15 @@ public:
 
   run_result run() {
     run_result result;
-    for (const auto& one : script_.statements) {
-      try {
+    const statement* now = nullptr;
+    try {
+      for (const auto& one : script_.statements) {
+        now = &one;
         carry_out(one);
-      } catch (const failed& why) {
-        result.failure = report(one, why);
-        break;
       }
+      expect_no_other_errors();
+    } catch (const failed& why) {
+      result.failure = report(*now, why);
     }
     result.passed = result.failure.empty();
     result.trace = trace_;
@@ -60,6 +62,7 @@ private:
   struct question {
     std::string label, client;
     simulation::answer_ptr slot;
+    bool is_expected = false; ///< some expectation was about the answer
   };
 
   void carry_out(const statement& one) {
@@ -508,6 +511,8 @@ private:
 
   void run(const expect_answer& what) {
     const auto& slot = answer(what.label);
+    for (auto& one : asked_)
+      if (one.slot.get() == &slot) one.is_expected = slot.is_there;
     const auto fits = [&](const std::string& pattern) {
       return pattern == "waiting" ? !slot.is_there : slot.is_there && matches(pattern, slot.text);
     };
@@ -518,10 +523,29 @@ private:
     throw failed{wanted, slot.is_there ? slot.text : "no answer yet"};
   }
 
+  // A script that meets errors says so.
+  void expect_no_other_errors() const {
+    for (const auto& one : asked_)
+      if (!one.is_expected && one.slot->is_there && one.slot->text.starts_with("error "))
+        throw failed{"no error that nothing expects, to the end of the script",
+                     one.label + " has " + one.slot->text};
+  }
+
   std::uint64_t figure_of(const expect_figure& what) {
-    if (world_.has_host(what.of.owner) && what.of.part == "disk") return disk_figure(what);
     if (world_.has_remote(what.of.owner)) return server_figure(what);
-    auto& of = process(what.of.owner);
+    if (!world_.has_host(what.of.owner)) return process_figure(what, process(what.of.owner));
+    return what.of.part == "disk" ? disk_figure(what) : host_figure(what);
+  }
+
+  // Of all processes of a host together.
+  std::uint64_t host_figure(const expect_figure& what) {
+    std::uint64_t sum = 0;
+    for (const auto& [name, one] : world_.processes())
+      if (world_.host_of(name) == what.of.owner) sum += process_figure(what, *one);
+    return sum;
+  }
+
+  static std::uint64_t process_figure(const expect_figure& what, simulated_process& of) {
     std::optional<std::uint64_t> found;
     if (what.of.part == "store")
       found = of.store_figure(what.figure);

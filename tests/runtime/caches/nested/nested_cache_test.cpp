@@ -37,9 +37,9 @@ TEST_CASE_FIXTURE(on_disk,
   REQUIRE(tree.set({"gemm", "64x64", "tf32"}, 1.25));
   CHECK(**tree.lookup({"gemm", "64x64", "tf32"}) == value(1.25));
   CHECK(tree.set({"gemm", "64x64", "tf32", "deeper"}, 1).error().code() == errc::invalid_argument);
-  CHECK(*tree.to_json() == "{\n  \"gemm\": {\n    \"64x64\": {\n      \"fp32\": 2.5,\n      "
+  CHECK(*tree.display_json() == "{\n  \"gemm\": {\n    \"64x64\": {\n      \"fp32\": 2.5,\n      "
                            "\"tf32\": 1.25\n    }\n  }\n}");
-  CHECK(*tree_in(rt, "another system").to_json() == "{}");
+  CHECK(*tree_in(rt, "another system").display_json() == "{}");
 }
 
 TEST_CASE("the actor of an open nested or kernel cache ends with its last handle") {

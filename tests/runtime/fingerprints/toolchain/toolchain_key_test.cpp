@@ -116,7 +116,7 @@ TEST_CASE_FIXTURE(toolchain_fixture,
         "invalid_argument: two parts of a toolchain are named 'core'");
   wrong = parts();
   wrong.compilers = {"no-such-compiler"};
-  CHECK(toolchain_key(wrong).get().error().code() == errc::not_found);
+  CHECK(toolchain_key(wrong).get().error().code() == errc::program_not_found);
   wrong = parts();
   wrong.trees[0].folder = directory / "nowhere";
   CHECK(toolchain_key(wrong).get().error().code() == errc::not_found);
@@ -124,13 +124,29 @@ TEST_CASE_FIXTURE(toolchain_fixture,
 
 TEST_CASE_FIXTURE(toolchain_fixture,
                   "a tree of many files is the same however many threads read it") {
+  // Read as one, on as many threads as there are cores; and a folder at a time: each has too few
+  // files for a second thread.
+  constexpr int folders = 20;
   for (int i = 0; i < 200; ++i)
-    write("many/f" + std::to_string(i % 7) + "/" + std::to_string(i), std::to_string(i));
+    for (const std::string copy : {"many", "few"})
+      write(copy + "/f" + std::to_string(i % folders) + "/" + std::to_string(i), std::to_string(i));
   const auto tree = field_of_tree(directory / "many");
   REQUIRE(tree);
   CHECK(tree->files.size() == 200);
   CHECK(tree->files.at("f3/3").content == sha256("3"));
   CHECK(tree->files.at("f3/3").bytes == 1);
+  std::size_t files = 0;
+  for (int i = 0; i < folders; ++i) {
+    const auto name = "f" + std::to_string(i);
+    const auto alone = field_of_tree(directory / "few" / name);
+    REQUIRE(alone);
+    for (const auto& [file, field] : alone->files) {
+      CHECK(tree->files.at(name + "/" + file).content == field.content);
+      CHECK(tree->files.at(name + "/" + file).bytes == field.bytes);
+      ++files;
+    }
+  }
+  CHECK(files == 200);
 }
 
 TEST_CASE("B1: a machine is known by platform processor system compilers and driver") {

@@ -63,11 +63,15 @@ TEST_CASE("a compiler that is not there is an error that names it") {
   workbench bench;
   bench.compiler = "no-such-compiler";
   REQUIRE_FALSE(bench.identify());
-  CHECK(bench.identify().error().code() == errc::not_found);
+  CHECK(bench.identify().error().code() == errc::program_not_found);
   CHECK(bench.identify().error().text().find("no-such-compiler") != std::string::npos);
-  for (const auto* name : {"./no-such-compiler", "/nowhere/g++", "."}) {
+  for (const auto* name : {"./no-such-compiler", "/nowhere/g++"}) {
     bench.compiler = name;
-    CHECK(bench.identify().error().code() == errc::not_found);
+    CHECK(bench.identify().error().code() == errc::program_not_found);
+  }
+  for (const auto* name : {".", "/dev/null"}) {
+    bench.compiler = name;
+    CHECK(bench.identify().error().code() == errc::program_refused);
   }
   bench.compiler = "";
   CHECK(bench.identify().error().code() == errc::invalid_argument);
