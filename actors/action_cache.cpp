@@ -30,7 +30,7 @@ const memory_shard_actor& owner_of(action_cache_pointer self, const cache_key& k
 
 // --- the end of a job --------------------------------------------------------------------------
 
-// Nobody joins it any more.
+// Requests that arrive from now on start a new job.
 void forget(action_cache_pointer self, const job_ptr& job) {
   const auto at = self->state.jobs.find(name_of(job->key, job->request));
   if (at != self->state.jobs.end() && at->second == job) self->state.jobs.erase(at);
@@ -97,7 +97,7 @@ void keep_observation(action_cache_pointer self, const job_ptr& job, const actio
       });
 }
 
-// The result before what leads to it.
+// Stores the result first, then the observation that leads to it.
 void keep_observed(action_cache_pointer self, const job_ptr& job, const action_result& result) {
   const auto where = observed_key(job->key, result.observed);
   self->request(owner_of(self, where), answer_timeout, verb::insert_v, where, encode_result(result))
@@ -144,7 +144,7 @@ void answer_found(action_cache_pointer self, const job_ptr& job, const artifact&
             [=](const caf::error& why) { finish(self, job, fail(from_caf(why))); });
 }
 
-// With the lease: somebody may have observed other inputs in between, which the asker has to check.
+// Called with the lease held. Another process may have added observations; the caller checks them.
 void look_again(action_cache_pointer self, const job_ptr& job) {
   const auto where = observations_key(job->key);
   self->request(owner_of(self, where), answer_timeout, verb::get_v, where)
@@ -164,7 +164,7 @@ void go_on(action_cache_pointer self, const job_ptr& job, const lease_reply& rep
   if (reply.found.hit())
     answer_found(self, job, reply.found.value);
   else if (!is_wanted(*job))
-    finish(self, job, fail(errc::cancelled, "everybody who asked has given up"));
+    finish(self, job, fail(errc::cancelled, "every caller of this action has given up"));
   else if (discovers(job->request))
     look_again(self, job);
   else
@@ -194,7 +194,8 @@ void start(action_cache_pointer self, const cache_key& key, const action_request
     ask_for_lease(self, job, verb::acquire_v);
 }
 
-// Ends what nobody waits for. Whoever asks from now on waits until it is gone, then has it run.
+// Cancels every run of the key that has no waiter left. A later request starts a new job, which
+// waits for the lease of the cancelled one.
 void withdraw(action_cache_pointer self, const cache_key& key) {
   auto& jobs = self->state.jobs;
   for (auto at = jobs.begin(); at != jobs.end();) {

@@ -1,6 +1,6 @@
-// action_cache: results of actions. Whoever asks for an action gets its result from the tiers, or
-// has it run by the broker: once, however many ask meanwhile, under a lease that other processes
-// and hosts respect.
+// action_cache: results of actions. A request is answered from the tiers when the result is stored;
+// otherwise the broker runs the action. Concurrent requests for one action share one run, under a
+// lease that other processes and hosts respect.
 //
 // Owns the actions that are under way. An action that discovers inputs has an entry of observations
 // under its key, and a result under (key, digest of one observation); others have their result

@@ -15,7 +15,7 @@ std::uint64_t bytes_of(const cache_key& key, const artifact& value) {
   return key.bytes.size() + value.metadata_bytes().size() + value.payload().size();
 }
 
-// An artifact that was noted before is noted as it is now.
+// Notes an artifact; one that the session holds already is replaced by the new one.
 void note_again(artifact_recorder_state::session& one, recorded_artifact& known,
                 const artifact& value) {
   const auto others = one.noted.bytes - bytes_of(known.key, known.value);

@@ -43,7 +43,8 @@ std::optional<autotune_found> found_in(const lookup& found, const autotune_choic
   return autotune_found{std::move(*best), std::move(*record), found.from};
 }
 
-// An entry that hit is noted whatever it says: a bundle has what the local cache has.
+// Notes every hit in the local cache for the session, whether or not it fits these candidates: the
+// bundle then holds the same entries as the local cache.
 void note_hit(autotune_cache_pointer self, const search& asked, const lookup& found) {
   if (!found.hit()) return;
   const auto record = decode_record(found.value.payload());
@@ -95,7 +96,7 @@ void ask_local(autotune_cache_pointer self, const search_ptr& asked) {
 
 // --- save --------------------------------------------------------------------------------------
 
-// To the remote tier only behind: nobody waits for it.
+// The remote tier is written behind: the caller does not wait for it.
 void save_remote(autotune_cache_pointer self, const autotune_address& where, const artifact& stored,
                  const shared_promise<done>& promise) {
   if (!where.remote.cache) return promise.deliver(done{});

@@ -42,7 +42,7 @@ struct disk_shard_state {
   unsigned shard = 0;
   log_sink log;
   std::vector<pending_write> pending; ///< the group that is being collected
-  bool group_is_due = false;          ///< a `group` message is in the mailbox
+  bool group_is_due = false;          ///< a `write` message is in the mailbox
   bool failure_was_logged = false;    ///< one line for a full disk, not one an insert
 };
 using disk_shard_pointer = disk_shard_actor::stateful_pointer<disk_shard_state>;

@@ -48,7 +48,7 @@ caf::result<std::int64_t> save(kernel_cache_pointer self, const std::string& tex
   const auto finish = [self, reply, graph = *graph, spec] {
     reply.deliver(add(self->state, graph, spec));
   };
-  // That it cannot be kept is said in the log by the tier; here the kernel serves all the same.
+  // A failed insert is logged by the tier; the kernel is usable in this process all the same.
   self->request(state.config.shards.owner_of(key), answer_timeout, verb::insert_v, key, spec)
       .then([finish](insert_outcome) { finish(); }, [finish](const caf::error&) { finish(); });
   return reply.promise();

@@ -42,7 +42,7 @@ tune_status status_of(tier found) {
   return tune_status::disk;
 }
 
-// The family's lease goes to the next who waits for it, and another entry may be made.
+// Releases the family's lease to its next waiter and starts the next queued entry.
 void end_job(self_pointer self, const job_ptr& job) {
   const auto& shards = self->state.config.shards;
   if (job->lease != 0)
@@ -111,7 +111,7 @@ namespace {
 
 // --- from a request to a job -------------------------------------------------------------------
 
-// With the family's lease: somebody may have made it in between.
+// Called with the family's lease held: another process may have stored the entry meanwhile.
 void look_again(self_pointer self, const job_ptr& job) {
   const auto& request = *job->request;
   self->request(self->state.config.guarded, answer_timeout, verb::get_v, request.key, request.sizes)

@@ -33,7 +33,8 @@ struct kernel_tuner_config {
   compile_broker_actor broker;
   guarded_cache_actor guarded;
   autotune_cache_actor autotune;
-  /// Entries that are made at once; more wait, so that processes share the work of one plan.
+  /// Entries that are tuned concurrently; the others wait, so that several processes can share one
+  /// plan.
   std::size_t max_at_once = 2;
 };
 
@@ -45,7 +46,7 @@ struct kernel_tuner_state {
     artifact library;         ///< once it is compiled
     std::int64_t time_ns = 0; ///< once it is measured
     std::string reason;       ///< why it is left out; empty for a good one
-    bool is_config = true;    ///< the candidate is to blame, not the machine
+    bool is_config = true;    ///< the candidate failed by itself; false: the machine made it fail
     bool is_right = false;    ///< its results were compared with the reference's
   };
 
@@ -57,8 +58,8 @@ struct kernel_tuner_state {
     bool is_untuned = false; ///< it is kept apart from those that were chosen by their time
     std::int64_t start_ns = 0;
     std::vector<trying> candidates;
-    std::size_t open = 0;       ///< candidates of this step whose fate is not known yet
-    std::function<void()> next; ///< when it is
+    std::size_t open = 0;       ///< candidates of this step that are not finished
+    std::function<void()> next; ///< called when `open` is 0
     contest rounds;
     std::optional<coordinate_descent> descent;
     choice_times known; ///< what was measured of the family before
@@ -67,7 +68,8 @@ struct kernel_tuner_state {
   kernel_tuner_state() = default;
   kernel_tuner_state(const kernel_tuner_state&) = delete;
   kernel_tuner_state& operator=(const kernel_tuner_state&) = delete;
-  /// What a job does next holds the job: an actor that is ended in the middle lets go of both.
+  /// `next` holds the job that owns it. Clearing it here breaks the cycle when the actor ends
+  /// early.
   ~kernel_tuner_state() {
     for (const auto& one : jobs)
       one->next = nullptr;

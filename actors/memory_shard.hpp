@@ -39,7 +39,7 @@ struct memory_shard_config {
   std::chrono::milliseconds shortest_fleet_poll{5}; ///< for a lease that another host holds
   std::chrono::milliseconds longest_fleet_poll{200};
   std::chrono::milliseconds first_reclaim{
-      50}; ///< when what readers held is looked at again; doubles
+      50}; ///< before removed entries are scanned again; doubles
   log_sink log;
 };
 
@@ -73,17 +73,17 @@ struct memory_shard_state {
     lease_id id = 0;
     caf::actor_addr holder;
     std::deque<waiter> waiters;
-    std::size_t prune_at = 8; ///< so many waiters: leave out those who gave up
+    std::size_t prune_at = 8; ///< at this many waiters, those that gave up are removed
   };
 
   /// A look below memory.
   struct load_record {
     std::vector<reply_target<lookup>> waiters;
     std::uint64_t epoch = 0; ///< of the disk shard, when it began
-    /// So many of them asked before the disk had been looked at. The others asked while the remote
-    /// tier was looking: another process may have stored the entry before they did.
+    /// The number of waiters that joined before the disk answered. Later ones joined during the
+    /// remote lookup: another process may have stored the entry before they asked.
     std::size_t before_disk = 0;
-    /// The entry was put or erased since: what the remote tier says may be what was there before.
+    /// A put or erase began after this load: the remote tier may return the old value.
     bool overtaken = false;
   };
   using load_ptr = std::shared_ptr<load_record>;
@@ -106,9 +106,9 @@ struct memory_shard_state {
   std::chrono::milliseconds reclaim_interval{50};
   /// What memory took in while the disk failed: stored when it answers again, one by one.
   std::unordered_set<cache_key, cache_key_hash> unpersisted;
-  std::deque<cache_key> unpersisted_in_order; ///< and some that are not to be stored any more
+  std::deque<cache_key> unpersisted_in_order; ///< in retry order; may hold keys that were forgotten
   bool retry_is_due = false;
-  bool is_retrying = false; ///< one more is on its way to the disk
+  bool is_retrying = false; ///< an insert of one of them is in flight
   std::uint64_t unpersisted_count() const noexcept {
     return unpersisted.size() + (is_retrying ? 1 : 0);
   }

@@ -1,6 +1,6 @@
-// remote_tier: what a runtime knows of the remote tier. It looks entries up, writes behind, holds
-// the fleet's leases for this process, and decides by a breaker whether anybody waits for the
-// server at all. Nothing that goes wrong there is an error here.
+// remote_tier: this process's view of the remote server. It looks entries up, writes behind, holds
+// the fleet leases of this process, and owns the circuit breaker. A failure of the server is a miss
+// or a dropped write, never an error.
 //
 // A pooled, event-based actor: it never blocks. Replies come through an inbox, so that one message
 // tells of many. Its parts are in actors/remote_tier/.
@@ -40,9 +40,9 @@ struct remote_tier_config {
   std::string prefix = "hearth";        ///< of every name
   storage::signing_keys keys;
   remote_mode mode = remote_mode::read_write;
-  std::chrono::milliseconds deadline{100};        ///< of everything that somebody waits for
+  std::chrono::milliseconds deadline{100};        ///< of lookups and leases
   std::chrono::milliseconds write_deadline{5000}; ///< of a write
-  std::chrono::milliseconds probe_deadline{1000}; ///< of a probe that nobody waits for
+  std::chrono::milliseconds probe_deadline{1000}; ///< of a probe, which no request waits for
   std::chrono::milliseconds ttl{0};               ///< of entries; zero: for ever
   std::chrono::milliseconds lease_time{30'000};   ///< without renewal
   std::uint64_t max_value_bytes = std::uint64_t{64} << 20;

@@ -14,9 +14,10 @@
 
 namespace hearth::actors {
 
-/// The response that an actor owes to a request. Copies share it: it is delivered once, and says
-/// `closed` when the last copy goes without, as it does when the actor ends. (CAF 0.17 answers
-/// nothing to a request whose promise is dropped, so that who asked waits for ever.)
+/// The response that an actor has to deliver for a request. Copies share it; the first delivery
+/// counts. If the last copy is destroyed without a delivery (for example because the actor ended),
+/// the caller gets `closed`. CAF 0.17 sends nothing when a promise is dropped, so the caller would
+/// wait for ever.
 template <class... Ts>
 class shared_promise {
 public:
@@ -41,7 +42,7 @@ private:
     end& operator=(const end&) = delete;
     ~end() {
       if (promise.pending())
-        promise.deliver(to_caf({errc::closed, "the actor asked ended before it answered"}));
+        promise.deliver(to_caf({errc::closed, "the actor ended before it answered this request"}));
     }
     promise_type promise;
   };

@@ -1,5 +1,5 @@
-// Lets a thread that is none of CAF's workers run the actors that it wakes, as a worker does: what
-// one of its messages sets off goes on here, and no other thread has to be woken for it.
+// Lets a thread outside CAF's thread pool run the actors that it wakes, as a CAF worker does. What
+// follows from a message then runs on this thread, without waking another one.
 #pragma once
 
 #include <caf/actor_system.hpp>

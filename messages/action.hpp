@@ -1,5 +1,5 @@
-// An action: a program to run where nobody else works, and the files it has to make there; and what
-// came of it, which is what a cache keeps of it. Plain values; pure functions, any thread.
+// An action: a program that runs in a private directory and the files that it has to make there;
+// and its result, which a cache keeps. Plain values; pure functions, any thread.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -53,8 +53,8 @@ struct action_request {
   /// known of the inputs that nobody declared, as bytes that `observed` holds. An error says why
   /// the result must not be kept. Any thread.
   std::function<expected<std::string>(std::string_view dependencies)> observe{};
-  /// Digest of the observations that whoever asks has seen and that did not hold; empty: there were
-  /// none. Somebody may have added others: then nothing is run.
+  /// Digest of the observations that the caller has checked and found outdated; empty: there were
+  /// none. If the stored observations differ from these, nothing is run and the reply says `again`.
   std::string seen{};
   bool keep_failures = false; ///< exit statuses other than 0 are kept too
   std::stop_token stop{};     ///< requested: what runs of it is killed
@@ -76,7 +76,7 @@ struct action_result {
 /// What the action cache answers.
 struct action_reply {
   action_result result;
-  bool ran = false;    ///< for this asker or for another who asked meanwhile; else it was found
+  bool ran = false;    ///< by this or a concurrent request; else it was found
   bool again = false;  ///< there are observations that the asker has not seen: look again
   std::string problem; ///< why it was not kept, or nothing
 };

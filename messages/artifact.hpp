@@ -61,8 +61,8 @@ private:
 
 /// A reference to an immutable payload and its metadata; 16 bytes.
 ///
-/// One that comes from a hit in memory may be held by a hazard slot instead of a count: then it
-/// owns the slot, and clears it when it goes. A copy always counts.
+/// An artifact from a memory hit may hold a hazard slot instead of a reference count; its
+/// destructor clears the slot. A copy always takes a count.
 class artifact {
 public:
   using hazard_slot = std::atomic<const void*>;

@@ -1,5 +1,5 @@
-// A result on its way from an actor to a caller that is no actor: the caller keeps the
-// `completion_source`, the message carries the `completion`.
+// A result on its way from an actor to a caller that is no actor. The caller keeps the
+// `completion_state`, the message carries the `completion`.
 //
 // Any thread may deliver, wait, or give up. Exactly one delivery is accepted; when the last
 // completion goes without one (the actor died, the message was dropped), the caller gets `closed`.
@@ -33,7 +33,8 @@ public:
   completion_state& operator=(const completion_state&) = delete;
   virtual ~completion_state() = default;
 
-  /// False when the caller has given up, or a result is there: the result was not taken.
+  /// Delivers the result. Returns false, and drops it, when the caller gave up or a result is
+  /// there.
   bool deliver(expected<T> result) {
     callback next;
     notice not_needed;
@@ -117,8 +118,8 @@ public:
   }
 
 protected:
-  /// The asked side is done with the request: it has an answer, or nobody of it is left. Called
-  /// before anybody hears of that, from any thread, and perhaps again.
+  /// The actor is done with the request: it has answered, or every completion is gone. Called
+  /// before the caller is told, from any thread, possibly more than once.
   virtual void end_request() noexcept {}
 
 private:
@@ -126,7 +127,7 @@ private:
   enum class phase : std::uint8_t { open, delivered, given_up };
 
   expected<T> take() {
-    if (!result_) return fail(errc::cancelled, "the answer was given up or taken before");
+    if (!result_) return fail(errc::cancelled, "the answer was given up, or was taken already");
     auto result = std::move(*result_);
     result_.reset();
     return result;
@@ -192,7 +193,7 @@ public:
     if (state_) state_->drop_completion();
   }
 
-  /// False when nobody waits any more: what was delivered has to go to somebody else.
+  /// Returns false when the caller no longer waits; the result then has to go to another waiter.
   bool deliver(expected<T> result) const { return state_ && state_->answer(std::move(result)); }
   /// Whether somebody waits for it.
   bool wanted() const noexcept { return state_ && state_->wanted(); }

@@ -89,7 +89,7 @@ expected<std::vector<std::string>> read_dependencies(std::string_view text) {
   rule_reader rules(text);
   while (!rules.is_at_end()) {
     if (!rules.skip_targets())
-      return fail(errc::malformed, "a line of a dependency file that is no rule");
+      return fail(errc::malformed, "a line of the dependency file is not a make rule");
     for (rules.skip_blanks(); !rules.is_at_line_end(); rules.skip_blanks())
       if (auto name = rules.name(); seen.insert(name).second) all.push_back(std::move(name));
     rules.skip_line_end();

@@ -28,9 +28,9 @@ enum class errc : std::uint8_t {
   read_only,            ///< this cache, store or file system only reads
   unsupported,          ///< a file system, format or platform that cannot be used
   busy,                 ///< a lock that could not be had within its deadline
-  overloaded,           ///< too much is outstanding, and the caller chose to be refused
+  overloaded,           ///< too many requests in flight, and the policy refuses more
   timeout,              ///< the deadline passed
-  cancelled,            ///< somebody gave up waiting
+  cancelled,            ///< the caller gave up waiting
   closed,               ///< the runtime or the store is shut down
   forked,               ///< this process is the child of a fork: what needs threads is refused
   lease_cycle,          ///< a compile callback waits for a lease that waits for it

@@ -43,7 +43,7 @@ using memory_shard_actor = actor_of<
     void(verb::abandon, lease_id, error),
     // ... or with nothing: the next waiter gets the lease.
     void(verb::release, lease_id),
-    // Somebody who waited for a lease on this key has given up: do not keep them.
+    // A waiter for a lease on this key has given up: remove it.
     void(verb::withdraw, cache_key),
     // A hit on disk at a caller's thread: keep it in memory, unless the disk shard's epoch moved.
     void(verb::promote, cache_key, artifact, std::uint64_t),
@@ -51,11 +51,11 @@ using memory_shard_actor = actor_of<
     void(verb::poll_lease),
     // ... or for this one, which another host holds.
     void(verb::poll_fleet, cache_key),
-    // To itself: ask the remote tier, of all that it has to be asked for by now.
+    // To itself: send the queued lookups to the remote tier, in one message.
     void(verb::ask_remote),
-    // To itself: store what the disk could not take.
+    // To itself: retry the inserts that the disk refused.
     void(verb::flush),
-    // To itself: free what readers let go of.
+    // To itself: free removed entries that no reader holds any more.
     void(verb::reclaim),
     // What memory holds of the cache of this number.
     caf::result<entry_list>(verb::list, std::uint32_t),
@@ -95,7 +95,7 @@ using remote_tier_actor = actor_of<
     void(verb::renew),
     // ... writes that the server refused may be tried again.
     void(verb::resend),
-    // Gives all leases back, and answers when nothing is left to write or it cannot be.
+    // Gives all leases back. Answers when all writes are acknowledged or none can be sent any more.
     caf::result<done>(verb::sync), caf::result<remote_tier_stats>(verb::stats)>;
 
 /// Runs programs, never more at once than it has workers.
@@ -115,11 +115,11 @@ using compile_worker_actor =
 
 /// Results of actions: found, or run once however many ask, here and in other processes.
 using action_cache_actor = actor_of<
-    // Runs the action of this key, unless its result is there; the number is its priority. A result
-    // that failed reaches all who asked meanwhile, and is not kept unless the request says so.
+    // Runs the action of this key unless its result is stored; the number is its priority. A
+    // failure is sent to every current requester, and is stored only if the request says so.
     caf::result<action_reply>(verb::run, cache_key, action_request, int),
     void(verb::run, cache_key, action_request, int, action_completion),
-    // Somebody who waited for this action has given up: when nobody is left, it is killed.
+    // A requester of this action has given up. When none is left, the run is killed.
     void(verb::withdraw, cache_key)>;
 
 /// Entries with guards: several variants a key, the first whose guard holds is the hit.
@@ -166,7 +166,7 @@ using kernel_cache_actor = actor_of<
 using nested_cache_actor = actor_of<
     // What stands at a path: a value, or the map of all below it; or a miss.
     caf::result<lookup>(verb::find, cache_key, std::string),
-    // Sets it. Of what is set at once, anywhere, nothing is lost.
+    // Sets a value. Concurrent changes of one tree, by any process, are all kept.
     caf::result<done>(verb::put, cache_key, std::string, artifact)>;
 
 /// Notes what sessions stored and hit, for bundles; any number of sessions at once.

@@ -66,8 +66,9 @@ struct disk_change_reply {
 /// The number of a lease in its shard; 0 is none.
 using lease_id = std::uint64_t;
 
-/// A lease on its way to who asked for it. Whoever takes it ends it; one that nobody takes, since
-/// the request had timed out when the answer came, is given back. Copies are one lease. Any thread.
+/// A lease on its way to its requester. The requester calls `take` and then has to end the lease.
+/// If no one takes it (the request timed out first), it is given back. Copies are one lease. Any
+/// thread.
 class offered_lease {
 public:
   /// None.
@@ -91,7 +92,7 @@ private:
 struct lease_reply {
   lookup found;
   offered_lease lease;
-  bool waited = false; ///< somebody else held the lease in between
+  bool waited = false; ///< another holder had the lease first
 };
 
 /// Entries as a memory shard holds them: canonical msgpack of the key, and the artifact.
@@ -169,7 +170,7 @@ struct remote_tier_stats {
   std::uint64_t too_large = 0;                         ///< not sent
   std::uint64_t leases_held = 0, leases_granted = 0, leases_elsewhere = 0;
   std::uint64_t leases_unavailable = 0; ///< compiles that went on without
-  std::uint64_t leases_lost = 0;        ///< to somebody else, while they were held
+  std::uint64_t leases_lost = 0;        ///< taken by another process while held
   std::vector<remote_cache_counts> caches;
 };
 

@@ -64,7 +64,7 @@ const value* find_at(const value& tree, std::span<const std::string> path) {
 expected<void> set_at(value& tree, std::span<const std::string> path, value v) {
   const auto is_map = [](const value& one) { return one.as<value::map>() != nullptr; };
   if (path.empty() && !is_map(v))
-    return fail(errc::invalid_argument, "all of a tree has to be a map");
+    return fail(errc::invalid_argument, "the root of a tree has to be a map");
   for (std::size_t depth = 0; depth < path.size(); ++depth) {
     const auto* above = find_at(tree, path.first(depth));
     if (above && !is_map(*above))

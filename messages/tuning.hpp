@@ -82,7 +82,7 @@ struct tune_request {
   std::string name;      ///< for messages and traces: "matmul[guard 0]"
   cache_key key;         ///< in the guarded cache; holds everything that can change the program
   cache_key untuned_key; ///< the same, for what was not chosen by its time
-  cache_key family;      ///< the same without the candidates: who holds its lease tunes
+  cache_key family;      ///< the same without the candidates; its lease is taken to tune
   std::string guard;     ///< empty: no condition
   hints sizes;           ///< of the shape it is tuned on
   std::vector<tune_candidate> candidates;

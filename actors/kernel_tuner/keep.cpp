@@ -64,7 +64,7 @@ void store_times(self_pointer self, const job_ptr& job, const reply_ptr& reply) 
                 [=](const expected<update_outcome>&) { store_entry(self, job, reply); });
 }
 
-// The tuning first, then the entry: who finds the entry finds both.
+// Stores the tuning first, then the entry: a process that finds the entry finds the tuning too.
 void store_tuning(self_pointer self, const job_ptr& job, const reply_ptr& reply) {
   const auto& request = *job->request;
   self->request(self->state.config.autotune, until_it_ends, verb::save_v, request.address,

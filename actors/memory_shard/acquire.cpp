@@ -24,7 +24,8 @@ void recheck(self_pointer self, const cache_key& key) {
        }));
 }
 
-// The process's leases are ours: what was made meanwhile is looked for once more.
+// The process (and fleet) lease is held. Another process may have stored the entry before it was
+// granted, so the tiers are read once more.
 void use_lease(self_pointer self, const cache_key& key) {
   if (self->state.leases.find(key)->second.looks)
     recheck(self, key);
@@ -42,8 +43,8 @@ void wait_for_fleet(self_pointer self, const cache_key& key) {
   self->delayed_send(self, record.fleet_poll, verb::poll_fleet_v, key);
 }
 
-// This process speaks for its host: asks for the lease among hosts. Should nobody be able to say
-// who has it, the compile goes on without.
+// Asks the remote tier for the fleet's lease, on behalf of this host. If the remote tier cannot
+// tell who holds it, the compile goes on without a fleet lease.
 void try_fleet_lease(self_pointer self, const cache_key& key) {
   auto& state = self->state;
   auto& record = state.leases.find(key)->second;
@@ -60,7 +61,7 @@ void try_fleet_lease(self_pointer self, const cache_key& key) {
           [self, key](const caf::error&) { use_lease(self, key); });
 }
 
-// Asks for the lease among processes: ours, or polled for.
+// Takes the process lease, or starts polling for it when another process holds it.
 void try_process_lease(self_pointer self, const cache_key& key) {
   auto& state = self->state;
   auto& record = state.leases.find(key)->second;
@@ -96,7 +97,7 @@ void look_then_lease(self_pointer self, const cache_key& key) {
        }));
 }
 
-// The same without the remote tier, which whoever holds the lease of this host asks.
+// The same without a remote lookup: the process that holds the host's lease does that.
 void look_here_then_lease(self_pointer self, const cache_key& key) {
   auto& state = self->state;
   state.leases.find(key)->second.now = phase::looking;

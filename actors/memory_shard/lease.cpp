@@ -20,8 +20,8 @@ void release_fleet_lease(self_pointer self, const cache_key& key,
   if (std::exchange(record.fleet_lease, false)) tell_remote(self, verb::release_v, key);
 }
 
-// What an actor asked for it may be too late to get: its request has a deadline. A plain thread
-// refuses the delivery then.
+// An actor's request may have timed out before the lease arrives; the shard then takes the lease
+// back. A plain thread refuses the delivery instead.
 offered_lease offer(self_pointer self, lease_id id, const state_type::waiter& to) {
   if (!to.actor) return {id, {}};
   return {id,
@@ -47,9 +47,9 @@ state_type::lease_record* held(state_type& state, lease_id id, cache_key& key) {
   return record.now == phase::held ? &record : nullptr;
 }
 
-// Somebody was first: every waiter gets what is stored, or ours should that be gone again. The
-// lease is over at once: who asks from now on looks for themselves, and is not given what was
-// erased.
+// Another process stored the entry first. Every waiter gets the stored value, or `ours` if it is no
+// longer stored. The lease ends before the lookup: a request that arrives meanwhile looks for
+// itself, so it cannot get a value that has been erased.
 void complete_lease_with_stored(self_pointer self, const cache_key& key, const artifact& ours) {
   const auto ended = std::make_shared<state_type::lease_record>(end_lease(self, key));
   look(self, key, reply_target<lookup>([ended, ours](const expected<lookup>& result) {

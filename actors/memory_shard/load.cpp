@@ -13,14 +13,14 @@ void deliver_all(waiter_list waiters, const expected<lookup>& result) {
     waiting.deliver(result);
 }
 
-// Ends a load: who asks from now on begins another. Those who waited are the caller's to answer.
+// Ends a load and returns its waiters, which the caller answers. A later request starts a new load.
 waiter_list end_load(state_type& state, const cache_key& key, const load_ptr& load) {
   const auto at = state.loads.find(key);
   if (at != state.loads.end() && at->second == load) state.loads.erase(at);
   return std::exchange(load->waiters, {});
 }
 
-// What was put or erased meanwhile is not ours to keep, although the disk took it.
+// A value that was put or erased during the load is not kept in memory, even if the disk took it.
 void end_keeping(self_pointer self, const cache_key& key, const artifact& value,
                  const state_type::load_record& load, const expected<disk_insert_reply>& reply) {
   if (reply) {
@@ -33,7 +33,7 @@ void end_keeping(self_pointer self, const cache_key& key, const artifact& value,
   }
 }
 
-// Fills the tiers that a hit in the remote tier passed on its way, unless somebody wrote meanwhile.
+// Stores a remote hit on disk and in memory, unless the entry was written during the lookup.
 void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& value,
                      const load_ptr& load) {
   auto& state = self->state;
@@ -46,8 +46,8 @@ void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& va
                  });
 }
 
-// Whoever asked after the disk had been looked at is told what it has now, and what the remote tier
-// said when it has nothing.
+// Waiters that joined after the disk answered get what the disk holds now, or else the remote
+// tier's result.
 void end_remote_load(self_pointer self, const cache_key& key, const load_ptr& load,
                      const lookup& found) {
   auto early = end_load(self->state, key, load);
@@ -62,7 +62,7 @@ void end_remote_load(self_pointer self, const cache_key& key, const load_ptr& lo
   });
 }
 
-// What comes here while the mailbox has more is asked in one message.
+// Queues the key for the remote tier. One message asks for all keys queued in one mailbox run.
 void load_from_remote(self_pointer self, const cache_key& key, const load_ptr& load) {
   auto& state = self->state;
   load->before_disk = load->waiters.size();

@@ -54,14 +54,13 @@ void reclaim(self_pointer self);
 
 /// A put or erase of ours moved the epoch of a disk shard: no view has to start over for it.
 void tell_views(state_type& state, const cache_key& key, epoch_change epochs);
-/// A write of ours moved the epoch. When the view has taken in anything else, somebody may have
-/// replaced the entry since.
+/// Updates memory after a write by this shard moved the epoch. If the view has taken in another
+/// change too, the entry may have been replaced and is not kept.
 void take_in_write(self_pointer self, const cache_key& key, const artifact& value,
                    epoch_change epochs);
-/// The same of an insert, whose epoch moves in its group when a put is in it, or when its key may
-/// have been dropped by the disk: then the memory of other processes may hold it still. When it
-/// did not move, memory keeps what was inserted if the epoch is still that at `asked`; without one
-/// memory stays as it is.
+/// The same for an insert. Its epoch moves only when its group contains a put, or when the disk may
+/// have dropped the key (other processes may still hold it in memory). When the epoch did not move,
+/// memory keeps the value if the epoch still equals `asked`; without `asked` memory is left alone.
 void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
                     const disk_insert_reply& reply, std::optional<std::uint64_t> asked);
 /// Inserts on disk alone.
@@ -69,9 +68,9 @@ using disk_insert_callback = std::function<void(const expected<disk_insert_reply
 void insert_on_disk(self_pointer self, const cache_key& key, const artifact& value,
                     const disk_insert_callback& next);
 
-/// The epoch of the key's disk shard; memory starts over first if another process moved one. What
-/// the disk answers is as of some time between the question and the answer. It may be kept when the
-/// epoch was the same at both ends: else it may have been replaced meanwhile.
+/// Returns the epoch of the key's disk shard. Clears memory first if another process moved an
+/// epoch. A value read from disk may be kept only if the epoch was the same before the question and
+/// after the answer.
 std::uint64_t epoch_of(state_type& state, const cache_key& key);
 
 // --- load.cpp: memory, disk, remote
@@ -85,7 +84,7 @@ void get_some(self_pointer self, const get_batch_ptr& batch, std::size_t first, 
 void ask_disk(self_pointer self, const cache_key& key, const lookup_callback& next);
 /// Asks the remote tier what has come to it.
 void ask_remote(self_pointer self);
-/// A put or erase begins: who asks from now on is not told of what was there before.
+/// A put or erase begins: later requests start a new load and do not join the running one.
 void overtake_load(state_type& state, const cache_key& key);
 /// Keeps what a caller's thread read from disk, unless the epoch moved since.
 void promote(self_pointer self, const cache_key& key, const artifact& value, std::uint64_t epoch);
@@ -99,11 +98,11 @@ void erase(self_pointer self, const cache_key& key, reply_target<bool> reply);
 
 // --- unpersisted.cpp: what memory took in while the disk failed
 
-/// When memory took the value in, and the disk, for `why`, did not: it is tried again until the
-/// disk has this or another one, which then counts, as everybody else on the host sees that one.
+/// Remembers a key that memory holds and the disk refused with `why`. The shard retries until the
+/// disk holds this value or another one; in the latter case memory drops its own.
 void note_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
                       const error& why);
-/// Memory holds something else of that key now, or nothing.
+/// Memory now holds another value for this key, or none.
 void forget_unpersisted(state_type& state, const cache_key& key);
 void flush_unpersisted(self_pointer self);
 
@@ -120,20 +119,20 @@ void poll_fleet(self_pointer self, const cache_key& key);
 
 // --- lease.cpp: from a lease to its end
 
-/// Gives the lease to the first who still wants it; with nobody left it is over.
+/// Gives the lease to the first waiter that still wants it; ends the lease if there is none.
 void grant(self_pointer self, const cache_key& key);
-/// Ends the lease: everybody who waits gets this.
+/// Ends the lease and delivers `result` to every waiter.
 void complete_lease(self_pointer self, const cache_key& key, const expected<lookup>& result);
-/// Takes the record out: its lease is over. Whoever waits is the caller's to answer.
+/// Removes the record and releases its leases. The caller answers the waiters.
 state_type::lease_record end_lease(self_pointer self, const cache_key& key);
-/// Leaves out those who gave up waiting.
+/// Removes the waiters that have given up.
 void prune(state_type::lease_record& record);
 void withdraw(state_type& state, const cache_key& key);
 void fulfil(self_pointer self, lease_id id, const artifact& value,
             reply_target<insert_outcome> reply);
 void abandon(self_pointer self, lease_id id, const error& why);
 void release(self_pointer self, lease_id id);
-/// An actor is gone: what it waited for nobody needs, what it held the next waiter gets.
+/// An actor ended: its waiters are removed, and each lease that it held goes to the next waiter.
 void forget(self_pointer self, const caf::actor_addr& gone);
 
 } // namespace hearth::actors::shard

@@ -47,7 +47,7 @@ std::optional<cache_key> take_next(state_type& state) {
   return std::nullopt;
 }
 
-// The disk has it now, or had something else all along: then that is the entry.
+// The disk holds the entry now. If it holds another value than memory, memory drops its own.
 void end_retry(self_pointer self, const cache_key& key, const artifact& value,
                const disk_insert_reply& reply) {
   auto& state = self->state;

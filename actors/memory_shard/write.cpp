@@ -20,7 +20,7 @@ void end_insert(self_pointer self, const insert_record& write, const disk_insert
   write.next(reply.outcome);
 }
 
-// Memory serves although the disk is ill.
+// The disk failed: the entry stays in memory and goes to the remote tier all the same.
 void end_failed_insert(self_pointer self, const insert_record& write, const error& what) {
   keep_in_memory(self, write.key, write.value);
   note_unpersisted(self, write.key, write.value, what);

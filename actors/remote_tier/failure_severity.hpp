@@ -17,7 +17,7 @@ enum class failure_severity : std::uint8_t {
   entry,           ///< this command alone: another may fare better
   writes,          ///< the server takes no writes now
   service,         ///< the server is ill, if that goes on
-  service_at_once, ///< nobody should wait for it any more
+  service_at_once, ///< the breaker opens at once
 };
 
 failure_severity severity_of(const remote_reply& reply, command_purpose what);

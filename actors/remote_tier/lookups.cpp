@@ -42,7 +42,7 @@ expected<lookup> fail_lookup(state_type& state, const cache_key& key, std::strin
   return miss(state, key);
 }
 
-// What stands there would keep inserts of the key away for ever.
+// Marks the key, so that the next insert replaces the unusable entry (SET NX would keep it).
 void note_spoiled(state_type& state, const cache_key& key) {
   constexpr std::size_t most = 4096;
   if (state.spoiled.size() >= most) state.spoiled.clear();

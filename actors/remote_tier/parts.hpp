@@ -24,9 +24,9 @@ void send(self_pointer self, command_purpose what, remote_client::command comman
           std::chrono::milliseconds deadline, std::function<void(const remote_reply&)> next);
 /// Handles the replies that came.
 void take_replies(self_pointer self);
-/// Asks the server whether it lives: what an open breaker closes by.
+/// Sends a PING. A good reply closes an open breaker.
 void probe(self_pointer self);
-/// The same while somebody waits for writes, again and again: a server that went away is noticed.
+/// Sends a PING every deadline while a `sync` waits for writes, to notice a server that went away.
 void watch(self_pointer self);
 /// Whether the server may be asked anything.
 inline bool is_in_service(const state_type& state) { return state.service.is_closed(); }
@@ -34,7 +34,7 @@ inline bool is_in_service(const state_type& state) { return state.service.is_clo
 // --- lookups.cpp
 
 void look_up(self_pointer self, const key_list& keys, const shared_promise<lookup_list>& reply);
-/// Nobody waits any longer: all are misses, for this reason.
+/// Answers all pending lookups as misses, counted under `reason`.
 void give_up_lookups(state_type& state, std::string_view reason);
 
 // --- writes.cpp
@@ -42,7 +42,7 @@ void give_up_lookups(state_type& state, std::string_view reason);
 void write(self_pointer self, storage::remote_write write);
 /// Sends what may be sent now.
 void send_writes(self_pointer self);
-/// After a while writes are tried again.
+/// Tries the refused writes again. Called when the backoff is over.
 void retry_writes(self_pointer self);
 /// Answers those who wait for all writes, when none is left or none can be sent.
 void answer_syncs(state_type& state);

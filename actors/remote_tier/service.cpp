@@ -24,7 +24,7 @@ std::string problem_of(const remote_reply& reply) {
   return std::string(to_string(reply.failure)) + (text.empty() ? "" : ": " + std::string(text));
 }
 
-// The server is ill: whoever waits for it goes on without.
+// The breaker opened: pending lookups and lease requests are answered at once.
 void go_without(self_pointer self, const remote_reply& why) {
   auto& state = self->state;
   open_gate(state, false);

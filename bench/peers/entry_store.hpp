@@ -16,7 +16,7 @@
 
 namespace hearth::bench {
 
-/// Inserts come in groups of this many, or so many are outstanding.
+/// Inserts come in groups of this many, or this many are in flight.
 inline constexpr std::size_t group_size = 64;
 
 class entry_store {
@@ -38,7 +38,7 @@ using store_maker =
 /// Hearth's storage part alone: groups of 64 over its shards, gets that verify while they copy.
 std::unique_ptr<entry_store> make_hearth_store(const std::filesystem::path& directory,
                                                const dataset& data);
-/// Hearth through the cache handle, without the memory tier: 64 inserts outstanding.
+/// Hearth through the cache handle, without the memory tier: 64 inserts in flight.
 std::unique_ptr<entry_store> make_hearth_handle(const std::filesystem::path& directory,
                                                 const dataset& data);
 /// LMDB, MDB_NOSYNC, 64 inserts a transaction (MDB_NOOVERWRITE); a get renews a read transaction,

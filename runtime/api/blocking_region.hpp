@@ -1,7 +1,6 @@
-// Says that the calling thread waits for an answer of Hearth, to whoever gave the thread its work:
-// a thread that runs a compile callback lends its place to another callback meanwhile, and one that
-// runs actors leaves them to other threads. Costs a read of a thread-local pointer on other
-// threads.
+// Tells the owner of the calling thread that the thread is about to wait for Hearth. A thread that
+// runs compile callbacks then lends its slot to another callback; a thread that runs actors hands
+// them to other threads. On every other thread it costs one read of a thread-local pointer.
 #pragma once
 
 namespace hearth {

@@ -14,9 +14,10 @@ struct cache_options {
   bool memory = true;             ///< in these tiers
   bool disk = true;
   bool remote = true;
-  /// Bytes of the memory budget for this cache alone: its entries never take more, and others never
-  /// push them out. Zero: it shares what is left with all others. The disk has no such shares: its
-  /// oldest segments go, whosoever's entries they hold, but for what was hit lately.
+  /// Bytes of the memory budget reserved for this cache: its entries never take more, and entries
+  /// of other caches never evict them. Zero: it shares the rest with all other caches. The disk has
+  /// no such shares: it evicts its oldest segments, except for recently hit entries, regardless of
+  /// the cache.
   std::uint64_t memory_share_bytes = 0;
   bool compress = false; ///< values on disk, where they become smaller by it
   bool sign = false;     ///< entries in the remote tier

@@ -6,9 +6,10 @@
 
 namespace hearth {
 
-/// `cache.get(key, {.deadline = 50ms, .cancel = source.get_token()})`. A call that ends by either
-/// answers `timeout` or `cancelled`, once; what it asked for may still happen: an insert that was
-/// on its way is stored. Whoever waited for somebody else's compile is passed over.
+/// `cache.get(key, {.deadline = 50ms, .cancel = source.get_token()})`. A call that is ended by
+/// either answers `timeout` or `cancelled`, once. The operation itself may still happen: an insert
+/// that was sent is stored. A caller that waited for another caller's compile no longer gets the
+/// lease.
 struct call_options {
   std::chrono::milliseconds deadline{0}; ///< from the call on; zero: none
   std::stop_token cancel{};              ///< stopped: the call is called off

@@ -41,7 +41,7 @@ struct remote_config {
   /// The named caches that use it, each with its parts (`autotune` is `autotune.best`, too); empty:
   /// all of them.
   std::vector<std::string> caches;
-  std::chrono::milliseconds deadline{100};         ///< how long anybody waits for the server
+  std::chrono::milliseconds deadline{100};         ///< of a request to the server
   std::chrono::milliseconds ttl{0};                ///< of entries; zero: for ever
   std::chrono::milliseconds lease_time{30'000};    ///< of a compile lease without renewal
   std::chrono::milliseconds drain_deadline{5'000}; ///< at shutdown, for what is still to be written

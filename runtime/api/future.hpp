@@ -1,8 +1,9 @@
 // An answer that comes later. Waited for, given a callback, or awaited by a coroutine.
 //
-// One thread at a time uses a future. Its callback, and a coroutine that awaits it, go on at once
-// when the answer is there, else at the thread that answers: one that runs actors, or the one of
-// the remote tier's connections. They must not block it: what they wait for may need it.
+// One thread at a time uses a future. A callback, or a coroutine that awaits it, runs at once if
+// the answer is there, else on the thread that delivers the answer: an actor's thread or the remote
+// tier's connection thread. It must not block that thread, which may be needed for what it waits
+// for.
 #pragma once
 
 #include "messages/completion.hpp"
@@ -18,9 +19,9 @@
 
 namespace hearth {
 
-/// Holds a ready answer in place, without allocation, or the state it will be delivered to. A
-/// future that is dropped is given up: nobody is told the answer, and who waited for somebody
-/// else's compile is passed over.
+/// Holds an answer in place, without allocation, or the state that the answer will be delivered to.
+/// Destroying a future gives the answer up: nothing is delivered, and the caller no longer waits
+/// for another caller's compile.
 template <class T>
 class [[nodiscard]] future {
 public:

@@ -155,7 +155,7 @@ private:
   std::map<std::pair<std::string, std::string>, named_cache_ptr> names_apart_;
   std::uint64_t memory_shares_ = 0; // bytes, of all named caches
   std::atomic<bool> closed_{false};
-  shutdown_gate gate_to_system_; // closed by shutdown, which waits for who is inside
+  shutdown_gate gate_to_system_; // closed by shutdown, which waits for the calls inside
   const std::uint64_t fork_generation_;
 };
 

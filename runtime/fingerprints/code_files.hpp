@@ -26,7 +26,7 @@ expected<std::filesystem::path> code_path(const std::filesystem::path& base, std
                                           std::string_view extension,
                                           const std::filesystem::path& folder = {});
 
-/// A file that `write_code` put out.
+/// A file that `write_code` wrote or found.
 struct written_code {
   std::string key;
   std::filesystem::path path;

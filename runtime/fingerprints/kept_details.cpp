@@ -40,7 +40,7 @@ expected<std::optional<key_field>> kept_details(const value::map& metadata) {
   const auto at = metadata.find(std::string(kept_details_member));
   if (at == metadata.end()) return std::optional<key_field>{};
   const auto* packed = at->second.as<binary>();
-  if (!packed) return fail(errc::malformed, "kept key details that are no bytes");
+  if (!packed) return fail(errc::malformed, "kept key details are not of type bytes");
   const auto bytes = unpack(packed->bytes);
   if (!bytes) return fail(bytes.error());
   auto details = decode_field(*bytes);

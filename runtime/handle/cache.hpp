@@ -57,15 +57,15 @@ public:
   expected<bool> erase(const key& k, const call_options& options = {}) const;
   future<bool> erase_async(const key& k, const call_options& options = {}) const;
 
-  /// The entry, or what `compile` makes of it. Of all who ask for a key at once, in any thread and
-  /// process, one compiles and the others get its artifact, or its error, once.
+  /// Returns the entry, or calls `compile` to make it. Of all concurrent callers for a key, in any
+  /// thread and process, one compiles; the others get its artifact or its error, once.
   ///
-  /// `compile` runs on this thread. When it returns an error, everybody who waits gets that; the
-  /// next to ask compiles again. When it throws (this caller gets `compile_failed`), when it
-  /// returns `cancelled` or an error after `options.cancel` was stopped, or when its thread ends in
-  /// it, the next one who waits compiles at once. Errors: the callback's; `timeout` when somebody
-  /// else's compile takes beyond the deadline (one's own is not interrupted); `cancelled`;
-  /// `lease_cycle` when waiting could never end.
+  /// `compile` runs on this thread. An error that it returns goes to every waiter; the next call
+  /// compiles again. The next waiter compiles at once when the callback throws (this caller gets
+  /// `compile_failed`), returns `cancelled`, returns an error after `options.cancel` was stopped,
+  /// or ends its thread. Errors: the callback's; `timeout` when another caller's compile outlasts
+  /// the deadline (one's own is not interrupted); `cancelled`; `lease_cycle` when waiting could
+  /// never end.
   expected<artifact> get_or_compile(const key& k, const compile_function& compile,
                                     const call_options& options = {}) const;
   /// The same, with `compile` run on a thread of the runtime's.
@@ -89,7 +89,7 @@ private:
 
   std::shared_ptr<runtime_core> core_;
   named_cache_ptr cache_;
-  std::shared_ptr<saved_time> saved_; // null: nobody wants to know
+  std::shared_ptr<saved_time> saved_; // null: time saved is not counted
 };
 
 } // namespace hearth

@@ -39,8 +39,9 @@ public:
   /// is open with, for a share of memory beyond what is left.
   expected<cache> open(std::string_view name, cache_options options = {});
 
-  /// The cache of that identity as it is open; else on disk alone, and not opened by it: for what
-  /// brings entries of caches that the host may never name.
+  /// Returns the open cache of that identity; else a cache on disk alone that stays unnamed, so
+  /// that the host can still choose its options. For imports of caches that the host may never
+  /// open.
   cache open_apart(const cache_id& id);
 
   /// Makes everything that was acknowledged survive a power loss.
@@ -57,8 +58,8 @@ public:
   bool has_disk() const noexcept;
   const error& disk_problem() const noexcept;
 
-  /// Answers what was asked, within the deadline, kills what runs, and ends every thread of its
-  /// own. Whoever still waits gets `closed`. Idempotent.
+  /// Answers the requests made before, within `shutdown_deadline`; kills running programs; ends the
+  /// runtime's own threads. Calls that still wait get `closed`. Idempotent.
   void shutdown();
 
 private:

@@ -1,6 +1,6 @@
-// Finds the addresses of a host without making anybody wait for it: the system's resolver blocks,
-// for as long as it likes, so it runs on a thread of its own that can be left behind. Used from one
-// thread; the answer comes on the lookup's.
+// Resolves host names without blocking the caller. The system's resolver may block for any time, so
+// it runs on a thread of its own, which can be abandoned. Used from one thread; the answer comes on
+// the lookup's thread.
 #pragma once
 
 #include "messages/error.hpp"

@@ -89,7 +89,7 @@ void redis_lane::connection_ready() {
 
 void redis_lane::connection_replied(storage::resp_value reply) {
   if (sent_ == 0)
-    return fail_all({remote_failure::garbage, "the server replies to what nobody sent"});
+    return fail_all({remote_failure::garbage, "the server sent a reply without a command"});
   auto command = std::move(waiting_.front());
   waiting_.pop_front();
   --sent_;
@@ -126,8 +126,8 @@ void redis_lane::wake_at(time_point when) {
   });
 }
 
-// When this thread was busy and comes late, answers may lie there that it has not read: it reads
-// for as long, once, before it says that there are none.
+// When this thread was busy and the timer fires late, replies may be waiting unread in the socket.
+// The lane then waits as long again, once, before it declares a timeout.
 void redis_lane::check_deadlines() {
   constexpr std::chrono::milliseconds much{20};
   const auto now = remote_command::clock::now();
@@ -142,7 +142,8 @@ void redis_lane::check_deadlines() {
   if (next != time_point::max()) wake_at(next);
 }
 
-// Who was there from the attempt's beginning has waited long enough; who came later has another.
+// Fails the commands that have waited since the attempt began; later ones wait for the next
+// attempt.
 void redis_lane::give_up_connecting() {
   std::exchange(connection_, nullptr)->abandon();
   connect_deadline_ = time_point::max();
@@ -153,8 +154,8 @@ void redis_lane::give_up_connecting() {
   flush();
 }
 
-// A connection that lets one deadline pass is ill, and goes with all that waits for it; one that is
-// still being made may only be far away.
+// A command that passes its deadline on an open connection closes it and fails all commands of the
+// lane. During connecting only that command fails: the server may just be far away.
 void redis_lane::drop_expired(time_point now) {
   const auto expired = [now](const auto& command) { return command.deadline <= now; };
   const auto first = std::find_if(waiting_.begin(), waiting_.end(), expired);

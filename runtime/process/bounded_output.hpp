@@ -1,5 +1,5 @@
-// The output of a program, kept within a bound: its beginning and its end, which say most. Owned by
-// who reads the program; for one thread at a time.
+// The output of a program within a bound: its beginning and its end, which say most. Owned by the
+// reader of the program; one thread at a time.
 #pragma once
 
 #include <cstddef>

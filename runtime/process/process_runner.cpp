@@ -22,7 +22,7 @@ using worker::supervisor_message;
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// A supervisor gives up killing after two seconds; one that has not answered by then is ill.
+// A supervisor stops killing after two seconds; one that has not answered by now is stuck.
 constexpr std::chrono::seconds stop_patience{10};
 constexpr milliseconds longest_deadline = std::chrono::hours(24 * 365);
 

@@ -1,5 +1,5 @@
-// Tries compiled kernels, each in a process of its own (`hearth-worker trial`), so that one that
-// crashes or hangs harms nobody.
+// Tries compiled kernels, each in a process of its own (`hearth-worker trial`), so that a kernel
+// that crashes or hangs does not affect this process.
 //
 // Owned by the runtime; any number of threads may call it at once, as its process runner.
 #pragma once

@@ -24,8 +24,8 @@ public:
   void succeed(std::size_t number, moment now) { writes_[number].end = now; }
   /// It is known that it took no effect.
   void withdraw(std::size_t number) { writes_[number].is_void = true; }
-  /// The same of a lease's fulfilment that came too late. Those who waited for the lease may have
-  /// been given its bytes, when what came first was gone again by then.
+  /// The same for the fulfilment of a lease that came too late. Waiters of the lease may have
+  /// received its bytes if the first writer's entry was erased before they could get it.
   void lend(std::size_t number, moment now) {
     withdraw(number);
     writes_[number].lent_until = now;

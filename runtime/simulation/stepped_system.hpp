@@ -1,5 +1,5 @@
-// Actors without threads: every message is delivered when it is told to, in order or as the dice
-// say, and the clock stands still until it is moved. Notes each delivery in a trace.
+// Actors without threads: every message is delivered on request, in order or in a random order from
+// a seed, and the clock stands still until it is moved. Records each delivery in a trace.
 //
 // One thread, that of whoever steps it.
 #pragma once
@@ -50,7 +50,7 @@ public:
   const std::string& name_of(caf::actor_id id) const;
 
   // --- steps
-  /// From now on the dice choose whose message is delivered next; null: the order in which
+  /// From now on `random` chooses which actor gets the next message; null: the order in which
   /// mailboxes became ready.
   void choose_by(random_source* random) { random_ = random; }
   /// Delivers one message; false when there is none that could be.

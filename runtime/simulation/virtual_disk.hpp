@@ -80,8 +80,8 @@ public:
   int memory_to_change(int fd);
 
   // --- the host's side
-  /// Loses what was not synced: of every 512 bytes, of each length and of each directory's news
-  /// the dice say whether it is there. No descriptor may be open.
+  /// Loses what was not synced: `random` decides for every sector of 512 bytes, for each length and
+  /// for each directory's changes whether it survives. No descriptor may be open.
   void lose_power(random_source& random);
   /// Syncs return at once and keep nothing, as of a disk that lies about its cache.
   void lie_about_syncs(bool lies) { lies_ = lies; }

@@ -72,7 +72,7 @@ public:
   void kill(client& one);
   /// Every process of the host is killed at once.
   void kill_host(const std::string& host);
-  /// That, and what was not synced is lost, as the dice say.
+  /// Kills every process of the host and loses unsynced data, as `random` decides.
   void lose_power(const std::string& host, random_source& random);
   /// Puts a process's clients back after it was started again.
   void revive_clients(const simulated_process& process);

@@ -1,5 +1,5 @@
-// How the actors of a process end: first what was asked before reaches the disk and the server,
-// then they end, who asks before whom it asks.
+// How the actors of a process end: earlier requests first reach the disk and the server, then each
+// actor ends before the actors that it sends requests to.
 #pragma once
 
 #include "runtime/wiring/tiers.hpp"
@@ -13,10 +13,10 @@
 
 namespace hearth::wiring {
 
-/// Spawns the actor that drains the tiers, and ends when it has: every memory shard has handed on
-/// what was asked before, every disk shard has it on disk, and the remote tier, which is waited
-/// for as long as `remote_deadline`, has sent what it was to write. `drained` is called then, in
-/// the actor; not when the actor was ended before.
+/// Spawns an actor that drains the tiers and then ends. When `drained` is called, in that actor,
+/// every memory shard has passed on the earlier requests, every disk shard has stored them, and the
+/// remote tier has sent its writes or `remote_deadline` has passed. `drained` is not called if the
+/// actor is ended first.
 caf::actor spawn_drain(caf::actor_system& system, const tier_actors& tiers,
                        caf::duration remote_deadline, std::function<void()> drained);
 

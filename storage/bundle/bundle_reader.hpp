@@ -1,5 +1,6 @@
 // Reads a bundle: blocks in, records out, as a stream. Records that come before damage are given
-// out before it is found: who may not use a part reads twice (`skip_all`, then again with marks).
+// out before it is found: a caller that must not use a part of a damaged bundle reads it twice, the
+// second time with the marks of the first.
 //
 // One thread at a time. It holds two blocks and the head of a record.
 #pragma once

@@ -1,4 +1,4 @@
-// Nodes that readers still held when their index went.
+// Nodes of a destroyed index that readers still hold; they are freed later.
 //
 // Owner: the process; never destroyed. Any thread; no lock, so that a fork cannot leave one taken.
 #pragma once

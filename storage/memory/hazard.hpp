@@ -75,8 +75,8 @@ public:
   hazard_record* acquire() noexcept;
   void release(hazard_record& record) noexcept;
 
-  /// Calls `visit` with every pointer that a slot names. What was taken out of its word before
-  /// (with seq_cst) and is not visited is used by nobody, and will not be.
+  /// Calls `visit` with every pointer that a slot names. A pointer that was removed from its word
+  /// before (with seq_cst) and is not visited is not in use and cannot come into use.
   template <class Visit>
   void each_held(Visit&& visit) const;
 

@@ -62,7 +62,7 @@ private:
   alignas(64) std::atomic<bucket_table*> table_{nullptr};
   hazard_registry& registry_ = hazard_registry::of_process();
   const unsigned tally_;
-  hit_counts before_; // counted under the same number by an index that went
+  hit_counts before_; // counted under the same number by a destroyed index
 
   // What readers write: the list of nodes hit for the first time, and counters in want of a tally.
   alignas(64) std::atomic<node*> first_hits_{nullptr};

@@ -42,7 +42,7 @@ class memory_index::implementation {
 public:
   // Entries that compete with one another for room.
   struct partition {
-    std::uint32_t cache = 0; // whose it is; the first partition is everybody's
+    std::uint32_t cache = 0; // the owning cache; the first partition is shared
     std::uint64_t share = 0; // bytes, at most; 0: what the others leave
     std::uint64_t live_bytes = 0;
     eviction_queues queues;
@@ -455,7 +455,8 @@ void memory_index::implementation::retire(node& gone) {
 void memory_index::implementation::reclaim() {
   if (retired_.empty()) return;
   scan_.take();
-  // After the scan: whoever put a node that nobody holds into the list of first hits has done so.
+  // After the scan: a reader that pushes a node to the first-hit list holds that node, so for every
+  // node that the scan finds free the push is complete.
   gather_first_hits();
   retired_bytes_ = 0;
   std::erase_if(retired_, [this](node* n) {

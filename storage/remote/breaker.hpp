@@ -1,5 +1,5 @@
-// A circuit breaker: after failures nobody waits for the remote tier any more, until a probe that
-// nobody waits for says that it is well again. It keeps no time: its owner sets the timers.
+// A circuit breaker: after failures the remote tier is not asked, until a background probe
+// succeeds. It has no timer of its own: its owner sets the timers.
 //
 // Plain state of one owner; not for several threads.
 #pragma once
@@ -33,10 +33,10 @@ public:
   bool is_closed() const noexcept { return phase_ == phase::closed; }
   std::uint64_t openings() const noexcept { return openings_; }
 
-  /// Something that had passed ended well.
+  /// A command that was let through succeeded.
   void succeed() noexcept;
-  /// Something that had passed failed; whether this opened it. One that is not closed stays as it
-  /// is: only its probe decides.
+  /// A command that was let through failed. Returns whether this opened the breaker. In any phase
+  /// but closed it changes nothing: only the probe decides.
   bool fail(bool opens_at_once) noexcept;
 
   /// How long to wait before the next probe: longer after each, and never twice the same, so that a

@@ -21,11 +21,11 @@ struct resp_limits {
   std::uint64_t items = 1u << 16;       ///< of all its arrays, maps and sets together
   std::uint32_t depth = 16;             ///< aggregates in aggregates
   std::uint32_t line_bytes = 16u << 10; ///< of one line, without its end
-  /// What is received at once, and kept for that; more when a line needs it, and up to four times
-  /// as much while bulk strings are large. A reader who asks for the next as answers come wants far
-  /// less than what is on its way: else all of it is received together, and the server waits
-  /// meanwhile (64 KiB: half as many gets of 1 KiB a second). But with an answer at a time somebody
-  /// is woken for each (16 KiB: a tenth fewer gets of 16 KiB).
+  /// Bytes to receive at once, which is also the size of the buffer that is kept; more when a line
+  /// needs it, and up to four times as much while bulk strings are large. A client that pipelines
+  /// gets wants a small value: with a large one all replies arrive together and the server idles
+  /// meanwhile (64 KiB: half as many gets of 1 KiB a second). When a read holds one reply only, the
+  /// client is woken for each reply (16 KiB: a tenth fewer gets of 16 KiB).
   std::size_t buffer_bytes = 16u << 10;
 };
 

@@ -28,7 +28,7 @@ constexpr int max_looks = 64;
 
 key key_of_entry(const structural_key& of) { return key(of.text()); }
 
-// What a cache that is ill says is a miss.
+// An error of the cache counts as a miss.
 artifact get(const cache& from, const key& k, const call_options& options) {
   auto found = from.get(k, options);
   return found && found->hit() ? std::move(found->value) : artifact{};

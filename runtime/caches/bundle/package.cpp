@@ -66,7 +66,7 @@ expected<package> decode_list(const artifact& kept) {
   const auto* members = decoded ? decoded->find("members") : nullptr;
   if (!name || !name->as<std::string>() || !metadata || !metadata->as<value::map>() || !members ||
       !members->as<value::array>())
-    return fail(errc::malformed, "the list of a package's members is none");
+    return fail(errc::malformed, "the package's list of members is malformed");
   package found{*name->as<std::string>(), *metadata->as<value::map>(), {}};
   if (!is_inner_path(found.name)) return fail(errc::malformed, "a package without a name");
   for (const auto& item : *members->as<value::array>()) {

@@ -42,8 +42,7 @@ expected<std::string> decode_kernel(const artifact& kept, device_kernel& into) {
   const bool whole = format && format->as<std::string>() && name && name->as<std::string>() &&
                      parameters && parameters->as<value::map>() && digest && digest->as<binary>();
   const auto known = whole ? format_named(*format->as<std::string>()) : std::nullopt;
-  if (!known)
-    return fail(errc::malformed, "device kernel: a field is missing, or none that we know");
+  if (!known) return fail(errc::malformed, "device kernel: a field is missing or unknown");
   into.format = *known;
   into.mangled_name = *name->as<std::string>();
   into.parameters = *parameters->as<value::map>();

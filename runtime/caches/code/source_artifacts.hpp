@@ -1,6 +1,6 @@
-// Generated sources by their hash: kept in a named cache, put out as files for whatever loads them.
+// Generated sources by their hash: kept in a named cache, and written to files for interpreters.
 //
-// Any thread; copies share the list of files. Two processes may put out the same source at once.
+// Any thread; copies share the list of files. Two processes may write the same file concurrently.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -15,7 +15,7 @@
 
 namespace hearth {
 
-/// A source that is kept, and the file that it was put out as.
+/// A stored source and its file.
 struct source_file {
   std::string hash; ///< as `code_hash` names it
   std::filesystem::path path;
@@ -26,8 +26,8 @@ public:
   /// Files go to `<base>/<hash[1:3]>/<hash>.<extension>`.
   source_artifacts(cache entries, std::filesystem::path base, std::string extension);
 
-  /// Keeps a source and puts it out. `extra` is part of its hash: what else decides what the source
-  /// means. Errors: those of `cache` and of writing.
+  /// Stores a source and writes its file. `extra` is added to the hash: other inputs that decide
+  /// what the source means. Errors: those of `cache` and of writing.
   expected<source_file> save(std::string_view code, std::string_view extra = {}) const;
   /// The source of that hash as it is kept now; nothing when there is none. Errors: those of
   /// `cache`.
@@ -38,7 +38,7 @@ public:
 
   /// Drops a source and its file; whether there was either.
   expected<bool> purge(const std::string& hash) const;
-  /// Drops every source that was kept or put out through this; how many.
+  /// Drops every source that was stored or written through this object. Returns their number.
   expected<std::size_t> purge_all() const;
 
 private:

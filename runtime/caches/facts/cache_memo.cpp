@@ -6,7 +6,7 @@ namespace hearth {
 
 expected<cache_memo> cache_memo::open(runtime& in) {
   cache_options of_this_host;
-  of_this_host.remote = false; // what compilers and files here are is nobody else's business
+  of_this_host.remote = false; // facts about this host's files are of no use elsewhere
   auto facts = in.open("facts", of_this_host);
   if (!facts) return fail(facts.error());
   return cache_memo(std::move(*facts));

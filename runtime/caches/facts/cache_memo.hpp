@@ -9,7 +9,7 @@ namespace hearth {
 
 class cache_memo : public fact_memo {
 public:
-  /// Facts of this host, which no other is told. Errors: those of opening a cache.
+  /// Facts about this host; they never reach the remote tier. Errors: those of opening a cache.
   static expected<cache_memo> open(runtime& in);
 
   std::optional<std::string> load(std::string_view key) override;

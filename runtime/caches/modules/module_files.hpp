@@ -1,6 +1,6 @@
 // The folder `modules/` of a store: shared objects by content, private to the user, bounded. Any
-// thread, any number of processes: a file is put there at once, and removing one harms nobody who
-// has it loaded.
+// thread, any number of processes: a file appears atomically, and removing one does not affect
+// processes that have loaded it.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -12,14 +12,14 @@
 
 namespace hearth {
 
-/// What the folder may hold, bytes; above, those that were put out or used longest ago go.
+/// Bytes that the folder may hold; above that the files written or used longest ago are removed.
 inline constexpr std::uint64_t max_module_folder_bytes = std::uint64_t{1} << 30;
 
 /// Where the modules of a store are.
 std::filesystem::path module_folder(const std::filesystem::path& store);
 
-/// The file with this content: it is there and whole, or is put out. Errors: those of writing;
-/// `permission` for a folder that others may write to.
+/// Returns the file with this content, and writes it if it is missing or damaged. Errors: those of
+/// writing; `permission` for a folder that other users may write to.
 expected<std::filesystem::path> put_out_module(const std::filesystem::path& folder,
                                                const digest& content, const artifact& object);
 

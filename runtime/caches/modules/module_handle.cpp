@@ -12,7 +12,7 @@ namespace {
 
 using handle_ptr = std::shared_ptr<const loaded_module::handle>;
 
-// Others may remove a file between its putting out and its loading.
+// Another process may remove a file after it was written and before it is loaded.
 constexpr int max_attempts = 4;
 
 // The objects of this process, by content. Each has a lock of its own: while one is loaded, whose

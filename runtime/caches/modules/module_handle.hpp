@@ -30,9 +30,9 @@ private:
   descriptor memory_;
 };
 
-/// The shared object of this content, one a process however often it is loaded and by whom: from a
-/// file in `folder`, which is put out when it is not there or not whole, or from memory when there
-/// is no folder or it cannot be written. Errors: `unsupported`, what the loader says of it.
+/// Loads the shared object of this content, once for each process: from a file in `folder`, which
+/// is written if it is missing or damaged, or from memory if there is no folder or it cannot be
+/// written. Errors: `unsupported`, with the text of the dynamic loader.
 expected<std::shared_ptr<const loaded_module::handle>>
 load_once(const artifact& object, const std::filesystem::path& folder);
 

@@ -1,5 +1,4 @@
-// What a call of the handle waits on: its answer, its place among what is outstanding, and its
-// cancellation, in one piece.
+// The state of one call of the handle: its answer, its in-flight slot and its cancellation.
 #pragma once
 
 #include "messages/completion.hpp"
@@ -15,10 +14,10 @@
 namespace hearth {
 
 /// What every call that was called off answers.
-inline error called_off() { return {errc::cancelled, "the caller called it off"}; }
+inline error called_off() { return {errc::cancelled, "the caller cancelled it"}; }
 
-/// The place is free, and nobody calls the call off any more, once the asked side is done with it:
-/// a caller that gives up ends neither. Any thread.
+/// Frees the slot and the stop callback when the actor is done with the request. A caller that
+/// gives up frees neither. Any thread.
 template <class T>
 class call_state final : public completion_state<T> {
 public:

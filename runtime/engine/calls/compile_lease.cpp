@@ -23,7 +23,7 @@ outcome run_callback(const compile_function& compile, const std::stop_token& can
   try {
     auto made = compile();
     if (made && !*made)
-      return {fail(errc::invalid_value, "the compile callback made no artifact"), true};
+      return {fail(errc::invalid_value, "the compile callback returned an empty artifact"), true};
     const bool gave_up =
         !made && (made.error().code() == errc::cancelled || cancel.stop_requested());
     return {std::move(made), !gave_up};
@@ -33,12 +33,13 @@ outcome run_callback(const compile_function& compile, const std::stop_token& can
   } catch (...) {
     // The thread is cancelled or exits: the lease goes as its holder unwinds.
     if (!std::current_exception()) throw;
-    return {fail(errc::compile_failed, "the compile callback threw something that is no exception"),
+    return {fail(errc::compile_failed,
+                 "the compile callback threw an object that is not a std::exception"),
             false};
   }
 }
 
-// A lease in this thread's hands: handed on when it goes without having been ended.
+// A lease held by this thread. The destructor releases it to the next waiter unless it was ended.
 class held_lease {
 public:
   held_lease(runtime_core& core, const cache_key& key, lease_id id)
@@ -56,8 +57,8 @@ public:
       caf::anon_send(core_.shards().owner_of(key_), verb::release_v, id_);
   }
 
-  // Gives the artifact to everybody; what everybody has is answered. Outside the bound on what is
-  // outstanding: those who fill it may wait for this very artifact.
+  // Delivers the artifact to every waiter and returns the stored one. Takes no in-flight slot: the
+  // requests that hold all slots may be waiting for this artifact.
   expected<artifact> fulfil(const artifact& made) {
     if (core_.refusal()) return made;
     auto state = std::make_shared<completion_state<insert_outcome>>();
@@ -86,12 +87,12 @@ private:
 };
 
 error cycle_on(const cache_key& key) {
-  return {errc::lease_cycle,
-          "waiting for key " + key::decode(key.bytes).value_or(::hearth::key("?")).describe() +
-              " could never end: whoever makes it waits for what this callback makes"};
+  return {errc::lease_cycle, "waiting for key " +
+                                 key::decode(key.bytes).value_or(::hearth::key("?")).describe() +
+                                 " could never end: its holder waits for this callback's key"};
 }
 
-// Asks for the lease; whoever gives up is taken out of those who wait.
+// Asks for the lease; a caller that gives up withdraws from the lease's waiters.
 future<lease_reply> ask_for_lease(runtime_core& core, const cache_key& key,
                                   const call_options& options) {
   auto answer = ask<lease_reply>(core, options, verb::acquire_v, key);
@@ -160,7 +161,7 @@ future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const 
   auto state = call_state<artifact>::begin(options.cancel);
   const completion<artifact> answer(state);
   auto lease = ask_for_lease(*core, key, {});
-  // Whoever gives the artifact up gives up the wait for the lease.
+  // A caller that gives up the artifact also gives up waiting for the lease.
   if (const auto& waiting = lease.state())
     state->on_give_up([weak = std::weak_ptr(waiting)] {
       if (const auto living = weak.lock()) living->cancel(called_off());

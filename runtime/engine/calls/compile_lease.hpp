@@ -18,10 +18,9 @@ namespace hearth {
 expected<lease_reply> wait_for_lease(runtime_core& core, const cache_key& key,
                                      const call_options& options);
 
-/// Runs `compile` under the lease, notes in the artifact how long that took, and tells everybody
-/// what came of it. What it returns, artifact or
-/// error, goes to every waiter. When it throws, when its thread ends in it, or when it was called
-/// off, the lease goes to the next waiter, who compiles.
+/// Runs `compile` under the lease and records in the artifact how long that took. What it returns,
+/// artifact or error, goes to every waiter. When it throws, when its thread ends in it, or when it
+/// was cancelled, the lease goes to the next waiter, which compiles.
 expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, lease_id id,
                                     const compile_function& compile, const std::stop_token& cancel);
 

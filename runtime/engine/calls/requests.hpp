@@ -1,5 +1,5 @@
-// How the handle asks an actor: a message with a completion, within the bound on what is
-// outstanding, under the caller's deadline and cancellation. Any thread.
+// How the handle sends a request to an actor: a message with a completion, within the bound on
+// requests in flight, with the caller's deadline and cancellation. Any thread.
 #pragma once
 
 #include "actors/thread_unit.hpp"

@@ -1,6 +1,6 @@
-// The threads on which asynchronous compile callbacks run: as many at once as were allowed, made
-// when they are needed. A callback that waits for an answer of Hearth does not count meanwhile:
-// what it waits for may itself need a thread. Any thread may use it.
+// The threads of asynchronous compile callbacks: at most the allowed number at once, started on
+// demand. A callback that waits for Hearth does not count, because what it waits for may need a
+// thread. Any thread may use it.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Bounds what all handles of a runtime have asked and not been answered yet: CAF's mailboxes grow
-// without end. Any thread.
+// Bounds the requests in flight of all handles of a runtime, since CAF's mailboxes are unbounded.
+// Any thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -18,7 +18,7 @@ namespace hearth {
 
 class inflight_limiter {
 public:
-  /// A place among what is outstanding, taken until it is given back or gone.
+  /// One request in flight. The slot is free again when this is given back or destroyed.
   class slot {
   public:
     /// None.
@@ -42,13 +42,13 @@ public:
       , resume_at_(max - std::max<std::size_t>(1, max / 4))
       , policy_(policy) {}
 
-  /// Waits for a place, or fails with `overloaded`, by the policy. Who may not wait has one above
-  /// the bound instead.
+  /// Takes a slot. Without a free one it waits or fails with `overloaded`, by the policy. A caller
+  /// that must not wait (`may_wait` false) gets a slot above the bound.
   static expected<slot> take(const std::shared_ptr<inflight_limiter>& counter, bool may_wait) {
     if (!counter->try_take()) {
       if (counter->policy_ == overload_policy::refuse)
         return fail(errc::overloaded, std::to_string(counter->max_) +
-                                          " requests are outstanding already; wait for some, or "
+                                          " requests are in flight already; wait for some, or "
                                           "allow more (max_inflight)");
       if (may_wait)
         counter->wait_for_slot();
@@ -66,9 +66,9 @@ private:
     return false;
   }
 
-  // Whoever waits is woken when a quarter is free, not for each place: else a thread that asks
-  // faster than it is answered goes to sleep and is woken for every request. Some of what is
-  // outstanding may take long, so that a quarter is never free: such a waiter looks by itself.
+  // Waiters are woken when a quarter of the slots is free, not for each slot: otherwise a thread
+  // that asks faster than it is answered sleeps and wakes for every request. Slow requests may keep
+  // a quarter from ever being free, so a waiter also polls.
   void wait_for_slot() {
     constexpr std::chrono::milliseconds look_again{1};
     std::unique_lock lock(mutex_);

@@ -72,7 +72,7 @@ expected<job> decode_job(std::string_view bytes) {
       !read_texts(*decoded, "argv", asked.argv) ||
       !read_texts(*decoded, "environment", asked.environment) ||
       !read_limits(*decoded, asked.limits))
-    return fail(errc::malformed, "a job without all of its members");
+    return fail(errc::malformed, "a job lacks a member");
   asked.host = *host;
   return asked;
 }

@@ -119,7 +119,7 @@ expected<trial_request> decode_trial_request(std::string_view bytes) {
     complete = complete && member.complete();
   }
   if (!complete || !from.complete())
-    return fail(errc::malformed, "a trial without all of its members");
+    return fail(errc::malformed, "a trial request lacks a member, or has one of another type");
   return asked;
 }
 

@@ -34,8 +34,8 @@ redis_behavior any_behavior(random_source& random) {
 
 } // namespace
 
-// Two hosts at least, which share a server. What is made of several entries stays on its host: what
-// another host's list of variants says of ours is not modelled.
+// Sets up at least two hosts that share a server. Caches made of several entries do not use it: the
+// simulator does not model variant lists that come from another host.
 void random_run::set_up_remote(process_options& process) {
   has_remote_ = true;
   options_.hosts = std::max(options_.hosts, 2u);
@@ -48,9 +48,9 @@ void random_run::set_up_remote(process_options& process) {
     world_.set_cache(name, "0", {.remote = false});
 }
 
-// Whether another host's value may be found. Never bytes that nobody wrote to that key; and a key
-// that is never erased keeps the value that was acknowledged here. What the server says of other
-// keys may be old: it may not have been told of a put or an erase.
+// Whether the read may return another host's value. It never may if no client wrote those bytes to
+// the key, nor if the key is never erased and a value was acknowledged on this host. For other keys
+// the server's value may be old: it may not know of a put or an erase yet.
 bool random_run::may_be_foreign(const worker_state& worker, std::size_t k, moment begun,
                                 std::string_view bytes) {
   if (!has_remote_ || !written_[k].contains(bytes)) return false;

@@ -28,7 +28,7 @@ random_run::random_run(std::uint64_t seed, const simulation_options& options)
 
 random_run::~random_run() {
   for (auto& worker : workers_)
-    ++worker.life; // nobody is told what comes now
+    ++worker.life; // answers from here on are ignored
 }
 
 simulation_result random_run::run() {

@@ -34,7 +34,7 @@ struct key_state {
 struct worker_state {
   std::string name, process, host;
   client* self = nullptr;
-  std::uint64_t life = 0; ///< moves when it dies: answers to a former life are nobody's
+  std::uint64_t life = 0; ///< increased when it dies, so that late answers are ignored
   bool waits = false;     ///< for an answer
   bool is_thread = false; ///< asked so last: threads die with their process alone
   virtual_time wake{};

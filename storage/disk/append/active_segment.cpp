@@ -130,7 +130,7 @@ expected<file> active_segment::make_next(std::uint64_t& number) {
     files_.remove(name);
     return fail(system_error(wrote.error, "write", files_.path_of(name)));
   }
-  return fail(errc::io, "too many left-over segments in " + files_.config.path.string());
+  return fail(errc::io, "too many abandoned segment files in " + files_.config.path.string());
 }
 
 expected<bool> active_segment::roll() {

@@ -48,7 +48,8 @@ expected<void> segment_eviction::evict_oldest(const keep_rule& rule) {
   if (!one) return fail(one.error());
   if (auto kept = one->is_large ? keep_large(*one) : keep(*one); !kept)
     if (!rule.drop_when_full || kept.error().code() != errc::no_space) return kept;
-  // Of a flushed record and the newer one that replaced it, one has to survive a power loss.
+  // If a record was flushed and then replaced, either it or its replacement has to survive a power
+  // loss.
   auto seen = files_.epoch();
   for (unsigned attempt = 0; attempt < 3; ++attempt) {
     sync_what_replaced(*one);

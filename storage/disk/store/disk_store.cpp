@@ -58,8 +58,8 @@ std::uint64_t bytes_in(file_system& files, int directory, unsigned depth = 0) {
   return total;
 }
 
-// The most that each shard may keep, so that all together keep `bytes`: shards that hold less keep
-// all they have.
+// The limit for each shard so that all shards together keep at most `bytes`; a shard below its
+// limit keeps everything.
 std::uint64_t level_for(std::vector<std::uint64_t> held, std::uint64_t bytes) {
   std::sort(held.begin(), held.end());
   for (std::size_t i = 0; i < held.size(); ++i) {
