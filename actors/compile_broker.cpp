@@ -37,16 +37,29 @@ public:
 
   // The worker is free again: gives it the next thing to do.
   void end(compile_broker_pointer self) const {
+    note_span(self);
+    self->state.idle.push_back(worker_);
+    dispatch(self);
+  }
+
+  // The worker answered with an error. One of CAF's own says that the worker has ended, by a kill
+  // or an exception: it gets nothing to do any more.
+  void end(compile_broker_pointer self, const caf::error& why) const {
+    if (why.category() == caf::atom("hearth")) return end(self);
+    note_span(self);
+    --self->state.workers;
+    dispatch(self);
+  }
+
+private:
+  void note_span(compile_broker_pointer self) const {
     auto& spans = self->state.spans;
     const auto start = nanoseconds(start_);
     if (spans.size() < max_spans)
       spans.push_back(
           {name_, category_, start, nanoseconds(self->clock().now()) - start, worker_.id()});
-    self->state.idle.push_back(worker_);
-    dispatch(self);
   }
 
-private:
   compile_worker_actor worker_;
   caf::actor_clock::time_point start_;
   std::string name_;
@@ -66,7 +79,7 @@ void start_program(compile_broker_pointer self, compile_broker_state::program ne
           [self, work, promise = next.promise](const caf::error& why) mutable {
             ++self->state.counters.failures;
             promise.deliver(why);
-            work.end(self);
+            work.end(self, why);
           });
 }
 
@@ -85,13 +98,24 @@ void start_trial(compile_broker_pointer self, compile_broker_state::trial next) 
           [self, work, promise = next.promise](const caf::error& why) mutable {
             self->state.trial_runs = false;
             promise.deliver(why);
-            work.end(self);
+            work.end(self, why);
           });
+}
+
+// With no worker left, all that waits ends with an error.
+void fail_queued(compile_broker_state& state) {
+  const auto why = to_caf({errc::closed, "every compile worker has ended; start a new runtime"});
+  for (auto& one : std::exchange(state.trials, {}))
+    one.promise.deliver(why);
+  for (auto& [priority, queue] : std::exchange(state.programs, {}))
+    for (auto& one : queue)
+      one.promise.deliver(why);
 }
 
 // Gives every idle worker something to do. Trials go first: they are what an entry waits for last.
 void dispatch(compile_broker_pointer self) {
   auto& state = self->state;
+  if (state.workers == 0) return fail_queued(state);
   while (!state.idle.empty()) {
     if (!state.trials.empty() && !state.trial_runs) {
       auto next = std::move(state.trials.front());

@@ -30,7 +30,7 @@ struct compile_broker_state {
   };
 
   std::vector<compile_worker_actor> idle;
-  std::size_t workers = 0;
+  std::size_t workers = 0; ///< that have not ended
   std::map<int, std::deque<program>, std::greater<>> programs; ///< waiting, by priority
   std::deque<trial> trials;                                    ///< waiting
   bool trial_runs = false;

@@ -1,6 +1,9 @@
 #include "actors/kernel_tuner.hpp"
 
-#include "actors/kernel_tuner/parts.hpp"
+#include "actors/kernel_tuner/compile.hpp"
+#include "actors/kernel_tuner/jobs.hpp"
+#include "actors/kernel_tuner/keep.hpp"
+#include "actors/kernel_tuner/recall.hpp"
 #include "messages/key.hpp"
 
 #include <chrono>

@@ -1,6 +1,11 @@
 #include "actors/memory_shard.hpp"
 
-#include "actors/memory_shard/parts.hpp"
+#include "actors/memory_shard/acquire.hpp"
+#include "actors/memory_shard/held.hpp"
+#include "actors/memory_shard/lease.hpp"
+#include "actors/memory_shard/load.hpp"
+#include "actors/memory_shard/unpersisted.hpp"
+#include "actors/memory_shard/write.hpp"
 
 #include <utility>
 

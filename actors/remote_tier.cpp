@@ -1,6 +1,10 @@
 #include "actors/remote_tier.hpp"
 
-#include "actors/remote_tier/parts.hpp"
+#include "actors/remote_tier/counts.hpp"
+#include "actors/remote_tier/leases.hpp"
+#include "actors/remote_tier/lookups.hpp"
+#include "actors/remote_tier/service.hpp"
+#include "actors/remote_tier/writes.hpp"
 
 #include <utility>
 

@@ -1,4 +1,6 @@
-#include "actors/kernel_tuner/parts.hpp"
+#include "actors/kernel_tuner/compile.hpp"
+
+#include "actors/kernel_tuner/jobs.hpp"
 
 #include <utility>
 

@@ -1,4 +1,7 @@
-#include "actors/kernel_tuner/parts.hpp"
+#include "actors/kernel_tuner/keep.hpp"
+
+#include "actors/kernel_tuner/compile.hpp"
+#include "actors/kernel_tuner/jobs.hpp"
 #include "actors/update_entry.hpp"
 
 #include <algorithm>

@@ -1,4 +1,8 @@
-#include "actors/kernel_tuner/parts.hpp"
+#include "actors/kernel_tuner/measure.hpp"
+
+#include "actors/kernel_tuner/compile.hpp"
+#include "actors/kernel_tuner/jobs.hpp"
+#include "actors/kernel_tuner/keep.hpp"
 
 #include <algorithm>
 #include <numeric>

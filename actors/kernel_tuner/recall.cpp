@@ -1,4 +1,9 @@
-#include "actors/kernel_tuner/parts.hpp"
+#include "actors/kernel_tuner/recall.hpp"
+
+#include "actors/kernel_tuner/compile.hpp"
+#include "actors/kernel_tuner/jobs.hpp"
+#include "actors/kernel_tuner/keep.hpp"
+#include "actors/kernel_tuner/measure.hpp"
 
 #include <algorithm>
 #include <utility>

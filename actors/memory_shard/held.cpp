@@ -1,4 +1,6 @@
-#include "actors/memory_shard/parts.hpp"
+#include "actors/memory_shard/held.hpp"
+
+#include "actors/memory_shard/unpersisted.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,8 @@
-#include "actors/memory_shard/parts.hpp"
+#include "actors/memory_shard/lease.hpp"
+
+#include "actors/memory_shard/held.hpp"
+#include "actors/memory_shard/load.hpp"
+#include "actors/memory_shard/write.hpp"
 
 #include <caf/send.hpp>
 

@@ -1,4 +1,7 @@
-#include "actors/memory_shard/parts.hpp"
+#include "actors/memory_shard/unpersisted.hpp"
+
+#include "actors/memory_shard/held.hpp"
+#include "actors/memory_shard/write.hpp"
 
 #include <algorithm>
 #include <optional>

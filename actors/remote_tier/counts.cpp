@@ -1,4 +1,6 @@
-#include "actors/remote_tier/parts.hpp"
+#include "actors/remote_tier/counts.hpp"
+
+#include "actors/remote_tier/service.hpp"
 
 #include <string>
 

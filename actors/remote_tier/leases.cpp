@@ -1,4 +1,7 @@
-#include "actors/remote_tier/parts.hpp"
+#include "actors/remote_tier/leases.hpp"
+
+#include "actors/remote_tier/service.hpp"
+#include "actors/remote_tier/writes.hpp"
 #include "storage/remote/commands.hpp"
 #include "storage/resp/server_error.hpp"
 

@@ -1,4 +1,7 @@
-#include "actors/remote_tier/parts.hpp"
+#include "actors/remote_tier/lookups.hpp"
+
+#include "actors/remote_tier/counts.hpp"
+#include "actors/remote_tier/service.hpp"
 #include "storage/remote/commands.hpp"
 #include "storage/resp/server_error.hpp"
 

@@ -1,4 +1,8 @@
-#include "actors/remote_tier/parts.hpp"
+#include "actors/remote_tier/writes.hpp"
+
+#include "actors/remote_tier/counts.hpp"
+#include "actors/remote_tier/leases.hpp"
+#include "actors/remote_tier/service.hpp"
 #include "storage/remote/commands.hpp"
 
 #include <string>

@@ -40,11 +40,12 @@ caf::behavior drain(caf::event_based_actor* self, const drain_config& config) {
     self->quit();
   };
   const auto send_writes = [=, remote_deadline = config.remote_deadline] {
+    if (!tiers.remote) return finish();
     ask_all<done>(self, std::vector{tiers.remote}, verb::sync_v, remote_deadline, finish);
   };
-  // Again: what the disk acknowledged is handed on to the remote tier.
+  // Again: the shards have answered what the disk acknowledged, and handed it on to the remote
+  // tier.
   const auto pass_shards_again = [=] {
-    if (!tiers.remote) return finish();
     ask_all<memory_shard_stats>(self, tiers.shards.all(), verb::stats_v, caf::infinite,
                                 send_writes);
   };

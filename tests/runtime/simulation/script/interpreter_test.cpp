@@ -1,9 +1,12 @@
 #include "runtime/simulation/script/interpreter.hpp"
 
+#include "messages/replace_all.hpp"
 #include "runtime/simulation/script/parser.hpp"
+#include "tests/support/files.hpp"
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <string>
 
 namespace interpreter_test {
@@ -66,6 +69,65 @@ TEST_CASE("messages settle by themselves when they are told to, and not before")
   CHECK(run(world + "settle always\nsettle when told\n" + asked + "expect x waiting").passed);
   const auto said = run(world + asked + "settle\n" + asked + "settle");
   CHECK(run(world + "settle always\n" + asked + asked).trace == said.trace);
+}
+
+TEST_CASE("an error that nothing expects fails the script at its end") {
+  const std::string world = "process a\nclient x in a\nclient y in a\nsettle always\n";
+  const std::string failing = "x asks a.recorder count 7\n";
+  CHECK(has(run(world + failing).failure,
+            "t:5: x asks a.recorder count 7\n"
+            "  expected: no error that nothing expects, to the end of the script\n"
+            "  got:      x has error not_found "));
+  CHECK(run(world + failing + "expect x error not_found *").passed);
+  // Another answer of that name does not stand for it, nor does it count that all is answered.
+  CHECK_FALSE(run(world + failing + "x asks a.memory get c/k\nexpect x miss").passed);
+  CHECK_FALSE(run(world + failing + "expect all answered").passed);
+  CHECK_FALSE(run("process a\nclient x in a\n" + failing + "expect x waiting\nsettle").passed);
+  // A client that died is told nothing.
+  CHECK(run(world + failing + "crash x").passed);
+}
+
+TEST_CASE("a figure of a host is the sum of its processes, the dead ones' compilers too") {
+  const std::string world = "host h\nhost i\nprocess a on h\nprocess b on h\nprocess c on i\n"
+                            "client x in a\nclient y in b\nclient z in c\nsettle always\n"
+                            "x asks a.broker run \"one\" 0\ny asks b.broker run \"one\" 0\n"
+                            "y asks b.broker run \"two\" 0\nz asks c.broker run \"one\" 0\n";
+  CHECK(run(world + "expect h.compiler runs = 3\nexpect i.compiler runs = 1").passed);
+  CHECK(run(world + "expect h.broker runs = 3\nexpect h.broker idle = 2").passed);
+  CHECK(run(world + "crash b\nexpect h.compiler runs = 3").passed);
+  CHECK_FALSE(run(world + "expect h.compiler runs = 2").passed);
+  CHECK(has(run(world + "expect h.broker nonsense = 0").failure,
+            "expected: a figure nonsense\n  got:      there is none of that name\n"));
+}
+
+namespace {
+
+// Under how many of the first seeds a script of tests/scripts passes that allows `either` and is
+// told to insist on `one`.
+int seeds_with(const std::string& name, const std::string& either, const std::string& one) {
+  const auto path = std::filesystem::path(HEARTH_SOURCE_DIR) / "tests" / "scripts" / name;
+  auto text = test::file_text(path);
+  REQUIRE(has(text, either));
+  replace_all(text, either, one);
+  int passed = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed)
+    passed += run(text, seed).passed;
+  return passed;
+}
+
+} // namespace
+
+TEST_CASE("a power loss takes what was not synced under some seeds and leaves it under others") {
+  for (const auto* name : {"crash_power_loss_without_flush_serves_nothing_wrong.script",
+                           "crash_disk_that_lies_about_syncs.script"}) {
+    CAPTURE(std::string(name));
+    const std::string either = "expect x miss or hit disk \"binary\"";
+    const int lost = seeds_with(name, either, "expect x miss");
+    const int kept = seeds_with(name, either, "expect x hit disk \"binary\"");
+    CHECK(lost > 0);
+    CHECK(kept > 0);
+    CHECK(lost + kept == 50);
+  }
 }
 
 TEST_CASE("a script that does not end is stopped") {

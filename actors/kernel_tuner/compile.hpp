@@ -1,0 +1,17 @@
+// How the kernel tuner compiles candidates. On the tuner's thread.
+#pragma once
+
+#include "actors/kernel_tuner/common.hpp"
+
+namespace hearth::actors::tuner {
+
+/// Compiles those that were not compiled yet, then goes on.
+void compile(self_pointer self, const job_ptr& job, const candidates& some,
+             std::function<void()> next);
+/// Leaves a candidate out.
+void reject(const job_ptr& job, std::size_t index, std::string reason, bool is_config);
+/// One candidate of this step is done with.
+void end_one(const job_ptr& job);
+bool is_good(const job_ptr& job, std::size_t index);
+
+} // namespace hearth::actors::tuner

@@ -1,0 +1,39 @@
+// Types and small functions that all parts of a memory shard share. On the shard's thread.
+#pragma once
+
+#include "actors/memory_shard.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace hearth::actors::shard {
+
+using self_pointer = memory_shard_actor::stateful_pointer<memory_shard_state>;
+using state_type = memory_shard_state;
+using phase = state_type::lease_record::phase;
+using load_ptr = state_type::load_ptr;
+using insert_callback = std::function<void(expected<insert_outcome>)>;
+using lookup_callback = std::function<void(expected<lookup>)>;
+
+inline bool uses_memory(const cache_key& key) { return key.cache->memory; }
+inline bool uses_disk(const state_type& state, const cache_key& key) {
+  return key.cache->disk && state.config.store;
+}
+inline bool uses_remote(const state_type& state, const cache_key& key) {
+  return key.cache->remote && state.config.remote;
+}
+inline unsigned disk_shard_of(const state_type& state, const cache_key& key) {
+  return state.config.store->shard_of(key.disk_hash);
+}
+inline const disk_shard_actor& disk_of(const state_type& state, const cache_key& key) {
+  return state.config.disk_shards[disk_shard_of(state, key)];
+}
+/// Has a change written behind to the remote tier.
+template <class Verb, class... Parts>
+void tell_remote(self_pointer self, Verb what, const cache_key& key, const Parts&... parts) {
+  if (uses_remote(self->state, key)) self->send(self->state.config.remote, what, key, parts...);
+}
+
+} // namespace hearth::actors::shard

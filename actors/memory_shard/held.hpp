@@ -1,0 +1,41 @@
+// What a memory shard holds in memory, and the epochs that its entries reflect. On the shard's
+// thread.
+#pragma once
+
+#include "actors/memory_shard/common.hpp"
+
+namespace hearth::actors::shard {
+
+/// For ourselves: no hit and no miss of anybody's.
+artifact find_in_memory(state_type& state, const cache_key& key);
+artifact get_from_memory(state_type& state, const cache_key& key);
+void keep_in_memory(self_pointer self, const cache_key& key, const artifact& value);
+void replace_in_memory(self_pointer self, const cache_key& key, const artifact& value);
+/// Whether it was there.
+bool erase_in_memory(self_pointer self, const cache_key& key);
+void clear_memory(self_pointer self);
+/// Frees what readers let go of.
+void reclaim(self_pointer self);
+
+/// A put or erase of ours moved the epoch of a disk shard: no view has to start over for it.
+void tell_views(state_type& state, const cache_key& key, epoch_change epochs);
+/// Updates memory after a write by this shard moved the epoch. If the view has taken in another
+/// change too, the entry may have been replaced and is not kept.
+void take_in_write(self_pointer self, const cache_key& key, const artifact& value,
+                   epoch_change epochs);
+/// The same for an insert. Its epoch moves only when its group contains a put, or when the disk may
+/// have dropped the key (other processes may still hold it in memory). When the epoch did not move,
+/// memory keeps the value if the epoch still equals `asked`; without `asked` memory is left alone.
+void take_in_insert(self_pointer self, const cache_key& key, const artifact& value,
+                    const disk_insert_reply& reply, std::optional<std::uint64_t> asked);
+/// Inserts on disk alone.
+using disk_insert_callback = std::function<void(const expected<disk_insert_reply>&)>;
+void insert_on_disk(self_pointer self, const cache_key& key, const artifact& value,
+                    const disk_insert_callback& next);
+
+/// Returns the epoch of the key's disk shard. Clears memory first if another process moved an
+/// epoch. A value read from disk may be kept only if the epoch was the same before the question and
+/// after the answer.
+std::uint64_t epoch_of(state_type& state, const cache_key& key);
+
+} // namespace hearth::actors::shard

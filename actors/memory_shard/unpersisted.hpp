@@ -1,0 +1,16 @@
+// The entries that a memory shard took in while the disk failed. On the shard's thread.
+#pragma once
+
+#include "actors/memory_shard/common.hpp"
+
+namespace hearth::actors::shard {
+
+/// Remembers a key that memory holds and the disk refused with `why`. The shard retries until the
+/// disk holds this value or another one; in the latter case memory drops its own.
+void note_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
+                      const error& why);
+/// Memory now holds another value for this key, or none.
+void forget_unpersisted(state_type& state, const cache_key& key);
+void flush_unpersisted(self_pointer self);
+
+} // namespace hearth::actors::shard

@@ -1,0 +1,18 @@
+// The write-behind queue of the remote tier. On the tier's thread.
+#pragma once
+
+#include "actors/remote_tier/common.hpp"
+
+namespace hearth::actors::remote {
+
+void write(self_pointer self, storage::remote_write write);
+/// Sends what may be sent now.
+void send_writes(self_pointer self);
+/// Tries the refused writes again. Called when the backoff is over.
+void retry_writes(self_pointer self);
+/// Answers those who wait for all writes, when none is left or none can be sent.
+void answer_syncs(state_type& state);
+/// After the server was away.
+void resume_writes(self_pointer self);
+
+} // namespace hearth::actors::remote
