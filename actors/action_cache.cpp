@@ -19,7 +19,8 @@ std::string name_of(const cache_key& key, const action_request& request) {
 
 bool discovers(const action_request& request) { return !request.dependency_file.empty(); }
 
-// What the lease is for: the result itself, or mutual exclusion while a result is looked for.
+// The key whose lease a job takes: the result's own key, or, for an action that discovers inputs, a
+// key used only for mutual exclusion.
 cache_key leased_key(const action_cache_state::job& job) {
   return discovers(job.request) ? derived_key(job.key, key("run")) : job.key;
 }
@@ -53,7 +54,7 @@ void finish(action_cache_pointer self, const job_ptr& job, const expected<action
 bool is_kept(const action_request& request, const action_result& result) {
   const auto& run = result.process;
   const bool exited = !run.timed_out && !run.cancelled && run.signal == 0;
-  // What a program read before it failed is not known.
+  // A program that failed wrote no dependency file, so its inputs are unknown.
   const bool keeps_failure = request.keep_failures && !discovers(request);
   return result.unkept.empty() && (run.succeeded() || (exited && keeps_failure));
 }
@@ -72,7 +73,7 @@ void keep(action_cache_pointer self, const job_ptr& job, const action_result& re
             });
 }
 
-// The observations that were there, behind the new one.
+// The new observation, followed by the stored ones.
 expected<std::optional<artifact>> extended(const expected<lookup>& known,
                                            const std::string& observation) {
   if (!known) return fail(known.error());
@@ -135,7 +136,7 @@ void run(action_cache_pointer self, const job_ptr& job) {
 template <class Verb>
 void ask_for_lease(action_cache_pointer self, const job_ptr& job, Verb verb);
 
-// An entry that cannot be read goes, and the action is run.
+// Erases an entry that cannot be read, and runs the action.
 void answer_found(action_cache_pointer self, const job_ptr& job, const artifact& entry) {
   auto found = decode_result(entry);
   if (found) return finish(self, job, action_reply{std::move(*found), false, false, {}});

@@ -2,9 +2,9 @@
 // otherwise the broker runs the action. Concurrent requests for one action share one run, under a
 // lease that other processes and hosts respect.
 //
-// Owns the actions that are under way. An action that discovers inputs has an entry of observations
-// under its key, and a result under (key, digest of one observation); others have their result
-// under the key itself.
+// Owns the running actions. An action that discovers inputs has an entry of observations under its
+// key, and a result under (key, digest of one observation); other actions have their result under
+// the key itself.
 #pragma once
 
 #include "actors/shard_router.hpp"
@@ -30,7 +30,7 @@ struct action_cache_config {
 struct action_cache_state {
   static inline const char* name = "action_cache";
 
-  /// An action that somebody waits for.
+  /// A running action and the callers that wait for it.
   struct job {
     cache_key key;
     action_request request;
@@ -38,12 +38,12 @@ struct action_cache_state {
     std::vector<reply_target<action_reply>> waiters{};
     std::stop_source stop{};
     lease_id lease = 0;
-    lookup observations{}; ///< as they were when the lease was granted
+    lookup observations{}; ///< the stored observations when the lease was granted
   };
   using job_ptr = std::shared_ptr<job>;
 
   action_cache_config config;
-  /// By key and working folder: what an action discovers may differ from folder to folder.
+  /// By key and working folder: an action may discover other inputs in another folder.
   std::unordered_map<std::string, job_ptr> jobs;
 };
 using action_cache_pointer = action_cache_actor::stateful_pointer<action_cache_state>;

@@ -38,7 +38,7 @@ void add(artifact_recorder_state::session& one, const std::string& type, const c
 void record(artifact_recorder_state& state, std::uint64_t number, const std::string& type,
             const cache_key& key, const artifact& value) {
   const auto at = state.sessions.find(number);
-  if (at == state.sessions.end()) return; // it ended meanwhile
+  if (at == state.sessions.end()) return; // the session has ended
   auto& one = at->second;
   const auto& of_type = one.places[type];
   const auto known = of_type.find(key);

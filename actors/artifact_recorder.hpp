@@ -1,6 +1,7 @@
-// artifact_recorder: what each session stored and hit, for bundles. Any number of sessions at once.
+// artifact_recorder: records the artifacts that each session stored and hit, for bundles. Any
+// number of sessions may be open.
 //
-// Owns what sessions noted until they end; each is bounded.
+// Owns the notes of each session until it ends; each session is bounded.
 #pragma once
 
 #include "messages/protocol.hpp"
@@ -21,7 +22,7 @@ struct artifact_recorder_state {
   struct session {
     recording_limits limits;
     recording noted;
-    /// Where an artifact stands in `noted`, by its type and key.
+    /// The index of an artifact in `noted`, by its type and key.
     std::map<std::string, std::unordered_map<cache_key, std::size_t, cache_key_hash>> places;
   };
 

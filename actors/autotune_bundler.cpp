@@ -26,7 +26,8 @@ std::int64_t time_taken_ns(const tuning_bundle& bundle) {
 
 // --- begin -------------------------------------------------------------------------------------
 
-// A session whose bundle was found: it begins when all of it is in the local cache.
+// A session whose bundle was found. The session begins when every entry of the bundle is in the
+// local cache.
 struct beginning {
   bundle_session answer;
   std::size_t open = 0;
@@ -91,8 +92,8 @@ bool says_more(const tuning_bundle& collected, const tuning_bundle& known) {
   });
 }
 
-// The stored bundle with what the session collected. One that cannot be read is taken for what it
-// was when the session began.
+// The stored bundle and the session's tunings together. If the stored bundle cannot be read, the
+// one from the session's begin is used.
 tuning_bundle union_with(const expected<lookup>& stored,
                          const autotune_bundler_state::session& ended) {
   auto bundle = stored ? bundle_in(*stored) : ended.known;
@@ -101,14 +102,15 @@ tuning_bundle union_with(const expected<lookup>& stored,
   return bundle;
 }
 
-// Under the lock of the bundle: sessions that end elsewhere at the same time add to it too.
+// Holds the lock of the bundle's key, because sessions of other processes may add to the bundle at
+// the same time.
 void store_union(autotune_bundler_pointer self, autotune_bundler_state::session ended,
                  const shared_promise<bundle_end>& promise) {
   const auto key = ended.key;
   const auto& shard = self->state.shards.owner_of(key);
   const auto answer = std::make_shared<bundle_end>(bundle_end{0, true});
   update_under_lock(
-      self, shard, key, without_lock::goes_on, // better stored than not
+      self, shard, key, without_lock::goes_on, // a bundle is stored even without the lock
       [answer, ended = std::move(ended)](
           const expected<lookup>& stored) -> expected<std::optional<artifact>> {
         const auto bundle = union_with(stored, ended);

@@ -1,7 +1,8 @@
-// autotune_bundler: what each session of tuning saved and found, put together as one entry of the
-// remote tier, so that a new machine has it all with one lookup. Any number of sessions at once.
+// autotune_bundler: collects the tunings that each tuning session saved and found into one entry of
+// the remote tier, so that a new machine gets them all with one lookup. Any number of sessions may
+// be open.
 //
-// Owns the sessions; ends none of them by itself.
+// Owns the sessions; a session ends only on request.
 #pragma once
 
 #include "actors/shard_router.hpp"
@@ -16,25 +17,25 @@
 
 namespace hearth::actors {
 
-/// Tunings by their name in the local cache.
+/// Tunings by their names in the local cache.
 using tuning_bundle = std::map<std::string, autotune_record>;
 
 /// Canonical msgpack: a map of name -> the record's fields.
 std::string encode_bundle(const tuning_bundle& bundle);
-/// The records that can be read: one of another version hides no other. Errors: `malformed` when it
-/// is no map.
+/// Returns the records that can be read; a record of another version is skipped. Errors:
+/// `malformed` if the bytes are not a map.
 expected<tuning_bundle> decode_bundle(std::string_view bytes);
 
 struct autotune_bundler_state {
   static inline const char* name = "autotune_bundler";
-  /// Most sessions at once, and most entries of one.
+  /// The maximum number of open sessions, and of entries in one session.
   static constexpr std::size_t max_sessions = 1024;
   static constexpr std::size_t max_entries = 65'536;
 
   struct session {
     cache_key key;
-    tuning_bundle known;     ///< as the bundle was when it began
-    tuning_bundle collected; ///< what the session saved, and what it found in the local cache
+    tuning_bundle known;     ///< the bundle when the session began
+    tuning_bundle collected; ///< tunings that the session saved or found in the local cache
   };
 
   shard_router shards;

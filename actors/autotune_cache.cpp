@@ -32,8 +32,8 @@ struct search {
 };
 using search_ptr = std::shared_ptr<const search>;
 
-// What a tier says of these candidates; nothing when it has no entry, or one that cannot be read,
-// is of other candidates, or fits none of these.
+// The tuning of these candidates in a tier's answer. Empty if the tier has no entry, or if the
+// entry cannot be read, belongs to other candidates, or fits none of these.
 std::optional<autotune_found> found_in(const lookup& found, const autotune_choices& among) {
   if (!found.hit()) return std::nullopt;
   auto record = decode_record(found.value.payload());
@@ -56,7 +56,7 @@ void deliver_nothing(const search& asked) {
       to_caf({errc::not_found, "nothing is known of these configurations of this kernel"}));
 }
 
-// What the remote tier knew the local one knows from now on.
+// Copies a tuning found in the remote tier to the local tier.
 void fill_local(autotune_cache_pointer self, const search_ptr& asked, const autotune_found& found) {
   if (!asked->where.local.cache) return asked->promise.deliver(found);
   note(self, asked->where, found.record, asked->notes);

@@ -1,7 +1,8 @@
-// autotune_cache: the best configuration known of a kernel, over a local and a remote named cache.
+// autotune_cache: looks up and saves the best known configuration of a kernel, in a local and a
+// remote named cache.
 //
-// Owns nothing but its work in progress. What it saves, and what it finds in the local cache, it
-// notes for the sessions that its callers name: of the bundler, and of the artifact recorder.
+// Owns only its requests in progress. It notes each tuning that it saves or finds in the local
+// cache for the bundler and recorder sessions that its callers name.
 #pragma once
 
 #include "actors/shard_router.hpp"

@@ -19,7 +19,7 @@ std::int64_t nanoseconds(caf::actor_clock::time_point at) {
 
 void dispatch(compile_broker_pointer self);
 
-// Takes an idle worker and remembers what it does, for the trace.
+// Takes an idle worker and remembers its task, for the trace.
 class assignment {
 public:
   assignment(compile_broker_pointer self, std::string name, std::string category)
@@ -35,15 +35,15 @@ public:
 
   const compile_worker_actor& worker() const { return worker_; }
 
-  // The worker is free again: gives it the next thing to do.
+  // The worker is free again; gives it the next task.
   void end(compile_broker_pointer self) const {
     note_span(self);
     self->state.idle.push_back(worker_);
     dispatch(self);
   }
 
-  // The worker answered with an error. One of CAF's own says that the worker has ended, by a kill
-  // or an exception: it gets nothing to do any more.
+  // The worker answered with an error. An error of CAF itself means that the worker has ended, by a
+  // kill or an exception; the broker gives it no more tasks.
   void end(compile_broker_pointer self, const caf::error& why) const {
     if (why.category() == caf::atom("hearth")) return end(self);
     note_span(self);
@@ -102,7 +102,7 @@ void start_trial(compile_broker_pointer self, compile_broker_state::trial next) 
           });
 }
 
-// With no worker left, all that waits ends with an error.
+// With no worker left, every queued request fails.
 void fail_queued(compile_broker_state& state) {
   const auto why = to_caf({errc::closed, "every compile worker has ended; start a new runtime"});
   for (auto& one : std::exchange(state.trials, {}))
@@ -112,7 +112,7 @@ void fail_queued(compile_broker_state& state) {
       one.promise.deliver(why);
 }
 
-// Gives every idle worker something to do. Trials go first: they are what an entry waits for last.
+// Gives every idle worker a task. Trials go first, because a trial is the last step of an entry.
 void dispatch(compile_broker_pointer self) {
   auto& state = self->state;
   if (state.workers == 0) return fail_queued(state);

@@ -1,5 +1,5 @@
-// compile_broker: hands programs to its workers, never more at once than there are workers, higher
-// priority first, in order within one. Of trials, which measure time, one runs at a time.
+// compile_broker: gives programs to its workers, at most one per worker, higher priority first, in
+// request order within a priority. Trials measure time, so only one runs at a time.
 #pragma once
 
 #include "actors/shared_promise.hpp"
@@ -30,16 +30,16 @@ struct compile_broker_state {
   };
 
   std::vector<compile_worker_actor> idle;
-  std::size_t workers = 0; ///< that have not ended
-  std::map<int, std::deque<program>, std::greater<>> programs; ///< waiting, by priority
+  std::size_t workers = 0;                                     ///< workers that have not ended
+  std::map<int, std::deque<program>, std::greater<>> programs; ///< queued programs, by priority
   std::deque<trial> trials;                                    ///< waiting
   bool trial_runs = false;
   broker_stats counters;
-  span_list spans; ///< since they were asked for; bounded
+  span_list spans; ///< spans of work since the last `trace` request; bounded
 };
 using compile_broker_pointer = compile_broker_actor::stateful_pointer<compile_broker_state>;
 
-/// A broker over these workers; at least one.
+/// A broker over these workers; there is at least one.
 compile_broker_actor::behavior_type compile_broker(compile_broker_pointer self,
                                                    std::vector<compile_worker_actor> workers);
 

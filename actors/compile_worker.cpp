@@ -8,7 +8,7 @@
 namespace hearth::actors {
 namespace {
 
-// Stopped when either of two is.
+// Requests a stop when either of two tokens does.
 class either_stop {
 public:
   either_stop(const std::stop_token& one, const std::stop_token& other)
@@ -22,7 +22,7 @@ private:
   std::stop_callback<std::function<void()>> on_other_;
 };
 
-// Fills the scratch directory; the process as it is started there.
+// Fills the scratch directory. Returns the process to start in it.
 expected<process_request> prepare(scratch_directory& directory, const action_request& request) {
   auto process = request.process;
   if (!request.view.folder.empty()) {
@@ -57,7 +57,8 @@ expected<void> collect_outputs(const scratch_directory& directory, const action_
   return {};
 }
 
-// What the program read beside its declared inputs; without that its result cannot be kept.
+// Records the undeclared inputs that the program read. Without this record the result cannot be
+// kept.
 void observe(const scratch_directory& directory, const action_request& request,
              action_result& into) {
   if (!request.observe) return;

@@ -1,5 +1,5 @@
-// compile_worker: runs one program after the other, on a thread of its own, each in a scratch
-// directory that is gone afterwards. Spawned detached by the broker (not in tests).
+// compile_worker: runs one program after the other, on its own thread, each in a scratch directory
+// that is removed afterwards. Spawned detached by the broker (not in tests).
 #pragma once
 
 #include "actors/ports/programs.hpp"
@@ -13,12 +13,12 @@
 
 namespace hearth::actors {
 
-/// What a worker works with; shared by all of a broker's.
+/// The ports of a worker; all workers of a broker share them.
 struct worker_ports {
   std::shared_ptr<process_runner> processes;
   std::shared_ptr<trial_runner> trials;
   std::shared_ptr<scratch_space> scratch;
-  std::stop_token stop; ///< requested at shutdown: what runs is killed
+  std::stop_token stop; ///< requested at shutdown: the running program is killed
 };
 
 struct compile_worker_state {

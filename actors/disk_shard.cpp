@@ -9,7 +9,7 @@ using storage::write_kind;
 using storage::write_request;
 using storage::write_status;
 
-// Bounds of one group: the lock is not held longer than these take.
+// Bounds of one group; they limit how long the shard's lock is held.
 constexpr std::size_t max_group_records = 256;
 constexpr std::size_t max_group_bytes = 16u << 20;
 
@@ -18,7 +18,7 @@ void collect(disk_shard_pointer self, disk_shard_state::pending_write write) {
   state.pending.push_back(std::move(write));
   if (state.group_is_due) return;
   state.group_is_due = true;
-  self->send(self, verb::write_v); // behind all that the mailbox holds now
+  self->send(self, verb::write_v); // behind every message in the mailbox
 }
 
 void log_failure_once(disk_shard_state& state, const error& why) {
@@ -50,7 +50,7 @@ void answer_change(disk_shard_state& state, disk_shard_state::change_promise& pr
   promise.deliver(disk_change_reply{result.status != write_status::absent, epochs});
 }
 
-// Applies one group within the bounds, from `first` on; returns the first that is left.
+// Applies one group within the bounds, starting at `first`; returns the first write after it.
 std::size_t write_group(disk_shard_state& state,
                         std::vector<disk_shard_state::pending_write>& writes, std::size_t first) {
   std::vector<write_request> group;
@@ -132,7 +132,7 @@ disk_shard_actor::behavior_type disk_shard(disk_shard_pointer self,
         return promise;
       },
       [self](verb::write) { write_pending(self->state); },
-      [self](verb::sync) {
+      [self](verb::drain) {
         write_pending(self->state);
         return done{};
       },

@@ -1,6 +1,6 @@
 // disk_shard: the only writer, in this process, of one shard of the disk store.
 //
-// Spawned detached, since the store blocks (not detached in tests). What its mailbox holds goes to
+// Spawned detached, since the store blocks (not detached in tests). The writes in its mailbox go to
 // the store as one group: one lock and one write for many inserts.
 #pragma once
 
@@ -35,19 +35,19 @@ struct disk_shard_state {
   disk_shard_state() = default;
   disk_shard_state(const disk_shard_state&) = delete;
   disk_shard_state& operator=(const disk_shard_state&) = delete;
-  /// What was not written is answered with `closed`: a promise that is dropped answers nothing.
+  /// Answers the writes that are left with `closed`; CAF sends nothing when a promise is dropped.
   ~disk_shard_state();
 
   std::shared_ptr<storage::store> store;
   unsigned shard = 0;
   log_sink log;
-  std::vector<pending_write> pending; ///< the group that is being collected
+  std::vector<pending_write> pending; ///< writes of the next group
   bool group_is_due = false;          ///< a `write` message is in the mailbox
-  bool failure_was_logged = false;    ///< one line for a full disk, not one an insert
+  bool failure_was_logged = false;    ///< a full disk logs one line, not one for each insert
 };
 using disk_shard_pointer = disk_shard_actor::stateful_pointer<disk_shard_state>;
 
-/// Writes `shard` of `store`.
+/// The actor that writes `shard` of `store`.
 disk_shard_actor::behavior_type disk_shard(disk_shard_pointer self,
                                            std::shared_ptr<storage::store> store, unsigned shard,
                                            log_sink log);

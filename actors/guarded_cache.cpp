@@ -43,7 +43,7 @@ artifact encode_list(const variant_list& variants) {
   return artifact::make(encode(value{std::move(lines)}));
 }
 
-// The list, in the order in which variants are tried; empty when the bytes are no list.
+// Decodes the list, in the order in which variants are tried. Empty if the bytes are not a list.
 variant_list decode_list(const artifact& stored) {
   variant_list variants;
   const auto decoded = decode_value(stored.payload());
@@ -71,7 +71,8 @@ const expected<guard_expression>& parsed(guarded_cache_state& state, const std::
   return at->second;
 }
 
-// Whether the variant may serve; a guard that cannot be evaluated does not hold, and is counted.
+// Whether the variant's guard holds. A guard that cannot be evaluated counts as not holding, and is
+// counted.
 bool holds(guarded_cache_state& state, guarded_cache_state::search& search,
            const std::string& guard) {
   if (guard.empty()) return true;
@@ -97,7 +98,7 @@ void take_variant(const variant_search_ptr& search, const std::string& guard, co
   search->promise.deliver(std::move(search->reply));
 }
 
-// Goes on along the list to the first variant whose guard holds and that is still there.
+// Continues along the list to the first variant whose guard holds and whose entry still exists.
 void try_next(guarded_cache_pointer self, const variant_search_ptr& search) {
   auto& variants = search->variants;
   while (search->next < variants.size() &&
@@ -132,8 +133,8 @@ void find(guarded_cache_pointer self, const variant_search_ptr& search) {
 
 // --- insert ------------------------------------------------------------------------------------
 
-// The list with the variant in it; nothing when it is there already. A list that cannot be read is
-// an empty one, and replaced.
+// The list with the variant added; empty if the list has the variant already. A list that cannot be
+// read is replaced by a new one.
 expected<std::optional<artifact>> extended_list(const expected<lookup>& stored,
                                                 const guarded_cache_state::addition& addition) {
   if (!stored) return fail(stored.error());

@@ -1,7 +1,7 @@
-// guarded_cache: entries that hold under a condition. Several variants a key, each an entry of its
-// own under (key, digest of guard and payload), and a list under (key, "variants") that names them.
+// guarded_cache: entries that are valid under a condition. A key has several variants, each an
+// entry under (key, digest of guard and payload), and a list of them under (key, "variants").
 //
-// Owns nothing but its work in progress: entries live in a named cache, in every tier of it.
+// Owns only its requests in progress; entries are in a named cache, in each of its tiers.
 #pragma once
 
 #include "actors/shard_router.hpp"
@@ -22,14 +22,14 @@ namespace hearth::actors {
 struct guarded_cache_state {
   static inline const char* name = "guarded_cache";
 
-  /// A line of a key's list.
+  /// One item of a key's list.
   struct variant {
     std::string digest; ///< 32 bytes; the order in which variants are tried
     std::string guard;
   };
   using variant_list = std::vector<variant>;
 
-  /// A lookup on its way along the list.
+  /// A lookup that tries the variants of a list in turn.
   struct search {
     cache_key key;
     hints values;
@@ -39,7 +39,7 @@ struct guarded_cache_state {
     shared_promise<guarded_reply> promise;
   };
 
-  /// A variant on its way into the list.
+  /// A variant that is being added to the list.
   struct addition {
     cache_key key;
     std::string guard;
@@ -48,7 +48,7 @@ struct guarded_cache_state {
   };
 
   shard_router shards;
-  /// Guards that were parsed before, by their text; bounded.
+  /// Parsed guards, by their text; bounded.
   std::unordered_map<std::string, expected<guard_expression>> parsed;
 };
 using guarded_cache_pointer = guarded_cache_actor::stateful_pointer<guarded_cache_state>;

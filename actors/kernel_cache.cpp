@@ -15,7 +15,7 @@ using found_answer = shared_promise<std::int64_t, lookup>;
 
 constexpr std::int64_t no_kernel = -1;
 
-// Graphs are longer than keys may be.
+// The key is a digest because a graph may be longer than a key may be.
 cache_key kept_key(const named_cache_ptr& cache, const std::string& graph) {
   return {cache, key::bytes(sha256(graph).view()).encoded()};
 }
@@ -27,7 +27,7 @@ void drop_oldest(kernel_cache_state& state) {
   state.kernels.erase(oldest);
 }
 
-// A kernel under the next number; its graph keeps the first that it had.
+// Adds a kernel under the next number. Its graph keeps its first kernel.
 std::int64_t add(kernel_cache_state& state, std::string graph, const artifact& spec) {
   const auto id = state.next_id++;
   state.first_of.try_emplace(graph, id);
@@ -71,7 +71,7 @@ bool deliver_known(const kernel_cache_state& state, const std::string& graph,
 void find_kept(kernel_cache_pointer self, const std::string& graph, const found_answer& reply) {
   const auto key = kept_key(self->state.config.kept_in, graph);
   const auto take = [self, reply, graph](const lookup& found) {
-    if (deliver_known(self->state, graph, reply)) return; // saved or found meanwhile
+    if (deliver_known(self->state, graph, reply)) return; // another request added it
     const auto id = found.hit() ? add(self->state, graph, found.value) : no_kernel;
     reply.deliver(id, found);
   };

@@ -1,8 +1,8 @@
-// kernel_cache: the fuser's cache. The normal text of a graph leads to the spec of its kernel, and
-// every spec that was saved has a number.
+// kernel_cache: the fuser's cache. It maps the normal text of a graph to the spec of its kernel,
+// and gives every saved spec a number.
 //
-// Owns its table. With a named cache behind it, specs are kept in all tiers of that under their
-// graph; numbers are of this process alone.
+// Owns its table. With a named cache, specs are also kept in all tiers of that cache under their
+// graph; numbers are valid in this process only.
 #pragma once
 
 #include "actors/shard_router.hpp"
@@ -19,9 +19,9 @@
 namespace hearth::actors {
 
 struct kernel_cache_config {
-  std::uint64_t max_kernels = 0; ///< the oldest goes when there are more; 0: no bound
-  named_cache_ptr kept_in;       ///< null: specs end with this actor
-  shard_router shards;           ///< of `kept_in`
+  std::uint64_t max_kernels = 0; ///< with more, the oldest is removed; 0: no bound
+  named_cache_ptr kept_in;       ///< null: specs are lost when this actor ends
+  shard_router shards;           ///< the shards of `kept_in`
 };
 
 struct kernel_cache_state {

@@ -1,9 +1,9 @@
-// kernel_tuner: finds the entry of a tune request, or makes it. What tuning is known is taken: then
-// one candidate is compiled. Else candidates are compiled, tried and measured, all or by coordinate
-// descent, and the fastest correct one is kept. Each entry is made once, however many ask, in
-// however many processes; each action is compiled once.
+// kernel_tuner: finds the entry of a tune request, or makes it. If a tuning is known, only its
+// candidate is compiled. Otherwise the candidates are compiled, tried and measured, all of them or
+// by coordinate descent, and the fastest correct one is kept. Each entry is made once for all
+// requests of all processes; each action is compiled once.
 //
-// Owns its work in progress; what it makes goes through the guarded and the autotune cache. Its
+// Owns its jobs in progress; results are stored through the guarded and the autotune cache. Its
 // steps are in actors/kernel_tuner/.
 #pragma once
 
@@ -41,28 +41,28 @@ struct kernel_tuner_config {
 struct kernel_tuner_state {
   static inline const char* name = "kernel_tuner";
 
-  /// What became of one candidate.
+  /// The outcome of one candidate.
   struct trying {
-    artifact library;         ///< once it is compiled
-    std::int64_t time_ns = 0; ///< once it is measured
-    std::string reason;       ///< why it is left out; empty for a good one
-    bool is_config = true;    ///< the candidate failed by itself; false: the machine made it fail
-    bool is_right = false;    ///< its results were compared with the reference's
+    artifact library;         ///< the shared object, once compiled
+    std::int64_t time_ns = 0; ///< one call, once measured
+    std::string reason;       ///< why the candidate is left out; empty for a good one
+    bool is_config = true;    ///< false: the machine, not the candidate, caused the failure
+    bool is_right = false;    ///< its results matched the reference's
   };
 
-  /// An entry that is being made.
+  /// An entry in the making.
   struct job {
     tune_request_ptr request;
     lease_id lease = 0;
     bool waited = false;
-    bool is_untuned = false; ///< it is kept apart from those that were chosen by their time
+    bool is_untuned = false; ///< kept under `untuned_key`: not chosen by time
     std::int64_t start_ns = 0;
     std::vector<trying> candidates;
-    std::size_t open = 0;       ///< candidates of this step that are not finished
+    std::size_t open = 0;       ///< unfinished candidates of this step
     std::function<void()> next; ///< called when `open` is 0
     contest rounds;
     std::optional<coordinate_descent> descent;
-    choice_times known; ///< what was measured of the family before
+    choice_times known; ///< times of the family from earlier runs
   };
 
   kernel_tuner_state() = default;
@@ -76,10 +76,10 @@ struct kernel_tuner_state {
   }
 
   kernel_tuner_config config;
-  std::set<std::shared_ptr<job>> jobs; ///< that are being made
-  /// Who waits for an entry, by its key.
+  std::set<std::shared_ptr<job>> jobs; ///< running jobs
+  /// The requests that wait for an entry, by its key.
   std::unordered_map<cache_key, std::vector<shared_promise<tune_reply>>, cache_key_hash> waiting;
-  std::deque<tune_request_ptr> queue; ///< to be made, when others are done
+  std::deque<tune_request_ptr> queue; ///< requests that wait until a running job is done
 };
 
 kernel_tuner_actor::behavior_type

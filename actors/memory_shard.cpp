@@ -15,7 +15,7 @@ namespace {
 using shard::phase;
 using shard::state_type;
 
-// The waiter for the actor whose request is being handled. Its death is noticed.
+// The waiter for the actor whose request is being handled; the shard monitors that actor.
 state_type::waiter requester(shard::self_pointer self) {
   auto who = caf::actor_cast<caf::actor_addr>(self->current_sender());
   if (who && self->state.monitored.insert(who).second) self->monitor(who);
@@ -127,7 +127,7 @@ memory_shard_actor::behavior_type memory_shard(shard::self_pointer self,
       [self](verb::poll_lease) { shard::poll_leases(self); },
       [self](verb::poll_fleet, const cache_key& key) { shard::poll_fleet(self, key); },
       [self](verb::ask_remote) { shard::ask_remote(self); },
-      [self](verb::flush) { shard::flush_unpersisted(self); },
+      [self](verb::persist) { shard::flush_unpersisted(self); },
       [self](verb::reclaim) { shard::reclaim(self); },
       [self](verb::list, std::uint32_t cache) { return entries_of(self->state, cache); },
       [self](verb::clear) {

@@ -1,5 +1,6 @@
-// memory_shard: one shard of the memory tier. It alone changes its index and owns the in-flight
-// table of loads and the compile leases of its keys; what it publishes, any thread reads.
+// memory_shard: one shard of the memory tier. It is the only writer of its index, and owns the
+// in-flight table of loads and the compile leases of its keys. Any thread reads the index that it
+// publishes.
 //
 // A pooled, event-based actor: it never blocks.
 #pragma once
@@ -24,11 +25,12 @@
 
 namespace hearth::actors {
 
-/// What a memory shard works with. Without a store there are no disk shards and no leases across
-/// processes.
+/// The parts that a memory shard uses. Without a store there are no disk shards and no leases
+/// across processes.
 struct memory_shard_config {
   std::shared_ptr<storage::memory_view> view;
-  /// The views of all shards of this runtime, told when this shard moves a disk shard's epoch.
+  /// The views of all shards of this runtime; they are updated when this shard moves a disk shard's
+  /// epoch.
   std::vector<std::shared_ptr<storage::memory_view>> all_views;
   std::shared_ptr<storage::store> store;
   std::shared_ptr<storage::lease_table> leases;
@@ -36,50 +38,50 @@ struct memory_shard_config {
   remote_tier_actor remote; ///< may be null
   std::chrono::milliseconds shortest_poll{1};
   std::chrono::milliseconds longest_poll{10};
-  std::chrono::milliseconds shortest_fleet_poll{5}; ///< for a lease that another host holds
+  std::chrono::milliseconds shortest_fleet_poll{5}; ///< while another host holds the lease
   std::chrono::milliseconds longest_fleet_poll{200};
   std::chrono::milliseconds first_reclaim{
-      50}; ///< before removed entries are scanned again; doubles
+      50}; ///< delay before the next scan of removed entries; doubles
   log_sink log;
 };
 
 struct memory_shard_state {
   static inline const char* name = "memory_shard";
 
-  /// Somebody who wants a lease, or what its holder makes.
+  /// A caller that waits for a lease, or for the artifact that its holder makes.
   struct waiter {
     reply_target<lease_reply> reply;
-    caf::actor_addr actor; ///< who asked, when it was an actor
+    caf::actor_addr actor; ///< the requester, if it is an actor
     bool waited = false;
   };
 
-  /// A key that is being looked for, waited for or made.
+  /// A key whose entry is being looked up, waited for or compiled.
   struct lease_record {
     enum class phase : std::uint8_t {
-      looking,    ///< on disk and in the remote tier, before the lease
-      elsewhere,  ///< another process holds the lease: polling
-      asking,     ///< for the fleet's lease
-      away,       ///< another host holds it: polling
-      rechecking, ///< the leases are ours: looking once more
-      held,       ///< granted under `id`
-      fulfilling, ///< the artifact is on its way to the disk
+      looking,    ///< looks on disk and in the remote tier, before it takes a lease
+      elsewhere,  ///< another process holds the lease: polls
+      asking,     ///< asks for the fleet's lease
+      away,       ///< another host holds the lease: polls
+      rechecking, ///< holds the leases and looks once more
+      held,       ///< the lease is granted under `id`
+      fulfilling, ///< the disk is storing the artifact
     };
     phase now = phase::looking;
     bool looks = true;      ///< acquire looks for an entry, lock does not
-    bool contended = false; ///< another process or host held it
+    bool contended = false; ///< another process or host held the lease
     bool process_lease = false;
     bool fleet_lease = false;
-    std::chrono::milliseconds fleet_poll{0}; ///< the last
+    std::chrono::milliseconds fleet_poll{0}; ///< the last interval
     lease_id id = 0;
     caf::actor_addr holder;
     std::deque<waiter> waiters;
     std::size_t prune_at = 8; ///< at this many waiters, those that gave up are removed
   };
 
-  /// A look below memory.
+  /// A lookup below memory: on disk, then in the remote tier.
   struct load_record {
     std::vector<reply_target<lookup>> waiters;
-    std::uint64_t epoch = 0; ///< of the disk shard, when it began
+    std::uint64_t epoch = 0; ///< the disk shard's epoch when the load began
     /// The number of waiters that joined before the disk answered. Later ones joined during the
     /// remote lookup: another process may have stored the entry before they asked.
     std::size_t before_disk = 0;
@@ -87,7 +89,7 @@ struct memory_shard_state {
     bool overtaken = false;
   };
   using load_ptr = std::shared_ptr<load_record>;
-  /// A load that has come to the remote tier.
+  /// A load that waits for the remote tier.
   struct question {
     cache_key key;
     load_ptr load;
@@ -95,16 +97,17 @@ struct memory_shard_state {
 
   memory_shard_config config;
   std::unordered_map<cache_key, load_ptr, cache_key_hash> loads;
-  std::vector<question> questions; ///< to the remote tier, asked together
+  std::vector<question> questions; ///< sent to the remote tier in one message
   std::unordered_map<cache_key, lease_record, cache_key_hash> leases;
   std::unordered_map<lease_id, cache_key> lease_keys;
-  std::set<caf::actor_addr> monitored;                       ///< who asked for leases: once each
+  std::set<caf::actor_addr> monitored; ///< requesters of leases, each monitored once
   std::unordered_map<std::uint32_t, named_cache_ptr> caches; ///< by number, for hits on disk
   lease_id last_lease = 0;
   bool reclaim_is_due = false;
-  unsigned reclaims_left = 0; ///< before an idle shard stops looking
+  unsigned reclaims_left = 0; ///< scans before an idle shard stops
   std::chrono::milliseconds reclaim_interval{50};
-  /// What memory took in while the disk failed: stored when it answers again, one by one.
+  /// Keys that memory took in while the disk failed. They are stored one by one when the disk works
+  /// again.
   std::unordered_set<cache_key, cache_key_hash> unpersisted;
   std::deque<cache_key> unpersisted_in_order; ///< in retry order; may hold keys that were forgotten
   bool retry_is_due = false;
@@ -119,10 +122,10 @@ struct memory_shard_state {
   memory_shard_stats counters;
 };
 
-/// Its counters, as it answers them.
+/// The counters that it answers to `stats`.
 memory_shard_stats stats_of(const memory_shard_state& state);
 
-/// One memory shard.
+/// The memory shard's behaviour.
 memory_shard_actor::behavior_type
 memory_shard(memory_shard_actor::stateful_pointer<memory_shard_state> self,
              memory_shard_config config);

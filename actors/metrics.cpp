@@ -12,13 +12,13 @@ namespace {
 
 constexpr auto stats_timeout = std::chrono::seconds{10};
 
-// What one page is made of, while its parts come in.
+// The figures of one page, while its parts arrive.
 struct figures {
-  memory_shard_stats memory; // of all shards
+  memory_shard_stats memory; // the sum of all shards
   std::optional<remote_tier_stats> remote;
   broker_stats programs;
-  std::size_t open = 0;       // answers that are still to come
-  std::size_t unanswered = 0; // that did not come
+  std::size_t open = 0;       // answers in flight
+  std::size_t unanswered = 0; // answers that did not come
 };
 
 // --- the page ----------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ metrics_page page_of(const metrics_config& config, const figures& all) {
 
 // --- its parts ---------------------------------------------------------------------------------
 
-// Asks one actor; what it answers is taken by `take`. The last to answer ends the page.
+// Asks one actor and passes its answer to `take`. The last answer completes the page.
 template <class Stats, class Handle, class Take>
 void ask(metrics_pointer self, const std::shared_ptr<figures>& all,
          const shared_promise<metrics_page>& reply, const Handle& actor, Take take) {

@@ -1,8 +1,8 @@
 // metrics: every counter of a runtime as one page for Prometheus.
 //
-// Owns nothing: each time it is asked it asks who does. A tier that does not answer in time is left
-// out, and the page says how many were. Runs on a thread of its own, since the store's figures are
-// read from its files.
+// Owns no figures: for each request it asks the actors that do. A tier that does not answer in time
+// is left out, and the page counts such tiers. Runs on its own thread, since the store's figures
+// are read from its files.
 #pragma once
 
 #include "actors/shard_router.hpp"
@@ -18,7 +18,7 @@
 namespace hearth::actors {
 
 struct metrics_config {
-  std::string version; ///< of the program
+  std::string version; ///< the program's version
   shard_router shards;
   std::shared_ptr<storage::store> store; ///< null: no disk tier
   remote_tier_actor remote;              ///< null: no remote tier

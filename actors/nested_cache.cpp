@@ -11,7 +11,7 @@ namespace {
 
 using change_ptr = std::shared_ptr<nested_cache_state::change>;
 
-// A tree that cannot be read is an empty one: the next change stores it anew.
+// A tree that cannot be read counts as empty; the next change replaces it.
 value tree_of(const lookup& found) {
   if (!found.hit()) return value::map{};
   auto tree = decode_value(found.value.payload());

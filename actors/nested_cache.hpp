@@ -1,6 +1,6 @@
-// nested_cache: trees of values over a named cache, one a key, in which values are set and looked
-// up by path. A tree is one entry, and changes under a lease on its key, so that of values that are
-// set at once, here, in other processes or on other hosts, none is lost.
+// nested_cache: trees of values in a named cache, one tree for each key; values are set and looked
+// up by path. A tree is one entry. A change holds the lease of its key, so concurrent changes by
+// any thread, process or host are all kept.
 //
 // A pooled, event-based actor: it never blocks.
 #pragma once
@@ -19,7 +19,7 @@ namespace hearth::actors {
 struct nested_cache_state {
   static inline const char* name = "nested_cache";
 
-  /// A value on its way into a tree.
+  /// A value that is being set in a tree.
   struct change {
     cache_key key;
     tree_path path;

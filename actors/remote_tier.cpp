@@ -22,10 +22,11 @@ void begin(remote::self_pointer self, remote_tier_config config) {
   state.writes = storage::write_behind(config.queue);
   state.config = std::move(config);
   state.config.gate->is_open = state.config.mode != remote_mode::write_only;
-  remote::probe(self); // connects, so that the first lookup need not wait for that
+  remote::probe(self); // connects, so that the first lookup finds a connection
 }
 
-// What is left is given up when none can be sent; until then the server has to show that it lives.
+// Answers when all writes are sent or none can be sent any more. Until then a PING at each deadline
+// checks the server.
 void sync(remote::self_pointer self, reply_target<done> reply) {
   auto& state = self->state;
   remote::give_all_back(self);
@@ -66,11 +67,11 @@ remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_t
         return promise;
       },
       [self](verb::release, const cache_key& key) { remote::give_back(self, key); },
-      [self](verb::receive) { remote::take_replies(self); },
-      [self](verb::probe) { probe_or_watch(self); },
+      [self](verb::take_reply) { remote::take_replies(self); },
+      [self](verb::ping) { probe_or_watch(self); },
       [self](verb::renew) { remote::renew_leases(self); },
       [self](verb::resend) { remote::retry_writes(self); },
-      [self](verb::sync) {
+      [self](verb::drain) {
         auto promise = self->make_response_promise<done>();
         sync(self, promise);
         return promise;

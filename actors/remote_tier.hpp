@@ -3,7 +3,7 @@
 // or a dropped write, never an error.
 //
 // A pooled, event-based actor: it never blocks. Replies come through an inbox, so that one message
-// tells of many. Its parts are in actors/remote_tier/.
+// announces many. Its parts are in actors/remote_tier/.
 #pragma once
 
 #include "actors/ports/log_sink.hpp"
@@ -36,19 +36,19 @@ namespace hearth::actors {
 
 struct remote_tier_config {
   std::shared_ptr<remote_client> server;
-  std::string name = "the remote tier"; ///< for the log: where it is, without secrets
-  std::string prefix = "hearth";        ///< of every name
+  std::string name = "the remote tier"; ///< the server's address in the log, without secrets
+  std::string prefix = "hearth";        ///< prefix of every name on the server
   storage::signing_keys keys;
   remote_mode mode = remote_mode::read_write;
-  std::chrono::milliseconds deadline{100};        ///< of lookups and leases
-  std::chrono::milliseconds write_deadline{5000}; ///< of a write
-  std::chrono::milliseconds probe_deadline{1000}; ///< of a probe, which no request waits for
+  std::chrono::milliseconds deadline{100};        ///< for lookups and leases
+  std::chrono::milliseconds write_deadline{5000}; ///< for a write
+  std::chrono::milliseconds probe_deadline{1000}; ///< for a probe; no request waits for it
   std::chrono::milliseconds ttl{0};               ///< of entries; zero: for ever
-  std::chrono::milliseconds lease_time{30'000};   ///< without renewal
+  std::chrono::milliseconds lease_time{30'000};   ///< how long a lease lasts without renewal
   std::uint64_t max_value_bytes = std::uint64_t{64} << 20;
   storage::write_behind_limits queue;
   storage::breaker_options breaker;
-  std::string holder = "h"; ///< what the tokens of our leases begin with: unique in the fleet
+  std::string holder = "h"; ///< start of this process's lease tokens; unique in the fleet
   std::shared_ptr<remote_gate> gate = std::make_shared<remote_gate>();
   log_sink log;
 };
@@ -56,13 +56,13 @@ struct remote_tier_config {
 struct remote_tier_state {
   static inline const char* name = "remote_tier";
 
-  /// Keys that are looked up together.
+  /// Keys that one request looks up together.
   struct asked_entries {
     static constexpr auto answered = static_cast<std::size_t>(-1);
     key_list keys;
-    lookup_list answers;             ///< misses so far
-    std::vector<std::size_t> places; ///< by command: the key's, or `answered`
-    std::size_t open;                ///< commands that are not answered
+    lookup_list answers;             ///< misses until their replies come
+    std::vector<std::size_t> places; ///< by command: the key's index, or `answered`
+    std::size_t open;                ///< unanswered commands
     shared_promise<lookup_list> reply;
   };
   struct asked_lease {
@@ -70,29 +70,30 @@ struct remote_tier_state {
     std::string token;
     reply_target<fleet_lease> reply;
   };
-  /// Gets a reply, and which command of its exchange it belongs to.
+  /// Receives the index of a command in its exchange, and its reply.
   using reply_handler = std::function<void(std::size_t, const remote_reply&)>;
-  /// Commands that were sent together.
+  /// Commands sent together.
   struct exchange {
     command_purpose what;
-    std::size_t open; ///< replies to come
+    std::size_t open; ///< replies in flight
     reply_handler next;
   };
 
   remote_tier_config config;
-  storage::breaker service{{}};     ///< of everything
-  storage::breaker writing{{}};     ///< of writes alone: out of memory, read only
-  storage::write_behind writes{{}}; ///< what is not acknowledged yet
+  storage::breaker service{{}};     ///< breaker of all commands
+  storage::breaker writing{{}};     ///< breaker of writes only: out of memory, read only
+  storage::write_behind writes{{}}; ///< unacknowledged writes
   std::shared_ptr<reply_inbox> inbox = std::make_shared<reply_inbox>();
-  std::vector<reply_inbox::item> taken; ///< out of it, empty but while they are looked at
-  std::unordered_map<std::uint64_t, exchange> exchanges;             ///< under way
-  std::map<std::uint64_t, asked_entries> lookups;                    ///< under way, in their order
-  std::unordered_map<std::uint64_t, asked_lease> lease_requests;     ///< by their tokens' numbers
-  std::unordered_map<cache_key, std::string, cache_key_hash> leases; ///< held: their tokens
-  /// Entries that nobody can use: the next insert of such a key replaces what is there. Bounded.
-  std::unordered_set<cache_key, cache_key_hash> spoiled;
-  std::vector<reply_target<done>> syncs; ///< wait for the writes
-  /// Commands that are sent and not answered.
+  std::vector<reply_inbox::item> taken; ///< replies being handled, taken out of `inbox`
+  std::unordered_map<std::uint64_t, exchange> exchanges;         ///< under way
+  std::map<std::uint64_t, asked_entries> lookups;                ///< under way, in their order
+  std::unordered_map<std::uint64_t, asked_lease> lease_requests; ///< by the numbers of their tokens
+  std::unordered_map<cache_key, std::string, cache_key_hash> leases; ///< tokens of the held leases
+  /// Keys whose remote entry is unusable: the next insert of such a key replaces the entry.
+  /// Bounded.
+  std::unordered_set<cache_key, cache_key_hash> unusable_entries;
+  std::vector<reply_target<done>> syncs; ///< requests that wait for the writes
+  /// The number of commands in flight.
   std::uint64_t open_commands() const noexcept {
     std::uint64_t open = 0;
     for (const auto& [number, one] : exchanges)
@@ -103,15 +104,15 @@ struct remote_tier_state {
   std::uint64_t last_lookup = 0;
   std::uint64_t last_token = 0;
   bool probe_is_out = false;
-  bool has_answered = false;   ///< the server, ever
-  bool renewal_is_due = false; ///< a timer runs
+  bool has_answered = false;   ///< the server has replied at least once
+  bool renewal_is_due = false; ///< its timer runs
   bool retry_is_due = false;   ///< a timer runs
   bool has_scripts = true;     ///< the server runs EVAL
   remote_tier_stats counters;
   std::unordered_map<std::uint32_t, remote_cache_counts> caches; ///< by number
 };
 
-/// The remote tier over `config.server`, which it closes when it ends.
+/// The remote tier's behaviour. The actor closes `config.server` when it ends.
 remote_tier_actor::behavior_type
 remote_tier(remote_tier_actor::stateful_pointer<remote_tier_state> self, remote_tier_config config);
 

@@ -9,7 +9,7 @@
 
 namespace hearth::actors {
 
-/// The shard of a hash in memory, of `shards`.
+/// The index of the memory shard, out of `shards`, that owns a hash.
 inline std::size_t memory_shard_of(std::uint64_t memory_hash, std::size_t shards) noexcept {
   return static_cast<std::size_t>((memory_hash >> 32) * shards >> 32);
 }

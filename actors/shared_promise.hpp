@@ -1,5 +1,5 @@
-// Where an actor's answer goes: to the actor that asked, or to a caller's completion. Used by the
-// actor that was asked, on its own thread.
+// The destination of an actor's answer: the requesting actor, or a caller's completion. Used by the
+// answering actor, on its own thread.
 #pragma once
 
 #include "messages/caf_compat.hpp"
@@ -31,7 +31,7 @@ public:
   void deliver(Us&&... results) const {
     if (end_ && end_->promise.pending()) end_->promise.deliver(std::forward<Us>(results)...);
   }
-  /// What the handler returns.
+  /// The promise that the handler returns.
   const promise_type& promise() const { return end_->promise; }
 
 private:
@@ -49,7 +49,8 @@ private:
   std::shared_ptr<end> end_;
 };
 
-/// One pending answer. It is delivered once; one that is dropped undelivered says `closed`.
+/// One pending answer. It is delivered once; the requester gets `closed` if it is dropped
+/// undelivered.
 template <class T>
 class reply_target {
 public:
@@ -59,11 +60,11 @@ public:
       : to_(shared_promise<T>(std::move(promise))) {}
   reply_target(completion<T> waiting)
       : to_(std::move(waiting)) {}
-  /// An answer that this actor itself waits for. It returns whether the result was taken.
+  /// An answer for this actor itself. `next` returns whether it took the result.
   reply_target(callback next)
       : to_(std::move(next)) {}
 
-  /// False when nobody waits for it any more.
+  /// Returns false if the requester no longer waits.
   bool deliver(expected<T> result) {
     if (auto* waiting = std::get_if<completion<T>>(&to_))
       return waiting->deliver(std::move(result));
@@ -76,13 +77,13 @@ public:
     return true;
   }
 
-  /// False when it is known that nobody waits for it any more.
+  /// False if the requester is known to have given up.
   bool wanted() const {
     const auto* waiting = std::get_if<completion<T>>(&to_);
     return !waiting || waiting->wanted();
   }
 
-  /// The promise that a handler returns; only for an answer made of one.
+  /// The promise that the handler returns; only for an answer that was made from a promise.
   const caf::typed_response_promise<T>& promise() const {
     return std::get<shared_promise<T>>(to_).promise();
   }

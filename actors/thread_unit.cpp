@@ -8,7 +8,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// Of one actor, before it is another's turn.
+// Messages that one actor handles before the next actor runs.
 constexpr std::size_t max_messages = 128;
 
 thread_local thread_unit* unit_of_this_thread = nullptr;

@@ -1,5 +1,5 @@
-// Lets a thread outside CAF's thread pool run the actors that it wakes, as a CAF worker does. What
-// follows from a message then runs on this thread, without waking another one.
+// Lets a thread outside CAF's thread pool run the actors that it wakes, as a CAF worker does. The
+// actors that a message wakes then run on this thread, and no other thread has to be woken.
 #pragma once
 
 #include <caf/actor_system.hpp>
@@ -12,45 +12,46 @@
 
 namespace hearth::actors {
 
-/// One thread's, which makes it, calls `run` whenever it has woken actors, and ends it.
+/// Belongs to one thread. That thread constructs it, calls `run` whenever it has woken actors, and
+/// destroys it.
 class thread_unit final : public caf::execution_unit {
 public:
-  /// Of actors of `system`, which outlives this. `turn`: how long the thread is given to actors at
-  /// a time; the one that runs then is not interrupted.
+  /// Runs actors of `system`, which must outlive it. `turn`: how long one call of `run` runs
+  /// actors; the actor that runs when it ends is not interrupted.
   explicit thread_unit(caf::actor_system& system,
                        std::chrono::nanoseconds turn = std::chrono::milliseconds(1));
   thread_unit(const thread_unit&) = delete;
   thread_unit& operator=(const thread_unit&) = delete;
-  /// Leaves what it has not run to the system's workers.
+  /// Passes actors that have not run to the system's workers.
   ~thread_unit() override;
 
-  /// Runs the actors that were woken, and those that they wake. Once its turn is over it leaves the
-  /// rest to the workers, since this thread has other things to do.
+  /// Runs the woken actors and those that they wake. When the turn is over it passes the rest to
+  /// the workers, since this thread has other work.
   void run();
 
-  /// Whether there are any to run.
+  /// Whether there are woken actors.
   bool has_woken() const noexcept { return !woken_.empty(); }
 
-  /// Leaves what has been woken to the workers. To be called before the thread waits for something.
+  /// Passes the woken actors to the workers. The thread calls it before it waits.
   void leave_to_workers();
 
   /// For actors, and for `send_from_thread`.
   void exec_later(caf::resumable* actor) override { woken_.push_back(actor); }
 
-  /// The calling thread's; null: it has none.
+  /// The calling thread's unit, or null.
   static thread_unit* of_this_thread() noexcept;
-  /// The same, null also when its actors are of another system.
+  /// As above; null also if the unit runs actors of another system.
   static thread_unit* of_this_thread(const caf::actor_system& system) noexcept;
 
 private:
   void resume(caf::resumable* actor);
 
   const std::chrono::nanoseconds turn_;
-  std::deque<caf::resumable*> woken_; // each with a reference to it
+  std::deque<caf::resumable*> woken_; // the unit holds a reference to each
 };
 
-/// As `caf::anon_send`; an actor that it wakes is run by the calling thread's unit, if there is
-/// one. Any thread.
+/// As `caf::anon_send`, but the calling thread's unit, if there is one, runs the actor that the
+/// message wakes. Any thread.
 template <class Handle, class... Message>
 void send_from_thread(const Handle& to, Message&&... message) {
   if (!to) return;

@@ -7,9 +7,9 @@
 
 namespace hearth::actors {
 
-/// For the answer of an actor that only looks up or stores.
+/// Timeout of a request to an actor that only looks up or stores.
 inline constexpr auto answer_timeout = std::chrono::minutes{2};
-/// For what ends by a deadline of its own: leases, compiles, trials.
+/// Timeout of a request that ends by its own deadline: leases, compiles, trials.
 inline constexpr auto until_it_ends = caf::infinite;
 
 } // namespace hearth::actors

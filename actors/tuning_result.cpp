@@ -34,7 +34,7 @@ bool take_rejections(const value& from, std::vector<rejection>& into) {
   });
 }
 
-// The first line of the compiler's output that names an error, or the first that says anything.
+// The first line of the compiler's output that names an error, or else the first line with text.
 std::string telling_line(const std::string& output) {
   std::string first;
   for (std::size_t begin = 0; begin < output.size();) {

@@ -1,5 +1,5 @@
-// Changes an entry that other processes may change too: reads it and stores what the change makes
-// of it, under the lock of its key. Used by actors, each on its own thread.
+// Changes an entry that other processes may change too: reads the entry, changes it and stores it,
+// under the lock of its key. Used by actors, each on its own thread.
 #pragma once
 
 #include "actors/shard_router.hpp"
@@ -14,9 +14,9 @@
 
 namespace hearth::actors {
 
-/// Makes the entry's new content from what was read: a hit, a miss (there is none yet, or it was
-/// damaged), or why it could not be read. Nothing: the entry stays as it is. It is called again
-/// when another writer stored the entry after it was read.
+/// Makes the entry's new content from the result of reading it: a hit, a miss (no entry yet, or a
+/// damaged one), or the error of the read. An empty result leaves the entry as it is. It is called
+/// again when another writer stored the entry after it was read.
 using entry_change =
     std::function<expected<std::optional<artifact>>(const expected<lookup>& found)>;
 
@@ -47,7 +47,7 @@ auto report_failure(const entry_update_ptr<Self>& update) {
 template <class Self>
 void read_and_store(const entry_update_ptr<Self>& update);
 
-// Another writer stored the entry after it was read: the change is made of that one, once.
+// Another writer stored the entry after it was read: makes the change to the newer entry, once.
 template <class Self>
 void store_again(const entry_update_ptr<Self>& update) {
   if (std::exchange(update->was_overtaken, true))
@@ -56,9 +56,9 @@ void store_again(const entry_update_ptr<Self>& update) {
   read_and_store(update);
 }
 
-// An entry that is not there is inserted: a put makes other processes of the host drop what they
-// hold in memory. They hold nothing of a cache that is in the remote tier alone; there a put also
-// replaces an entry that the server has and nobody can read.
+// A missing entry is inserted, because a put makes the other processes of the host drop their
+// memory. They hold no entries of a cache that is in the remote tier only; there a put is used,
+// which also replaces an unreadable entry on the server.
 inline bool is_inserted(const cache_key& key, const expected<lookup>& found) {
   return found && !found->hit() && (key.cache->memory || key.cache->disk);
 }
@@ -90,7 +90,7 @@ void read_and_store(const entry_update_ptr<Self>& update) {
       .then([update](const lookup& found) { store_changed(update, found); },
             [update](const caf::error& failure) {
               const auto why = from_caf(failure);
-              // The disk has dropped it: there is none any more.
+              // The disk has dropped the damaged entry, so there is none.
               if (why.code() == errc::corrupt) return store_changed(update, lookup{});
               store_changed(update, fail(why));
             });
@@ -98,7 +98,7 @@ void read_and_store(const entry_update_ptr<Self>& update) {
 
 } // namespace detail
 
-/// Changes the entry, of which the caller has read `found`, and calls `next` once with the outcome.
+/// Changes the entry that the caller has read as `found`, and calls `next` once with the outcome.
 /// The caller holds a lock that all writers of the entry take, or the change is right without one.
 /// Errors: those of reading and storing, and of `change`; `busy` when another writer stores the
 /// entry again and again.
@@ -110,7 +110,7 @@ void update_entry(Self self, const memory_shard_actor& shard, const cache_key& k
                         found);
 }
 
-/// The same of an entry that the caller has not read.
+/// As above, for an entry that the caller has not read.
 template <class Self>
 void update_entry(Self self, const memory_shard_actor& shard, const cache_key& key,
                   entry_change change, update_callback next) {
@@ -118,11 +118,11 @@ void update_entry(Self self, const memory_shard_actor& shard, const cache_key& k
       detail::entry_update<Self>{self, shard, key, std::move(change), std::move(next)}));
 }
 
-/// What happens when the lock cannot be had, for instance since the store's lease file fails.
+/// What to do if the lock is not available, for example because the store's lease file fails.
 enum class without_lock : std::uint8_t { fails, goes_on };
 
-/// The same under the lock of the key, which it takes and releases. Errors: also those of the lock,
-/// where it `fails` without one; nothing is changed then.
+/// As above, under the lock of the key, which it takes and releases. With `fails`, an error of the
+/// lock is an error of the update, and nothing is changed.
 template <class Self>
 void update_under_lock(Self self, const memory_shard_actor& shard, const cache_key& key,
                        without_lock policy, entry_change change, update_callback next) {
@@ -141,8 +141,8 @@ void update_under_lock(Self self, const memory_shard_actor& shard, const cache_k
           });
 }
 
-/// Stores the value, whatever the entry was, and calls `next` once with the outcome. An entry with
-/// the same bytes is left as it is.
+/// Stores the value in place of any earlier one, and calls `next` once with the outcome. An entry
+/// with the same bytes is left as it is.
 template <class Self>
 void replace_entry(Self self, const shard_router& shards, const cache_key& key,
                    const artifact& value, update_callback next) {

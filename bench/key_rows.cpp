@@ -64,12 +64,12 @@ void measure_graph(row_run& run) {
       fmt::format("describing {} nodes and {} fields, encoding and hashing them", nodes, fields));
 }
 
-toolchain_parts make_toolchain(const fs::path& folder) {
+fingerprints::toolchain_parts make_toolchain(const fs::path& folder) {
   fs::create_directories(folder);
   for (std::size_t i = 0; i < source_files; ++i)
     std::ofstream(folder / (std::to_string(i) + ".py"))
         << std::string(source_bytes, static_cast<char>('a' + i % 26));
-  toolchain_parts parts;
+  fingerprints::toolchain_parts parts;
   parts.version = "1";
   parts.compilers = {"g++"};
   parts.trees = {{"sources", folder, {}}};
@@ -78,10 +78,10 @@ toolchain_parts make_toolchain(const fs::path& folder) {
 
 void measure_toolchain(row_run& run) {
   const auto parts = make_toolchain(run.how().directory / "toolchain");
-  const auto get = [&](toolchain_key& key) {
+  const auto get = [&](fingerprints::toolchain_key& key) {
     if (auto made = key.get(); !made) throw std::runtime_error(made.error().to_string());
   };
-  toolchain_key key(parts);
+  fingerprints::toolchain_key key(parts);
   const stopwatch watch;
   get(key);
   const auto made_of =

@@ -27,8 +27,8 @@ namespace {
 constexpr std::size_t entries = 10'000;
 constexpr std::size_t value_bytes = 1024;
 constexpr std::size_t batch = 64;
-constexpr std::size_t batches_outstanding = 16;
-constexpr std::size_t futures_outstanding = 256;
+constexpr std::size_t batches_in_flight = 16;
+constexpr std::size_t futures_in_flight = 256;
 constexpr std::size_t replaced_one_in = 20;
 constexpr std::size_t order_size = 1 << 16;
 // Of a few milliseconds each, where one thread works. Of several, the last may come to run some
@@ -168,7 +168,7 @@ void measure_gets(row_run& run, const workload& what) {
 void measure_one_thread(row_run& run,
                         const std::function<void(fixture&, std::size_t count)>& ours) {
   fixture f;
-  const auto count = run.scaled(1'024'000 / short_turns, batch * batches_outstanding);
+  const auto count = run.scaled(1'024'000 / short_turns, batch * batches_in_flight);
   run.compare({{"hearth",
                 [&] {
                   return seconds_an_operation(1, [&](std::size_t) {
@@ -203,9 +203,9 @@ void get_many(fixture& f, std::size_t count) {
 
 void get_ready_futures(fixture& f, std::size_t count) {
   std::vector<future<lookup>> under_way;
-  under_way.reserve(futures_outstanding);
+  under_way.reserve(futures_in_flight);
   for (std::size_t i = 0; i < count;) {
-    for (; under_way.size() < futures_outstanding && i < count; ++i)
+    for (; under_way.size() < futures_in_flight && i < count; ++i)
       under_way.push_back(f.ours.open().get_async(f.at(i)));
     for (auto& one : under_way)
       require(one.get()->value);
@@ -216,7 +216,7 @@ void get_ready_futures(fixture& f, std::size_t count) {
 void get_by_messages(fixture& f, std::size_t count) {
   std::deque<future<lookup_list>> under_way;
   for (std::size_t i = 0; i < count || !under_way.empty();) {
-    for (; under_way.size() < batches_outstanding && i < count; i += batch)
+    for (; under_way.size() < batches_in_flight && i < count; i += batch)
       under_way.push_back(get_by_message(f.ours.open(), batch_at(f, i)));
     require_all(under_way.front().get().value());
     under_way.pop_front();
@@ -247,7 +247,7 @@ void add_memory_rows(registry& all) {
         {name, work + what, {"mutex"}, [ours](row_run& run) { measure_one_thread(run, ours); }});
   };
   add("mem.many", "get_many of 64, hits", get_many);
-  add("mem.async.ready", "256 outstanding get_async, hits", get_ready_futures);
+  add("mem.async.ready", "256 in flight get_async, hits", get_ready_futures);
   add("mem.async.message", "16 batches of 64 by messages alone", get_by_messages);
 }
 

@@ -62,7 +62,7 @@ private:
 void measure_connection(row_run& run) {
   const redis_process redis(run.how().directory);
   redis.fill(names, value_bytes);
-  const auto server = connect_redis(*parse_remote_url(redis.url()));
+  const auto server = net::connect_redis(*net::parse_remote_url(redis.url()));
   if (!server) throw std::runtime_error(server.error().text());
   const auto gets = run.scaled(300'000, 3'000);
   run.compare(

@@ -48,14 +48,14 @@ public:
 private:
   caf::actor_system_config& threads_and_types() {
     add_message_types(config_);
-    share_work(config_);
+    engine::share_work(config_);
     return config_;
   }
   static actors::remote_tier_config parts(const std::string& url, caf::actor_system& system) {
     remote_config settings;
     settings.url = url;
     settings.deadline = std::chrono::seconds(30);
-    auto made = make_remote_tier(
+    auto made = engine::make_remote_tier(
         settings, [](log_level, std::string_view) {}, &system);
     if (!made) throw std::runtime_error(made.error().text());
     return std::move(*made);
@@ -132,7 +132,7 @@ void measure_tier(row_run& run) {
           return redis.seconds_an_operation(count, depth, data.size(), {"GET", "k__rand_int__"});
         }}},
       fmt::format("a get of 1 KiB from a redis-server on a Unix socket, by messages to the remote "
-                  "tier's actor, checksum verified, {} outstanding, {} a message; "
+                  "tier's actor, checksum verified, {} in flight, {} a message; "
                   "redis-benchmark: {} pipelined on one connection, {} bytes",
                   depth, keys_a_message, depth, bytes));
 }

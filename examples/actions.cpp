@@ -30,7 +30,7 @@ int main() {
     const auto outcome = actions->run(generate);
     if (!outcome) return std::cerr << outcome.error().text() << '\n', 1;
     if (!outcome->succeeded()) return std::cerr << outcome->err, 1;
-    if (auto done = hearth::put_out(*outcome, place); !done)
+    if (auto done = hearth::materialize_outputs(*outcome, place); !done)
       return std::cerr << done.error().text() << '\n', 1;
     std::cout << (outcome->found ? "found" : "ran") << '\n';
   }

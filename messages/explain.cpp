@@ -31,8 +31,8 @@ std::string around(const std::string& text, std::size_t place) {
 
 class comparison {
 public:
-  explicit comparison(std::size_t most)
-      : max_(most) {}
+  explicit comparison(std::size_t max)
+      : max_(max) {}
 
   void compare(const std::string& path, const key_field& first, const key_field& second) {
     if (full() || first == second) return;
@@ -226,8 +226,8 @@ std::string difference::line() const {
   return path;
 }
 
-std::vector<difference> explain(const key_field& first, const key_field& second, std::size_t most) {
-  comparison all(most);
+std::vector<difference> explain(const key_field& first, const key_field& second, std::size_t max) {
+  comparison all(max);
   all.compare("", first, second);
   return all.take();
 }

@@ -34,6 +34,6 @@ struct difference {
 /// details are equal. Lists are matched item by item: what is inserted, dropped or moved does not
 /// make the rest differ.
 std::vector<difference> explain(const key_field& first, const key_field& second,
-                                std::size_t most = 1000);
+                                std::size_t max = 1000);
 
 } // namespace hearth

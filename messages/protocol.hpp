@@ -54,7 +54,7 @@ using memory_shard_actor = actor_of<
     // To itself: send the queued lookups to the remote tier, in one message.
     void(verb::ask_remote),
     // To itself: retry the inserts that the disk refused.
-    void(verb::flush),
+    void(verb::persist),
     // To itself: free removed entries that no reader holds any more.
     void(verb::reclaim),
     // What memory holds of the cache of this number.
@@ -73,7 +73,7 @@ using disk_shard_actor =
              // To itself: write the group.
              void(verb::write),
              // Everything before this is acknowledged when the answer comes.
-             caf::result<done>(verb::sync)>;
+             caf::result<done>(verb::drain)>;
 
 /// The remote tier: its breaker, what is written behind, and the leases of this process in the
 /// fleet.
@@ -88,15 +88,15 @@ using remote_tier_actor = actor_of<
     // that came before.
     caf::result<fleet_lease>(verb::lock, cache_key), void(verb::release, cache_key),
     // To itself: replies have come, ...
-    void(verb::receive),
+    void(verb::take_reply),
     // ... a probe is due, ...
-    void(verb::probe),
+    void(verb::ping),
     // ... leases have to be renewed, ...
     void(verb::renew),
     // ... writes that the server refused may be tried again.
     void(verb::resend),
     // Gives all leases back. Answers when all writes are acknowledged or none can be sent any more.
-    caf::result<done>(verb::sync), caf::result<remote_tier_stats>(verb::stats)>;
+    caf::result<done>(verb::drain), caf::result<remote_tier_stats>(verb::stats)>;
 
 /// Runs programs, never more at once than it has workers.
 using compile_broker_actor = actor_of<

@@ -27,8 +27,8 @@ std::string line_and_column(std::string_view text, std::size_t offset) {
 }
 
 std::string in_quotes(std::string_view text) {
-  constexpr std::size_t most = 40;
-  auto end = std::min(text.size(), most);
+  constexpr std::size_t max = 40;
+  auto end = std::min(text.size(), max);
   while (end < text.size() && !starts_character(text[end]))
     --end;
   std::string result = "'";

@@ -19,7 +19,8 @@ void reject_and_end(const job_ptr& job, std::size_t index, std::string reason, b
   end_one(job);
 }
 
-// The compile is over: tells those who wait for the action, and goes on with what was made.
+// The compile has ended. Fulfils the action's lease, which answers its waiters, and goes on with
+// the result.
 void end_compile(self_pointer self, const job_ptr& job, std::size_t index, lease_id lease,
                  const action_result& result) {
   const auto& candidate = job->request->candidates[index];
@@ -30,7 +31,7 @@ void end_compile(self_pointer self, const job_ptr& job, std::size_t index, lease
     return reject_and_end(job, index, compile_reason(result.process), !result.process.cancelled);
   }
   const auto library = result.outputs.front();
-  // The next step begins when the library is kept: what was acknowledged is not compiled again.
+  // The next step begins when the library is stored, so that no process compiles it again.
   self->request(shard, answer_timeout, verb::fulfil_v, lease, library)
       .then([=](insert_outcome) { made(job, index, library); },
             [=](const caf::error&) { made(job, index, library); });

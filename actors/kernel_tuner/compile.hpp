@@ -5,12 +5,12 @@
 
 namespace hearth::actors::tuner {
 
-/// Compiles those that were not compiled yet, then goes on.
+/// Compiles the candidates that are not compiled yet, then calls `next`.
 void compile(self_pointer self, const job_ptr& job, const candidates& some,
              std::function<void()> next);
-/// Leaves a candidate out.
+/// Leaves a candidate out of the choice.
 void reject(const job_ptr& job, std::size_t index, std::string reason, bool is_config);
-/// One candidate of this step is done with.
+/// Called when one candidate of this step is finished.
 void end_one(const job_ptr& job);
 bool is_good(const job_ptr& job, std::size_t index);
 

@@ -5,13 +5,13 @@
 
 namespace hearth::actors::tuner {
 
-/// What the guarded cache has of the entry, as an answer; none when that is nothing of use.
+/// The answer from a lookup in the guarded cache; empty if it found no usable entry.
 std::optional<tune_reply> reply_from_cache(const guarded_reply& found, bool waited);
-/// Everybody who waits for the job's entry gets this, and another entry may be made.
+/// Delivers the answer to every request for the job's entry, and starts the next queued one.
 void finish_job(self_pointer self, const job_ptr& job, const tune_reply& reply);
 void fail_job(self_pointer self, const job_ptr& job, std::string problem);
-/// An entry that was found is noted for the request's sessions as its tuning would have been; then
-/// `next`.
+/// Notes the tuning of a stored entry for the request's sessions, as if it had just been tuned;
+/// then calls `next`.
 void note_entry(self_pointer self, const tune_request_ptr& request, const tune_reply& found,
                 std::function<void()> next);
 

@@ -19,7 +19,7 @@ std::int64_t slowest_time(const kernel_tuner_state::job& job) {
   return slowest;
 }
 
-// What the machine made fail is no verdict.
+// A failure that the machine caused says nothing about the candidate.
 bool is_machine_to_blame(const kernel_tuner_state::job& job) {
   return std::any_of(job.candidates.begin(), job.candidates.end(),
                      [](const auto& candidate) { return !candidate.is_config; });
@@ -36,7 +36,7 @@ autotune_record record_of(self_pointer self, const job_ptr& job, const tune_repl
   return record;
 }
 
-// What was known of the family, and what was measured now.
+// The known times of the family, with the new measurements.
 choice_times times_of(const kernel_tuner_state::job& job) {
   auto times = job.known;
   const auto hashes = choice_hashes_of(*job.request);

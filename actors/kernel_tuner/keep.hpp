@@ -5,10 +5,10 @@
 
 namespace hearth::actors::tuner {
 
-/// What was left out, and why.
+/// The candidates that were left out, with the reasons.
 std::vector<rejection> rejections_of(const kernel_tuner_state::job& job);
 enum class keeping { entry_alone, tuning_too };
-/// Keeps the winner and answers.
+/// Stores the winner and answers the waiting requests.
 void keep(self_pointer self, const job_ptr& job, std::size_t winner, keeping what);
 
 } // namespace hearth::actors::tuner

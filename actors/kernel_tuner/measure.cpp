@@ -11,7 +11,7 @@
 namespace hearth::actors::tuner {
 namespace {
 
-// A round of a contest. One that is close has five of them.
+// The length of one round of a contest. A contest has at most five rounds.
 constexpr std::int64_t round_ns = 20'000'000;
 
 std::string trial_reason(const trial_result& result) {
@@ -45,7 +45,7 @@ void try_one(self_pointer self, const job_ptr& job, std::size_t index) {
   const auto& request = *job->request;
   auto trial = request.trial;
   trial.timing_ns = round_ns;
-  // What was right once is only timed from then on.
+  // A candidate whose results were right once is only timed from then on.
   if (job->candidates[index].is_right) trial.reference.clear();
   self->request(self->state.config.broker, until_it_ends, verb::trial_v, std::move(trial),
                 job->candidates[index].library, request.trial_deadline)
@@ -68,7 +68,7 @@ void run_rounds(self_pointer self, const job_ptr& job, const std::function<void(
     try_one(self, job, index);
 }
 
-// Compiles them, and measures those that compiled in turn, until it is decided.
+// Compiles the candidates and measures those that compiled in turn, until the contest is decided.
 void compare(self_pointer self, const job_ptr& job, const candidates& some,
              const std::function<void()>& next) {
   compile(self, job, some, [=] {
@@ -94,7 +94,8 @@ void measure_all(self_pointer self, const job_ptr& job) {
 
 // --- coordinate descent ------------------------------------------------------------------------
 
-// The best of where each descent ended. When none is good, the rest has to be looked at, too.
+// Chooses the best of the candidates at which a descent ended. If none of them is good, the other
+// candidates are measured too.
 void end_descent(self_pointer self, const job_ptr& job) {
   candidates ends = job->descent->optima();
   std::erase_if(ends, [&](std::size_t index) { return !is_good(job, index); });

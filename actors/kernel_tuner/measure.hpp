@@ -5,9 +5,9 @@
 
 namespace hearth::actors::tuner {
 
-/// Finds the fastest candidate: of all, or by coordinate descent.
+/// Finds the fastest candidate, by measuring all or by coordinate descent.
 void measure(self_pointer self, const job_ptr& job);
-/// Finds the first candidate that is right.
+/// Finds the first candidate whose results are right.
 void take_first(self_pointer self, const job_ptr& job);
 
 } // namespace hearth::actors::tuner

@@ -13,7 +13,7 @@ namespace {
 
 // --- nothing is known --------------------------------------------------------------------------
 
-// An entry that was made without tuning has a key of its own; an earlier job may have stored it.
+// An entry made without tuning is stored under `untuned_key`; an earlier job may have stored it.
 void find_untuned(self_pointer self, const job_ptr& job) {
   job->is_untuned = true;
   const auto& request = *job->request;
@@ -37,8 +37,8 @@ void without_knowledge(self_pointer self, const job_ptr& job) {
     find_untuned(self, job);
 }
 
-// Compiles the candidate that was the best before. When it does not compile any more, the job goes
-// on as if nothing were known.
+// Compiles the candidate of the known tuning. If it no longer compiles, the job goes on as if no
+// tuning were known.
 void use(self_pointer self, const job_ptr& job, std::size_t index, keeping what) {
   compile(self, job, {index}, [=] {
     if (is_good(job, index)) return keep(self, job, index, what);
@@ -58,8 +58,7 @@ std::optional<std::size_t> fastest(const kernel_tuner_state::job& job) {
   return best;
 }
 
-// The times of all candidates are known from earlier runs: the fastest is compiled, none is
-// measured.
+// The times of all candidates are known from earlier runs: compiles the fastest and measures none.
 void use_times(self_pointer self, const job_ptr& job, const std::vector<std::string>& hashes) {
   job->candidates.resize(hashes.size());
   for (std::size_t i = 0; i < hashes.size(); ++i) {
@@ -92,7 +91,7 @@ void recall_times(self_pointer self, const job_ptr& job) {
 
 // --- the best ----------------------------------------------------------------------------------
 
-// The candidate whose arguments the best tuning has. Coordinate descent also makes tunings that are
+// The candidate with the arguments of the best tuning. A tuning from coordinate descent may match
 // no candidate.
 std::optional<std::size_t> candidate_of(const tune_request& request, const chosen_config& best) {
   if (best.candidate) return best.candidate;

@@ -101,7 +101,7 @@ void look_then_lease(self_pointer self, const cache_key& key) {
        }));
 }
 
-// The same without a remote lookup: the process that holds the host's lease does that.
+// As above without a remote lookup; the process that holds the host's lease does that lookup.
 void look_here_then_lease(self_pointer self, const cache_key& key) {
   auto& state = self->state;
   state.leases.find(key)->second.now = phase::looking;
@@ -112,7 +112,7 @@ void look_here_then_lease(self_pointer self, const cache_key& key) {
            [self, key](const expected<lookup>& result) { lease_unless_found(self, key, result); });
 }
 
-// Joins those who want this lease. The record, if this is the first.
+// Adds a waiter for this lease. Returns the record if this is its first waiter.
 state_type::lease_record* join(state_type& state, const cache_key& key,
                                state_type::waiter waiting) {
   auto [at, is_new] = state.leases.try_emplace(key);

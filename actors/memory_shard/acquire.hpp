@@ -5,13 +5,13 @@
 
 namespace hearth::actors::shard {
 
-/// The artifact, or the lease to make it.
+/// Answers with the artifact, or with the lease to make it.
 void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting);
-/// The lease alone.
+/// Answers with the lease, without looking for an entry.
 void lock(self_pointer self, const cache_key& key, state_type::waiter waiting);
-/// Asks again for the leases that other processes hold, ...
+/// Asks again for the leases that other processes hold.
 void poll_leases(self_pointer self);
-/// ... or for this one, which another host holds.
+/// Asks again for this key's lease, which another host holds.
 void poll_fleet(self_pointer self, const cache_key& key);
 
 } // namespace hearth::actors::shard

@@ -30,7 +30,7 @@ inline unsigned disk_shard_of(const state_type& state, const cache_key& key) {
 inline const disk_shard_actor& disk_of(const state_type& state, const cache_key& key) {
   return state.config.disk_shards[disk_shard_of(state, key)];
 }
-/// Has a change written behind to the remote tier.
+/// Sends a change to the remote tier, which writes it behind.
 template <class Verb, class... Parts>
 void tell_remote(self_pointer self, Verb what, const cache_key& key, const Parts&... parts) {
   if (uses_remote(self->state, key)) self->send(self->state.config.remote, what, key, parts...);

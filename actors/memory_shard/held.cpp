@@ -12,7 +12,7 @@ storage::memory_key in_memory(const cache_key& key) {
   return {key.cache->number, key.bytes, key.memory_hash};
 }
 
-// Marks on disk what was hit in memory, so that the hottest entries do not look cold there.
+// Sets the hit bit on disk of entries that were hit in memory, so that disk eviction keeps them.
 void mark_hits_on_disk(state_type& state) {
   if (!state.config.store) return;
   constexpr std::size_t batch = 256;
@@ -24,7 +24,7 @@ void mark_hits_on_disk(state_type& state) {
       });
 }
 
-// Readers may hold what went: an idle shard looks again, a bounded number of times.
+// Readers may still hold removed entries. An idle shard scans again, a bounded number of times.
 void look_again(self_pointer self) {
   auto& state = self->state;
   if (state.reclaims_left == 0 || state.reclaim_is_due) return;
@@ -34,7 +34,7 @@ void look_again(self_pointer self) {
   self->delayed_send(self, state.reclaim_interval, verb::reclaim_v);
 }
 
-// After each change of the index.
+// Called after each change of the index.
 void note_change(self_pointer self) {
   constexpr unsigned max_reclaims = 10;
   auto& state = self->state;
@@ -43,7 +43,7 @@ void note_change(self_pointer self) {
   look_again(self);
 }
 
-// Notes a cache that is kept here; one with a share of its own gets it.
+// Remembers a cache with entries here, and sets its share of the memory budget if it has one.
 void note_cache(state_type& state, const cache_key& key) {
   const auto is_new = state.caches.try_emplace(key.cache->number, key.cache).second;
   const auto share = key.cache->memory_share_bytes;

@@ -18,7 +18,7 @@ void release_process_lease(state_type& state, const cache_key& key,
   state.config.leases->release(key.disk_hash);
 }
 
-// Behind what was written under the lease.
+// Sent after the writes made under the lease.
 void release_fleet_lease(self_pointer self, const cache_key& key,
                          state_type::lease_record& record) {
   if (std::exchange(record.fleet_lease, false)) tell_remote(self, verb::release_v, key);
@@ -32,7 +32,7 @@ offered_lease offer(self_pointer self, lease_id id, const state_type::waiter& to
           [shard = memory_shard_actor(self), id] { caf::anon_send(shard, verb::release_v, id); }};
 }
 
-// Answers everybody who waited for a lease that is over.
+// Answers every waiter of a lease that has ended.
 void answer_waiters(state_type::lease_record& ended, const expected<lookup>& result) {
   for (auto& waiting : ended.waiters) {
     if (result)
@@ -42,7 +42,7 @@ void answer_waiters(state_type::lease_record& ended, const expected<lookup>& res
   }
 }
 
-// The record of a lease that is held, or null.
+// The record of this lease if it is held; otherwise null.
 state_type::lease_record* held(state_type& state, lease_id id, cache_key& key) {
   const auto at = state.lease_keys.find(id);
   if (at == state.lease_keys.end()) return nullptr;

@@ -90,7 +90,7 @@ void end_question(self_pointer self, const state_type::question& asked, const lo
   end_remote_load(self, asked.key, asked.load, found);
 }
 
-// Looks below memory, or joins a look that is under way.
+// Starts a lookup below memory, or joins the one in flight.
 void load(self_pointer self, const cache_key& key, reply_target<lookup> reply) {
   auto& state = self->state;
   auto [at, is_first] = state.loads.try_emplace(key);
@@ -188,7 +188,7 @@ void promote(self_pointer self, const cache_key& key, const artifact& value, std
   state.config.view->end_promotion();
   state.config.view->refresh();
   if (!uses_disk(state, key) || state.config.view->seen(disk_shard_of(state, key)) != epoch)
-    return; // it may have been replaced since it was read
+    return; // another write may have replaced the entry
   ++state.counters.promotions;
   keep_in_memory(self, key, value);
 }

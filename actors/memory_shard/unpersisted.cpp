@@ -10,11 +10,11 @@
 namespace hearth::actors::shard {
 namespace {
 
-constexpr std::size_t max_unpersisted = 16'384; // a shard
+constexpr std::size_t max_unpersisted = 16'384; // for each shard
 constexpr std::chrono::milliseconds first_interval{100};
 constexpr std::chrono::milliseconds longest_interval{1000};
 
-// Faults that pass: a disk that only reads, or a value that is too large, stays so.
+// Whether a retry may succeed. It cannot for a read-only disk or a value that is too large.
 bool may_pass(const error& why) {
   switch (why.code()) {
   case errc::io:
@@ -29,7 +29,7 @@ void retry_later(self_pointer self) {
   auto& state = self->state;
   if (state.retry_is_due || state.is_retrying || state.unpersisted.empty()) return;
   state.retry_is_due = true;
-  self->delayed_send(self, state.retry_interval, verb::flush_v);
+  self->delayed_send(self, state.retry_interval, verb::persist_v);
 }
 
 bool is_in_memory(state_type& state, const cache_key& key, const artifact& value) {
@@ -40,7 +40,7 @@ void add(state_type& state, const cache_key& key) {
   if (state.unpersisted.insert(key).second) state.unpersisted_in_order.push_back(key);
 }
 
-// The next one, or none. What was forgotten is passed over.
+// The next key to retry, if there is one. Skips keys that were forgotten.
 std::optional<cache_key> take_next(state_type& state) {
   while (!state.unpersisted_in_order.empty()) {
     auto key = std::move(state.unpersisted_in_order.front());
@@ -62,7 +62,7 @@ void end_retry(self_pointer self, const cache_key& key, const artifact& value,
   flush_unpersisted(self);
 }
 
-// Its turn comes again after the others'.
+// Puts the key at the end of the queue if a retry may succeed.
 void end_failed_retry(self_pointer self, const cache_key& key, const artifact& value,
                       const error& why) {
   auto& state = self->state;
@@ -96,7 +96,7 @@ void flush_unpersisted(self_pointer self) {
     const auto key = take_next(state);
     if (!key) return;
     const auto value = find_in_memory(state, *key);
-    if (!value) continue;     // evicted, or the view started over
+    if (!value) continue;     // evicted, or the view dropped its entries
     state.is_retrying = true; // until the answer
     insert_on_disk(self, *key, value,
                    [self, key = *key, value](const expected<disk_insert_reply>& reply) {

@@ -9,12 +9,12 @@
 namespace hearth::actors::shard {
 namespace {
 
-// An insert that the disk was asked for.
+// An insert that was sent to the disk shard.
 struct insert_record {
   cache_key key;
   artifact value;
   insert_callback next;
-  std::uint64_t epoch; // of the disk shard, when it was asked
+  std::uint64_t epoch; // the disk shard's epoch when the insert was sent
 };
 
 void end_insert(self_pointer self, const insert_record& write, const disk_insert_reply& reply) {
@@ -24,7 +24,7 @@ void end_insert(self_pointer self, const insert_record& write, const disk_insert
   write.next(reply.outcome);
 }
 
-// The disk failed: the entry stays in memory and goes to the remote tier all the same.
+// The disk failed: the entry stays in memory and still goes to the remote tier.
 void end_failed_insert(self_pointer self, const insert_record& write, const error& what) {
   keep_in_memory(self, write.key, write.value);
   note_unpersisted(self, write.key, write.value, what);

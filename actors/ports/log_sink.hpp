@@ -1,4 +1,4 @@
-// Where actors report what happens beside their answers. The runtime supplies the host's log.
+// The log for events that no answer reports. The runtime supplies the host's log.
 #pragma once
 
 #include "messages/log_level.hpp"

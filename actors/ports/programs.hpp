@@ -1,5 +1,5 @@
-// The programs that actors run and the directories that these run in, as interfaces. The runtime
-// supplies the real ones, tests and the simulator their own.
+// Interfaces for running programs and for the directories that programs run in. The runtime
+// supplies the real ones; tests and the simulator supply their own.
 #pragma once
 
 #include "messages/action.hpp"
@@ -19,12 +19,13 @@ namespace hearth::actors {
 class process_runner {
 public:
   virtual ~process_runner() = default;
-  /// Runs one program to its end, its deadline, or until `stop` is requested; then nothing of it,
-  /// its children included, is left running. Errors: `process_failed` when it cannot be started.
+  /// Runs one program until it ends, its deadline passes or `stop` is requested. Afterwards neither
+  /// the program nor any of its children is running. Errors: `process_failed` when it cannot be
+  /// started.
   virtual expected<process_result> run(const process_request& request, std::stop_token stop) = 0;
 };
 
-/// Tries compiled kernels, each in a process of its own. `run` blocks its caller.
+/// Tries compiled kernels, each in its own process. `run` blocks its caller.
 class trial_runner {
 public:
   virtual ~trial_runner() = default;
@@ -32,18 +33,19 @@ public:
                            std::stop_token stop) = 0;
 };
 
-/// A private directory, removed with all that is in it when this goes.
+/// A private directory; the destructor removes it with its content.
 class scratch_directory {
 public:
   virtual ~scratch_directory() = default;
-  /// The path of `name` in it; of the directory itself when `name` is empty.
+  /// The path of `name` in the directory; the directory's own path if `name` is empty.
   virtual std::string path(const std::string& name) const = 0;
-  /// A new file, and the folders above it.
+  /// Writes a new file and makes the folders above it.
   virtual expected<void> write(const std::string& name, std::string_view bytes) = 0;
-  /// The whole file. Errors: `not_found`, `io`, `too_large`.
+  /// Reads a whole file. Errors: `not_found`, `io`, `too_large`.
   virtual expected<artifact> read(const std::string& name) const = 0;
   virtual bool is_executable(const std::string& /*name*/) const { return false; }
-  /// Shows the host's files below `root`; the name of what stands for the view's folder.
+  /// Shows the host's files below `root`. Returns the name, in this directory, of the view's
+  /// folder.
   virtual expected<std::string> show(const scratch_view& view) { return "root" + view.folder; }
 };
 

@@ -1,5 +1,5 @@
-// A server that speaks RESP, as the remote tier sees it: commands in, replies out. The runtime
-// supplies connections to a real one, the simulator its own.
+// The interface through which the remote tier uses a RESP server: commands in, replies out. The
+// runtime supplies connections to a real server; the simulator supplies its own.
 #pragma once
 
 #include "storage/resp/resp_value.hpp"
@@ -14,24 +14,25 @@
 
 namespace hearth::actors {
 
-/// Why a command has no reply that can be used.
+/// Why a command has no usable reply.
 enum class remote_failure : std::uint8_t {
   none,
   unreachable, ///< no connection: refused, no route, no such host or socket
-  untrusted,   ///< TLS failed: the certificate is wrong, expired, of another host, or not ours
-  denied,      ///< the server wants other credentials, or allows the command to somebody else
+  untrusted,   ///< TLS failed: the certificate is wrong, expired, of another host, or our own is
+               ///< refused
+  denied,      ///< the credentials are wrong, or this user may not run the command
   timeout,     ///< the deadline passed
-  cut,         ///< the connection ended before the reply did
-  garbage,     ///< what came is not RESP, is above its limits, or is of the wrong type
-  refused,     ///< the server says it cannot now: out of memory, loading, read only, busy
-  closed,      ///< we are shutting down
+  cut,         ///< the connection ended before the reply was complete
+  garbage,     ///< the reply is not RESP, is above its limits, or is of the wrong type
+  refused,     ///< the server is out of memory, loading, read only or busy
+  closed,      ///< the client is shut down
 };
 inline constexpr std::size_t remote_failure_count = 9;
 /// "unreachable", "untrusted", "denied", "timeout", "cut", "garbage", "refused", "closed".
 std::string_view to_string(remote_failure why) noexcept;
 
-/// What became of a command. An error that the server replies is a failure too; `problem` is its
-/// text, or the connection's, in one line without secrets.
+/// The outcome of a command. An error reply of the server is a failure too. `problem` is the text
+/// of the server or of the connection, in one line without secrets.
 struct remote_reply {
   remote_failure failure = remote_failure::none;
   std::string problem;
@@ -40,28 +41,28 @@ struct remote_reply {
 
 class remote_client {
 public:
-  /// Commands of one lane are sent and answered in order. Two, so that nobody who waits for an
-  /// answer stands behind what is written behind.
+  /// Commands of one lane are sent and answered in order. There are two lanes, so that a lookup
+  /// does not wait for queued writes.
   enum class lane : std::uint8_t { reads, writes };
 
   using command = std::vector<std::string>;
   using reply_callback = std::function<void(remote_reply)>;
-  /// Gets the place of the command among those that were sent together, from 0, and its reply.
+  /// Receives the index, from 0, of a command among those sent together, and its reply.
   using replies_callback = std::function<void(std::size_t, remote_reply)>;
 
   virtual ~remote_client() = default;
 
-  /// Sends commands, and connects first if there is no connection. `answered` is called exactly
-  /// once for each, from any thread, also before this returns: with the reply, or with why there is
-  /// none. A command whose deadline passes takes its connection with it, and so whatever else waits
-  /// there. Does not block. Any thread.
+  /// Sends commands; connects first if there is no connection. `answered` is called exactly once
+  /// for each command, from any thread, possibly before `send` returns, with the reply or with the
+  /// reason for having none. A command whose deadline passes closes its connection, so the other
+  /// commands on that connection fail too. Does not block. Any thread.
   virtual void send_all(lane by, std::vector<command> commands, std::chrono::milliseconds deadline,
                         replies_callback answered) = 0;
-  /// The same of one.
+  /// Sends one command.
   void send(lane by, command arguments, std::chrono::milliseconds deadline,
             reply_callback answered);
 
-  /// Answers all that waits with `closed`, and all that comes after. Any thread.
+  /// Answers every waiting command and every later one with `closed`. Any thread.
   virtual void close() = 0;
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 using storage::server_error;
 
-// What the server replied is an error: it lives.
+// The server replied with an error, so the server is reachable.
 failure_severity severity_of_error(server_error what, command_purpose to) {
   switch (what) {
   case server_error::no_writes:
@@ -22,7 +22,7 @@ failure_severity severity_of_error(server_error what, command_purpose to) {
   case server_error::other:
   case server_error::none: break;
   }
-  // A probe has nothing of its own that could be wrong.
+  // A probe has no arguments, so the fault is the server's.
   return to == command_purpose::probe ? failure_severity::service : failure_severity::entry;
 }
 

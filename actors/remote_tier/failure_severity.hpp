@@ -1,4 +1,4 @@
-// What a reply of the remote server says about the server. Pure functions.
+// Judges the state of the remote server from its replies. Pure functions.
 #pragma once
 
 #include "actors/ports/remote_client.hpp"
@@ -8,21 +8,21 @@
 
 namespace hearth::actors {
 
-/// What a command was sent for.
+/// The purpose of a command.
 enum class command_purpose : std::uint8_t { probe, lookup, lease, write };
 
-/// What a reply is a sign of.
+/// What a failed reply affects.
 enum class failure_severity : std::uint8_t {
   none,
-  entry,           ///< this command alone: another may fare better
-  writes,          ///< the server takes no writes now
-  service,         ///< the server is ill, if that goes on
-  service_at_once, ///< the breaker opens at once
+  entry,           ///< this command only; another one may succeed
+  writes,          ///< writes: the server refuses them now
+  service,         ///< the server fails if this is repeated: the breaker counts it
+  service_at_once, ///< the server fails: the breaker opens at once
 };
 
 failure_severity severity_of(const remote_reply& reply, command_purpose what);
 
-/// The error that the server itself replied, or nothing.
+/// The error text that the server replied, or an empty text.
 std::string_view server_text(const remote_reply& reply) noexcept;
 
 } // namespace hearth::actors

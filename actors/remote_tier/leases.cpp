@@ -35,7 +35,7 @@ void tell(state_type& state, state_type::asked_lease& asked, fleet_lease outcome
   asked.reply.deliver(outcome);
 }
 
-// Nobody can say whether the server took it: if it did, it is given back.
+// The server may or may not have granted the lease; a release gives it back if it did.
 void tell_unknown(self_pointer self, state_type::asked_lease& asked) {
   tell(self->state, asked, fleet_lease::unavailable);
   write(self, {remote_write::kind::release, asked.key, {}, asked.token});
@@ -44,7 +44,7 @@ void tell_unknown(self_pointer self, state_type::asked_lease& asked) {
 void end_request(self_pointer self, std::uint64_t token, const remote_reply& reply) {
   auto& state = self->state;
   auto node = state.lease_requests.extract(token);
-  if (node.empty()) return; // it was given up
+  if (node.empty()) return; // the request was given up
   auto& asked = node.mapped();
   if (reply.failure != remote_failure::none || reply.value.is_error()) {
     const bool was_refused =
@@ -64,7 +64,7 @@ void end_renewal(self_pointer self, const cache_key& key, const std::string& tok
   const auto held = state.leases.find(key);
   const bool is_ours = reply.value.integer != 0;
   if (is_ours || held == state.leases.end() || held->second != token) return;
-  state.leases.erase(held); // it ended before it could be renewed, and somebody took it
+  state.leases.erase(held); // the lease expired before the renewal, and another process took it
   ++state.counters.leases_lost;
 }
 

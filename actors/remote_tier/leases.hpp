@@ -10,7 +10,7 @@ void give_back(self_pointer self, const cache_key& key);
 void give_all_back(self_pointer self);
 void renew_leases(self_pointer self);
 void give_up_lease_requests(self_pointer self);
-/// A script failed; perhaps the server runs none at all.
+/// Notes a failed script. If the server runs no scripts, none is sent any more.
 void note_script_failure(state_type& state, const remote_reply& reply);
 
 } // namespace hearth::actors::remote

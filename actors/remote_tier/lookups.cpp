@@ -19,12 +19,12 @@ bool may_look(const state_type& state, const cache_key& key) {
   return state.config.mode != remote_mode::write_only && could_verify;
 }
 
-// What is written behind is what the server is going to hold.
+// The newest queued write of the key: the value that the server is going to hold.
 const remote_write* find_in_writes(const state_type& state, const cache_key& key) {
   return may_look(state, key) ? state.writes.newest_of(key) : nullptr;
 }
 
-// Whether the server has to be asked. If not, `answer` is what there is to be had.
+// Whether the server has to be asked. If not, `answer` holds the result.
 bool has_to_ask(state_type& state, const cache_key& key, expected<lookup>& answer) {
   if (const auto* newest = find_in_writes(state, key)) {
     if (newest->what != remote_write::kind::erase) answer = lookup{tier::remote, newest->value};
@@ -46,16 +46,16 @@ expected<lookup> fail_lookup(state_type& state, const cache_key& key, std::strin
 }
 
 // Marks the key, so that the next insert replaces the unusable entry (SET NX would keep it).
-void note_spoiled(state_type& state, const cache_key& key) {
-  constexpr std::size_t most = 4096;
-  if (state.spoiled.size() >= most) state.spoiled.clear();
-  state.spoiled.insert(key);
+void note_unusable(state_type& state, const cache_key& key) {
+  constexpr std::size_t max = 4096;
+  if (state.unusable_entries.size() >= max) state.unusable_entries.clear();
+  state.unusable_entries.insert(key);
 }
 
 expected<lookup> open_entry(state_type& state, const cache_key& key, std::string_view bytes) {
   auto opened = storage::open_envelope(key, bytes, state.config.keys, state.config.max_value_bytes);
   if (opened.fault != envelope_fault::none) {
-    if (opened.fault != envelope_fault::too_large) note_spoiled(state, key);
+    if (opened.fault != envelope_fault::too_large) note_unusable(state, key);
     return fail_lookup(state, key, to_string(opened.fault));
   }
   ++counts_of(state, key).hits;
@@ -66,7 +66,7 @@ expected<lookup> found_in(state_type& state, const cache_key& key, const remote_
   const auto& value = reply.value;
   if (reply.failure != remote_failure::none) {
     if (storage::server_error_of(server_text(reply)) == storage::server_error::wrong_type)
-      note_spoiled(state, key);
+      note_unusable(state, key);
     return fail_lookup(state, key, to_string(reply.failure));
   }
   if (value.is_null()) return miss(state, key);
@@ -77,7 +77,7 @@ expected<lookup> found_in(state_type& state, const cache_key& key, const remote_
 void end_lookup(state_type& state, std::uint64_t number, std::size_t which,
                 const remote_reply& reply) {
   const auto at = state.lookups.find(number);
-  if (at == state.lookups.end()) return; // it was given up
+  if (at == state.lookups.end()) return; // the lookup was given up
   auto& asked = at->second;
   const auto place = std::exchange(asked.places[which], asked.answered);
   asked.answers[place] = found_in(state, asked.keys[place], reply);

@@ -1,4 +1,4 @@
-// Whether it is worth asking the remote tier: published by its actor, read by any thread.
+// Whether requests should ask the remote tier. Its actor publishes this; any thread reads it.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Where the replies of a remote server wait for the remote tier's actor: one message tells it of
-// all that came since it looked last. Any thread puts in, the actor takes out.
+// Holds the replies of a remote server for the remote tier's actor. One message announces all
+// replies since the actor last took them. Any thread adds replies; the actor takes them.
 #pragma once
 
 #include "actors/ports/remote_client.hpp"
@@ -14,20 +14,20 @@ namespace hearth::actors {
 
 class reply_inbox {
 public:
-  /// A reply, the number of what was sent, and which command of it this is.
+  /// A reply, the number of its exchange, and the index of its command in that exchange.
   struct item {
     std::uint64_t exchange;
     std::size_t which;
     remote_reply reply;
   };
 
-  /// Whether the actor has to be told: it took everything out, and nothing came since.
+  /// Returns whether the actor has to be told: the inbox was empty before.
   bool put(item one) {
     const std::lock_guard lock(mutex_);
     items_.push_back(std::move(one));
     return items_.size() == 1;
   }
-  /// Moves all to `into`, which is empty; its room serves what comes next.
+  /// Moves all replies to `into`, which is empty; its capacity is reused for the next replies.
   void take(std::vector<item>& into) {
     const std::lock_guard lock(mutex_);
     items_.swap(into);

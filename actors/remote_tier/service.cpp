@@ -20,7 +20,7 @@ void open_gate(state_type& state, bool is_open) {
 }
 
 void probe_later(self_pointer self) {
-  self->delayed_send(self, self->state.service.backoff(), verb::probe_v);
+  self->delayed_send(self, self->state.service.backoff(), verb::ping_v);
 }
 
 std::string problem_of(const remote_reply& reply) {
@@ -58,8 +58,8 @@ bool is_well(const remote_reply& reply) {
 void end_probe(self_pointer self, const remote_reply& reply) {
   auto& state = self->state;
   state.probe_is_out = false;
-  if (is_in_service(state)) return; // the first, which only connects
-  state.service.begin_probe();      // when it opened while this was under way
+  if (is_in_service(state)) return; // the first probe only connects
+  state.service.begin_probe();      // if the breaker opened while the probe was in flight
   state.service.end_probe(is_well(reply));
   if (!is_in_service(state)) return probe_later(self);
   open_gate(state, true);
@@ -72,14 +72,14 @@ void take_reply(self_pointer self, const reply_inbox::item& item) {
   state.has_answered = state.has_answered || item.reply.failure == remote_failure::none;
   const auto at = state.exchanges.find(item.exchange);
   if (at == state.exchanges.end()) return;
-  auto& exchange = at->second; // stays where it is, whatever is sent meanwhile
+  auto& exchange = at->second; // valid while new exchanges are added
   exchange.next(item.which, item.reply);
   judge(self, item.reply, exchange.what);
   if (--exchange.open == 0) state.exchanges.erase(item.exchange);
 }
 
-// Whether the connections' thread may do what a reply leads to: opening a large entry takes long,
-// and so may making the next writes.
+// Whether the connections' thread may handle a reply. Opening a large entry takes long, and so may
+// preparing the next writes.
 bool takes_no_time(remote_client::lane by, const remote_reply& reply) {
   constexpr std::size_t max_bytes = std::size_t{512} << 10;
   return by == remote_client::lane::reads && reply.value.text.size() <= max_bytes;
@@ -100,9 +100,9 @@ void send_all(self_pointer self, command_purpose what, std::vector<remote_client
                                   const bool is_quick = takes_no_time(lane, reply);
                                   if (!inbox->put({number, which, std::move(reply)})) return;
                                   if (is_quick)
-                                    send_from_thread(to, verb::receive_v);
+                                    send_from_thread(to, verb::take_reply_v);
                                   else
-                                    caf::anon_send(to, verb::receive_v);
+                                    caf::anon_send(to, verb::take_reply_v);
                                 });
 }
 
@@ -137,7 +137,7 @@ void watch(self_pointer self) {
   send(self, command_purpose::probe, storage::ping_command(), patience,
        [self](const remote_reply& reply) {
          if (is_well(reply) && !self->state.syncs.empty())
-           self->delayed_send(self, self->state.config.deadline, verb::probe_v);
+           self->delayed_send(self, self->state.config.deadline, verb::ping_v);
        });
 }
 

@@ -9,16 +9,17 @@ namespace hearth::actors::remote {
 /// Sends commands for `what`. `next` gets each reply, before the breaker judges it.
 void send_all(self_pointer self, command_purpose what, std::vector<remote_client::command> commands,
               std::chrono::milliseconds deadline, state_type::reply_handler next);
-/// The same of one.
+/// Sends one command.
 void send(self_pointer self, command_purpose what, remote_client::command command,
           std::chrono::milliseconds deadline, std::function<void(const remote_reply&)> next);
-/// Handles the replies that came.
+/// Handles the replies in the inbox.
 void take_replies(self_pointer self);
 /// Sends a PING. A good reply closes an open breaker.
 void probe(self_pointer self);
-/// Sends a PING every deadline while a `sync` waits for writes, to notice a server that went away.
+/// Sends a PING every deadline while a `sync` waits for writes, to notice that the server has gone
+/// away.
 void watch(self_pointer self);
-/// Whether the server may be asked anything.
+/// Whether the server may be asked: the breaker is closed.
 inline bool is_in_service(const state_type& state) { return state.service.is_closed(); }
 
 } // namespace hearth::actors::remote

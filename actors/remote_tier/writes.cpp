@@ -14,7 +14,7 @@ namespace {
 using storage::remote_write;
 using number = storage::write_behind::number;
 
-// A write that the remote tier will not have.
+// Counts a write that does not reach the server.
 void lose(state_type& state, const remote_write& write, std::string_view reason) {
   if (write.what == remote_write::kind::release) return; // the lease ends by itself
   ++counts_of(state, write.key).lost;
@@ -28,7 +28,7 @@ bool may_write(const state_type& state, const cache_key& key) {
 
 bool can_send(const state_type& state) { return is_in_service(state) && state.writing.is_closed(); }
 
-// Empty: it cannot be sent.
+// The command of a write; empty if it cannot be sent.
 remote_client::command command_of(const state_type& state, const remote_write& write) {
   const auto& config = state.config;
   if (write.what == remote_write::kind::release) {
@@ -50,7 +50,7 @@ void retry_later(self_pointer self) {
     self->delayed_send(self, state.writing.backoff(), verb::resend_v);
 }
 
-// The server takes no writes, but may well answer lookups.
+// Pauses writes: the server refuses them, but may still answer lookups.
 void rest_writes(self_pointer self, const remote_reply& why) {
   auto& state = self->state;
   const auto said = std::string(server_text(why));
@@ -62,7 +62,7 @@ void rest_writes(self_pointer self, const remote_reply& why) {
   retry_later(self);
 }
 
-// One was carried out.
+// Called when the server has carried out a write.
 void go_on_writing(state_type& state) {
   if (state.writing.now() != storage::breaker::phase::half_open) return;
   state.writing.end_probe(true);
@@ -76,7 +76,8 @@ void acknowledge(state_type& state, const remote_write& write, const remote_repl
                                                                        : counts.puts);
 }
 
-// Somebody's entry stands where ours would be signed: if it is not, nobody who verifies can use it.
+// A signed insert found an existing entry. If that entry is not signed, no verifying reader can use
+// it, so it is checked.
 bool has_to_be_checked(const state_type& state, number which, const remote_reply& reply) {
   const auto& write = state.writes.sent(which);
   return write.what == remote_write::kind::insert && reply.value.is_null() &&
@@ -102,7 +103,7 @@ void end_check(self_pointer self, number which, const remote_reply& found) {
   remote::write(self, std::move(write));
 }
 
-// Still in flight: whoever waits for the writes waits for this.
+// The write stays in flight during the check, so a `sync` waits for it too.
 void check_existing(self_pointer self, number which) {
   auto& state = self->state;
   const auto& key = state.writes.sent(which).key;
@@ -112,7 +113,7 @@ void check_existing(self_pointer self, number which) {
        [self, which](const remote_reply& reply) { end_check(self, which, reply); });
 }
 
-// No other write would fare better for it.
+// Gives up a write that failed by itself; a retry would fail too.
 void fail_write(state_type& state, number which, const remote_reply& reply) {
   const auto write = state.writes.finish(which);
   if (write.what == remote_write::kind::release)
@@ -146,7 +147,7 @@ void end_write(self_pointer self, number which, const remote_reply& reply) {
   retry_later(self);
 }
 
-// Sends one; false when there is none that may be sent.
+// Sends the next write; returns false if none may be sent.
 bool send_one(self_pointer self) {
   auto& state = self->state;
   number which = 0;
@@ -173,9 +174,9 @@ void send_writes(self_pointer self) {
 void retry_writes(self_pointer self) {
   auto& state = self->state;
   state.retry_is_due = false;
-  if (!is_in_service(state)) return; // until it is
+  if (!is_in_service(state)) return; // retried when it is in service
   state.writing.begin_probe();
-  if (!send_one(self)) state.writing.end_probe(true); // nothing to try it with: the next will tell
+  if (!send_one(self)) state.writing.end_probe(true); // no write to try with: the next one shows
 }
 
 void resume_writes(self_pointer self) {
@@ -193,7 +194,7 @@ void write(self_pointer self, remote_write write) {
     ++state.counters.too_large;
     return lose(state, write, "too_large");
   }
-  if (write.what == remote_write::kind::insert && state.spoiled.erase(write.key) != 0)
+  if (write.what == remote_write::kind::insert && state.unusable_entries.erase(write.key) != 0)
     write.what = remote_write::kind::put;
   for (const auto& dropped : state.writes.push(std::move(write))) {
     ++state.counters.dropped;

@@ -6,13 +6,13 @@
 namespace hearth::actors::remote {
 
 void write(self_pointer self, storage::remote_write write);
-/// Sends what may be sent now.
+/// Sends the writes that may be sent now.
 void send_writes(self_pointer self);
 /// Tries the refused writes again. Called when the backoff is over.
 void retry_writes(self_pointer self);
-/// Answers those who wait for all writes, when none is left or none can be sent.
+/// Answers the `sync` requests when no write is left or none can be sent.
 void answer_syncs(state_type& state);
-/// After the server was away.
+/// Continues with the writes after the server was unavailable.
 void resume_writes(self_pointer self);
 
 } // namespace hearth::actors::remote

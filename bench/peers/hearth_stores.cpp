@@ -74,18 +74,18 @@ public:
   }
 
   void insert_all(const dataset& data) override {
-    std::vector<future<insert_outcome>> outstanding;
-    outstanding.reserve(group_size);
+    std::vector<future<insert_outcome>> in_flight;
+    in_flight.reserve(group_size);
     for (std::size_t i = 0; i < data.size(); ++i) {
-      if (outstanding.size() < group_size) {
-        outstanding.push_back(cache_.insert_async(data.key(i), data.value(i)));
+      if (in_flight.size() < group_size) {
+        in_flight.push_back(cache_.insert_async(data.key(i), data.value(i)));
         continue;
       }
-      auto& oldest = outstanding[i % group_size];
+      auto& oldest = in_flight[i % group_size];
       acknowledged(oldest);
       oldest = cache_.insert_async(data.key(i), data.value(i));
     }
-    for (auto& one : outstanding)
+    for (auto& one : in_flight)
       acknowledged(one);
   }
 

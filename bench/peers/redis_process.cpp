@@ -95,7 +95,7 @@ void redis_process::freeze(bool stopped) const { ::kill(pid_, stopped ? SIGSTOP 
 void redis_process::fill(std::size_t names, std::size_t value_bytes) const {
   using actors::remote_client;
   using actors::remote_reply;
-  const auto server = connect_redis(*parse_remote_url(url()));
+  const auto server = net::connect_redis(*net::parse_remote_url(url()));
   if (!server) throw std::runtime_error(server.error().text());
   std::mt19937_64 random(7);
   for (std::size_t i = 0; i < names; ++i) {

@@ -1,4 +1,4 @@
-// Device kernels by name and generated sources by hash, put out as the files that drivers and
+// Device kernels by name and generated sources by hash, written as the files that drivers and
 // interpreters load.
 #include "examples/code/support.hpp"
 
@@ -20,11 +20,11 @@ int main() {
     return std::cerr << kept.error().text() << '\n', 1;
   const auto found = value_of(kernels.find("softmax"));
   std::cout << found->mangled_name << " as a file that ends in "
-            << value_of(kernels.put_out("softmax", work / "out")).extension().string() << '\n';
+            << value_of(kernels.write_file("softmax", work / "out")).extension().string() << '\n';
 
   const hearth::source_artifacts sources(value_of(rt.open("code")), work / "code", "py");
   const auto source = value_of(sources.save("print('generated')\n"));
-  std::cout << "source " << (std::filesystem::exists(source.path) ? "put out" : "missing") << '\n';
+  std::cout << "source " << (std::filesystem::exists(source.path) ? "written" : "missing") << '\n';
   std::cout << "purged " << value_of(sources.purge_all()) << ", then "
             << (std::filesystem::exists(source.path) ? "there" : "gone") << '\n';
 }

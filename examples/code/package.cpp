@@ -19,7 +19,7 @@ int main() {
 
   const auto read = value_of(hearth::read_package(file));
   std::cout << read.name << " for " << *read.metadata.at("isa").as<std::string>() << '\n';
-  const auto folder = value_of(hearth::put_out_package(read, work / "run"));
+  const auto folder = value_of(hearth::materialize_package(read, work / "run"));
   for (const auto& one : read.members)
     std::cout << to_string(one.kind) << ' ' << one.name << ": "
               << std::filesystem::file_size(folder / one.name) << " bytes\n";

@@ -81,7 +81,7 @@ struct guards::function {
   std::string_view name;
   guard_op op;
   std::size_t least; // arguments
-  std::size_t most;
+  std::size_t max;
 };
 
 namespace {
@@ -115,7 +115,7 @@ std::string arity_text(const guards::function& what) {
   const auto least = std::to_string(what.least);
   const auto plural = what.least == 1 ? " argument" : " arguments";
   return std::string(what.name) + " takes " + least +
-         (what.most > what.least ? " or more arguments" : plural);
+         (what.max > what.least ? " or more arguments" : plural);
 }
 
 } // namespace
@@ -315,7 +315,7 @@ bool guard_expression::compiler::arguments(const guards::function& what, std::si
   while (!at(")")) {
     const auto right = here();
     if (!disjunction()) return false;
-    if (++count > what.most) return refuse(offset, arity_text(what));
+    if (++count > what.max) return refuse(offset, arity_text(what));
     if (count > 1) emit_binary(what.op, right, offset);
     if (!at(",")) break;
     if (!advance()) return false;

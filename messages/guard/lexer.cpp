@@ -50,7 +50,7 @@ struct digits {
 
 // Reads digits with single underscores between them.
 digits read_digits(std::string_view text, unsigned base) {
-  constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+  constexpr auto max = std::numeric_limits<std::uint64_t>::max();
   digits read;
   for (; read.size < text.size(); ++read.size) {
     const char c = text[read.size];
@@ -61,7 +61,7 @@ digits read_digits(std::string_view text, unsigned base) {
     const unsigned worth = digit_value(c);
     if (c == '_' || worth >= base) break;
     read.good = true;
-    read.value = read.value > (most - worth) / base ? most : read.value * base + worth;
+    read.value = read.value > (max - worth) / base ? max : read.value * base + worth;
   }
   return read;
 }

@@ -13,13 +13,13 @@ bool is_ignored(int number) {
   return ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-descriptor catch_signals() {
+os::descriptor catch_signals() {
   sigset_t caught;
   sigemptyset(&caught);
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
     if (!is_ignored(number)) sigaddset(&caught, number);
   ::pthread_sigmask(SIG_BLOCK, &caught, nullptr);
-  return descriptor{::signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK)};
+  return os::descriptor{::signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK)};
 }
 
 } // namespace

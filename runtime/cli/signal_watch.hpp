@@ -27,8 +27,8 @@ private:
 
   std::stop_source stop_;
   std::atomic<int> signal_{0};
-  descriptor signals_;
-  descriptor end_;
+  os::descriptor signals_;
+  os::descriptor end_;
   std::thread thread_;
 };
 

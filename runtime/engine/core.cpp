@@ -22,6 +22,14 @@
 #include <thread>
 
 namespace hearth {
+
+void add_message_types(caf::actor_system_config& host) {
+  host.add_message_types<caf::id_block::hearth>();
+}
+
+} // namespace hearth
+
+namespace hearth::engine {
 namespace {
 
 constexpr unsigned max_shards = 64;
@@ -29,8 +37,8 @@ constexpr unsigned max_jobs = 1024;
 
 unsigned cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-unsigned chosen(unsigned wanted, unsigned otherwise, unsigned most) {
-  return std::clamp(wanted == 0 ? otherwise : wanted, 1u, most);
+unsigned chosen(unsigned wanted, unsigned otherwise, unsigned max) {
+  return std::clamp(wanted == 0 ? otherwise : wanted, 1u, max);
 }
 
 std::unique_ptr<caf::actor_system_config> system_config(unsigned threads) {
@@ -48,10 +56,6 @@ actors::log_sink sink_of(const config& settings) {
 }
 
 } // namespace
-
-void add_message_types(caf::actor_system_config& host) {
-  host.add_message_types<caf::id_block::hearth>();
-}
 
 runtime_core::runtime_core(config settings, caf::actor_system* host)
     : settings_(std::move(settings))
@@ -121,13 +125,14 @@ wiring::tier_ports runtime_core::tier_ports() {
 }
 
 wiring::service_ports runtime_core::service_ports() {
-  const auto worker = find_worker(settings_.worker.string());
+  const auto worker = process::find_worker(settings_.worker.string());
   if (!worker) log(log_level::info, "programs cannot be run: " + worker.error().text());
-  processes_ = std::make_shared<subprocess_runner>(worker.value_or(""));
+  processes_ = std::make_shared<process::subprocess_runner>(worker.value_or(""));
   wiring::service_ports ports;
-  ports.programs = {processes_,
-                    std::make_shared<subprocess_trial_runner>(*processes_, worker.value_or("")),
-                    std::make_shared<temporary_scratch_space>(), stop_.get_token()};
+  ports.programs = {
+      processes_,
+      std::make_shared<process::subprocess_trial_runner>(*processes_, worker.value_or("")),
+      std::make_shared<process::temporary_scratch_space>(), stop_.get_token()};
   ports.workers = jobs_;
   ports.version = version();
   ports.store = store_;
@@ -178,11 +183,11 @@ expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_opt
                                             describe(*wanted) + "): use the same, or another name");
   }
   // An eighth is left to those without a share, and to tables.
-  const auto most = settings_.memory_budget_bytes - settings_.memory_budget_bytes / 8;
-  if (options.memory_share_bytes > most - memory_shares_)
+  const auto max = settings_.memory_budget_bytes - settings_.memory_budget_bytes / 8;
+  if (options.memory_share_bytes > max - memory_shares_)
     return fail(errc::invalid_argument,
                 "cache '" + id.name() + "' wants " + std::to_string(options.memory_share_bytes) +
-                    " bytes of the memory budget; " + std::to_string(most - memory_shares_) +
+                    " bytes of the memory budget; " + std::to_string(max - memory_shares_) +
                     " are left to be had: raise memory_budget_bytes");
   if (wanted->sign && wanted->remote && has_remote() && !signs_)
     log(log_level::warning, "cache '" + id.name() +
@@ -338,4 +343,4 @@ void runtime_core::shutdown() {
     log(log_level::warning, "the store was not synced: " + synced.error().text());
 }
 
-} // namespace hearth
+} // namespace hearth::engine

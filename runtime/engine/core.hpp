@@ -38,7 +38,7 @@
 #include <utility>
 #include <vector>
 
-namespace hearth {
+namespace hearth::engine {
 
 class runtime_core : public std::enable_shared_from_this<runtime_core> {
 public:
@@ -159,4 +159,4 @@ private:
   const std::uint64_t fork_generation_;
 };
 
-} // namespace hearth
+} // namespace hearth::engine

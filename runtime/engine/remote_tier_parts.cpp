@@ -11,14 +11,14 @@
 #include <random>
 #include <utility>
 
-namespace hearth {
+namespace hearth::engine {
 namespace {
 
-expected<remote_endpoint> endpoint_of(const remote_config& settings) {
-  auto endpoint = parse_remote_url(settings.url);
+expected<net::remote_endpoint> endpoint_of(const remote_config& settings) {
+  auto endpoint = net::parse_remote_url(settings.url);
   if (!endpoint) return endpoint;
   if (!settings.password_file.empty()) {
-    auto password = read_secret_file(settings.password_file);
+    auto password = net::read_secret_file(settings.password_file);
     if (!password) return fail(password.error());
     endpoint->password = std::move(*password);
   }
@@ -31,11 +31,11 @@ expected<remote_endpoint> endpoint_of(const remote_config& settings) {
 
 expected<storage::signing_keys> keys_of(const remote_config& settings) {
   if (settings.signing_key_file.empty()) return storage::signing_keys{};
-  return read_signing_keys(settings.signing_key_file);
+  return os::read_signing_keys(settings.signing_key_file);
 }
 
 // The actors that answers wake. Made, used and ended by the connections' thread.
-class actor_work final : public side_work, blocking_observer {
+class actor_work final : public net::side_work, blocking_observer {
 public:
   explicit actor_work(caf::actor_system& system)
       : unit_(system)
@@ -56,7 +56,7 @@ private:
   blocking_observer* const before_;
 };
 
-side_work_maker work_of(caf::actor_system* system) {
+net::side_work_maker work_of(caf::actor_system* system) {
   if (!system) return {};
   return [system] { return std::make_unique<actor_work>(*system); };
 }
@@ -80,8 +80,8 @@ make_remote_tier(const remote_config& settings, actors::log_sink log, caf::actor
   auto endpoint = endpoint_of(settings);
   if (!endpoint) return fail(endpoint.error());
   actors::remote_tier_config result;
-  result.name = describe(*endpoint);
-  auto server = connect_redis(std::move(*endpoint), work_of(system));
+  result.name = net::describe(*endpoint);
+  auto server = net::connect_redis(std::move(*endpoint), work_of(system));
   if (!server) return fail(server.error());
   result.server = std::move(*server);
   result.prefix = settings.prefix;
@@ -99,4 +99,4 @@ make_remote_tier(const remote_config& settings, actors::log_sink log, caf::actor
   return result;
 }
 
-} // namespace hearth
+} // namespace hearth::engine

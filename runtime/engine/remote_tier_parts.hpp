@@ -4,7 +4,7 @@
 #include "actors/remote_tier.hpp"
 #include "runtime/api/config.hpp"
 
-namespace hearth {
+namespace hearth::engine {
 
 /// The remote tier's parts, connected to nothing yet. Errors: of the URL, and of the files that the
 /// configuration names; none has a secret in it. Actors of
@@ -14,4 +14,4 @@ expected<actors::remote_tier_config> make_remote_tier(const remote_config& setti
                                                       actors::log_sink log,
                                                       caf::actor_system* system = nullptr);
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <semaphore.h>
 
-namespace hearth {
+namespace hearth::engine {
 namespace {
 
 // Actors that have messages, in the order in which they got them. Any thread.
@@ -103,4 +103,4 @@ void share_work(caf::actor_system_config& system) {
   system.load<caf::scheduler::coordinator<sharing>>();
 }
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -5,11 +5,11 @@ namespace caf {
 class actor_system_config;
 }
 
-namespace hearth {
+namespace hearth::engine {
 
 /// One queue for all threads, as with CAF's policy "sharing", but nobody is woken while the queue
 /// is locked: there a thread that was woken finds the lock taken, and sleeps again. (CAF's policy
 /// "stealing" sleeps up to 10 ms when it is idle.)
 void share_work(caf::actor_system_config& system);
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -7,7 +7,7 @@
 #include <array>
 #include <optional>
 
-namespace hearth {
+namespace hearth::fingerprints {
 namespace {
 
 namespace fs = std::filesystem;
@@ -91,7 +91,7 @@ expected<void> write_atomic(const fs::path& path, std::string_view content) {
   fs::create_directories(path.parent_path(), failure);
   if (failure)
     return fail(error_of_errno(failure.value(), "cannot make " + path.parent_path().string()));
-  return replace_whole_file(path, content);
+  return os::replace_whole_file(path, content);
 }
 
-} // namespace hearth
+} // namespace hearth::fingerprints

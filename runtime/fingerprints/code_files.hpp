@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace hearth::fingerprints {
 
 /// "c" and 51 characters of base32 of the code's SHA-256; with `extra`, "ce" and those of the
 /// SHA-256 of both, each behind its length (8 bytes, big endian): never ambiguous.
@@ -45,4 +45,4 @@ expected<written_code> write_code(const std::filesystem::path& base, std::string
 /// processes, then a rename. Errors: those of writing; then nothing is left behind.
 expected<void> write_atomic(const std::filesystem::path& path, std::string_view content);
 
-} // namespace hearth
+} // namespace hearth::fingerprints

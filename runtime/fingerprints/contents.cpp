@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <thread>
 
-namespace hearth {
+namespace hearth::fingerprints {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,8 +57,8 @@ expected<tree_field> field_of_tree(const fs::path& folder,
   const auto paths = files_below(folder, suffixes);
   if (!paths) return fail(paths.error());
   std::vector<expected<file_field>> contents(paths->size());
-  in_parallel(paths->size(), threads_for(paths->size()),
-              [&](std::size_t i) { contents[i] = field_of_file((*paths)[i]); });
+  os::in_parallel(paths->size(), threads_for(paths->size()),
+                  [&](std::size_t i) { contents[i] = field_of_file((*paths)[i]); });
   tree_field tree;
   for (std::size_t i = 0; i < paths->size(); ++i) {
     if (!contents[i]) return fail(contents[i].error());
@@ -67,4 +67,4 @@ expected<tree_field> field_of_tree(const fs::path& folder,
   return tree;
 }
 
-} // namespace hearth
+} // namespace hearth::fingerprints

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace hearth {
+namespace hearth::fingerprints {
 
 /// Most files in a tree that a key takes in.
 inline constexpr std::size_t max_tree_files = 1'000'000;
@@ -25,4 +25,4 @@ expected<file_field> field_of_file(const std::filesystem::path& path);
 expected<tree_field> field_of_tree(const std::filesystem::path& folder,
                                    const std::vector<std::string>& suffixes = {});
 
-} // namespace hearth
+} // namespace hearth::fingerprints

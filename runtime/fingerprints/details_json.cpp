@@ -12,7 +12,7 @@
 #include <cmath>
 #include <limits>
 
-namespace hearth {
+namespace hearth::fingerprints {
 namespace {
 
 using nlohmann::json;
@@ -300,4 +300,4 @@ expected<key_field> details_from_json(std::string_view text, const fs::path& fol
   return reader(folder).map(*whole, "", 0);
 }
 
-} // namespace hearth
+} // namespace hearth::fingerprints

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace hearth {
+namespace hearth::fingerprints {
 
 /// The details that a text of JSON says: an object of fields. Files are found relative to `folder`
 /// and read. Errors: `malformed`, with line and column when it is no JSON (a name that comes twice
@@ -14,4 +14,4 @@ namespace hearth {
 /// says.
 expected<key_field> details_from_json(std::string_view text, const std::filesystem::path& folder);
 
-} // namespace hearth
+} // namespace hearth::fingerprints

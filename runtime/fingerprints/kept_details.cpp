@@ -2,7 +2,7 @@
 
 #include <zstd.h>
 
-namespace hearth {
+namespace hearth::fingerprints {
 namespace {
 
 constexpr int compression_level = 3;
@@ -58,4 +58,4 @@ void nearest_key::offer(std::string name, std::uint64_t sequence, const key_fiel
   differences_ = std::move(found);
 }
 
-} // namespace hearth
+} // namespace hearth::fingerprints

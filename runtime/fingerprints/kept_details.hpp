@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace hearth {
+namespace hearth::fingerprints {
 
 /// The member of an entry's metadata that holds the details of its key.
 inline constexpr std::string_view kept_details_member = "key_details";
@@ -53,4 +53,4 @@ private:
   std::vector<difference> differences_;
 };
 
-} // namespace hearth
+} // namespace hearth::fingerprints

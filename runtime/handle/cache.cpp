@@ -13,6 +13,26 @@
 namespace hearth {
 namespace {
 
+using engine::ask;
+using engine::ask_async;
+using engine::called_off;
+using engine::check_key;
+using engine::compile_async;
+using engine::expire;
+using engine::find_in_memory;
+using engine::find_locally;
+using engine::find_on_disk;
+using engine::get_locally;
+using engine::get_missing;
+using engine::make_under_lease;
+using engine::note_hits;
+using engine::noting_hits;
+using engine::runtime_core;
+using engine::saved_time_ptr;
+using engine::wait;
+using engine::wait_for_lease;
+using engine::wanted_key;
+
 expected<void> check_value(const artifact& value) {
   if (!value) return fail(errc::invalid_value, "an empty artifact: make one first");
   if (value.metadata_bytes().size() > max_metadata_bytes)

@@ -20,8 +20,10 @@
 
 namespace hearth {
 
+namespace engine {
 class runtime_core;
 class saved_time;
+} // namespace engine
 
 class cache {
 public:
@@ -81,15 +83,15 @@ public:
 private:
   friend class internals;
   friend class runtime;
-  cache(std::shared_ptr<runtime_core> core, named_cache_ptr named,
-        std::shared_ptr<saved_time> saved = nullptr)
+  cache(std::shared_ptr<engine::runtime_core> core, named_cache_ptr named,
+        std::shared_ptr<engine::saved_time> saved = nullptr)
       : core_(std::move(core))
       , cache_(std::move(named))
       , saved_(std::move(saved)) {}
 
-  std::shared_ptr<runtime_core> core_;
+  std::shared_ptr<engine::runtime_core> core_;
   named_cache_ptr cache_;
-  std::shared_ptr<saved_time> saved_; // null: time saved is not counted
+  std::shared_ptr<engine::saved_time> saved_; // null: time saved is not counted
 };
 
 } // namespace hearth

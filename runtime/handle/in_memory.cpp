@@ -24,7 +24,7 @@ constexpr std::chrono::seconds list_deadline{60};
 
 bool holds(const cache& in, const plain_entry& entry, bool& differs) {
   const auto found =
-      find_in_memory(*internals::core(in), {internals::name(in), entry.name.encoded()});
+      engine::find_in_memory(*internals::core(in), {internals::name(in), entry.name.encoded()});
   differs = found && found.payload() != encode(entry.content);
   return static_cast<bool>(found);
 }
@@ -79,7 +79,7 @@ expected<entry_list> entries_of(const cache& in) {
   entry_list all;
   error problem;
   bool failed = false;
-  const logger_guard guard;
+  const engine::logger_guard guard;
   caf::scoped_actor self{core.system()};
   for (const auto& shard : core.shards().all())
     self->request(shard, list_deadline, verb::list_v, internals::name(in)->number)
@@ -118,7 +118,7 @@ expected<cache> from_env_var(runtime& in, std::string_view name, std::string_vie
 
 expected<cache> from_file_path(runtime& in, std::string_view name,
                                const std::filesystem::path& path) {
-  const auto bytes = read_whole_file(path, max_file_bytes);
+  const auto bytes = os::read_whole_file(path, max_file_bytes);
   if (!bytes && bytes.error().code() == errc::not_found)
     return open_with(in, name, {}, path.string());
   if (!bytes) return fail(bytes.error());
@@ -139,7 +139,7 @@ expected<void> to_file_path(const cache& from, const std::filesystem::path& path
     if (!entry) return fail(entry.error().within("cache '" + from.id().name() + "'"));
     entries.push_back(std::move(*entry));
   }
-  return replace_whole_file(path, storage::encode_map(std::move(entries)));
+  return os::replace_whole_file(path, storage::encode_map(std::move(entries)));
 }
 
 } // namespace hearth

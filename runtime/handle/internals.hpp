@@ -12,8 +12,10 @@ namespace hearth {
 
 class internals {
 public:
-  static runtime_core& core(runtime& of) noexcept { return *of.core_; }
-  static const std::shared_ptr<runtime_core>& core(const cache& of) noexcept { return of.core_; }
+  static engine::runtime_core& core(runtime& of) noexcept { return *of.core_; }
+  static const std::shared_ptr<engine::runtime_core>& core(const cache& of) noexcept {
+    return of.core_;
+  }
   /// The cache as actors know it.
   static const named_cache_ptr& name(const cache& of) noexcept { return of.cache_; }
 };

@@ -9,15 +9,15 @@
 namespace hearth {
 
 runtime::runtime(config settings)
-    : core_(std::make_shared<runtime_core>(std::move(settings), nullptr)) {}
+    : core_(std::make_shared<engine::runtime_core>(std::move(settings), nullptr)) {}
 
 runtime::runtime(config settings, caf::actor_system& host)
-    : core_(std::make_shared<runtime_core>(std::move(settings), &host)) {}
+    : core_(std::make_shared<engine::runtime_core>(std::move(settings), &host)) {}
 
 runtime::~runtime() {
   shutdown();
   // The child of a fork has no threads to wait for: there the inside is left as it is, for good.
-  if (core_->is_forked()) static_cast<void>(new std::shared_ptr<runtime_core>(core_));
+  if (core_->is_forked()) static_cast<void>(new std::shared_ptr<engine::runtime_core>(core_));
 }
 
 expected<cache> runtime::open(std::string_view name, cache_options options) {
@@ -26,7 +26,7 @@ expected<cache> runtime::open(std::string_view name, cache_options options) {
   auto named = core_->name(*id, options);
   if (!named) return fail(named.error());
   auto saved = options.on_time_saved
-                   ? std::make_shared<saved_time>(std::move(options.on_time_saved))
+                   ? std::make_shared<engine::saved_time>(std::move(options.on_time_saved))
                    : nullptr;
   return cache{core_, std::move(*named), std::move(saved)};
 }
@@ -41,7 +41,7 @@ expected<void> runtime::flush() {
 runtime_stats runtime::stats() const { return core_->stats(); }
 
 expected<std::string> runtime::metrics() const {
-  const auto page = ask_actor<metrics_page>(*core_, core_->metrics(), verb::stats_v);
+  const auto page = engine::ask_actor<metrics_page>(*core_, core_->metrics(), verb::stats_v);
   if (!page) return fail(page.error());
   return page->text();
 }

@@ -65,7 +65,7 @@ public:
 private:
   friend class internals;
 
-  std::shared_ptr<runtime_core> core_;
+  std::shared_ptr<engine::runtime_core> core_;
 };
 
 } // namespace hearth

@@ -95,8 +95,9 @@ private:
 template <class T>
 expected<T> msgpack_codec<T>::decode(std::string_view bytes) {
   try {
-    const auto most = bytes.size();
-    const msgpack::unpack_limit limit(most, most, most, most, most, max_value_depth);
+    const auto max_bytes = bytes.size();
+    const msgpack::unpack_limit limit(max_bytes, max_bytes, max_bytes, max_bytes, max_bytes,
+                                      max_value_depth);
     std::size_t end = 0;
     const auto object = msgpack::unpack(bytes.data(), bytes.size(), end, nullptr, nullptr, limit);
     if (end != bytes.size())

@@ -3,7 +3,7 @@
 #include "messages/replace_all.hpp"
 #include "storage/resp/server_error.hpp"
 
-namespace hearth {
+namespace hearth::net {
 namespace {
 
 using actors::remote_failure;
@@ -48,4 +48,4 @@ connection_problem problem_of_greeting(std::string_view error_text) {
   return {failure_of(error_text), one_line(error_text)};
 }
 
-} // namespace hearth
+} // namespace hearth::net

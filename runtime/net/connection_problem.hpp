@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace hearth::net {
 
 struct connection_problem {
   actors::remote_failure failure = actors::remote_failure::none;
@@ -25,4 +25,4 @@ actors::remote_reply answer_of(storage::resp_value reply);
 /// Why a server that replied this error to our greeting has no use.
 connection_problem problem_of_greeting(std::string_view error_text);
 
-} // namespace hearth
+} // namespace hearth::net

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <thread>
 
-namespace hearth {
+namespace hearth::net {
 
 expected<address_list> resolve_by_system(const std::string& host, std::uint16_t port) {
   addrinfo wanted{};
@@ -71,11 +71,11 @@ bool name_lookup::start(std::string host, std::uint16_t port, answer_callback an
     now->has_answered.store(true, std::memory_order_release);
     answered(std::move(answer));
   };
-  auto thread = start_quiet_thread("hearth-lookup", std::move(look));
+  auto thread = os::start_quiet_thread("hearth-lookup", std::move(look));
   if (!thread) return false;
   now->thread = std::move(*thread);
   running_ = std::move(now);
   return true;
 }
 
-} // namespace hearth
+} // namespace hearth::net

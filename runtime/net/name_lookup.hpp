@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <vector>
 
-namespace hearth {
+namespace hearth::net {
 
 struct socket_address {
   sockaddr_storage bytes{};
@@ -55,4 +55,4 @@ private:
   std::shared_ptr<running> running_;
 };
 
-} // namespace hearth
+} // namespace hearth::net

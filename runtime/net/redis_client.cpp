@@ -14,7 +14,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 
-namespace hearth {
+namespace hearth::net {
 namespace {
 
 using actors::remote_client;
@@ -189,10 +189,10 @@ connect_redis(remote_endpoint endpoint, side_work_maker beside, name_resolver re
   context->endpoint = std::move(endpoint);
   context->resolve = std::move(resolve);
   auto engine = std::make_shared<redis_engine>(std::move(context), std::move(beside));
-  auto thread = start_quiet_thread("hearth-remote", [engine] { engine->run(); });
+  auto thread = os::start_quiet_thread("hearth-remote", [engine] { engine->run(); });
   if (!thread)
     return fail(errc::process_failed, "cannot start the remote tier's thread; allow more threads");
   return std::make_shared<redis_client>(std::move(engine), std::move(*thread));
 }
 
-} // namespace hearth
+} // namespace hearth::net

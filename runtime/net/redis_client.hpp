@@ -10,7 +10,7 @@
 #include <functional>
 #include <memory>
 
-namespace hearth {
+namespace hearth::net {
 
 /// What the connections' thread does beside, whenever it has handled something. Made, used and
 /// ended on that thread.
@@ -30,4 +30,4 @@ expected<std::shared_ptr<actors::remote_client>>
 connect_redis(remote_endpoint endpoint, side_work_maker beside = {},
               name_resolver resolve = resolve_by_system);
 
-} // namespace hearth
+} // namespace hearth::net

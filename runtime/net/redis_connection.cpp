@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace hearth {
+namespace hearth::net {
 namespace {
 
 using actors::remote_failure;
@@ -114,4 +114,4 @@ void redis_connection::end(connection_problem problem) {
   if (owner) owner->connection_ended(std::move(problem));
 }
 
-} // namespace hearth
+} // namespace hearth::net

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace hearth {
+namespace hearth::net {
 
 /// Who has the connection, and is told what becomes of it.
 class connection_owner {
@@ -64,4 +64,4 @@ private:
   bool ready_ = false;
 };
 
-} // namespace hearth
+} // namespace hearth::net

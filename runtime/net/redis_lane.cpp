@@ -4,7 +4,7 @@
 
 #include <boost/asio/post.hpp>
 
-namespace hearth {
+namespace hearth::net {
 namespace {
 
 using actors::remote_failure;
@@ -181,4 +181,4 @@ void redis_lane::fail_those(Predicate which, const connection_problem& why) {
   }
 }
 
-} // namespace hearth
+} // namespace hearth::net

@@ -15,7 +15,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 
-namespace hearth {
+namespace hearth::net {
 
 /// What all lanes of a server share.
 struct lane_context {
@@ -85,4 +85,4 @@ private:
   time_point connect_deadline_ = time_point::max(); // max: not connecting
 };
 
-} // namespace hearth
+} // namespace hearth::net

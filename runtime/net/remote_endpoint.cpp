@@ -7,7 +7,7 @@
 #include <optional>
 #include <sys/un.h>
 
-namespace hearth {
+namespace hearth::net {
 namespace {
 
 constexpr std::size_t max_url_bytes = 4096;
@@ -37,11 +37,11 @@ std::optional<std::string> without_percents(std::string_view text) {
   return plain;
 }
 
-std::optional<std::uint32_t> parse_number(std::string_view digits, std::uint32_t most) {
+std::optional<std::uint32_t> parse_number(std::string_view digits, std::uint32_t max) {
   std::uint32_t number = 0;
   const auto* end = digits.data() + digits.size();
   const auto parsed = std::from_chars(digits.data(), end, number);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || number > most) return {};
+  if (parsed.ec != std::errc{} || parsed.ptr != end || number > max) return {};
   return number;
 }
 
@@ -170,7 +170,7 @@ std::string describe(const remote_endpoint& endpoint) {
 }
 
 expected<std::string> read_secret_file(const std::filesystem::path& path) {
-  auto text = read_whole_file(path, max_secret_file_bytes);
+  auto text = os::read_whole_file(path, max_secret_file_bytes);
   if (!text) return text;
   while (!text->empty() && (text->back() == '\n' || text->back() == '\r'))
     text->pop_back();
@@ -179,4 +179,4 @@ expected<std::string> read_secret_file(const std::filesystem::path& path) {
   return text;
 }
 
-} // namespace hearth
+} // namespace hearth::net

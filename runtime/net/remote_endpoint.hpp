@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace hearth::net {
 
 enum class remote_transport : std::uint8_t { tcp, tls, unix_socket };
 
@@ -48,4 +48,4 @@ std::string describe(const remote_endpoint& endpoint);
 /// is empty or has a second line.
 expected<std::string> read_secret_file(const std::filesystem::path& path);
 
-} // namespace hearth
+} // namespace hearth::net

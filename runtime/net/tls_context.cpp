@@ -4,7 +4,7 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
-namespace hearth {
+namespace hearth::net {
 namespace {
 
 namespace ssl = boost::asio::ssl;
@@ -91,4 +91,4 @@ std::string certificate_problem(const SSL* session) {
   return result == X509_V_OK ? std::string{} : ::X509_verify_cert_error_string(result);
 }
 
-} // namespace hearth
+} // namespace hearth::net

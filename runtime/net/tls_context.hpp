@@ -11,7 +11,7 @@
 
 #include <boost/asio/ssl/context.hpp>
 
-namespace hearth {
+namespace hearth::net {
 
 using tls_context = std::shared_ptr<boost::asio::ssl::context>;
 
@@ -25,4 +25,4 @@ void name_peer(SSL* session, const remote_endpoint& endpoint);
 /// What was wrong with the peer's certificate; empty when nothing was.
 std::string certificate_problem(const SSL* session);
 
-} // namespace hearth
+} // namespace hearth::net

@@ -9,7 +9,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/write.hpp>
 
-namespace hearth {
+namespace hearth::net {
 namespace {
 
 namespace asio = boost::asio;
@@ -146,4 +146,4 @@ connection_problem transport::io_problem(const error_code& why) const {
   return {remote_failure::cut, "the connection failed: " + one_line(why.message())};
 }
 
-} // namespace hearth
+} // namespace hearth::net

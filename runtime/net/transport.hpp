@@ -20,7 +20,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
-namespace hearth {
+namespace hearth::net {
 
 class transport {
 public:
@@ -59,4 +59,4 @@ private:
   bool has_received_ = false;
 };
 
-} // namespace hearth
+} // namespace hearth::net

@@ -110,7 +110,7 @@ void start(self_pointer self, session_ptr run) {
     });
 }
 
-expected<std::vector<request_report>> run_session(runtime_core& core, const plan& work,
+expected<std::vector<request_report>> run_session(engine::runtime_core& core, const plan& work,
                                                   const std::vector<tune_request_ptr>& entries,
                                                   const progress_callback& progress) {
   auto reports = std::make_shared<std::vector<request_report>>();
@@ -122,7 +122,7 @@ expected<std::vector<request_report>> run_session(runtime_core& core, const plan
     if (!inside) return fail(inside.error());
     auto run = std::make_shared<session>(
         session{work, entries, progress, core.tuner(), reports, completion<done>(all_done)});
-    const logger_guard guard;
+    const engine::logger_guard guard;
     core.system().spawn(start, std::move(run));
   }
   const auto finished = all_done->wait();
@@ -132,14 +132,15 @@ expected<std::vector<request_report>> run_session(runtime_core& core, const plan
 
 // The answer, or nothing of it when there is none.
 template <class T, class Handle, class... Message>
-T answer_or_nothing(runtime_core& core, const Handle& actor, const Message&... message) {
-  return ask_actor<T>(core, actor, message...).value_or(T{});
+T answer_or_nothing(engine::runtime_core& core, const Handle& actor, const Message&... message) {
+  return engine::ask_actor<T>(core, actor, message...).value_or(T{});
 }
 
 // --- the session of tunings ----------------------------------------------------------------------
 
 // None without a remote tier, where bundles are: all sources would be read for their hash.
-bundle_session begin_session(runtime_core& core, const plan& work, const tuning_scope& scope) {
+bundle_session begin_session(engine::runtime_core& core, const plan& work,
+                             const tuning_scope& scope) {
   const tuning_caches caches(core);
   if (!core.has_remote() || !caches.local || !caches.bundles) return {};
   const auto name = bundle_key(code_hash_of(work), scope.backend_hash);
@@ -150,7 +151,7 @@ bundle_session begin_session(runtime_core& core, const plan& work, const tuning_
 }
 
 // Runs the entries within a session; an error abandons it.
-expected<std::vector<request_report>> run_tuned(runtime_core& core, const plan& work,
+expected<std::vector<request_report>> run_tuned(engine::runtime_core& core, const plan& work,
                                                 const planned_tuning& tuning,
                                                 const progress_callback& progress,
                                                 plan_report& report) {

@@ -143,13 +143,13 @@ private:
     return is_identifier(result) || refuse(at, "'" + result + "' is no identifier of C");
   }
 
-  bool list(const item& at, std::size_t most, std::vector<item>& result) {
+  bool list(const item& at, std::size_t max, std::vector<item>& result) {
     const auto* array = at.node->as_array();
     if (!array && at.key == "kernel") return refuse(at, "has to be a list; write [[kernel]]");
     if (!array) return refuse(at, "has to be a list");
-    if (array->size() > most)
+    if (array->size() > max)
       return refuse(at, errc::too_large,
-                    "has " + std::to_string(array->size()) + " items; " + std::to_string(most) +
+                    "has " + std::to_string(array->size()) + " items; " + std::to_string(max) +
                         " are allowed");
     for (std::size_t i = 0; i < array->size(); ++i)
       result.push_back({array->get(i), at.key + "[" + std::to_string(i) + "]"});
@@ -157,10 +157,10 @@ private:
   }
 
   // A list that has to be there and hold something.
-  bool need_list(const item& table, std::string_view name, std::size_t most,
+  bool need_list(const item& table, std::string_view name, std::size_t max,
                  std::vector<item>& result) {
     item found;
-    if (!need(table, name, found) || !list(found, most, result)) return false;
+    if (!need(table, name, found) || !list(found, max, result)) return false;
     return !result.empty() || refuse(found, "is empty; give at least one");
   }
 

@@ -16,7 +16,7 @@ constexpr std::size_t max_source_bytes = std::size_t{64} << 20;
 
 // With its length in front, so that two texts never read as another two.
 std::string stripped_part(const fs::path& path, comment_syntax syntax) {
-  const auto text = read_whole_file(path, max_source_bytes).value_or("");
+  const auto text = os::read_whole_file(path, max_source_bytes).value_or("");
   const auto stripped = strip_comments(text, syntax);
   return std::to_string(stripped.size()) + ":" + stripped;
 }

@@ -26,9 +26,10 @@ value buffer_details(const plan_buffer& buffer) {
 
 std::vector<std::string> link_arguments() { return {"-shared", "-fPIC"}; }
 
-value::map shared_details(const toolchain& compiler, const machine& host) {
+value::map shared_details(const fingerprints::toolchain& compiler,
+                          const fingerprints::machine& host) {
   return {
-      {"environment", texts(keyed_variables(compiler.environment))},
+      {"environment", texts(fingerprints::keyed_variables(compiler.environment))},
       {"flags", texts(compiler.flags)},
       {"format", key_format},
       {"link", texts(link_arguments())},

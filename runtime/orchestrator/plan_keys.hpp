@@ -18,7 +18,8 @@ namespace hearth::orchestrator {
 std::vector<std::string> link_arguments();
 
 /// What all entries of a plan share: toolchain, flags, environment, machine, link arguments.
-value::map shared_details(const toolchain& compiler, const machine& host);
+value::map shared_details(const fingerprints::toolchain& compiler,
+                          const fingerprints::machine& host);
 
 /// What one entry adds: kernel, symbols, buffers, tolerance, and its guard or its shape.
 value::map entry_details(value::map shared, const plan_kernel& kernel, const plan_entry& entry);

@@ -21,9 +21,9 @@ constexpr std::uint64_t input_seed = 0x6865617274680001;
 // What all entries of one plan are made with.
 struct request_context {
   const plan& work;
-  toolchain compiler;
+  fingerprints::toolchain compiler;
   value::map shared;
-  include_scanner& includes;
+  fingerprints::include_scanner& includes;
   tuning_options options;
   tuning_scope scope;
   named_cache_ptr entries;
@@ -40,8 +40,8 @@ std::string as_argument(const std::string& source) {
   return is_special ? "./" + source : source;
 }
 
-std::vector<macro> macros_of(const plan_entry& entry, const plan_config& config) {
-  std::vector<macro> macros;
+std::vector<fingerprints::macro> macros_of(const plan_entry& entry, const plan_config& config) {
+  std::vector<fingerprints::macro> macros;
   if (entry.guard) macros.push_back({"HEARTH_GUARD", std::to_string(*entry.guard)});
   for (const auto& item : config)
     macros.push_back({item.name, item.text});
@@ -56,8 +56,8 @@ hints sizes_of(const plan_kernel& kernel, std::size_t shape) {
 }
 
 action_request compile_action(const request_context& context, const plan_kernel& kernel,
-                              const std::vector<macro>& macros, std::string label) {
-  auto arguments = macro_arguments(macros);
+                              const std::vector<fingerprints::macro>& macros, std::string label) {
+  auto arguments = fingerprints::macro_arguments(macros);
   for (auto& argument : link_arguments())
     arguments.push_back(std::move(argument));
   arguments.push_back("-o");
@@ -77,7 +77,7 @@ struct keyed_candidate {
   value details;
 };
 
-using closure_ptr = std::shared_ptr<const source_closure>;
+using closure_ptr = std::shared_ptr<const fingerprints::source_closure>;
 
 // What each configuration's compile would read. A configuration whose includes cannot be read is
 // asked for again when the others have been: where no macro chooses includes, what one of them
@@ -206,31 +206,33 @@ tune_request_ptr make_request(const request_context& context, const plan_entry& 
 // Makes all requests, several at once: each may have to read files or ask the compiler.
 std::vector<tune_request_ptr> make_all(const request_context& context, unsigned at_once) {
   std::vector<tune_request_ptr> requests(context.work.entries.size());
-  in_parallel(requests.size(), at_once,
-              [&](std::size_t i) { requests[i] = make_request(context, context.work.entries[i]); });
+  os::in_parallel(requests.size(), at_once, [&](std::size_t i) {
+    requests[i] = make_request(context, context.work.entries[i]);
+  });
   return requests;
 }
 
-named_cache_ptr named(runtime_core& core, std::string_view name) {
+named_cache_ptr named(engine::runtime_core& core, std::string_view name) {
   return core.name(*cache_id::make(name), {}).value();
 }
 
 } // namespace
 
-expected<planned_tuning> make_tune_requests(runtime_core& core, const plan& work,
+expected<planned_tuning> make_tune_requests(engine::runtime_core& core, const plan& work,
                                             const tuning_options& options,
-                                            actors::process_runner& runner, fact_memo& memo) {
-  file_view files;
-  toolchain_request asked;
+                                            actors::process_runner& runner,
+                                            fingerprints::fact_memo& memo) {
+  fingerprints::file_view files;
+  fingerprints::toolchain_request asked;
   asked.compiler = work.toolchain.compiler;
   asked.directory = work.directory;
   asked.flags = work.toolchain.flags;
-  asked.variables = host_variables();
+  asked.variables = fingerprints::host_variables();
   asked.deadline = work.toolchain.timeout;
-  auto compiler = identify(asked, files, runner, memo, core.stop_token());
+  auto compiler = fingerprints::identify(asked, files, runner, memo, core.stop_token());
   if (!compiler) return fail(compiler.error().within(work.path));
-  include_scanner includes(*compiler, files, runner, memo, work.toolchain.timeout);
-  const auto& host = this_machine();
+  fingerprints::include_scanner includes(*compiler, files, runner, memo, work.toolchain.timeout);
+  const auto& host = fingerprints::this_machine();
   const tuning_caches caches(core);
   const request_context context{work,
                                 *compiler,

@@ -28,9 +28,10 @@ struct tuning_options {
 /// Identifies the compiler, finds what each source includes, and makes a request of every entry of
 /// the plan, in their order; `core.jobs()` kernels are looked at at once. Errors: as
 /// `compile_plan`.
-expected<planned_tuning> make_tune_requests(runtime_core& core, const plan& work,
+expected<planned_tuning> make_tune_requests(engine::runtime_core& core, const plan& work,
                                             const tuning_options& options,
-                                            actors::process_runner& runner, fact_memo& memo);
+                                            actors::process_runner& runner,
+                                            fingerprints::fact_memo& memo);
 
 /// The same, noted for a session of the bundler.
 std::vector<tune_request_ptr> noted_for(std::vector<tune_request_ptr> entries,

@@ -1,6 +1,6 @@
 #include "runtime/os/environment.hpp"
 
-namespace hearth {
+namespace hearth::os {
 
 const char* find_variable(const std::vector<std::string>& environment, std::string_view name) {
   for (const auto& variable : environment)
@@ -9,4 +9,4 @@ const char* find_variable(const std::vector<std::string>& environment, std::stri
   return nullptr;
 }
 
-} // namespace hearth
+} // namespace hearth::os

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace hearth::os {
 
 /// The value of NAME, or null.
 const char* find_variable(const std::vector<std::string>& environment, std::string_view name);
 
-} // namespace hearth
+} // namespace hearth::os

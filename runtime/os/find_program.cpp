@@ -7,7 +7,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace hearth {
+namespace hearth::os {
 namespace {
 
 namespace fs = std::filesystem;
@@ -74,4 +74,4 @@ std::string_view search_path() {
   return path ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
-} // namespace hearth
+} // namespace hearth::os

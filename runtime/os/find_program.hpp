@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace hearth::os {
 
 /// Whether there is a file at `path` that may be executed.
 bool is_program(const std::string& path);
@@ -23,4 +23,4 @@ expected<std::string> find_program(const std::string& name, std::string_view pat
 /// environment.
 std::string_view search_path();
 
-} // namespace hearth
+} // namespace hearth::os

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-namespace hearth {
+namespace hearth::os {
 
 void in_parallel(std::size_t count, std::size_t threads,
                  const std::function<void(std::size_t)>& work) {
@@ -20,4 +20,4 @@ void in_parallel(std::size_t count, std::size_t threads,
   run();
 }
 
-} // namespace hearth
+} // namespace hearth::os

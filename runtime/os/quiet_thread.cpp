@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <system_error>
 
-namespace hearth {
+namespace hearth::os {
 
 std::optional<std::thread> start_quiet_thread(const char* name, std::function<void()> work) {
   sigset_t all;
@@ -24,4 +24,4 @@ std::optional<std::thread> start_quiet_thread(const char* name, std::function<vo
   return thread;
 }
 
-} // namespace hearth
+} // namespace hearth::os

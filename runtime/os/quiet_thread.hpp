@@ -5,10 +5,10 @@
 #include <optional>
 #include <thread>
 
-namespace hearth {
+namespace hearth::os {
 
 /// Starts a thread of that name (at most 15 bytes) with all signals blocked. Nothing when the
 /// system has no thread to give.
 std::optional<std::thread> start_quiet_thread(const char* name, std::function<void()> work);
 
-} // namespace hearth
+} // namespace hearth::os

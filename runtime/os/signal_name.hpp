@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace hearth {
+namespace hearth::os {
 
 /// "SIGSEGV"; "signal 35" when it has no name.
 std::string signal_name(int number);
 
-} // namespace hearth
+} // namespace hearth::os

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace hearth {
+namespace hearth::os {
 
 void run_unstoppably(void (*work)(void* context) noexcept, void* context) noexcept {
   const pid_t child = ::vfork();
@@ -19,4 +19,4 @@ void run_unstoppably(void (*work)(void* context) noexcept, void* context) noexce
   }
 }
 
-} // namespace hearth
+} // namespace hearth::os

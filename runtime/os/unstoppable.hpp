@@ -10,7 +10,7 @@
 // what a signal handler may do. `work` is a plain function that makes system calls.
 #pragma once
 
-namespace hearth {
+namespace hearth::os {
 
 /// Runs `work(context)` in a child that shares this process's memory and descriptors, in a session
 /// of its own: it goes on to its end though this process, or its process group, is killed
@@ -18,4 +18,4 @@ namespace hearth {
 /// system calls and writes to `context`, no more: no allocation, no lock, no exception. Any thread.
 void run_unstoppably(void (*work)(void* context) noexcept, void* context) noexcept;
 
-} // namespace hearth
+} // namespace hearth::os

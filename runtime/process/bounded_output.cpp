@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace hearth {
+namespace hearth::process {
 namespace {
 
 constexpr std::size_t note_bytes = 64;
@@ -48,4 +48,4 @@ std::string bounded_output::text() const {
   return head_ + note(left_out_ + note_bytes) + tail().substr(note_bytes);
 }
 
-} // namespace hearth
+} // namespace hearth::process

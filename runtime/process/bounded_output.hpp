@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace hearth::process {
 
 class bounded_output {
 public:
@@ -28,4 +28,4 @@ private:
   std::size_t left_out_ = 0; // what has fallen out of the ring
 };
 
-} // namespace hearth
+} // namespace hearth::process

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace hearth {
+namespace hearth::process {
 
 std::string last_line(std::string_view output) {
   constexpr std::size_t longest = 200;
@@ -18,4 +18,4 @@ std::string last_line(std::string_view output) {
   return line;
 }
 
-} // namespace hearth
+} // namespace hearth::process

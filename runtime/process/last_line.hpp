@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace hearth::process {
 
 /// The last line of `output` that is not blank, at most 200 bytes of it, without control
 /// characters.
 std::string last_line(std::string_view output);
 
-} // namespace hearth
+} // namespace hearth::process

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <system_error>
 
-namespace hearth {
+namespace hearth::process {
 namespace {
 
 using worker::supervisor_message;
@@ -42,8 +42,8 @@ expected<void> check(const process_request& request) {
 }
 
 expected<std::string> program_of(const process_request& request) {
-  const char* path = find_variable(request.environment, "PATH");
-  return find_program(request.argv.front(), path ? path : search_path(), request.directory);
+  const char* path = os::find_variable(request.environment, "PATH");
+  return os::find_program(request.argv.front(), path ? path : os::search_path(), request.directory);
 }
 
 process_result cancelled_before_start() {
@@ -55,7 +55,8 @@ process_result cancelled_before_start() {
 // Follows one run from its start to the supervisor's last message.
 class watch {
 public:
-  watch(const process_request& request, supervised_process process, const descriptor& stop_event)
+  watch(const process_request& request, supervised_process process,
+        const os::descriptor& stop_event)
       : request_(request)
       , process_(std::move(process))
       , started_(clock::now())
@@ -210,9 +211,9 @@ expected<process_result> subprocess_runner::run(const process_request& request,
   if (stop.stop_requested()) return cancelled_before_start();
   const auto program = program_of(request);
   if (!program) return fail(program.error());
-  descriptor stop_event;
+  os::descriptor stop_event;
   if (stop.stop_possible()) {
-    auto event = make_event();
+    auto event = os::make_event();
     if (!event) return fail(event.error());
     stop_event = std::move(*event);
   }
@@ -225,4 +226,4 @@ expected<process_result> subprocess_runner::run(const process_request& request,
   return watch{request, std::move(*process), stop_event}.follow();
 }
 
-} // namespace hearth
+} // namespace hearth::process

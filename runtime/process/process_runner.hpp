@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace hearth {
+namespace hearth::process {
 
 /// Bytes of a program's report (descriptor 3) that are kept: the first ones.
 inline constexpr std::size_t max_report_bytes = 1 << 20;
@@ -32,4 +32,4 @@ private:
   std::string worker_;
 };
 
-} // namespace hearth
+} // namespace hearth::process

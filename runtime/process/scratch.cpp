@@ -13,13 +13,13 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace hearth {
+namespace hearth::process {
 namespace {
 
 constexpr std::uint64_t max_output_bytes = std::uint64_t{1} << 30;
 
-descriptor open_file(const std::string& path, int flags) {
-  return descriptor{::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0700)};
+os::descriptor open_file(const std::string& path, int flags) {
+  return os::descriptor{::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0700)};
 }
 
 expected<void> read_all(int file, char* to, std::uint64_t size, const std::string& path) {
@@ -53,7 +53,7 @@ public:
     std::filesystem::create_directories(std::filesystem::path(full).parent_path(), failure);
     const auto file = open_file(full, O_WRONLY | O_CREAT | O_EXCL);
     if (!file) return fail(error_of_errno(errno, "cannot make " + full));
-    auto written = write_all(file.get(), bytes);
+    auto written = os::write_all(file.get(), bytes);
     if (!written) return fail(written.error().within(full));
     return written;
   }
@@ -137,7 +137,7 @@ public:
     return fail(errc::busy, "cannot make " + pattern + ": others remove it again and again");
   }
 
-  base_directory(fs::path path, descriptor lock)
+  base_directory(fs::path path, os::descriptor lock)
       : path_(std::move(path))
       , lock_(std::move(lock)) {}
   base_directory(const base_directory&) = delete;
@@ -176,7 +176,7 @@ private:
   }
 
   fs::path path_;
-  descriptor lock_;
+  os::descriptor lock_;
 };
 
 temporary_scratch_space::temporary_scratch_space() = default;
@@ -194,4 +194,4 @@ expected<std::unique_ptr<actors::scratch_directory>> temporary_scratch_space::ma
   return std::make_unique<temporary_scratch>(pattern);
 }
 
-} // namespace hearth
+} // namespace hearth::process

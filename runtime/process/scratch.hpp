@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-namespace hearth {
+namespace hearth::process {
 
 /// Any thread. Directories do not outlive their space.
 class temporary_scratch_space : public actors::scratch_space {
@@ -23,4 +23,4 @@ private:
   std::unique_ptr<base_directory> base_; // made with the first scratch directory
 };
 
-} // namespace hearth
+} // namespace hearth::process

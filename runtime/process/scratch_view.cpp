@@ -5,7 +5,7 @@
 #include <system_error>
 #include <vector>
 
-namespace hearth {
+namespace hearth::process {
 namespace {
 
 namespace fs = std::filesystem;
@@ -123,4 +123,4 @@ expected<std::string> build_view(const fs::path& scratch, const scratch_view& vi
   return std::string(root_name) + view.folder;
 }
 
-} // namespace hearth
+} // namespace hearth::process

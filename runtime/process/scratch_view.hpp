@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-namespace hearth {
+namespace hearth::process {
 
 /// Folders above the view's own that hold more than this are not shown but for what leads to it.
 inline constexpr std::size_t max_entries_above = 2000;
@@ -18,4 +18,4 @@ inline constexpr std::size_t max_entries_above = 2000;
 /// both shown and to be made is copied. Errors: those of the system.
 expected<std::string> build_view(const std::filesystem::path& scratch, const scratch_view& view);
 
-} // namespace hearth
+} // namespace hearth::process

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <utility>
 
-namespace hearth {
+namespace hearth::process {
 namespace {
 
 // A supervisor that has said all it had to say ends at once.
@@ -35,7 +35,7 @@ public:
     ::posix_spawn_file_actions_destroy(&actions_);
   }
 
-  void pass(const descriptor& ours, int as) {
+  void pass(const os::descriptor& ours, int as) {
     const int failed = ::posix_spawn_file_actions_adddup2(&actions_, ours.get(), as);
     if (failed != 0 && failed_ == 0) failed_ = failed;
   }
@@ -68,17 +68,17 @@ expected<supervised_process> supervised_process::start(const std::string& progra
   auto encoded = worker::encode_job(asked);
   if (encoded.size() > worker::max_job_bytes)
     return fail(errc::too_large, "more than 8 MiB of arguments and environment");
-  auto standard_input = make_memory_file(input);
+  auto standard_input = os::make_memory_file(input);
   if (!standard_input) return fail(standard_input.error());
-  auto job_file = make_memory_file(encoded);
+  auto job_file = os::make_memory_file(encoded);
   if (!job_file) return fail(job_file.error());
-  auto output = make_pipe();
+  auto output = os::make_pipe();
   if (!output) return fail(output.error());
-  auto errors = streams_apart ? make_pipe() : descriptor_pair{};
+  auto errors = streams_apart ? os::make_pipe() : os::descriptor_pair{};
   if (!errors) return fail(errors.error());
-  auto report = make_pipe();
+  auto report = os::make_pipe();
   if (!report) return fail(report.error());
-  auto control = make_message_sockets();
+  auto control = os::make_message_sockets();
   if (!control) return fail(control.error());
 
   spawn_plan plan;
@@ -93,7 +93,7 @@ expected<supervised_process> supervised_process::start(const std::string& progra
 
   supervised_process started;
   started.process_ = *process;
-  started.handle_ = make_process_handle(*process);
+  started.handle_ = os::make_process_handle(*process);
   started.output_ = std::move(output->ours);
   started.errors_ = std::move(errors->ours);
   started.report_ = std::move(report->ours);
@@ -143,8 +143,8 @@ void supervised_process::wait(std::chrono::milliseconds patience_left) {
 
 std::string supervised_process::ending() {
   wait(patience);
-  if (WIFSIGNALED(status_)) return "was killed by " + signal_name(WTERMSIG(status_));
+  if (WIFSIGNALED(status_)) return "was killed by " + os::signal_name(WTERMSIG(status_));
   return "ended with status " + std::to_string(WEXITSTATUS(status_));
 }
 
-} // namespace hearth
+} // namespace hearth::process

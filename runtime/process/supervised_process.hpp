@@ -11,7 +11,7 @@
 #include <string>
 #include <sys/types.h>
 
-namespace hearth {
+namespace hearth::process {
 
 class supervised_process {
 public:
@@ -42,11 +42,11 @@ private:
 
   pid_t process_ = -1; // ours to wait for, until that is done
   int status_ = 0;
-  descriptor handle_;
-  descriptor output_;
-  descriptor errors_;
-  descriptor report_;
-  descriptor control_;
+  os::descriptor handle_;
+  os::descriptor output_;
+  os::descriptor errors_;
+  os::descriptor report_;
+  os::descriptor control_;
 };
 
-} // namespace hearth
+} // namespace hearth::process

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace hearth {
+namespace hearth::process {
 namespace {
 
 using worker::trial_phase;
@@ -28,7 +28,7 @@ std::string place(trial_phase phase, const trial_request& request) {
 }
 
 trial_result crash(const process_result& ended, const std::string& where) {
-  auto reason = ended.signal != 0 ? signal_name(ended.signal) + " in " + where
+  auto reason = ended.signal != 0 ? os::signal_name(ended.signal) + " in " + where
                                   : "exit status " + std::to_string(ended.exit_status) +
                                         " before an answer, in " + where;
   if (const auto said = last_line(ended.output); !said.empty()) reason += ": " + said;
@@ -79,4 +79,4 @@ trial_result subprocess_trial_runner::run(const trial_request& request,
   return result_of(*ended, request, deadline);
 }
 
-} // namespace hearth
+} // namespace hearth::process

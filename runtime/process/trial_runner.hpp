@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace hearth {
+namespace hearth::process {
 
 class subprocess_trial_runner : public actors::trial_runner {
 public:
@@ -34,4 +34,4 @@ private:
 /// Milliseconds as people write them: "3 s", "1.5 s", "200 ms".
 std::string text_of(std::chrono::milliseconds duration);
 
-} // namespace hearth
+} // namespace hearth::process

@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace hearth {
+namespace hearth::process {
 namespace {
 
 namespace fs = std::filesystem;
 
 expected<std::string> given(const std::string& path, const char* by) {
-  if (!is_program(path))
+  if (!os::is_program(path))
     return fail(errc::not_found, "no program at " + path + ", where " + by +
                                      " has hearth-worker; correct or remove it");
   std::error_code ignored;
@@ -31,10 +31,10 @@ expected<std::string> find_worker(const std::string& configured) {
                              HEARTH_INSTALLED_WORKER, HEARTH_BUILT_WORKER};
   std::string looked_at;
   for (const auto& place : places) {
-    if (is_program(place.string())) return place.string();
+    if (os::is_program(place.string())) return place.string();
     looked_at += (looked_at.empty() ? "" : ", ") + place.string();
   }
   return fail(errc::not_found, "no hearth-worker at " + looked_at + "; name it in HEARTH_WORKER");
 }
 
-} // namespace hearth
+} // namespace hearth::process

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace hearth {
+namespace hearth::process {
 
 /// The path of hearth-worker: `configured` when it is not empty, else $HEARTH_WORKER, else the
 /// first there is of: beside this program, ../libexec/hearth/ from it, where Hearth was installed,
@@ -13,4 +13,4 @@ namespace hearth {
 /// somebody gave and that is not there is an error, not a reason to look elsewhere.
 expected<std::string> find_worker(const std::string& configured = {});
 
-} // namespace hearth
+} // namespace hearth::process

@@ -21,8 +21,8 @@ public:
   /// Below `count`, which is not 0. The bias of a small count is of no matter here.
   std::uint64_t below(std::uint64_t count) noexcept { return next() % count; }
   /// From `least` to `most`, both included.
-  std::uint64_t between(std::uint64_t least, std::uint64_t most) noexcept {
-    return least + below(most - least + 1);
+  std::uint64_t between(std::uint64_t least, std::uint64_t max) noexcept {
+    return least + below(max - least + 1);
   }
   /// True once in `count` throws.
   bool one_in(std::uint64_t count) noexcept { return below(count) == 0; }

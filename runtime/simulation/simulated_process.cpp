@@ -86,7 +86,7 @@ std::optional<std::uint64_t> remote_figure(const actors::remote_tier_state& stat
       {"waiting", state.writes.waiting()},
       {"in_flight", state.writes.in_flight()},
       {"bytes", state.writes.bytes()},
-      {"outstanding", state.open_commands()},
+      {"open_commands", state.open_commands()},
       {"leases_held", state.leases.size()},
       {"leases_granted", counters.leases_granted},
       {"leases_elsewhere", counters.leases_elsewhere},

@@ -41,7 +41,7 @@ caf::behavior drain(caf::event_based_actor* self, const drain_config& config) {
   };
   const auto send_writes = [=, remote_deadline = config.remote_deadline] {
     if (!tiers.remote) return finish();
-    ask_all<done>(self, std::vector{tiers.remote}, verb::sync_v, remote_deadline, finish);
+    ask_all<done>(self, std::vector{tiers.remote}, verb::drain_v, remote_deadline, finish);
   };
   // Again: the shards have answered what the disk acknowledged, and handed it on to the remote
   // tier.
@@ -50,7 +50,7 @@ caf::behavior drain(caf::event_based_actor* self, const drain_config& config) {
                                 send_writes);
   };
   const auto sync_disk = [=] {
-    ask_all<done>(self, tiers.disk_shards, verb::sync_v, caf::infinite, pass_shards_again);
+    ask_all<done>(self, tiers.disk_shards, verb::drain_v, caf::infinite, pass_shards_again);
   };
   ask_all<memory_shard_stats>(self, tiers.shards.all(), verb::stats_v, caf::infinite, sync_disk);
   return {[](verb::clear) {}}; // stays until it quits

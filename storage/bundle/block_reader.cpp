@@ -92,7 +92,7 @@ expected<void> block_reader::check_end() {
   if (!end) return damaged("its end says nothing");
   if (end->content_bytes != content_bytes_) return damaged("there is another amount of content");
   sum_.update(bytes_of(end->records)).update(bytes_of(end->content_bytes));
-  // The second pass has the marks of the first, which compared the digest.
+  // The second pass checks the marks of the first pass, which compared the digest.
   if (!is_second_pass_ && sum_.finish() != end->sum) return damaged("the digest does not fit");
   char more = 0;
   const auto left = from_(&more, 1);

@@ -1,7 +1,8 @@
-// Reads the blocks of a bundle, each checked before it is unpacked, and the whole at its end.
+// Reads the blocks of a bundle. It checks each block before it unpacks it, and the whole bundle at
+// the end.
 //
-// One thread at a time. Nothing that it reads is believed: it holds two blocks, whatever lengths
-// the bytes say.
+// One thread at a time. The input is untrusted: the reader holds two blocks, whatever lengths the
+// bytes state.
 #pragma once
 
 #include "messages/digest.hpp"
@@ -20,27 +21,28 @@ struct ZSTD_DCtx_s;
 
 namespace hearth::storage {
 
-/// Gives up to `most` of the next bytes of a file; 0: it has ended.
-using byte_source = std::function<expected<std::size_t>(char* to, std::size_t most)>;
+/// Reads up to `max_bytes` of the next bytes of a file into `to`; returns 0 at the end of the file.
+using byte_source = std::function<expected<std::size_t>(char* to, std::size_t max_bytes)>;
 
-/// What one pass over a bundle saw of each block, for a second one to see whether the file is still
-/// the same. Of use in this process alone.
+/// A mark of each block that the first pass read; the second pass compares them, to detect a file
+/// that changed. Valid in this process only.
 using block_marks = std::vector<std::uint64_t>;
 
 class block_reader {
 public:
-  /// Reads for the first time, and notes marks.
+  /// The first pass: records marks.
   explicit block_reader(byte_source from);
-  /// Reads once more what had these marks: a block that has changed since is `io`.
+  /// The second pass over a bundle with these marks: a block that has changed since is an `io`
+  /// error.
   block_reader(byte_source from, block_marks marks);
   block_reader(const block_reader&) = delete;
   block_reader& operator=(const block_reader&) = delete;
   ~block_reader();
 
-  /// The content of the next block, valid until the next call; empty at the end, when the whole was
-  /// right. Errors: `malformed`, with the block and its place; the source's.
+  /// The content of the next block, valid until the next call; empty at the end of an intact
+  /// bundle. Errors: `malformed`, with the block and its place; the source's.
   expected<std::string_view> next();
-  /// What stands at the end, when that was reached.
+  /// The last block. Valid once `next` has returned the end.
   const bundle_end& end() const noexcept { return end_; }
   const block_marks& marks() const noexcept { return marks_; }
 
@@ -66,7 +68,7 @@ private:
   std::string block_;   // header and stored bytes
   std::string content_; // unpacked
   std::size_t block_bytes_ = 0;
-  std::uint64_t blocks_ = 0; // read before this one
+  std::uint64_t blocks_ = 0; // number of blocks read before this one
   std::uint64_t position_ = 0, content_bytes_ = 0;
   bundle_end end_;
 };

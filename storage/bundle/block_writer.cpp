@@ -65,7 +65,7 @@ expected<void> block_writer::begin() {
   return to_(bytes);
 }
 
-// The block whose stored bytes stand in `block_` already, with its header in front.
+// Writes the block whose stored bytes are in `block_` already, with its header in front.
 expected<void> block_writer::emit(block_coding coding, std::size_t stored_bytes,
                                   std::size_t content_bytes) {
   if (auto begun = begin(); !begun) return begun;
@@ -84,7 +84,7 @@ expected<void> block_writer::emit(block_coding coding, std::size_t stored_bytes,
 expected<bundle_end> block_writer::finish(std::uint64_t records, const signing_keys& keys) {
   if (!content_.empty())
     if (auto sealed = seal_content(); !sealed) return fail(sealed.error());
-  if (auto begun = begin(); !begun) return fail(begun.error()); // of a bundle without records
+  if (auto begun = begin(); !begun) return fail(begun.error()); // when there was no record
   bundle_end end{records, content_bytes_, {}, {}};
   end.sum = sum_.update(bytes_of(records)).update(bytes_of(content_bytes_)).finish();
   if (!keys.empty())

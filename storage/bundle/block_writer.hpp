@@ -1,6 +1,6 @@
-// Packs content into the blocks of a bundle, as a stream. What it holds is two blocks.
+// Packs content into the blocks of a bundle, as a stream. It holds two blocks.
 //
-// One thread at a time. Bytes go to a sink; this knows no files.
+// One thread at a time. It writes to a sink and opens no file.
 #pragma once
 
 #include "messages/digest.hpp"
@@ -28,9 +28,9 @@ public:
   block_writer& operator=(const block_writer&) = delete;
   ~block_writer();
 
-  /// Content of records, in whatever parts. Errors: the sink's.
+  /// Appends content of records, in parts of any size. Errors: the sink's.
   expected<void> write(std::string_view content);
-  /// Ends the bundle, signed with the first of `keys`; to be called once, last.
+  /// Ends the bundle, signed with the first of `keys`. The caller calls it once, last.
   expected<bundle_end> finish(std::uint64_t records, const signing_keys& keys);
 
 private:
@@ -44,8 +44,8 @@ private:
   byte_sink to_;
   std::unique_ptr<ZSTD_CCtx_s, context_deleter> context_;
   sha256_stream sum_;
-  std::string content_; // of the block that is being filled
-  std::string block_;   // header and stored bytes of the one that is being written
+  std::string content_; // content of the block that is being filled
+  std::string block_;   // header and stored bytes of the block that is being written
   std::uint64_t blocks_ = 0, content_bytes_ = 0;
   bool is_begun_ = false;
 };

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t end_items = 4;
 constexpr std::size_t bundle_signature_items = 3;
 
-// Counts fit: content is bounded by what a disk holds.
+// Counts fit: the size of a disk bounds the content.
 std::int64_t counted(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 
 std::optional<std::uint64_t> count_in(const value& v) {
@@ -24,7 +24,7 @@ value value_of(const std::optional<kept_signature>& made) {
   return value::array{counted(made->algorithm), made->key_id, binary{made->bytes}};
 }
 
-// False when it is neither nil nor a signature.
+// False when the value is neither nil nor a signature.
 bool take_signature(const value& v, std::optional<kept_signature>& into) {
   if (v.is_nil()) return true;
   const auto* items = v.as<value::array>();

@@ -1,4 +1,4 @@
-// The block that a bundle ends in: how much there was, the digest of all, and a signature when the
+// The last block of a bundle: the counts, the digest of the content, and a signature when the
 // bundle is signed. Pure functions over plain data, any thread.
 #pragma once
 
@@ -23,14 +23,14 @@ struct kept_signature {
 
 struct bundle_end {
   std::uint64_t records = 0;
-  std::uint64_t content_bytes = 0; ///< of all records, unpacked
+  std::uint64_t content_bytes = 0; ///< size of all records, unpacked
   digest sum;
   std::optional<kept_signature> signed_by;
 };
 
 /// One msgpack array: records, content bytes, digest, and nil or the signature as three items.
 std::string encode_end(const bundle_end& end);
-/// Nothing when the bytes are anything else.
+/// Returns nothing when the bytes have any other form.
 std::optional<bundle_end> decode_end(std::string_view bytes);
 
 } // namespace hearth::storage

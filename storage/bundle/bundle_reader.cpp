@@ -12,7 +12,7 @@ tl::unexpected<error> bundle_reader::bad_record(std::string_view what) const {
                                    ": " + std::string(what));
 }
 
-// Whether something is left, with the next block fetched when need be.
+// Whether any content is left. Fetches the next block when needed.
 expected<bool> bundle_reader::has_content() {
   if (!content_.empty()) return true;
   if (is_at_end_) return false;
@@ -45,7 +45,7 @@ expected<std::optional<record_head>> bundle_reader::next() {
     if (blocks_.end().records != records_) return bad_record("there are not as many as it says");
     return std::nullopt;
   }
-  std::string bytes; // grows with what is there, whatever length was said
+  std::string bytes; // grows with the bytes read, whatever length was stated
   const auto append = [&](std::string_view part) { bytes += part; };
   if (auto length = take(sizeof(std::uint32_t), append); !length) return fail(length.error());
   const auto size = take_number<std::uint32_t>(bytes.data());

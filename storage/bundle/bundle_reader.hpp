@@ -1,6 +1,6 @@
-// Reads a bundle: blocks in, records out, as a stream. Records that come before damage are given
-// out before it is found: a caller that must not use a part of a damaged bundle reads it twice, the
-// second time with the marks of the first.
+// Reads a bundle: blocks in, records out, as a stream. It returns the records before a damaged
+// block before it finds the damage: a caller that must not use a part of a damaged bundle reads it
+// twice, the second time with the marks of the first.
 //
 // One thread at a time. It holds two blocks and the head of a record.
 #pragma once
@@ -21,17 +21,17 @@ class bundle_reader {
 public:
   explicit bundle_reader(byte_source from)
       : blocks_(std::move(from)) {}
-  /// A second pass over what had these marks.
+  /// A second pass over a bundle with these marks.
   bundle_reader(byte_source from, block_marks marks)
       : blocks_(std::move(from), std::move(marks)) {}
 
-  /// The head of the next record, past what is left of the payload before it; nothing at the end,
-  /// when the whole bundle was right. Errors: `malformed`, and those of `block_reader`.
+  /// The head of the next record; skips the unread rest of the payload before it. Nothing at the
+  /// end of an intact bundle. Errors: `malformed`, and those of `block_reader`.
   expected<std::optional<record_head>> next();
-  /// The payload of the record whose head came last; to be called once a record, or not at all.
+  /// Reads the payload of the record whose head was returned last. At most one call a record.
   expected<void> read_payload(char* to);
 
-  /// What stands at the end, when that was reached.
+  /// The last block. Valid once `next` has returned the end.
   const bundle_end& end() const noexcept { return blocks_.end(); }
   const block_marks& marks() const noexcept { return blocks_.marks(); }
 
@@ -42,7 +42,7 @@ private:
   tl::unexpected<error> bad_record(std::string_view what) const;
 
   block_reader blocks_;
-  std::string_view content_; // of the block, not yet taken
+  std::string_view content_; // content of the block that is not consumed yet
   std::uint64_t payload_left_ = 0;
   std::uint64_t records_ = 0;
   bool is_at_end_ = false;

@@ -15,15 +15,15 @@ namespace hearth::storage {
 
 class bundle_writer {
 public:
-  /// Signed with the first of `keys`; without keys not at all.
+  /// The bundle is signed with the first of `keys`; without keys it is not signed.
   explicit bundle_writer(byte_sink to, signing_keys keys = {})
       : blocks_(std::move(to))
       , keys_(std::move(keys)) {}
 
   /// Adds a record. `head.payload_bytes` is set here. Errors: the sink's; `invalid_argument` for a
-  /// head that no reader would take.
+  /// head that no reader would accept.
   expected<void> add(record_head head, std::string_view payload);
-  /// Ends the bundle; to be called once, last.
+  /// Ends the bundle. The caller calls it once, last.
   expected<bundle_end> finish() { return blocks_.finish(records_, keys_); }
 
 private:

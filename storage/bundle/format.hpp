@@ -13,33 +13,35 @@
 
 namespace hearth::storage {
 
-/// What a bundle begins with. A transfer that changes line ends, or strips the eighth bit, is seen.
+/// The first bytes of a bundle. They reveal a transfer that changes line ends or strips the eighth
+/// bit.
 inline constexpr std::string_view bundle_magic = "\x89HRTHB\r\n";
 inline constexpr std::uint32_t bundle_version = 1;
-/// Magic, version, and four bytes that are zero.
+/// The header of a bundle: magic, version, and four zero bytes.
 inline constexpr std::size_t bundle_header_bytes = 16;
-/// What the digest begins with, so that it cannot be taken for another one's.
+/// The first bytes that the digest covers, so that it cannot be mistaken for a digest of another
+/// kind.
 inline constexpr std::string_view bundle_digest_label = "hearth-bundle-1";
 
-/// Most content of a block, and most bytes that it is stored as.
+/// Maximum content of a block, and maximum bytes of its stored form.
 inline constexpr std::size_t bundle_block_bytes = std::size_t{1} << 20;
-/// Most bytes of the block that ends a bundle.
+/// Maximum bytes of the block that ends a bundle.
 inline constexpr std::size_t max_bundle_end_bytes = 4096;
 inline constexpr int bundle_compression_level = 1;
 
-/// Longest type of a record.
+/// Maximum length of a record's type.
 inline constexpr std::size_t max_record_type_bytes = 64;
-/// Most bytes of the head of a record: metadata, key, and names.
+/// Maximum bytes of the head of a record: metadata, key, and names.
 inline constexpr std::size_t max_record_head_bytes = max_metadata_bytes + max_key_bytes + 1024;
 
 enum class block_coding : std::uint32_t { raw = 0, zstd = 1, end = 2 };
 
-/// What stands before the stored bytes of a block. All numbers are little-endian.
+/// The header before the stored bytes of a block. All numbers are little-endian.
 struct block_header {
-  std::uint64_t sum = 0;    ///< of the rest of the header and the stored bytes
+  std::uint64_t sum = 0;    ///< checksum of the rest of the header and the stored bytes
   std::uint32_t coding = 0; ///< a `block_coding`
   std::uint32_t stored_bytes = 0;
-  std::uint32_t content_bytes = 0; ///< when unpacked; 0 in the last block
+  std::uint32_t content_bytes = 0; ///< unpacked size; 0 in the last block
   std::uint32_t reserved = 0;
 };
 inline constexpr std::size_t block_header_bytes = 24;
@@ -51,7 +53,7 @@ void put_number(char* to, T number) noexcept {
     to[i] = static_cast<char>(number >> (8 * i));
 }
 
-/// The number as it stands in a bundle.
+/// The number as a bundle stores it: little-endian bytes.
 template <class T>
 std::string bytes_of(T number) {
   std::string bytes(sizeof number, '\0');
@@ -67,7 +69,7 @@ T take_number(const char* from) noexcept {
   return number;
 }
 
-/// Writes `block_header_bytes`.
+/// Writes `block_header_bytes` bytes.
 inline void put_header(char* to, const block_header& header) noexcept {
   put_number(to, header.sum);
   put_number(to + 8, header.coding);

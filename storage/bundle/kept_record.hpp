@@ -1,5 +1,5 @@
-// Records of types that nobody here knows, kept as entries of a cache of their own, so that the
-// next export carries them on. Pure functions over plain data, any thread.
+// Records of unknown types, kept as entries of a cache of their own, so that the next export
+// contains them. Pure functions over plain data, any thread.
 #pragma once
 
 #include "messages/key.hpp"
@@ -11,14 +11,14 @@
 
 namespace hearth::storage {
 
-/// The cache that keeps them.
+/// The cache that keeps these records.
 inline constexpr std::string_view kept_records_cache = "unknown-artifacts";
 
-/// The key of its entry there: (type, cache, version, SHA-256 of the key).
+/// The key of a record's entry in that cache: (type, cache, version, SHA-256 of the key).
 key key_of_kept(const record_head& head);
-/// The metadata of its entry there, which holds the whole head.
+/// The metadata of a record's entry in that cache, which holds the whole head.
 std::string metadata_of_kept(const record_head& head);
-/// The head that such metadata holds; nothing when it is something else.
+/// The head in such metadata; nothing when the metadata has another form.
 std::optional<record_head> kept_head(std::string_view metadata);
 
 } // namespace hearth::storage

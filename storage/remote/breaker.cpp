@@ -31,9 +31,9 @@ bool breaker::fail(bool opens_at_once) noexcept {
 // Between a half and the whole of what doubles with each probe that failed.
 std::chrono::milliseconds breaker::backoff() noexcept {
   constexpr unsigned max_doublings = 20;
-  const auto most = std::max<std::int64_t>(1, options_.longest_backoff.count());
-  const auto first = std::clamp<std::int64_t>(options_.first_backoff.count(), 1, most);
-  const auto whole = std::min(most, first << std::min(probes_, max_doublings));
+  const auto max = std::max<std::int64_t>(1, options_.max_backoff.count());
+  const auto first = std::clamp<std::int64_t>(options_.first_backoff.count(), 1, max);
+  const auto whole = std::min(max, first << std::min(probes_, max_doublings));
   const auto part = static_cast<std::uint64_t>(whole - whole / 2) + 1;
   return std::chrono::milliseconds(whole / 2 +
                                    static_cast<std::int64_t>(next_random(random_) % part));

@@ -13,7 +13,7 @@ namespace hearth::storage {
 struct breaker_options {
   unsigned max_failures = 3; ///< in a row, of those that do not open it at once
   std::chrono::milliseconds first_backoff{250};
-  std::chrono::milliseconds longest_backoff{30'000};
+  std::chrono::milliseconds max_backoff{30'000};
   std::uint64_t seed = 0; ///< of the jitter
 };
 

@@ -31,10 +31,10 @@ private:
 };
 
 std::size_t max_bytes_of(std::span<const std::string> arguments) {
-  std::size_t most = max_header_bytes;
+  std::size_t max = max_header_bytes;
   for (const auto& argument : arguments)
-    most += max_header_bytes + argument.size() + line_end.size();
-  return most;
+    max += max_header_bytes + argument.size() + line_end.size();
+  return max;
 }
 
 constexpr std::size_t first_piece_bytes = 4u << 10;

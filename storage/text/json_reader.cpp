@@ -24,8 +24,8 @@ public:
   bool boolean(bool b) override { return add(b); }
   bool number_integer(number_integer_t i) override { return add(i); }
   bool number_unsigned(number_unsigned_t i) override {
-    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    return i <= most ? add(static_cast<std::int64_t>(i)) : outside(std::to_string(i));
+    constexpr auto max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return i <= max ? add(static_cast<std::int64_t>(i)) : outside(std::to_string(i));
   }
   bool number_float(number_float_t d, const string_t& written) override {
     return written.find_first_of(".eE") != std::string::npos ? add(d) : outside(written);

@@ -1,4 +1,4 @@
-// artifact_recorder: sessions that note each artifact once, apart from each other, bounded (C6).
+// artifact_recorder: sessions that note each artifact once, apart from each other, bounded.
 #include "actors/artifact_recorder.hpp"
 
 #include "tests/support/deterministic.hpp"

@@ -193,7 +193,7 @@ TEST_CASE_FIXTURE(fixture, "an entry of a bundle that cannot be read hides no ot
   CHECK(read.value() == actors::tuning_bundle{{"a", record(1)}});
 }
 
-TEST_CASE_FIXTURE(fixture, "sessions that nobody ends have a bound") {
+TEST_CASE_FIXTURE(fixture, "the number of open sessions is bounded") {
   for (std::size_t i = 0; i < actors::autotune_bundler_state::max_sessions; ++i)
     begin(here);
   const auto refused = ask<bundle_session>(here.bundler, verb::begin_v, plan, tuned);

@@ -38,7 +38,7 @@ struct fixture : deterministic {
   }
 };
 
-// A worker that notes what it is asked to run and answers when it is poked (with a trial).
+// A worker that records its requests and answers a run when it gets a trial.
 struct held_worker_state {
   caf::typed_response_promise<action_result> running;
 };

@@ -15,8 +15,8 @@ struct fixture : deterministic {
   tiers two{*this, directory.path()};
 
   fixture() {
-    // One disk shard, whose epoch is everybody's.
-    REQUIRE(one.store->shards() >= 1);
+    // An epoch is a disk shard's, in every process: keys that are to share one are neighbours.
+    REQUIRE(one.store->shards() == two.store->shards());
   }
 
   /// Another process puts a new value, and this one takes the change in.
@@ -81,11 +81,21 @@ TEST_CASE_FIXTURE(fixture, "a group of puts leaves other entries in memory") {
   const auto a = neighbour_of(k);
   CHECK(ask<insert_outcome>(one.shard, verb::insert_v, k, artifact::make("v")));
   CHECK(ask<insert_outcome>(one.shard, verb::insert_v, a, artifact::make("v")));
-  const auto other = key_in("c", "other");
-  // Both reach the disk shard in one group, which moves the epoch once.
+  const auto shard = one.store->shard_of(k.disk_hash);
+  const auto before = one.store->epoch(shard);
+  int groups = 0;
+  const std::function<void()> count = [&] {
+    ++groups;
+    one.meddled->before_apply = count;
+  };
+  one.meddled->before_apply = count;
+  // Both reach the disk shard in one group, which moves the epoch for each.
   caf::anon_send(one.shard, verb::put_v, a, artifact::make("w"),
                  done_completion(std::make_shared<completion_state<done>>()));
   CHECK(ask<done>(one.shard, verb::put_v, a, artifact::make("x")));
+  one.meddled->before_apply = nullptr;
+  CHECK(groups == 1);
+  CHECK(one.store->epoch(shard) == before + 2);
   CHECK(ask<lookup>(one.shard, verb::get_v, k)->from == tier::memory);
   CHECK(payload_of(a) == "x");
 }

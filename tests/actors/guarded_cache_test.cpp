@@ -2,6 +2,8 @@
 
 #include "tests/support/tiers.hpp"
 
+#include <utility>
+
 namespace guarded_cache_test {
 
 using namespace hearth;
@@ -71,9 +73,21 @@ TEST_CASE_FIXTURE(fixture, "a variant that is gone is skipped and counted") {
     return true;
   }));
   REQUIRE(digests.size() == 2);
+  // The one that is tried first goes first.
+  const auto tried_first = get({{"s0", 5}}).found.value.payload() == "one" ? "one" : "two";
+  const auto payload_of = [&](const std::string& digest) {
+    return std::string(
+        ask<lookup>(one.shard, verb::get_v, cache_key(k.cache, digest))->value.payload());
+  };
+  if (payload_of(digests[0]) != tried_first) std::swap(digests[0], digests[1]);
+  REQUIRE(payload_of(digests[0]) == tried_first);
+  const auto left = payload_of(digests[1]);
+  CHECK(left != tried_first);
   CHECK(*ask<bool>(one.shard, verb::erase_v, cache_key(k.cache, digests[0])));
   const auto hit = get({{"s0", 5}});
   CHECK(hit.status == guarded_status::hit);
+  CHECK(hit.found.value.payload() == left);
+  CHECK(hit.broken == 1);
   CHECK(*ask<bool>(one.shard, verb::erase_v, cache_key(k.cache, digests[1])));
   const auto miss = get({{"s0", 5}});
   CHECK(miss.status == guarded_status::full_miss);

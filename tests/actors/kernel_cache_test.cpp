@@ -149,7 +149,7 @@ TEST_CASE_FIXTURE(fixture, "two who look for a kept kernel at once get one numbe
   CHECK(count() == 1);
 }
 
-TEST_CASE_FIXTURE(fixture, "who asks a kernel cache that ends meanwhile gets closed") {
+TEST_CASE_FIXTURE(fixture, "a request to a kernel cache that ends meanwhile gets closed") {
   kernels = spawn(kept());
   auto found = self->request(kernels, caf::infinite, verb::find_v, add_graph);
   auto saved = self->request(kernels, caf::infinite, verb::save_v, mul_graph, artifact::make("k"));

@@ -146,6 +146,9 @@ TEST_CASE_FIXTURE(fixture, "an entry serves the sizes that its guard holds for")
   auto other = std::make_shared<tune_request>(*request);
   other->sizes = {{"n", 64}};
   CHECK(tune(one, other).status == tune_status::memory);
+  other = std::make_shared<tune_request>(*request);
+  other->sizes = {{"n", 7}};
+  CHECK(tune(one, other).status == tune_status::compiled);
 }
 
 } // namespace kernel_tuner_test

@@ -256,8 +256,22 @@ TEST_CASE_FIXTURE(fixture, "a lock excludes by key and looks for nothing") {
   REQUIRE(lease);
   CHECK(lease->lease.take() != 0);
   CHECK_FALSE(lease->found.hit());
+  lease_id next = 0;
+  const auto ask_next = [&](caf::event_based_actor* actor, const cache_key& key) {
+    actor->request(one.shard, caf::infinite, verb::lock_v, key).then([&](const lease_reply& reply) {
+      next = reply.lease.take();
+    });
+    return caf::behavior{[](verb::clear) {}};
+  };
+  const auto second = system.spawn(ask_next, k);
+  scheduler.run();
+  CHECK(next == 0);
+  // Another key's is free.
+  CHECK(ask<lease_reply>(one.shard, verb::lock_v, key_in("fxgraph", "other"))->lease.take() != 0);
   caf::anon_send(one.shard, verb::release_v, lease->lease.take());
-  CHECK(ask<lease_reply>(one.shard, verb::lock_v, k)->lease.take() != lease->lease.take());
+  scheduler.run();
+  CHECK(next != 0);
+  CHECK(next != lease->lease.take());
 }
 
 TEST_CASE_FIXTURE(fixture, "answers that cannot come any more say closed") {
@@ -297,11 +311,11 @@ TEST_CASE_FIXTURE(fixture, "a hundred who ask for a missing key cause one load o
                 [](verb::erase, const cache_key&) {},
                 [](verb::lock, const cache_key&) { return fleet_lease::unavailable; },
                 [](verb::release, const cache_key&) {},
-                [](verb::receive) {},
-                [](verb::probe) {},
+                [](verb::take_reply) {},
+                [](verb::ping) {},
                 [](verb::renew) {},
                 [](verb::resend) {},
-                [](verb::sync) { return done{}; },
+                [](verb::drain) { return done{}; },
                 [](verb::stats) { return remote_tier_stats{}; }};
       },
       &remote_gets));
@@ -357,7 +371,7 @@ TEST_CASE_FIXTURE(fixture, "an idle shard frees what readers let go of") {
   CHECK(*ask<bool>(one.shard, verb::erase_v, k));
   held.reset();
   CHECK(one.view->index().has_leftovers());
-  run_until_idle(); // the tick is due
+  run_until_idle(); // the reclaim is due
   CHECK_FALSE(one.view->index().has_leftovers());
   CHECK(one.view->index().stats().bytes_used < before);
 }

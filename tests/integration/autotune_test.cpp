@@ -157,6 +157,20 @@ TEST_CASE_FIXTURE(workplace, "two plans that share kernels, tuned at once, tune 
     return first.json().at(what).get<int>() + second.json().at(what).get<int>();
   };
   CHECK(sum("compiler_runs") == 8);
+  CHECK(sum("trials") >= 8);
+  // Each entry was tuned by one of the two, and the other waited for it or found it.
+  std::set<std::string> tuned, tuned_twice;
+  for (const auto* report : {&first, &second}) {
+    std::set<std::string> here; // several requests have one entry
+    const auto kernels = report->json().at("kernels");
+    for (const auto& kernel : kernels)
+      if (kernel.at("status") == "compiled")
+        here.insert(kernel.at("name").dump() + kernel.at("guard").dump());
+    for (const auto& entry : here)
+      if (!tuned.insert(entry).second) tuned_twice.insert(entry);
+  }
+  CHECK(tuned.size() == entries_of_small);
+  CHECK(tuned_twice == std::set<std::string>());
   CHECK(configs(first.json()) == configs(second.json()));
   for (const auto* report : {&first, &second}) {
     CHECK(report->json().at("bundle").at("entries") == entries_of_small);
@@ -207,16 +221,27 @@ TEST_CASE_FIXTURE(workplace, "--tune says what is measured") {
 }
 
 TEST_CASE_FIXTURE(workplace, "descent says so in what it remembers, and another tag sees nothing") {
-  compile("a", "small.toml", {"--tune", "descent"});
+  const local_redis redis;
+  const auto with_tunings = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--remote", redis.url(), "--remote-caches", "autotune"});
+    return more;
+  };
+  compile("a", "small.toml", with_tunings({"--tune", "descent"}));
   const auto known = list("a");
   REQUIRE(known.size() == entries_of_small);
   for (const auto& one : known)
     CHECK(one.at("found_by_coordesc") == true);
+  // The fleet's tunings serve another machine, but not under another tag: the bundle comes, whose
+  // key has no tag, and none of its tunings is used.
+  CHECK(compile("c", "small.toml", with_tunings({"--tune", "descent"})).at("trials") == 0);
+  CHECK(compile("d", "small.toml", with_tunings({"--tuning-tag", "mine"})).at("trials") >= 8);
   compile("b", "small.toml", {"--tuning-tag", "mine"});
   std::set<std::string> names;
   for (const auto& one : list("a"))
     names.insert(one.at("name"));
-  for (const auto& one : list("b"))
+  const auto of_another_tag = list("b");
+  CHECK(of_another_tag.size() == entries_of_small);
+  for (const auto& one : of_another_tag)
     CHECK_FALSE(names.contains(one.at("name")));
 }
 

@@ -1,4 +1,4 @@
-// hearth bundle: artifacts carried from one store to another (semantics C6).
+// hearth bundle: artifacts carried from one store to another.
 #include "tests/support/hearth_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 

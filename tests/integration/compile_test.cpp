@@ -155,6 +155,14 @@ TEST_CASE_FIXTURE(workplace, "after a kill in the middle nothing acknowledged is
   char mark = 0;
   for (int i = 0; i < 2; ++i) // both workers
     REQUIRE(read(hangs_end, &mark, 1) == 1);
+  const auto acknowledged_now = [&] {
+    const auto listed =
+        run_hearth({"list", "--store", store, "--cache", "actions", "--json"}, directory.path());
+    REQUIRE_MESSAGE(listed.status == 0, listed.err);
+    return listed.json().size();
+  };
+  while (acknowledged_now() == 0) { // what was compiled is about to be stored
+  }
   cold.kill();
   CHECK(cold.wait().status == -9);
   while (read(alive_end, &mark, 1) > 0) {
@@ -162,10 +170,8 @@ TEST_CASE_FIXTURE(workplace, "after a kill in the middle nothing acknowledged is
   close(alive_end);
   close(hangs_end);
 
-  const auto listed =
-      run_hearth({"list", "--store", store, "--cache", "actions", "--json"}, directory.path());
-  REQUIRE_MESSAGE(listed.status == 0, listed.err);
-  const auto acknowledged = listed.json().size();
+  const auto acknowledged = acknowledged_now();
+  REQUIRE(acknowledged > 0);
   CHECK(acknowledged <= 3);
   fs::remove(hold);
   fs::remove(log());

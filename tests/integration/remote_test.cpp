@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <functional>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace remote_test {
@@ -136,23 +137,31 @@ TEST_CASE_FIXTURE(fleet, "entries are taken only as signed when signing is on") 
 TEST_CASE_FIXTURE(fleet, "a plan ends well whatever the remote tier does, and so does the next") {
   struct fault {
     const char* name;
+    std::string counted; // as what
     std::function<void(fault_proxy&)> begin;
   };
   const std::vector<fault> faults{
-      {"refused", [](fault_proxy& p) { p.set(proxy_fault::refuse); }},
-      {"black hole", [](fault_proxy& p) { p.set(proxy_fault::black_hole); }},
-      {"a byte a second", [](fault_proxy& p) { p.set(proxy_fault::drip); }},
-      {"cut", [](fault_proxy& p) { p.set(proxy_fault::cut); }},
-      {"garbage", [](fault_proxy& p) { p.garbage(); }},
-      {"wrong type", [](fault_proxy& p) { p.wrong_type(); }},
-      {"giant length", [](fault_proxy& p) { p.giant_length(); }},
-      {"AUTH refused", [](fault_proxy& p) { p.error("WRONGPASS invalid password", {"*"}); }},
-      {"OOM", [](fault_proxy& p) { p.error("OOM command not allowed", {"SET"}); }},
-      {"LOADING", [](fault_proxy& p) { p.error("LOADING Redis is loading", {"*"}); }},
-      {"READONLY",
+      {"refused", "unreachable", [](fault_proxy& p) { p.set(proxy_fault::refuse); }},
+      {"black hole", "timeout", [](fault_proxy& p) { p.set(proxy_fault::black_hole); }},
+      {"a byte a second", "timeout", [](fault_proxy& p) { p.set(proxy_fault::drip); }},
+      {"cut", "cut", [](fault_proxy& p) { p.set(proxy_fault::cut); }},
+      {"garbage", "garbage", [](fault_proxy& p) { p.garbage(); }},
+      {"wrong type", "garbage", [](fault_proxy& p) { p.wrong_type(); }},
+      {"giant length", "garbage", [](fault_proxy& p) { p.giant_length(); }},
+      {"AUTH refused", "denied",
+       [](fault_proxy& p) { p.error("WRONGPASS invalid password", {"*"}); }},
+      {"OOM", "refused", [](fault_proxy& p) { p.error("OOM command not allowed", {"SET"}); }},
+      {"LOADING", "refused", [](fault_proxy& p) { p.error("LOADING Redis is loading", {"*"}); }},
+      {"READONLY", "refused",
        [](fault_proxy& p) {
          p.error("READONLY You can't write", {"SET", "DEL"});
        }},
+  };
+  const auto counts = [](const nlohmann::json& remote, const std::string& failure) {
+    const auto& caches = remote.at("caches");
+    return remote.at("problem").get<std::string>().starts_with(failure + ": ") ||
+           std::any_of(caches.begin(), caches.end(),
+                       [&](const auto& one) { return one.at("failures").contains(failure); });
   };
   const local_redis redis;
   fault_proxy proxy(redis.socket());
@@ -164,7 +173,15 @@ TEST_CASE_FIXTURE(fleet, "a plan ends well whatever the remote tier does, and so
     const auto report = result.json();
     CHECK(report.at("failures") == 0);
     CHECK(report.at("remote").at("openings") <= 3);
+    CHECK_MESSAGE(counts(report.at("remote"), one.counted), report.at("remote").dump(2));
+    CHECK(report.at("compiler_runs") == 1);
     proxy.heal();
+    redis.eval("redis.call('flushall') return 0");
+    const auto next = compile(one.name + std::string(", healed"), {"--remote", proxy.url()});
+    check_compiled(next);
+    CHECK(next.json().at("remote").at("openings") == 0);
+    CHECK(next.json().at("remote").at("problem") == "");
+    CHECK(redis.eval("local kept = redis.call('dbsize') redis.call('flushall') return kept") > 0);
   }
 }
 
@@ -225,12 +242,22 @@ TEST_CASE_FIXTURE(fleet,
   REQUIRE(read(end, &mark, 1) == 1); // it compiles
   close(end);
   fs::remove(hold);
+  // The first is killed when the second has asked for the lease, too: SET takes leases.
+  const auto sets = [&] {
+    return redis.eval("return tonumber(string.match(redis.call('info', 'commandstats'), "
+                      "'cmdstat_set:calls=(%d+)') or 0)");
+  };
+  const auto before = sets();
+  CHECK(before >= 1);
   program_run second(arguments("b", remote), directory.path());
+  while (sets() == before)
+    std::this_thread::yield();
   first.kill();
   const auto killed = std::chrono::steady_clock::now();
   const auto result = second.wait();
   const auto took = std::chrono::steady_clock::now() - killed;
   check_compiled(result);
+  CHECK(result.json().at("remote").at("leases").at("elsewhere") >= 1);
   CHECK(runs() == 2);
   // As long as the lease, and what this machine takes now for one compile, with as much to spare.
   const auto begun = std::chrono::steady_clock::now();

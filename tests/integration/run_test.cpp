@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,8 +136,7 @@ TEST_CASE_FIXTURE(bench, "a changed input runs the command again and a changed b
   CHECK(runs() == 2);
 }
 
-TEST_CASE_FIXTURE(bench,
-                  "a header that a dependency file names is an input though nobody said so") {
+TEST_CASE_FIXTURE(bench, "an undeclared header that a dependency file names is an input") {
   write("include/h.hpp", "#define VALUE 1\n");
   write("a.cpp", "#include \"h.hpp\"\nint f() { return VALUE; }\n");
   const words command{"g++", "-MD", "-Iinclude", "-c", "a.cpp", "-o", "a.o"};
@@ -251,15 +251,42 @@ TEST_CASE_FIXTURE(bench, "two processes that run one action at once run its comm
   REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
   const int gate_end = ::open(gate.c_str(), O_RDWR | O_CLOEXEC);
   const auto command = counted(mark.command() + "; read line < '" + gate + "'; echo made > a");
-  auto first = start({"--out", "a"}, command);
-  mark.wait();
-  auto second = start({"--out", "a"}, command);
-  REQUIRE(::write(gate_end, "go\n", 3) == 3);
-  check_quiet(first.wait());
-  check_quiet(second.wait());
+  const auto page = (logs / "page").string();
+  const words options{"--metrics", page, "--in", "input", "--out", "a"};
+  const auto disk_misses = [&] {
+    const std::string name = "hearth_misses_total{tier=\"disk\"} ";
+    const auto all = file_text(page);
+    const auto at = all.find(name);
+    REQUIRE(at != std::string::npos);
+    return std::stoi(all.substr(at + name.size()));
+  };
+  // The gate opens when the second process has read the input, which it does right before it asks.
+  // It asked in time when it missed more than one does that comes later: else once more, with
+  // another input.
+  bool has_waited = false;
+  std::size_t rounds = 0;
+  for (; !has_waited && rounds < 20; ++rounds) {
+    write("input", std::to_string(rounds));
+    auto first = start({"--in", "input", "--out", "a"}, command);
+    mark.wait();
+    const int watch = ::inotify_init1(IN_CLOEXEC);
+    REQUIRE(::inotify_add_watch(watch, (folder / "input").c_str(), IN_OPEN) >= 0);
+    auto second = start(options, command);
+    pollfd opened{watch, POLLIN, 0};
+    REQUIRE(::poll(&opened, 1, patience_ms) == 1);
+    ::close(watch);
+    REQUIRE(::write(gate_end, "go\n", 3) == 3);
+    check_quiet(first.wait());
+    check_quiet(second.wait());
+    CHECK(runs() == rounds + 1);
+    CHECK(text("a") == "made\n");
+    const auto missed = disk_misses();
+    check_quiet(run(options, command));
+    has_waited = missed > disk_misses();
+  }
   ::close(gate_end);
-  CHECK(runs() == 1);
-  CHECK(text("a") == "made\n");
+  CHECK(has_waited);
+  CHECK(runs() == rounds);
 }
 
 TEST_CASE_FIXTURE(bench, "a kill in the middle leaves no output and nothing running") {
@@ -341,7 +368,13 @@ TEST_CASE_FIXTURE(bench, "only variables that are named reach the command and it
 }
 
 TEST_CASE_FIXTURE(bench, "stdin is empty") {
-  CHECK(run({}, {"sh", "-c", "cat; echo end"}).out == "end\n");
+  const words command{"sh", "-c", "cat; echo end"};
+  CHECK(run({}, command).out == "end\n");
+  write_text(logs / "bytes", "some bytes\n");
+  const auto given =
+      program_run(line({"--no-cache"}, command), logs, folder, logs / "bytes").wait();
+  CHECK(given.status == 0);
+  CHECK(given.out == "end\n");
 }
 
 TEST_CASE_FIXTURE(bench, "programs that cannot be run have the statuses of env") {
@@ -364,6 +397,7 @@ TEST_CASE_FIXTURE(bench, "what is Hearth's own failure is 125 and one line") {
   check(line({"--in", "missing"}, {"true"}), "missing");
   check(line({"--out", "a", "a"}, {"true"}), "named twice");
   check(line({"--timeout", "soon"}, {"true"}), "--timeout: 'soon' is no time");
+  check(line({"--timeout", "90"}, {"true"}), "--timeout: '90' is no time"); // of which unit?
   check({"run", "--store", store}, "there is no command");
   check({"run", "--store", store, "--unknown", "--", "true"}, "--unknown");
   CHECK(files().empty());

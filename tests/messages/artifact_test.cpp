@@ -6,7 +6,7 @@ namespace artifact_test {
 
 using namespace hearth;
 
-TEST_CASE("an artifact keeps payload and metadata while somebody holds it") {
+TEST_CASE("an artifact keeps payload and metadata while a reference exists") {
   artifact copy;
   {
     const auto made = artifact::make("payload", value::map{{"time_taken_ns", 12}});

@@ -1,4 +1,4 @@
-// Attachments as bytes: what is kept is what was there, and leads nowhere else (semantics E5).
+// Attachments as bytes: files are kept unchanged, and no path leaves its folder.
 #include "messages/attachment.hpp"
 
 #include <doctest/doctest.h>

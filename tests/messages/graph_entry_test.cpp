@@ -1,4 +1,4 @@
-// Graph entries as bytes, and the counters that they replay (semantics C3, E7).
+// Graph entries as bytes, and the counters that they replay.
 #include "messages/graph_entry.hpp"
 
 #include <doctest/doctest.h>

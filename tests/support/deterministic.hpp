@@ -1,7 +1,7 @@
 // Actors without threads: a scheduler that is stepped, and a clock that is moved by hand.
 //
 //   struct fixture : test::deterministic { ... };
-//   const auto answer = ask<done>(actor, verb::sync_v);   // sends, runs all, takes the answer
+//   const auto answer = ask<done>(actor, verb::drain_v);   // sends, runs all, takes the answer
 #pragma once
 
 #include "actors/ports/log_sink.hpp"

@@ -20,23 +20,23 @@ namespace {
 using clock = std::chrono::steady_clock;
 using storage::resp_parser;
 
-socket_address loopback(std::uint16_t port) {
+net::socket_address loopback(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socket_address result;
+  net::socket_address result;
   result.size = sizeof address;
   std::memcpy(&result.bytes, &address, sizeof address);
   return result;
 }
 
-const sockaddr* plain(const socket_address& address) {
+const sockaddr* plain(const net::socket_address& address) {
   return reinterpret_cast<const sockaddr*>(&address.bytes);
 }
 
-descriptor connect_to(const socket_address& server) {
-  descriptor made(::socket(server.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+os::descriptor connect_to(const net::socket_address& server) {
+  os::descriptor made(::socket(server.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (::connect(made.get(), plain(server), server.size) != 0) made.reset();
   return made;
 }
@@ -68,7 +68,7 @@ std::optional<std::string> receive_some(int from) {
 // A client's connection and ours to the server.
 class fault_proxy::link {
 public:
-  link(descriptor client, descriptor server)
+  link(os::descriptor client, os::descriptor server)
       : client_(std::move(client))
       , server_(std::move(server)) {}
 
@@ -150,8 +150,8 @@ private:
            std::find(commands.begin(), commands.end(), name) != commands.end();
   }
 
-  descriptor client_;
-  descriptor server_;
+  os::descriptor client_;
+  os::descriptor server_;
   std::string to_client_;
   std::string to_server_;
   resp_parser requests_{{}, storage::resp_side::client};
@@ -163,7 +163,7 @@ private:
 };
 
 fault_proxy::fault_proxy(const std::filesystem::path& server)
-    : server_(unix_address(server.string())) {
+    : server_(net::unix_address(server.string())) {
   start();
 }
 
@@ -174,7 +174,7 @@ fault_proxy::fault_proxy(std::uint16_t server)
 
 void fault_proxy::start() {
   listen(true);
-  auto poke = make_event();
+  auto poke = os::make_event();
   REQUIRE(poke);
   poke_ = std::move(*poke);
   thread_ = std::thread([this] { run(); });
@@ -193,7 +193,7 @@ fault_proxy::~fault_proxy() {
 // Off, the port stays ours: bound, but nobody is let in.
 void fault_proxy::listen(bool on) {
   listener_.reset();
-  listener_ = descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  listener_ = os::descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int yes = 1;
   ::setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   auto address = loopback(port_);
@@ -243,7 +243,7 @@ void fault_proxy::take_orders() {
 }
 
 void fault_proxy::accept_one() {
-  descriptor client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  os::descriptor client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!client) return;
   const int yes = 1;
   ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);

@@ -77,10 +77,10 @@ private:
   void accept_one();
   void listen(bool on);
 
-  socket_address server_;
+  net::socket_address server_;
   std::uint16_t port_ = 0;
-  descriptor listener_;
-  descriptor poke_; // written to when there are orders
+  os::descriptor listener_;
+  os::descriptor poke_; // written to when there are orders
   std::atomic<std::size_t> connections_ = 0;
   std::atomic<std::size_t> commands_ = 0;
   std::vector<std::unique_ptr<link>> links_; // the thread's

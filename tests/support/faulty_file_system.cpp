@@ -67,6 +67,16 @@ void* faulty_file_system::map(int fd, std::size_t bytes, bool writable, void* fi
   return error ? nullptr : file_system::map(fd, bytes, writable, fixed, error);
 }
 
+int faulty_file_system::try_lock(int fd, bool exclusive) noexcept {
+  const int error = fault(call::lock);
+  return error ? error : file_system::try_lock(fd, exclusive);
+}
+
+int faulty_file_system::try_lock_byte(int fd, std::uint64_t offset) noexcept {
+  const int error = fault(call::lock);
+  return error ? error : file_system::try_lock_byte(fd, offset);
+}
+
 long faulty_file_system::type_of(int fd) noexcept {
   return type_ ? type_ : file_system::type_of(fd);
 }

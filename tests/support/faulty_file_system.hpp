@@ -38,6 +38,8 @@ public:
   int rename_at(int directory, const char* from, const char* to) noexcept override;
   int remove_at(int directory, const char* name) noexcept override;
   void* map(int fd, std::size_t bytes, bool writable, void* fixed, int& error) noexcept override;
+  int try_lock(int fd, bool exclusive) noexcept override;
+  int try_lock_byte(int fd, std::uint64_t offset) noexcept override;
   long type_of(int fd) noexcept override;
   std::string boot_id() noexcept override;
 

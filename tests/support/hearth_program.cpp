@@ -21,15 +21,16 @@ std::filesystem::path unique_file(const std::filesystem::path& in, const char* e
   return in / (std::to_string(++last) + ending);
 }
 
-pid_t start(const std::vector<std::string>& arguments, const std::filesystem::path& out,
-            const std::filesystem::path& err, const std::filesystem::path& directory) {
+pid_t start(const std::vector<std::string>& arguments, const std::filesystem::path& in,
+            const std::filesystem::path& out, const std::filesystem::path& err,
+            const std::filesystem::path& directory) {
   std::vector<char*> argv;
   for (const auto& argument : arguments)
     argv.push_back(const_cast<char*>(argument.c_str())); // NOLINT: posix_spawn changes nothing
   argv.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 0, in.c_str(), O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&files, directory.c_str());
@@ -59,12 +60,12 @@ nlohmann::json program_result::json() const {
 }
 
 program_run::program_run(std::vector<std::string> arguments, const std::filesystem::path& scratch,
-                         const std::filesystem::path& directory)
+                         const std::filesystem::path& directory, const std::filesystem::path& in)
     : pid_(-1)
     , out_(unique_file(scratch, ".out"))
     , err_(unique_file(scratch, ".err")) {
   arguments.insert(arguments.begin(), HEARTH_PROGRAM);
-  pid_ = start(arguments, out_, err_, directory);
+  pid_ = start(arguments, in, out_, err_, directory);
 }
 
 program_run::program_run(program_run&& other) noexcept

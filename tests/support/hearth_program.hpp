@@ -25,9 +25,10 @@ struct program_result {
 class program_run {
 public:
   /// Starts `build/.../hearth arguments...`, output into files in `scratch`, in `directory`; empty:
-  /// in that of the test.
+  /// in that of the test. `in` is its standard input.
   program_run(std::vector<std::string> arguments, const std::filesystem::path& scratch,
-              const std::filesystem::path& directory = {});
+              const std::filesystem::path& directory = {},
+              const std::filesystem::path& in = "/dev/null");
   program_run(program_run&& other) noexcept;
   program_run(const program_run&) = delete;
   ~program_run();

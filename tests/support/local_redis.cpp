@@ -35,7 +35,7 @@ bool wait_until_ready(int log, std::string& text) {
 } // namespace
 
 std::uint16_t free_port() {
-  const descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const os::descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -59,7 +59,7 @@ local_redis::local_redis(redis_setup setup)
 local_redis::~local_redis() { kill(); }
 
 std::int64_t local_redis::eval(const std::string& script) const {
-  const descriptor connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const os::descriptor connection(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const auto path = socket().string();
@@ -69,7 +69,7 @@ std::int64_t local_redis::eval(const std::string& script) const {
                     sizeof address) == 0);
   const auto command =
       "*3\r\n$4\r\nEVAL\r\n$" + std::to_string(script.size()) + "\r\n" + script + "\r\n$1\r\n0\r\n";
-  REQUIRE(write_all(connection.get(), command));
+  REQUIRE(os::write_all(connection.get(), command));
   std::string reply;
   char part[256];
   while (!reply.ends_with("\r\n")) {
@@ -129,7 +129,7 @@ std::vector<std::string> local_redis::command_line() const {
 }
 
 bool local_redis::try_start() {
-  auto log = make_pipe();
+  auto log = os::make_pipe();
   REQUIRE(log);
   const auto line = command_line();
   std::vector<char*> arguments;

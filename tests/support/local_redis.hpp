@@ -57,7 +57,7 @@ private:
   std::uint16_t port_ = 0;
   std::uint16_t tls_port_ = 0;
   pid_t pid_ = -1;
-  descriptor output_; // kept open: the server writes its log there
+  os::descriptor output_; // kept open: the server writes its log there
 };
 
 /// A port of 127.0.0.1 that nobody listened on a moment ago.

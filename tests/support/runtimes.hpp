@@ -43,10 +43,10 @@ inline config in_memory() {
   return result;
 }
 
-// Refuses requests beyond so many outstanding ones.
-inline config refusing_beyond(std::size_t most) {
+// A configuration that refuses requests above this many in flight.
+inline config refusing_beyond(std::size_t max) {
   auto result = in_memory();
-  result.max_inflight = most;
+  result.max_inflight = max;
   result.overload = overload_policy::refuse;
   return result;
 }

@@ -1,6 +1,6 @@
 // The local tiers for actor tests: a real store in a temporary directory, its disk shards and one
-// memory shard, stepped by hand. `other_process` gives a second set over the same directory, with
-// leases of its own, as another process would have.
+// memory shard, stepped by hand. A second `tiers` over the same directory stands for another
+// process: it has leases of its own.
 #pragma once
 
 #include "messages/key.hpp"

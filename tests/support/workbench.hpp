@@ -17,7 +17,7 @@
 
 namespace hearth::test {
 
-class map_memo : public fact_memo {
+class map_memo : public fingerprints::fact_memo {
 public:
   std::optional<std::string> load(std::string_view key) override {
     const std::lock_guard lock(guard_);
@@ -47,17 +47,18 @@ public:
     std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
   }
 
-  expected<toolchain> identify() {
-    file_view files;
-    return hearth::identify({compiler, folder.string(), flags, variables}, files, runner, memo, {});
+  expected<fingerprints::toolchain> identify() {
+    fingerprints::file_view files;
+    return fingerprints::identify({compiler, folder.string(), flags, variables}, files, runner,
+                                  memo, {});
   }
-  expected<orchestrator::source_closure> scan(const std::string& source,
-                                              const std::vector<orchestrator::macro>& macros = {}) {
-    file_view files;
-    const auto toolchain =
-        hearth::identify({compiler, folder.string(), flags, variables}, files, runner, memo, {});
+  expected<fingerprints::source_closure> scan(const std::string& source,
+                                              const std::vector<fingerprints::macro>& macros = {}) {
+    fingerprints::file_view files;
+    const auto toolchain = fingerprints::identify({compiler, folder.string(), flags, variables},
+                                                  files, runner, memo, {});
     REQUIRE(toolchain);
-    orchestrator::include_scanner scanner(*toolchain, files, runner, memo,
+    fingerprints::include_scanner scanner(*toolchain, files, runner, memo,
                                           std::chrono::seconds(60));
     const auto closure = scanner.closure_of(source, macros);
     if (!closure) return fail(closure.error());
@@ -75,7 +76,7 @@ public:
 
 inline bool has_clang() { return std::filesystem::exists("/usr/bin/clang++"); }
 
-inline bool names(const orchestrator::source_closure& closure, const std::string& name) {
+inline bool names(const fingerprints::source_closure& closure, const std::string& name) {
   return std::any_of(closure.files.begin(), closure.files.end(),
                      [&](const auto& file) { return file.name == name; });
 }

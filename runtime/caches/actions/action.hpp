@@ -67,6 +67,7 @@ struct action_outcome {
 /// Puts the outputs into place, relative to `directory`: all are written before the first is
 /// renamed, so that nobody sees a part of one. Folders that are missing are made. Errors: those of
 /// writing; then nothing has changed, unless the last step, renaming, failed.
-expected<void> put_out(const action_outcome& outcome, const std::filesystem::path& directory);
+expected<void> materialize_outputs(const action_outcome& outcome,
+                                   const std::filesystem::path& directory);
 
 } // namespace hearth

@@ -16,7 +16,7 @@
 namespace hearth {
 
 struct action_cache::shared {
-  std::shared_ptr<runtime_core> core;
+  std::shared_ptr<engine::runtime_core> core;
   cache results;
   cache_memo facts;
 };
@@ -89,39 +89,41 @@ std::optional<action_outcome> find(const cache& results, const action& asked,
 }
 
 // Has the action cache's actor run it; killed when nobody waits for it any more.
-expected<action_reply> ask_to_run(runtime_core& core, const cache_key& key,
+expected<action_reply> ask_to_run(engine::runtime_core& core, const cache_key& key,
                                   const action_request& request, int priority,
                                   const call_options& options) {
   if (auto no = core.refusal()) return fail(*no);
-  if (options.cancel.stop_requested()) return fail(called_off());
-  auto state = call_state<action_reply>::begin(options.cancel);
+  if (options.cancel.stop_requested()) return fail(engine::called_off());
+  auto state = engine::call_state<action_reply>::begin(options.cancel);
   state->on_give_up(
       [actor = core.actions(), key] { caf::anon_send(actor, verb::withdraw_v, key); });
   caf::anon_send(core.actions(), verb::run_v, key, request, priority, action_completion(state));
-  return wait(future<action_reply>(std::move(state)), options);
+  return engine::wait(future<action_reply>(std::move(state)), options);
 }
 
 // Runs it and keeps nothing, whatever is there.
-expected<action_reply> run_alone(runtime_core& core, const action_request& request, int priority,
-                                 const call_options& options) {
+expected<action_reply> run_alone(engine::runtime_core& core, const action_request& request,
+                                 int priority, const call_options& options) {
   auto uncached = request;
   std::stop_source stop;
   const std::stop_callback on_cancel(options.cancel, [&] { stop.request_stop(); });
   uncached.stop = stop.get_token();
   uncached.observe = nullptr;
-  auto result = ask_actor<action_result>(core, core.broker(), verb::run_v, uncached, priority);
+  auto result =
+      engine::ask_actor<action_result>(core, core.broker(), verb::run_v, uncached, priority);
   if (!result) return fail(result.error());
   return action_reply{std::move(*result), true, false, {}};
 }
 
 expected<action_outcome> finished(const action& asked, expected<action_reply> reply) {
   if (!reply) return fail(reply.error());
-  if (reply->result.process.cancelled) return fail(called_off());
+  if (reply->result.process.cancelled) return fail(engine::called_off());
   return outcome_of(asked, std::move(*reply));
 }
 
-expected<action_outcome> run_prepared(runtime_core& core, const cache& results, const action& asked,
-                                      prepared_action ready, const call_options& options) {
+expected<action_outcome> run_prepared(engine::runtime_core& core, const cache& results,
+                                      const action& asked, prepared_action ready,
+                                      const call_options& options) {
   auto& request = ready.request;
   if (!asked.is_cached) return finished(asked, run_alone(core, request, asked.priority, options));
   const cache_key key(internals::name(results), key_of_entry(ready.key).encoded());
@@ -156,11 +158,11 @@ future<action_outcome> action_cache::run_async(const action& asked,
                                                const call_options& options) const {
   auto& core = *shared_->core;
   if (auto no = core.refusal()) return expected<action_outcome>(fail(*no));
-  auto state = call_state<action_outcome>::begin(options.cancel);
+  auto state = engine::call_state<action_outcome>::begin(options.cancel);
   auto stop = std::make_shared<std::stop_source>();
   state->on_give_up([stop] { stop->request_stop(); });
   const completion<action_outcome> answer(state);
-  expire(core, state, options);
+  engine::expire(core, state, options);
   core.callbacks().run([self = *this, asked, answer, stop] {
     answer.deliver(self.run(asked, {.cancel = stop->get_token()}));
   });
@@ -175,7 +177,7 @@ expected<structural_key> action_cache::key_of(const action& asked) const {
 
 span_list action_cache::trace() const {
   auto& core = *shared_->core;
-  return ask_actor<span_list>(core, core.broker(), verb::trace_v).value_or(span_list{});
+  return engine::ask_actor<span_list>(core, core.broker(), verb::trace_v).value_or(span_list{});
 }
 
 } // namespace hearth

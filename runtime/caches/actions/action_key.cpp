@@ -55,11 +55,11 @@ expected<void> check_names(const action& asked) {
 expected<key_field> field_of_input(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
-    auto tree = field_of_tree(path);
+    auto tree = fingerprints::field_of_tree(path);
     if (!tree) return fail(tree.error());
     return key_field(std::move(*tree));
   }
-  const auto file = field_of_file(path);
+  const auto file = fingerprints::field_of_file(path);
   if (!file) return fail(file.error());
   return key_field(*file);
 }
@@ -96,7 +96,7 @@ key_field environment_of(const action& asked) {
 
 // What a compiler is told to make a program for, when it is told so.
 key_field platform_of(const action& asked) {
-  const auto& machine = this_machine();
+  const auto& machine = fingerprints::this_machine();
   const bool is_native =
       std::any_of(asked.command.begin(), asked.command.end(),
                   [](const auto& word) { return word.find("=native") != std::string::npos; });

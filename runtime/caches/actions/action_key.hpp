@@ -15,7 +15,7 @@ namespace hearth {
 /// What knowing a compiler needs: somebody to ask it, and a memory of what it said.
 struct tool_ports {
   actors::process_runner& processes;
-  fact_memo& facts;
+  fingerprints::fact_memo& facts;
   std::stop_token stop{};
 };
 

@@ -19,9 +19,9 @@ expected<void> prepare_place(const fs::path& target) {
   return {};
 }
 
-expected<pending_file> write_aside(const action_output& output, const fs::path& target) {
+expected<os::pending_file> write_aside(const action_output& output, const fs::path& target) {
   if (auto ready = prepare_place(target); !ready) return fail(ready.error());
-  auto file = pending_file::begin(target, output.executable ? 0777 : 0666);
+  auto file = os::pending_file::begin(target, output.executable ? 0777 : 0666);
   if (!file) return file;
   if (auto written = file->write(output.bytes.payload()); !written) return fail(written.error());
   return file;
@@ -29,14 +29,14 @@ expected<pending_file> write_aside(const action_output& output, const fs::path& 
 
 } // namespace
 
-expected<void> put_out(const action_outcome& outcome, const fs::path& directory) {
-  std::vector<pending_file> files;
+expected<void> materialize_outputs(const action_outcome& outcome, const fs::path& directory) {
+  std::vector<os::pending_file> files;
   for (const auto& output : outcome.outputs) {
     auto file = write_aside(output, directory / output.name);
     if (!file) return fail(file.error());
     files.push_back(std::move(*file));
   }
-  return pending_file::commit_all(files);
+  return os::pending_file::commit_all(files);
 }
 
 } // namespace hearth

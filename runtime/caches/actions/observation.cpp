@@ -33,8 +33,8 @@ expected<std::string> observe(const action& asked, std::string_view dependencies
   const auto names = read_dependencies(dependencies);
   if (!names) return fail(names.error().within(asked.dependency_file.string()));
   const auto declared = declared_places(asked);
-  file_view files;
-  std::map<std::string, file_content> found;
+  fingerprints::file_view files;
+  std::map<std::string, fingerprints::file_content> found;
   for (const auto& name : *names) {
     const auto place = place_of(asked, name);
     if (declared.contains(place)) continue;
@@ -45,15 +45,15 @@ expected<std::string> observe(const action& asked, std::string_view dependencies
       return fail(errc::busy, place.string() + " changed while the command ran");
     found.insert_or_assign(fs::path(name).lexically_normal().generic_string(), *content);
   }
-  return encode(value::map{{"files", by_path(found)}});
+  return encode(value::map{{"files", fingerprints::by_path(found)}});
 }
 
 bool holds(const std::string& observation, const action& asked) {
   const auto decoded = decode_value(observation);
   if (!decoded) return false;
-  const auto files = read_by_path(decoded->find("files"), read_content);
+  const auto files = fingerprints::read_by_path(decoded->find("files"), fingerprints::read_content);
   if (!files) return false;
-  file_view view;
+  fingerprints::file_view view;
   return std::all_of(files->begin(), files->end(), [&](const auto& file) {
     const auto place = place_of(asked, file.first).string();
     view.trust(place, file.second);

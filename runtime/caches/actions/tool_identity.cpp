@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 std::string path_of(const action& asked) {
   if (const auto own = asked.environment.find("PATH"); own != asked.environment.end())
     return own->second;
-  return std::string(search_path());
+  return std::string(os::search_path());
 }
 
 // A program that the action itself brings: its content is that of an input.
@@ -34,7 +34,7 @@ bool is_own_input(const action& asked) {
 bool is_binary(const std::string& program) {
   constexpr std::string_view magic = "\x7f"
                                      "ELF";
-  const auto bytes = read_prefix(program, magic.size());
+  const auto bytes = fingerprints::read_prefix(program, magic.size());
   return bytes && *bytes == magic;
 }
 
@@ -46,14 +46,14 @@ std::vector<std::string> variables_of(const action& asked, const std::string& pa
   return all;
 }
 
-expected<toolchain> ask_compiler(const action& asked, const std::string& compiler,
-                                 const std::string& path, const tool_ports& tools) {
-  toolchain_request request;
+expected<fingerprints::toolchain> ask_compiler(const action& asked, const std::string& compiler,
+                                               const std::string& path, const tool_ports& tools) {
+  fingerprints::toolchain_request request;
   request.compiler = compiler;
   request.directory = asked.directory.empty() ? "/" : asked.directory.string();
   request.variables = variables_of(asked, path);
-  file_view files;
-  return identify(request, files, tools.processes, tools.facts, tools.stop);
+  fingerprints::file_view files;
+  return fingerprints::identify(request, files, tools.processes, tools.facts, tools.stop);
 }
 
 expected<key_field> other_toolchains(const action& asked, const std::string& path,
@@ -75,7 +75,7 @@ expected<key_field::map> details_of(const action& asked, const std::string& prog
     if (!compiler) return fail(compiler.error());
     if (compiler->understood) return key_field::map{{"toolchain", compiler->identity.hex()}};
   }
-  const auto content = field_of_file(program);
+  const auto content = fingerprints::field_of_file(program);
   if (!content) return fail(content.error());
   return key_field::map{{"content", *content}, {"path", path}};
 }
@@ -98,7 +98,7 @@ expected<tool_identity> identify_tool(const action& asked, const tool_ports& too
   if (is_own_input(asked)) {
     details = {{"path", path}};
   } else {
-    const auto program = find_program(asked.command.front(), path, asked.directory.string());
+    const auto program = os::find_program(asked.command.front(), path, asked.directory.string());
     if (!program) return fail(program.error());
     auto found = details_of(asked, *program, path, tools);
     if (!found) return fail(found.error());

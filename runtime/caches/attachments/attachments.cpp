@@ -42,7 +42,7 @@ expected<attached_file> read_file(const fs::path& root, const fs::path& at,
     return fail(error_of_errno(errno, "cannot read " + at.string()));
   if (!S_ISREG(status.st_mode))
     return fail(errc::invalid_argument, at.string() + " is no regular file: it cannot be attached");
-  auto bytes = read_whole_file(at, max_attachment_bytes);
+  auto bytes = os::read_whole_file(at, max_attachment_bytes);
   if (!bytes) return fail(bytes.error());
   attached_file file{at.lexically_relative(root).generic_string(),
                      std::move(*bytes),
@@ -57,7 +57,7 @@ bool is_there(const fs::path& root, const attached_file& file) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   if (((status.st_mode & S_IXUSR) != 0) != file.is_program) return false;
-  const auto bytes = read_whole_file(path, max_attachment_bytes);
+  const auto bytes = os::read_whole_file(path, max_attachment_bytes);
   return bytes && *bytes == bytes_in(file, root.string());
 }
 

@@ -54,10 +54,11 @@ expected<bool> temporary_folder::put_in_place_of(const fs::path& target) {
 }
 
 expected<void> write_new_file(const fs::path& path, std::string_view bytes, bool is_program) {
-  const descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                               is_program ? 0700 : 0600));
+  const os::descriptor file(::open(path.c_str(),
+                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                   is_program ? 0700 : 0600));
   if (!file) return fail(error_of_errno(errno, "cannot make " + path.string()));
-  auto written = write_all(file.get(), bytes);
+  auto written = os::write_all(file.get(), bytes);
   if (!written) return fail(written.error().within(path.string()));
   return written;
 }

@@ -35,7 +35,7 @@ expected<autotune_record> parse_best_config(std::string_view text) {
 }
 
 expected<autotune_record> read_best_config(const std::filesystem::path& file) {
-  const auto text = read_whole_file(file, max_file_bytes);
+  const auto text = os::read_whole_file(file, max_file_bytes);
   if (!text) return fail(text.error());
   auto record = parse_best_config(*text);
   if (!record) return fail(record.error().within(file.string()));
@@ -45,7 +45,7 @@ expected<autotune_record> read_best_config(const std::filesystem::path& file) {
 expected<void> write_best_config(const std::filesystem::path& file, const autotune_record& record) {
   const auto text = best_config_text(record);
   if (!text) return fail(text.error().within(file.string()));
-  return replace_whole_file(file, *text);
+  return os::replace_whole_file(file, *text);
 }
 
 } // namespace hearth

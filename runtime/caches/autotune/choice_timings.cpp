@@ -35,7 +35,7 @@ choice_times choice_timings::known(const key& question) const {
 
 expected<choice_times> choice_timings::measure_alone(const choice_question& question, const key& at,
                                                      const benchmark& measure) const {
-  const auto lock = key_lock::take(
+  const auto lock = engine::key_lock::take(
       core_, derived_key(cache_key(internals::name(cache_), at.encoded()), key("measuring")));
   if (!lock) return fail(lock.error());
   auto times = known(at); // somebody may have measured meanwhile

@@ -42,7 +42,7 @@ public:
                                 const benchmark& measure = {}) const;
 
 private:
-  choice_timings(std::shared_ptr<runtime_core> core, cache over, bool enabled)
+  choice_timings(std::shared_ptr<engine::runtime_core> core, cache over, bool enabled)
       : core_(std::move(core))
       , cache_(std::move(over))
       , enabled_(enabled) {}
@@ -51,7 +51,7 @@ private:
   expected<choice_times> measure_alone(const choice_question& question, const key& at,
                                        const benchmark& measure) const;
 
-  std::shared_ptr<runtime_core> core_;
+  std::shared_ptr<engine::runtime_core> core_;
   cache cache_;
   bool enabled_;
 };

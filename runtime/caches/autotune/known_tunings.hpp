@@ -34,13 +34,13 @@ public:
   expected<import_counts> take_in(const named_tunings& tunings) const;
 
 private:
-  known_tunings(std::shared_ptr<runtime_core> core, cache over)
+  known_tunings(std::shared_ptr<engine::runtime_core> core, cache over)
       : core_(std::move(core))
       , cache_(std::move(over)) {}
 
   expected<std::vector<std::string>> names() const;
 
-  std::shared_ptr<runtime_core> core_;
+  std::shared_ptr<engine::runtime_core> core_;
   cache cache_;
 };
 

@@ -6,7 +6,8 @@
 namespace hearth {
 namespace {
 
-named_cache_ptr named(runtime_core& core, std::string_view name, const cache_options& options) {
+named_cache_ptr named(engine::runtime_core& core, std::string_view name,
+                      const cache_options& options) {
   return core.name(*cache_id::make(name), options).value_or(nullptr);
 }
 
@@ -25,7 +26,7 @@ cache_options of_the_fleet() {
 
 } // namespace
 
-tuning_caches::tuning_caches(runtime_core& core)
+tuning_caches::tuning_caches(engine::runtime_core& core)
     : local(named(core, local_tunings, of_this_host()))
     , remote(named(core, remote_tunings, of_the_fleet()))
     , bundles(named(core, bundled_tunings, of_the_fleet()))

@@ -15,11 +15,11 @@
 namespace hearth {
 
 struct tuning_session::shared {
-  std::shared_ptr<runtime_core> core;
+  std::shared_ptr<engine::runtime_core> core;
 };
 
 struct tunings::shared {
-  std::shared_ptr<runtime_core> core;
+  std::shared_ptr<engine::runtime_core> core;
   tuning_settings settings;
   named_cache_ptr local;   // null: off
   named_cache_ptr remote;  // null: off
@@ -47,7 +47,8 @@ expected<bundle_end> tuning_session::finish() {
   const auto parts = std::exchange(shared_, nullptr);
   if (!parts && begun_.id == 0) return bundle_end{}; // nothing is bundled
   if (!parts) return fail(errc::not_found, "this session of tunings has ended");
-  return ask_actor<bundle_end>(*parts->core, parts->core->bundler(), verb::finish_v, begun_.id);
+  return engine::ask_actor<bundle_end>(*parts->core, parts->core->bundler(), verb::finish_v,
+                                       begun_.id);
 }
 
 void tuning_session::abandon() noexcept {
@@ -95,8 +96,8 @@ expected<std::optional<chosen_config>>
 tunings::ask_best(std::string_view filename, autotune_choices among, tuning_notes notes) const {
   auto& core = *shared_->core;
   among.coordinate_descent = shared_->settings.coordinate_descent;
-  auto found = ask_actor<autotune_found>(core, core.autotune(), verb::best_v,
-                                         address_of(filename, among.configs_hash), among, notes);
+  auto found = engine::ask_actor<autotune_found>(
+      core, core.autotune(), verb::best_v, address_of(filename, among.configs_hash), among, notes);
   if (found) return std::optional(std::move(found->best));
   if (found.error().code() == errc::not_found) return std::optional<chosen_config>();
   return fail(found.error());
@@ -105,8 +106,9 @@ tunings::ask_best(std::string_view filename, autotune_choices among, tuning_note
 expected<void> tunings::ask_save(std::string_view filename, const autotune_record& record,
                                  tuning_notes notes) const {
   auto& core = *shared_->core;
-  const auto saved = ask_actor<done>(core, core.autotune(), verb::save_v,
-                                     address_of(filename, record.configs_hash), record, notes);
+  const auto saved =
+      engine::ask_actor<done>(core, core.autotune(), verb::save_v,
+                              address_of(filename, record.configs_hash), record, notes);
   if (!saved) return fail(saved.error());
   return {};
 }
@@ -142,8 +144,8 @@ expected<tuning_session> tunings::begin_hash(std::string_view code_hash) const {
   const auto name = bundle_key(code_hash, shared_->settings.scope.backend_hash);
   const auto at = key::tuple({key(bundle_id), key(name)});
   const auto begun =
-      ask_actor<bundle_session>(core, core.bundler(), verb::begin_v,
-                                cache_key(shared_->bundles, at.encoded()), shared_->local);
+      engine::ask_actor<bundle_session>(core, core.bundler(), verb::begin_v,
+                                        cache_key(shared_->bundles, at.encoded()), shared_->local);
   if (!begun) return fail(begun.error());
   return tuning_session(
       std::make_shared<tuning_session::shared>(tuning_session::shared{shared_->core}), *begun);

@@ -15,9 +15,9 @@ bool is_stream(const std::string& path) {
   return path == "-" || (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode));
 }
 
-expected<descriptor> open_stream(const std::string& path) {
-  descriptor stream(path == "-" ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-                                : ::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+expected<os::descriptor> open_stream(const std::string& path) {
+  os::descriptor stream(path == "-" ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                                    : ::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!stream)
     return fail(errno == EISDIR ? errc::invalid_argument : errc_of_errno(errno),
                 error_of_errno(errno, "cannot write " + path).text());
@@ -34,7 +34,7 @@ expected<bundle_output> bundle_output::begin(const std::string& path) {
     made.stream_ = std::move(*stream);
     return made;
   }
-  auto file = pending_file::begin(path);
+  auto file = os::pending_file::begin(path);
   if (!file && file.error().code() == errc::not_found)
     return fail(errc::invalid_argument, file.error().text());
   if (!file) return fail(file.error());
@@ -44,7 +44,7 @@ expected<bundle_output> bundle_output::begin(const std::string& path) {
 
 storage::byte_sink bundle_output::sink() {
   return [this](std::string_view bytes) {
-    return file_ ? file_->write(bytes) : write_all(stream_.get(), bytes);
+    return file_ ? file_->write(bytes) : os::write_all(stream_.get(), bytes);
   };
 }
 
@@ -54,9 +54,9 @@ expected<void> bundle_output::commit() {
   return file_->commit();
 }
 
-storage::byte_source source_of(rereadable_file& file, const bundle_progress& progress) {
-  return [&file, progress](char* to, std::size_t most) {
-    auto count = file.read(to, most);
+storage::byte_source source_of(os::rereadable_file& file, const bundle_progress& progress) {
+  return [&file, progress](char* to, std::size_t max_bytes) {
+    auto count = file.read(to, max_bytes);
     if (progress) progress(file.position(), file.size());
     return count;
   };

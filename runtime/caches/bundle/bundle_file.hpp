@@ -26,12 +26,12 @@ public:
   expected<void> commit();
 
 private:
-  std::optional<pending_file> file_;
-  descriptor stream_;
+  std::optional<os::pending_file> file_;
+  os::descriptor stream_;
 };
 
 /// Reads `file` from its position on, and reports how far it has read to `progress`.
-storage::byte_source source_of(rereadable_file& file, const bundle_progress& progress = {});
+storage::byte_source source_of(os::rereadable_file& file, const bundle_progress& progress = {});
 
 /// Reads the artifact that follows `head`. Errors: `too_large` when memory is short; those of
 /// reading.

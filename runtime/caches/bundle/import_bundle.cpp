@@ -141,7 +141,7 @@ expected<import_report> import_bundle(runtime& into, const std::string& file,
   if (auto no = internals::core(into).refusal()) return fail(*no);
   if (!into.has_disk())
     return fail(errc::io, "there is no store to import into: " + into.disk_problem().text());
-  auto bytes = rereadable_file::open(file);
+  auto bytes = os::rereadable_file::open(file);
   if (!bytes) return fail(bytes.error());
   storage::bundle_reader first(source_of(*bytes, half_of(options.progress, 0)));
   const auto whole = look_through(
@@ -158,7 +158,7 @@ expected<import_report> import_bundle(runtime& into, const std::string& file,
 expected<bundle_summary> list_bundle(const std::string& file,
                                      const std::function<void(const record_head&)>& visit,
                                      const storage::signing_keys& signed_by) {
-  auto bytes = rereadable_file::open(file);
+  auto bytes = os::rereadable_file::open(file);
   if (!bytes) return fail(bytes.error());
   storage::bundle_reader in(source_of(*bytes));
   auto found = look_through(in, visit, signed_by);

@@ -89,7 +89,7 @@ expected<void> check_all(storage::bundle_reader& in, const storage::signing_keys
 using contents = std::map<std::string, artifact>; // by the bytes of their keys
 
 expected<contents> read_all(const std::string& file, const storage::signing_keys& signed_by) {
-  auto bytes = rereadable_file::open(file);
+  auto bytes = os::rereadable_file::open(file);
   if (!bytes) return fail(bytes.error());
   storage::bundle_reader first(source_of(*bytes));
   if (auto whole = check_all(first, signed_by); !whole) return fail(whole.error());
@@ -178,8 +178,8 @@ expected<std::optional<package>> find_package(runtime& in, const std::string& na
   return std::optional(std::move(*found));
 }
 
-expected<std::filesystem::path> put_out_package(const package& from,
-                                                const std::filesystem::path& base) {
+expected<std::filesystem::path> materialize_package(const package& from,
+                                                    const std::filesystem::path& base) {
   if (auto good = check(from); !good) return fail(good.error());
   attachment files{from.name, {}};
   for (const auto& one : from.members)

@@ -51,7 +51,7 @@ expected<std::optional<package>> find_package(runtime& in, const std::string& na
 
 /// Writes all members below `<base>/<name>`, at once: nobody sees a part of them. What is there and
 /// the same is left alone, what differs is replaced. Returns the folder.
-expected<std::filesystem::path> put_out_package(const package& from,
-                                                const std::filesystem::path& base);
+expected<std::filesystem::path> materialize_package(const package& from,
+                                                    const std::filesystem::path& base);
 
 } // namespace hearth

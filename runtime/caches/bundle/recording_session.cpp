@@ -15,7 +15,7 @@ namespace hearth {
 
 // The session's number, and who has it.
 struct recorded_cache::shared {
-  shared(std::shared_ptr<runtime_core> in, std::uint64_t session)
+  shared(std::shared_ptr<engine::runtime_core> in, std::uint64_t session)
       : core(std::move(in))
       , number(session) {}
   shared(const shared&) = delete;
@@ -32,10 +32,10 @@ struct recorded_cache::shared {
     if (++noted % max_waiting == 0) (void)count();
   }
   expected<std::uint64_t> count() const {
-    return ask_actor<std::uint64_t>(*core, core->recorder(), verb::count_v, number);
+    return engine::ask_actor<std::uint64_t>(*core, core->recorder(), verb::count_v, number);
   }
 
-  const std::shared_ptr<runtime_core> core;
+  const std::shared_ptr<engine::runtime_core> core;
   const std::uint64_t number;
   mutable std::atomic<std::uint64_t> noted{0};
 };
@@ -89,8 +89,8 @@ expected<artifact> recorded_cache::get_or_compile(const key& k, const compile_fu
 
 expected<recording_session> recording_session::begin(runtime& in, const recording_limits& limits) {
   auto core = internals::core(in).shared_from_this();
-  const auto number = ask_actor<std::uint64_t>(*core, core->recorder(), verb::begin_v, limits.bytes,
-                                               limits.artifacts);
+  const auto number = engine::ask_actor<std::uint64_t>(*core, core->recorder(), verb::begin_v,
+                                                       limits.bytes, limits.artifacts);
   if (!number) return fail(number.error());
   return recording_session(std::make_shared<const recorded_cache::shared>(core, *number));
 }
@@ -108,7 +108,7 @@ expected<std::uint64_t> recording_session::count() const { return shared_->count
 
 expected<recording> recording_session::finish() const {
   auto& core = *shared_->core;
-  return ask_actor<recording>(core, core.recorder(), verb::finish_v, shared_->number);
+  return engine::ask_actor<recording>(core, core.recorder(), verb::finish_v, shared_->number);
 }
 
 } // namespace hearth

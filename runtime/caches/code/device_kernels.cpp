@@ -87,13 +87,13 @@ expected<std::optional<device_kernel>> device_kernels::find(const std::string& n
   return kernel;
 }
 
-expected<std::filesystem::path> device_kernels::put_out(const std::string& name,
-                                                        const std::filesystem::path& base) const {
+expected<std::filesystem::path>
+device_kernels::write_file(const std::string& name, const std::filesystem::path& base) const {
   const auto kernel = find(name);
   if (!kernel) return fail(kernel.error());
   if (!*kernel) return fail(errc::not_found, "there is no kernel '" + name + "'");
   const auto type = to_string((*kernel)->format);
-  const auto written = write_code(base, (*kernel)->binary.payload(), type, type);
+  const auto written = fingerprints::write_code(base, (*kernel)->binary.payload(), type, type);
   if (!written) return fail(written.error());
   return written->path;
 }

@@ -43,8 +43,8 @@ public:
   /// Writes the kernel's binary to `<base>/<hash[1:3]>/<hash>.<format>`, by its content, for a
   /// driver that loads files; a file that is there is left alone. Errors: `not_found`, as `find`,
   /// and those of writing.
-  expected<std::filesystem::path> put_out(const std::string& name,
-                                          const std::filesystem::path& base) const;
+  expected<std::filesystem::path> write_file(const std::string& name,
+                                             const std::filesystem::path& base) const;
 
 private:
   cache entries_;

@@ -33,7 +33,7 @@ namespace {
 key source_key(const std::string& hash) { return key::tuple({"source", hash}); }
 
 bool holds(const std::filesystem::path& path, std::string_view bytes) {
-  const auto there = read_whole_file(path, bytes.size());
+  const auto there = os::read_whole_file(path, bytes.size());
   return there && *there == bytes;
 }
 
@@ -44,10 +44,10 @@ source_artifacts::source_artifacts(cache entries, std::filesystem::path base, st
 }
 
 expected<source_file> source_artifacts::save(std::string_view code, std::string_view extra) const {
-  auto hash = code_hash(code, extra);
+  auto hash = fingerprints::code_hash(code, extra);
   if (auto kept = shared_->entries.insert(source_key(hash), artifact::make(code)); !kept)
     return fail(kept.error());
-  auto path = put_out(hash);
+  auto path = write_file(hash);
   if (!path) return fail(path.error());
   return source_file{std::move(hash), std::move(*path)};
 }
@@ -59,8 +59,8 @@ expected<std::optional<artifact>> source_artifacts::load(const std::string& hash
   return std::optional(std::move(found->value));
 }
 
-expected<std::filesystem::path> source_artifacts::put_out(const std::string& hash) const {
-  auto path = code_path(shared_->base, hash, shared_->extension);
+expected<std::filesystem::path> source_artifacts::write_file(const std::string& hash) const {
+  auto path = fingerprints::code_path(shared_->base, hash, shared_->extension);
   if (!path) return path;
   const auto code = load(hash);
   if (!code) return fail(code.error());
@@ -68,12 +68,13 @@ expected<std::filesystem::path> source_artifacts::put_out(const std::string& has
   shared_->note(hash);
   const auto bytes = (*code)->payload();
   if (holds(*path, bytes)) return path;
-  if (auto written = write_atomic(*path, bytes); !written) return fail(written.error());
+  if (auto written = fingerprints::write_atomic(*path, bytes); !written)
+    return fail(written.error());
   return path;
 }
 
 expected<bool> source_artifacts::purge(const std::string& hash) const {
-  const auto path = code_path(shared_->base, hash, shared_->extension);
+  const auto path = fingerprints::code_path(shared_->base, hash, shared_->extension);
   if (!path) return fail(path.error());
   const auto erased = shared_->entries.erase(source_key(hash));
   if (!erased) return erased;

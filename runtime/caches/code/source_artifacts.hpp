@@ -34,7 +34,7 @@ public:
   expected<std::optional<artifact>> load(const std::string& hash) const;
   /// The file of that source: written when it is not there, or not the source any more. Errors:
   /// `not_found`; those of `cache` and of writing.
-  expected<std::filesystem::path> put_out(const std::string& hash) const;
+  expected<std::filesystem::path> write_file(const std::string& hash) const;
 
   /// Drops a source and its file; whether there was either.
   expected<bool> purge(const std::string& hash) const;

@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-class cache_memo : public fact_memo {
+class cache_memo : public fingerprints::fact_memo {
 public:
   /// Facts about this host; they never reach the remote tier. Errors: those of opening a cache.
   static expected<cache_memo> open(runtime& in);

@@ -12,7 +12,7 @@
 namespace hearth {
 
 struct graph_cache::shared {
-  std::shared_ptr<runtime_core> core;
+  std::shared_ptr<engine::runtime_core> core;
   cache entries;
   graph_cache_options options;
   std::atomic<std::int64_t> saved_ns{0};
@@ -97,8 +97,8 @@ expected<graph_cache> graph_cache::open(runtime& in, graph_cache_options options
 
 expected<graph_reply> graph_cache::get(const key& k, const hints& values) const {
   auto& parts = *shared_;
-  const auto found = ask_actor<guarded_reply>(*parts.core, parts.core->guarded(), verb::get_v,
-                                              key_in(parts.entries, k), values);
+  const auto found = engine::ask_actor<guarded_reply>(
+      *parts.core, parts.core->guarded(), verb::get_v, key_in(parts.entries, k), values);
   if (!found) return fail(found.error());
   if (found->status != guarded_status::hit) return reply_of(*found);
   const auto entry = decode_graph_entry(found->found.value);
@@ -138,9 +138,9 @@ expected<insert_outcome> graph_cache::insert(const key& k, const graph_compile& 
         parts.entries.insert(attachment_key(entry.attachments.back().content), *kept);
     if (!stored) return fail(stored.error());
   }
-  return ask_actor<insert_outcome>(*parts.core, parts.core->guarded(), verb::insert_v,
-                                   key_in(parts.entries, k), entry.guard,
-                                   encode_graph_entry(payload, entry));
+  return engine::ask_actor<insert_outcome>(*parts.core, parts.core->guarded(), verb::insert_v,
+                                           key_in(parts.entries, k), entry.guard,
+                                           encode_graph_entry(payload, entry));
 }
 
 std::chrono::nanoseconds graph_cache::time_saved() const {

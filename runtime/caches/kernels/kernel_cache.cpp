@@ -22,7 +22,7 @@ struct kernel_cache::shared {
     if (actor) core->release(caf::actor_cast<caf::actor>(actor));
   }
 
-  std::shared_ptr<runtime_core> core;
+  std::shared_ptr<engine::runtime_core> core;
   kernel_cache_actor actor;
 };
 
@@ -39,19 +39,19 @@ expected<kernel_cache> kernel_cache::open(runtime& in, const kernel_cache_option
   const auto inside = parts->core->enter_system();
   if (!inside) return fail(inside.error());
   config.shards = parts->core->shards();
-  const logger_guard guard;
+  const engine::logger_guard guard;
   parts->actor = wiring::spawn_kernel_cache(parts->core->system(), std::move(config));
   parts->core->adopt(caf::actor_cast<caf::actor>(parts->actor));
   return kernel_cache(std::move(parts));
 }
 
 expected<std::int64_t> kernel_cache::save(std::string_view graph, const artifact& spec) const {
-  return ask_actor<std::int64_t>(*shared_->core, shared_->actor, verb::save_v, std::string(graph),
-                                 spec);
+  return engine::ask_actor<std::int64_t>(*shared_->core, shared_->actor, verb::save_v,
+                                         std::string(graph), spec);
 }
 
 expected<lookup> kernel_cache::get(std::int64_t id) const {
-  return ask_actor<lookup>(*shared_->core, shared_->actor, verb::get_v, id);
+  return engine::ask_actor<lookup>(*shared_->core, shared_->actor, verb::get_v, id);
 }
 
 expected<found_kernel> kernel_cache::find(std::string_view graph) const {
@@ -60,7 +60,7 @@ expected<found_kernel> kernel_cache::find(std::string_view graph) const {
   if (!inside) return fail(inside.error());
   const blocking_region waiting;
   expected<found_kernel> result = fail(errc::closed, "the runtime is shut down");
-  const logger_guard guard;
+  const engine::logger_guard guard;
   caf::scoped_actor self{core.system()};
   self->request(shared_->actor, caf::infinite, verb::find_v, std::string(graph))
       .receive(
@@ -72,7 +72,7 @@ expected<found_kernel> kernel_cache::find(std::string_view graph) const {
 }
 
 expected<std::uint64_t> kernel_cache::count() const {
-  return ask_actor<std::uint64_t>(*shared_->core, shared_->actor, verb::count_v);
+  return engine::ask_actor<std::uint64_t>(*shared_->core, shared_->actor, verb::count_v);
 }
 
 } // namespace hearth

@@ -32,12 +32,12 @@ bool is_whole(const fs::path& file, const digest& content, std::size_t size) {
   struct stat about {};
   if (::lstat(file.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
   if (static_cast<std::uint64_t>(about.st_size) != size) return false;
-  const auto bytes = read_whole_file(file, size);
+  const auto bytes = os::read_whole_file(file, size);
   return bytes && sha256(*bytes) == content;
 }
 
 expected<void> write_module(const fs::path& file, const artifact& object) {
-  auto pending = pending_file::begin(file, private_file);
+  auto pending = os::pending_file::begin(file, private_file);
   if (!pending) return fail(pending.error());
   if (auto written = pending->write(object.payload()); !written) return written;
   return pending->commit();
@@ -66,8 +66,8 @@ std::vector<module_file> files_in(const fs::path& folder) {
 
 fs::path module_folder(const fs::path& store) { return store / format_folder / "modules"; }
 
-expected<fs::path> put_out_module(const fs::path& folder, const digest& content,
-                                  const artifact& object) {
+expected<fs::path> write_module_file(const fs::path& folder, const digest& content,
+                                     const artifact& object) {
   if (auto opened = open_folder(folder); !opened) return fail(opened.error());
   const auto file = folder / (content.hex() + ".so");
   std::error_code ignored;

@@ -20,8 +20,8 @@ std::filesystem::path module_folder(const std::filesystem::path& store);
 
 /// Returns the file with this content, and writes it if it is missing or damaged. Errors: those of
 /// writing; `permission` for a folder that other users may write to.
-expected<std::filesystem::path> put_out_module(const std::filesystem::path& folder,
-                                               const digest& content, const artifact& object);
+expected<std::filesystem::path> write_module_file(const std::filesystem::path& folder,
+                                                  const digest& content, const artifact& object);
 
 /// Removes files, the oldest first, until at most `max_bytes` are left; how many bytes went.
 std::uint64_t prune_modules(const std::filesystem::path& folder, std::uint64_t max_bytes);

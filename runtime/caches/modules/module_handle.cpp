@@ -57,14 +57,14 @@ error loader_error() {
   return {errc::unsupported, std::string("cannot load a module: ") + (why ? why : "no reason")};
 }
 
-expected<handle_ptr> open(const std::string& path, descriptor memory) {
+expected<handle_ptr> open(const std::string& path, os::descriptor memory) {
   void* opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!opened) return fail(loader_error());
   return std::make_shared<const loaded_module::handle>(opened, std::move(memory));
 }
 
 expected<handle_ptr> load_from_memory(const artifact& object) {
-  auto file = make_memory_file(object.payload());
+  auto file = os::make_memory_file(object.payload());
   if (!file) return fail(file.error());
   const auto path = "/proc/self/fd/" + std::to_string(file->get());
   return open(path, std::move(*file));
@@ -74,7 +74,7 @@ expected<handle_ptr> load_from(const std::filesystem::path& folder, const digest
                                const artifact& object) {
   expected<handle_ptr> loaded = fail(errc::not_found, "no file");
   for (int i = 0; i < max_attempts; ++i) {
-    const auto file = put_out_module(folder, content, object);
+    const auto file = write_module_file(folder, content, object);
     if (!file) return fail(file.error());
     loaded = open(file->string(), {});
     std::error_code ignored;

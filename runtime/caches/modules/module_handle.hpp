@@ -16,7 +16,7 @@ class loaded_module::handle {
 public:
   /// `memory` is the file that was loaded when it has no name: its number, by which the loader
   /// knows it, must not become another's meanwhile.
-  handle(void* of, descriptor memory)
+  handle(void* of, os::descriptor memory)
       : handle_(of)
       , memory_(std::move(memory)) {}
   handle(const handle&) = delete;
@@ -27,7 +27,7 @@ public:
 
 private:
   void* handle_;
-  descriptor memory_;
+  os::descriptor memory_;
 };
 
 /// Loads the shared object of this content, once for each process: from a file in `folder`, which

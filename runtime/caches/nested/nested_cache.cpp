@@ -22,7 +22,7 @@ struct nested_cache::shared {
     if (actor) core->release(caf::actor_cast<caf::actor>(actor));
   }
 
-  std::shared_ptr<runtime_core> core;
+  std::shared_ptr<engine::runtime_core> core;
   nested_cache_actor actor;
   cache_key root;
 };
@@ -35,15 +35,15 @@ expected<nested_cache> nested_cache::open(runtime& in, std::string_view name, co
   const auto inside = parts->core->enter_system();
   if (!inside) return fail(inside.error());
   parts->root = cache_key(internals::name(*over), root.encoded());
-  const logger_guard guard;
+  const engine::logger_guard guard;
   parts->actor = wiring::spawn_nested_cache(parts->core->system(), parts->core->shards());
   parts->core->adopt(caf::actor_cast<caf::actor>(parts->actor));
   return nested_cache(std::move(parts));
 }
 
 expected<std::optional<value>> nested_cache::lookup(const tree_path& path) const {
-  const auto found = ask_actor<hearth::lookup>(*shared_->core, shared_->actor, verb::find_v,
-                                               shared_->root, to_pointer(path));
+  const auto found = engine::ask_actor<hearth::lookup>(*shared_->core, shared_->actor, verb::find_v,
+                                                       shared_->root, to_pointer(path));
   if (!found) return fail(found.error());
   if (!found->hit()) return std::nullopt;
   auto there = decode_value(found->value.payload());
@@ -52,8 +52,9 @@ expected<std::optional<value>> nested_cache::lookup(const tree_path& path) const
 }
 
 expected<void> nested_cache::set(const tree_path& path, const value& v) const {
-  const auto changed = ask_actor<done>(*shared_->core, shared_->actor, verb::put_v, shared_->root,
-                                       to_pointer(path), artifact::make(encode(v)));
+  const auto changed =
+      engine::ask_actor<done>(*shared_->core, shared_->actor, verb::put_v, shared_->root,
+                              to_pointer(path), artifact::make(encode(v)));
   if (!changed) return fail(changed.error());
   return {};
 }

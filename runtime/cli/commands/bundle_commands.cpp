@@ -20,7 +20,7 @@ using nlohmann::json;
 
 expected<storage::signing_keys> keys_of(const bundle_arguments& arguments) {
   if (arguments.signing_keys.empty()) return storage::signing_keys{};
-  return read_signing_keys(arguments.signing_keys);
+  return os::read_signing_keys(arguments.signing_keys);
 }
 
 status answer(const bundle_arguments& arguments, const json& object, const std::string& text) {

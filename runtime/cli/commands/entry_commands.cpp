@@ -106,7 +106,8 @@ expected<value::map> metadata_of(const entry_arguments& arguments) {
   if (key->text() != arguments.key)
     return fail(errc::invalid_argument, "the key of " + arguments.details + " is " + key->text() +
                                             ", not '" + arguments.key + "'");
-  if (auto kept = keep_details(metadata, key->details); !kept) return fail(kept.error());
+  if (auto kept = fingerprints::keep_details(metadata, key->details); !kept)
+    return fail(kept.error());
   return metadata;
 }
 

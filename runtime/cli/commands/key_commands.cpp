@@ -61,7 +61,7 @@ status show(const std::vector<difference>& found, const explain_arguments& argum
 
 // Offers the keys of a cache's entries that were stored with their details, of every version.
 expected<void> offer_stored(storage::store& source, const std::string& cache,
-                            nearest_key& nearest) {
+                            fingerprints::nearest_key& nearest) {
   std::vector<storage::entry_info> entries;
   const auto listed = source.list([&](const storage::entry_info& entry) {
     if (entry.cache == cache && entry.metadata_bytes > 0) entries.push_back(entry);
@@ -73,7 +73,8 @@ expected<void> offer_stored(storage::store& source, const std::string& cache,
     if (!id) continue;
     const auto read = source.get({*id, entry.key});
     const auto metadata = read.value.metadata();
-    const auto details = metadata ? kept_details(*metadata) : std::optional<key_field>{};
+    const auto details =
+        metadata ? fingerprints::kept_details(*metadata) : std::optional<key_field>{};
     if (!details || !*details) continue; // damaged, or kept by nobody
     if (const auto key = key_of_details(**details))
       nearest.offer(key->text(), entry.sequence, **details);
@@ -84,7 +85,7 @@ expected<void> offer_stored(storage::store& source, const std::string& cache,
 status explain_stored(const config& settings, const explain_arguments& arguments,
                       const structural_key& wanted) {
   if (const auto id = cache_id::make(arguments.cache); !id) return report(id.error());
-  nearest_key nearest(wanted.details);
+  fingerprints::nearest_key nearest(wanted.details);
   if (!has_no_store(settings.store)) {
     auto source = open_store(settings, store_use::look);
     if (!source) return store_trouble(source.error());

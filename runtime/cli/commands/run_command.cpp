@@ -119,7 +119,8 @@ bool pass_on(std::string_view text, std::FILE* to) {
 
 int finish(const action& asked, const action_outcome& outcome) {
   if (outcome.succeeded())
-    if (auto done = put_out(outcome, asked.directory); !done) return failed(done.error());
+    if (auto done = materialize_outputs(outcome, asked.directory); !done)
+      return failed(done.error());
   if (!pass_on(outcome.out, stdout) || !pass_on(outcome.err, stderr))
     return failed({errc::io, "cannot pass on what the command printed"});
   if (outcome.timed_out) {

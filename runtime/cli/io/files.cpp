@@ -20,9 +20,9 @@ error cannot(const char* what, const std::string& path) {
 }
 
 expected<void> write_in_place(const std::string& path, std::string_view bytes) {
-  const descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  const os::descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file) return fail(cannot("open", path));
-  auto written = write_all(file.get(), bytes);
+  auto written = os::write_all(file.get(), bytes);
   if (!written) return fail(written.error().within(path));
   return written;
 }
@@ -30,8 +30,8 @@ expected<void> write_in_place(const std::string& path, std::string_view bytes) {
 } // namespace
 
 expected<std::string> read_input(const std::string& path) {
-  const descriptor file(path == "-" ? ::dup(STDIN_FILENO)
-                                    : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const os::descriptor file(path == "-" ? ::dup(STDIN_FILENO)
+                                        : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return fail(cannot("open", path));
   std::string bytes;
   std::array<char, 1 << 16> chunk{};
@@ -51,7 +51,7 @@ expected<void> write_file(const std::string& path, std::string_view bytes) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     return write_in_place(path, bytes);
-  auto written = replace_whole_file(path, bytes);
+  auto written = os::replace_whole_file(path, bytes);
   if (!written && written.error().code() == errc::not_found)
     return fail(errc::invalid_argument, written.error().text());
   return written;

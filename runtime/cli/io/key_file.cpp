@@ -14,7 +14,7 @@ expected<structural_key> read_key(const std::string& file) {
   const auto folder =
       is_stdin ? std::filesystem::path() : std::filesystem::path(file).parent_path();
   const auto place = is_stdin ? "stdin" : file;
-  auto details = details_from_json(*text, folder);
+  auto details = fingerprints::details_from_json(*text, folder);
   if (!details) return fail(details.error().within(place));
   auto key = key_of_details(std::move(*details));
   if (!key) return fail(key.error().within(place));

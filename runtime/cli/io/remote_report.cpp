@@ -43,7 +43,7 @@ json json_of(const remote_tier_stats& stats) {
 
 remote_answer ask_remote(const remote_config& settings) {
   constexpr std::chrono::milliseconds patience{2000};
-  auto tier = make_remote_tier(settings, [](log_level, std::string_view) {});
+  auto tier = engine::make_remote_tier(settings, [](log_level, std::string_view) {});
   if (!tier) return {"", "open", tier.error().text(), 0};
   const auto answer = std::make_shared<std::promise<actors::remote_reply>>();
   auto waiting = answer->get_future();

@@ -48,7 +48,7 @@ expected<void> set_path(std::string_view text, remote_config& into) {
 }
 
 expected<void> set_url(std::string_view text, remote_config& into) {
-  if (const auto endpoint = parse_remote_url(text); !endpoint) return fail(endpoint.error());
+  if (const auto endpoint = net::parse_remote_url(text); !endpoint) return fail(endpoint.error());
   into.url = text;
   return {};
 }

@@ -8,7 +8,7 @@
 
 #include <caf/scoped_actor.hpp>
 
-namespace hearth {
+namespace hearth::engine {
 
 /// The answer, a `T`. Errors: `closed`, `forked`, and those of the actor.
 template <class T, class Handle, class... Message>
@@ -25,4 +25,4 @@ expected<T> ask_actor(runtime_core& core, const Handle& actor, const Message&...
   return result;
 }
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -11,7 +11,7 @@
 #include <stop_token>
 #include <utility>
 
-namespace hearth {
+namespace hearth::engine {
 
 /// What every call that was called off answers.
 inline error called_off() { return {errc::cancelled, "the caller cancelled it"}; }
@@ -47,4 +47,4 @@ private:
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace hearth {
+namespace hearth::engine {
 namespace {
 
 // What a compile callback came to. `ends` says that it speaks for the key: everybody gets it.
@@ -185,4 +185,4 @@ future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const 
   return future<artifact>(std::move(state));
 }
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -11,7 +11,7 @@
 #include <memory>
 #include <stop_token>
 
-namespace hearth {
+namespace hearth::engine {
 
 /// The artifact of `key`, or the lease to make it, or an error: `timeout` or `cancelled`, what
 /// whoever makes it says, `lease_cycle` when the wait could never end.
@@ -30,4 +30,4 @@ future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const 
                                compile_function compile, const call_options& options,
                                std::shared_ptr<saved_time> saved);
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-namespace hearth {
+namespace hearth::engine {
 namespace {
 
 constexpr std::size_t window = 64; // keys whose entries are fetched at a time
@@ -108,4 +108,4 @@ future<lookup_list> get_by_message(runtime_core& core, const named_cache_ptr& ca
   return get_missing(core, cache, keys, std::move(none), options);
 }
 
-} // namespace hearth
+} // namespace hearth::engine

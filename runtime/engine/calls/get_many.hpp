@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace hearth {
+namespace hearth::engine {
 
 struct local_answers {
   lookup_list answers;              ///< misses where nothing was found
@@ -30,4 +30,4 @@ future<lookup_list> get_missing(runtime_core& core, const named_cache_ptr& cache
 future<lookup_list> get_by_message(runtime_core& core, const named_cache_ptr& cache,
                                    std::span<const key> keys, const call_options& options);
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-namespace hearth {
+namespace hearth::engine {
 
 key_lock::key_lock(std::shared_ptr<runtime_core> core, shutdown_gate::pass inside, cache_key at)
     : core_(std::move(core))
@@ -32,4 +32,4 @@ expected<key_lock> key_lock::take(std::shared_ptr<runtime_core> core, const cach
   return made;
 }
 
-} // namespace hearth
+} // namespace hearth::engine

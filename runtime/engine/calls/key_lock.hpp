@@ -8,7 +8,7 @@
 
 #include <memory>
 
-namespace hearth {
+namespace hearth::engine {
 
 /// Held while the object lives; a process that dies loses it. A shutdown of the runtime waits for
 /// it.
@@ -31,4 +31,4 @@ private:
   lease_id lease_ = 0;
 };
 
-} // namespace hearth
+} // namespace hearth::engine

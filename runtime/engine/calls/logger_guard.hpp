@@ -6,7 +6,7 @@
 
 #include <caf/logger.hpp>
 
-namespace hearth {
+namespace hearth::engine {
 
 class logger_guard {
 public:
@@ -23,4 +23,4 @@ private:
   const caf::logger* const before_;
 };
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -14,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-namespace hearth {
+namespace hearth::engine {
 
 /// When a call that begins now has to end; nothing: never.
 std::optional<std::chrono::steady_clock::time_point> end_of(const call_options& options);
@@ -61,4 +61,4 @@ future<T> ask_async(runtime_core& core, const call_options& options, Verb what, 
   return answer;
 }
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -1,6 +1,6 @@
 #include "runtime/engine/calls/saved_time.hpp"
 
-namespace hearth {
+namespace hearth::engine {
 
 void saved_time::note(const artifact& hit) {
   const auto saved = time_taken(hit);
@@ -9,4 +9,4 @@ void saved_time::note(const artifact& hit) {
   told_(saved, std::chrono::nanoseconds(before) + saved);
 }
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-namespace hearth {
+namespace hearth::engine {
 
 class saved_time {
 public:
@@ -65,4 +65,4 @@ future<T> noting_hits(const saved_time_ptr& saved, future<T> answer) {
   return future<T>(std::move(state));
 }
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace hearth {
+namespace hearth::engine {
 
 std::optional<expected<lookup>> find_on_disk(runtime_core& core, const wanted_key& wanted) {
   const auto& store = core.store();
@@ -35,4 +35,4 @@ expected<void> check_key(std::string_view key_bytes) {
                                      std::to_string(max_key_bytes) + " are allowed");
 }
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-namespace hearth {
+namespace hearth::engine {
 
 /// A key as it is looked up: nothing of it copied, hashed for memory alone.
 struct wanted_key {
@@ -52,4 +52,4 @@ std::optional<expected<lookup>> find_locally(runtime_core& core, const wanted_ke
 /// Why this cannot be a key of ours, or nothing.
 expected<void> check_key(std::string_view key_bytes);
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-namespace hearth {
+namespace hearth::engine {
 
 struct callback_threads::state final : std::enable_shared_from_this<state>, blocking_observer {
   mutable std::mutex mutex;
   std::condition_variable changed;
   std::deque<task> queue;
   std::vector<std::thread> threads;
-  unsigned most = 1;
+  unsigned max = 1;
   unsigned idle = 0;
   unsigned working = 0; // those that wait for an answer of Hearth left out
   bool stopped = false;
@@ -58,7 +58,7 @@ private:
 
 // With the lock held: a thread for each task that may begin and has none.
 void callback_threads::state::start_threads() {
-  const auto allowed = most > working ? most - working : 0;
+  const auto allowed = max > working ? max - working : 0;
   const auto wanted = std::min<std::size_t>(allowed, queue.size());
   for (std::size_t ready = idle; ready < wanted; ++ready) {
     ++idle;
@@ -70,7 +70,7 @@ void callback_threads::state::work() {
   set_blocking_observer(this);
   std::unique_lock lock(mutex);
   for (;;) {
-    changed.wait(lock, [&] { return stopped || (!queue.empty() && working < most); });
+    changed.wait(lock, [&] { return stopped || (!queue.empty() && working < max); });
     if (stopped) return;
     auto next = std::move(queue.front());
     queue.pop_front();
@@ -80,9 +80,9 @@ void callback_threads::state::work() {
   }
 }
 
-callback_threads::callback_threads(unsigned most)
+callback_threads::callback_threads(unsigned max)
     : state_(std::make_shared<state>()) {
-  state_->most = std::max(1u, most);
+  state_->max = std::max(1u, max);
 }
 
 void callback_threads::run(task one) {
@@ -132,4 +132,4 @@ void callback_threads::state::wait_ends() {
   ++working;
 }
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -6,13 +6,13 @@
 #include <functional>
 #include <memory>
 
-namespace hearth {
+namespace hearth::engine {
 
 class callback_threads {
 public:
   using task = std::function<void()>;
 
-  explicit callback_threads(unsigned most);
+  explicit callback_threads(unsigned max);
   callback_threads(const callback_threads&) = delete;
   callback_threads& operator=(const callback_threads&) = delete;
   ~callback_threads() { stop(); }
@@ -30,4 +30,4 @@ private:
   std::shared_ptr<state> state_;
 };
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace hearth {
+namespace hearth::engine {
 
 struct deadlines::state {
   std::mutex mutex;
@@ -98,4 +98,4 @@ void deadlines::stop() {
     ended.join();
 }
 
-} // namespace hearth
+} // namespace hearth::engine

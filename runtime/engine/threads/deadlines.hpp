@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-namespace hearth {
+namespace hearth::engine {
 
 class deadlines {
 public:
@@ -41,4 +41,4 @@ private:
   std::shared_ptr<state> state_;
 };
 
-} // namespace hearth
+} // namespace hearth::engine

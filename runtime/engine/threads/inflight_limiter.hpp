@@ -14,7 +14,7 @@
 #include <mutex>
 #include <utility>
 
-namespace hearth {
+namespace hearth::engine {
 
 class inflight_limiter {
 public:
@@ -94,4 +94,4 @@ private:
   std::condition_variable freed_;
 };
 
-} // namespace hearth
+} // namespace hearth::engine

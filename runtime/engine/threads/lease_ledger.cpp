@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-namespace hearth {
+namespace hearth::engine {
 
 lease_ledger::holder lease_ledger::this_thread() noexcept {
   static std::atomic<holder> last{0};
@@ -53,4 +53,4 @@ bool lease_ledger::holds_any(holder who) const {
   return held_count_.contains(who);
 }
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 
-namespace hearth {
+namespace hearth::engine {
 
 class lease_ledger {
 public:
@@ -37,4 +37,4 @@ private:
   std::unordered_map<holder, cache_key> waits_;
 };
 
-} // namespace hearth
+} // namespace hearth::engine

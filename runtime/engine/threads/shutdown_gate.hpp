@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace hearth {
+namespace hearth::engine {
 
 class shutdown_gate {
 public:
@@ -57,4 +57,4 @@ private:
   std::atomic<std::uint64_t> inside_{0}; // how many calls are inside; the bit `closed`
 };
 
-} // namespace hearth
+} // namespace hearth::engine

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace hearth {
+namespace hearth::fingerprints {
 namespace {
 
 constexpr std::size_t read_bytes = 256 * 1024;
@@ -276,4 +276,4 @@ std::optional<file_content> read_content(const value& from) {
   return content;
 }
 
-} // namespace hearth
+} // namespace hearth::fingerprints

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace hearth {
+namespace hearth::fingerprints {
 
 /// What tells one state of a file from another without reading it.
 struct file_stamp {
@@ -117,4 +117,4 @@ value by_path(const std::map<std::string, Item>& items) {
   return members;
 }
 
-} // namespace hearth
+} // namespace hearth::fingerprints

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-namespace hearth::orchestrator {
+namespace hearth::fingerprints {
 namespace {
 
 constexpr std::array<std::string_view, 17> directive_names = {
@@ -478,4 +478,4 @@ bool inclusion_depends_on(std::span<const std::string> macros,
   return false;
 }
 
-} // namespace hearth::orchestrator
+} // namespace hearth::fingerprints

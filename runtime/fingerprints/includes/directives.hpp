@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth::orchestrator {
+namespace hearth::fingerprints {
 
 /// A name by which a file asks for another.
 struct include_name {
@@ -70,4 +70,4 @@ struct inspected_file {
 bool inclusion_depends_on(std::span<const std::string> macros,
                           std::span<const inspected_file> files);
 
-} // namespace hearth::orchestrator
+} // namespace hearth::fingerprints

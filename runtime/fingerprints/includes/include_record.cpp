@@ -7,7 +7,7 @@
 #include <set>
 #include <sys/stat.h>
 
-namespace hearth::orchestrator {
+namespace hearth::fingerprints {
 namespace {
 
 constexpr std::string_view precompiled_suffix = ".gch";
@@ -277,4 +277,4 @@ std::optional<include_record> decode_include_record(std::string_view bytes) {
   return include_record{std::move(*files), std::move(*folders)};
 }
 
-} // namespace hearth::orchestrator
+} // namespace hearth::fingerprints

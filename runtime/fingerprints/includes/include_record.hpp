@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth::orchestrator {
+namespace hearth::fingerprints {
 
 /// The names that matter in one folder. While a folder's stamp is the same, no entry has come or
 /// gone, so its names need no look.
@@ -76,4 +76,4 @@ std::string encode(const include_record& record);
 /// Nothing when the bytes are no record.
 std::optional<include_record> decode_include_record(std::string_view bytes);
 
-} // namespace hearth::orchestrator
+} // namespace hearth::fingerprints

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace hearth::orchestrator {
+namespace hearth::fingerprints {
 namespace {
 
 constexpr std::size_t rule_bytes = 16 << 20;  // of the compiler's list of dependencies
@@ -348,4 +348,4 @@ bool include_scanner::is_own(const std::string& name) const {
                       });
 }
 
-} // namespace hearth::orchestrator
+} // namespace hearth::fingerprints

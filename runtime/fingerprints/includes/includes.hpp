@@ -33,7 +33,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth::orchestrator {
+namespace hearth::fingerprints {
 
 /// One file of a closure.
 struct source_file {
@@ -114,4 +114,4 @@ private:
   std::map<digest, std::unique_ptr<const source_text>> texts_;
 };
 
-} // namespace hearth::orchestrator
+} // namespace hearth::fingerprints

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <sys/utsname.h>
 
-namespace hearth {
+namespace hearth::fingerprints {
 namespace {
 
 using processor = std::map<std::string, std::string>;
@@ -111,4 +111,4 @@ const machine& this_machine() {
   return here;
 }
 
-} // namespace hearth
+} // namespace hearth::fingerprints

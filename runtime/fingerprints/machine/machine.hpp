@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace hearth::fingerprints {
 
 /// A machine's processors and system. Machines on which a compiler makes the same program of the
 /// same input are equal; so kernel release, host name, clock rates and the number of cores stay
@@ -35,4 +35,4 @@ machine machine_of(std::string_view cpuinfo, std::string architecture, std::stri
 /// features.
 const machine& this_machine();
 
-} // namespace hearth
+} // namespace hearth::fingerprints

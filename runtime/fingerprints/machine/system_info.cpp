@@ -10,7 +10,7 @@
 #include <iterator>
 #include <sys/utsname.h>
 
-namespace hearth {
+namespace hearth::fingerprints {
 namespace {
 
 namespace fs = std::filesystem;
@@ -55,7 +55,7 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
 key_field compilers_found() {
   key_field::map found;
   for (const char* name : compiler_names)
-    if (const auto path = find_program(name, search_path(), ""))
+    if (const auto path = os::find_program(name, os::search_path(), ""))
       if (const auto content = field_of_file(*path)) found.emplace(name, *content);
   return found;
 }
@@ -118,4 +118,4 @@ const digest& system_key() {
   return known;
 }
 
-} // namespace hearth
+} // namespace hearth::fingerprints

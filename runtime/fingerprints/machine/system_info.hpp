@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-namespace hearth {
+namespace hearth::fingerprints {
 
 /// A map of: `platform` ("Linux"), `machine` ("x86_64"), `os` ("debian 12"), `cpu` (a set of
 /// models), `isa` (a set of features), `compilers` (those found in PATH, by name, with their
@@ -20,4 +20,4 @@ const key_field& system_info();
 /// SHA-256 of the encoded `system_info()`, made once: as a part of keys.
 const digest& system_key();
 
-} // namespace hearth
+} // namespace hearth::fingerprints

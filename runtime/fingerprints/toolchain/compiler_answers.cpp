@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace hearth {
+namespace hearth::fingerprints {
 namespace {
 
 // What stands behind `prefix`, when `line` starts with it.
@@ -137,4 +137,4 @@ std::vector<std::string> read_own_rule(std::string_view rule) {
   return read_dependencies(rule).value_or(std::vector<std::string>{});
 }
 
-} // namespace hearth
+} // namespace hearth::fingerprints

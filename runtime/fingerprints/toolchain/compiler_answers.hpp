@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace hearth::fingerprints {
 
 /// What `-v` and `-print-search-dirs` of a GCC or Clang driver say; what is not said stays empty.
 struct driver_answers {
@@ -35,4 +35,4 @@ std::vector<std::string> split_path(std::string_view list);
 /// them, each once, in order. Empty when it is no such rule.
 std::vector<std::string> read_own_rule(std::string_view rule);
 
-} // namespace hearth
+} // namespace hearth::fingerprints

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace hearth::fingerprints {
 
 /// Remembers bytes by key. What it gives back is never believed: every reader checks that the bytes
 /// parse and that what they say still holds, so an implementation may lose, damage or refuse
@@ -20,4 +20,4 @@ public:
   virtual void save(std::string_view key, std::string_view bytes) = 0;
 };
 
-} // namespace hearth
+} // namespace hearth::fingerprints

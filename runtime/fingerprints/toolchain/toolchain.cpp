@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace hearth {
+namespace hearth::fingerprints {
 namespace {
 
 constexpr std::array<std::string_view, 8> keyed_names = {
@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 10> library_names = {
 constexpr std::size_t answer_bytes = 1 << 20;
 
 template <class Names>
-bool contains(const Names& names, std::string_view name) {
+bool contains_name(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -48,7 +48,7 @@ std::string_view value_of(std::string_view variable) {
 }
 
 std::string_view path_variable(const std::vector<std::string>& environment) {
-  const char* path = find_variable(environment, "PATH");
+  const char* path = os::find_variable(environment, "PATH");
   return path ? path : "";
 }
 
@@ -59,7 +59,7 @@ expected<std::string> find_in_path(const std::string& name, std::string_view pat
   // An empty PATH would be the current folder.
   if (path.empty())
     return fail(errc::program_not_found, "cannot run " + name + ": PATH is not set");
-  return find_program(name, path, directory);
+  return os::find_program(name, path, directory);
 }
 
 // Where PATH has a program; empty when nowhere, or without a PATH.
@@ -72,7 +72,7 @@ expected<std::string> find_compiler(const toolchain_request& request, std::strin
   if (name.empty()) return fail(errc::invalid_argument, "the plan names no compiler; name one");
   auto found = name.find('/') == std::string::npos
                    ? find_in_path(name, path, request.directory)
-                   : find_program(path_in(request.directory, name), path, "");
+                   : os::find_program(path_in(request.directory, name), path, "");
   if (!found) return fail(found.error().within("the plan's compiler"));
   return found;
 }
@@ -409,7 +409,7 @@ expected<void> check_flags(std::span<const std::string> flags) {
                        [&](auto word) { return flag.starts_with(word); });
   };
   for (const auto& flag : flags) {
-    if (contains(whole, flag) || starts(flag, prefixes))
+    if (contains_name(whole, flag) || starts(flag, prefixes))
       return fail(errc::invalid_argument,
                   "compiler flag " + flag + " changes what a run makes; leave it out");
     if (starts(flag, unkeyable))
@@ -423,7 +423,7 @@ std::vector<std::string> compiler_environment(std::span<const std::string> varia
   std::map<std::string, std::string> kept = {{"LC_ALL", "C"}, {"SOURCE_DATE_EPOCH", "0"}};
   for (const auto& variable : variables)
     if (const auto name = name_of(variable);
-        contains(keyed_names, name) || contains(passed_names, name))
+        contains_name(keyed_names, name) || contains_name(passed_names, name))
       kept.insert_or_assign(std::string(name), std::string(value_of(variable)));
   std::vector<std::string> environment;
   for (const auto& [name, text] : kept)
@@ -434,7 +434,7 @@ std::vector<std::string> compiler_environment(std::span<const std::string> varia
 std::vector<std::string> keyed_variables(std::span<const std::string> environment) {
   std::vector<std::string> keyed;
   for (const auto& variable : environment)
-    if (contains(keyed_names, name_of(variable))) keyed.push_back(variable);
+    if (contains_name(keyed_names, name_of(variable))) keyed.push_back(variable);
   return keyed;
 }
 
@@ -471,4 +471,4 @@ expected<toolchain> identify(const toolchain_request& request, file_view& files,
   return result;
 }
 
-} // namespace hearth
+} // namespace hearth::fingerprints

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace hearth::fingerprints {
 
 /// What a plan says of its compiler.
 struct toolchain_request {
@@ -92,4 +92,4 @@ std::vector<std::string> host_variables();
 expected<toolchain> identify(const toolchain_request& request, file_view& files,
                              actors::process_runner& runner, fact_memo& memo, std::stop_token stop);
 
-} // namespace hearth
+} // namespace hearth::fingerprints

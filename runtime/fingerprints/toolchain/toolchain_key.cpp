@@ -3,7 +3,7 @@
 #include "runtime/fingerprints/contents.hpp"
 #include "runtime/os/find_program.hpp"
 
-namespace hearth {
+namespace hearth::fingerprints {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,7 +28,7 @@ expected<key_field> tree_part(const source_tree& tree) {
 }
 
 expected<key_field> compiler_part(const std::string& name) {
-  const auto path = find_program(name, search_path(), "");
+  const auto path = os::find_program(name, os::search_path(), "");
   if (!path) return fail(path.error());
   return file_part(*path);
 }
@@ -75,4 +75,4 @@ void toolchain_key::clear() {
   known_.reset();
 }
 
-} // namespace hearth
+} // namespace hearth::fingerprints

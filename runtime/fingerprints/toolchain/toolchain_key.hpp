@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace hearth {
+namespace hearth::fingerprints {
 
 /// A tree of sources that is part of a toolchain.
 struct source_tree {
@@ -55,4 +55,4 @@ private:
   std::optional<digest> known_;
 };
 
-} // namespace hearth
+} // namespace hearth::fingerprints

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-namespace hearth {
+namespace hearth::os {
 namespace {
 
 // A spawned child gets its descriptors as 0, 1, 2, ...: what we hold has to be out of their way,
@@ -100,4 +100,4 @@ expected<void> write_all(int to, std::string_view bytes) {
   return {};
 }
 
-} // namespace hearth
+} // namespace hearth::os

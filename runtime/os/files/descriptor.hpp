@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace hearth {
+namespace hearth::os {
 
 class descriptor {
 public:
@@ -59,4 +59,4 @@ expected<std::string> read_to_end(int from, std::size_t limit);
 /// Writes all of `bytes`, from where the file stands. Errors: those of the system.
 expected<void> write_all(int to, std::string_view bytes);
 
-} // namespace hearth
+} // namespace hearth::os

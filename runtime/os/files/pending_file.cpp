@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace hearth {
+namespace hearth::os {
 namespace {
 
 namespace fs = std::filesystem;
@@ -123,4 +123,4 @@ expected<void> pending_file::commit_all(std::span<pending_file> files) {
   return fail(error_of_errno(work.why, "cannot write " + work.failed->target_.string()));
 }
 
-} // namespace hearth
+} // namespace hearth::os

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <sys/types.h>
 
-namespace hearth {
+namespace hearth::os {
 
 /// Where the file system can, it has no name until `name_it`: what is killed before leaves nothing.
 class pending_file {
@@ -44,4 +44,4 @@ private:
   bool is_named_;
 };
 
-} // namespace hearth
+} // namespace hearth::os

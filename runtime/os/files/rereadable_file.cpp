@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace hearth {
+namespace hearth::os {
 namespace {
 
 error cannot(const char* what, const std::string& name) {
@@ -66,9 +66,9 @@ expected<rereadable_file> rereadable_file::open(const std::string& path) {
   return rereadable_file(name, std::move(*kept), *size);
 }
 
-expected<std::size_t> rereadable_file::read(char* to, std::size_t most) {
+expected<std::size_t> rereadable_file::read(char* to, std::size_t max_bytes) {
   for (;;) {
-    const auto count = ::pread(file_.get(), to, most, static_cast<off_t>(position_));
+    const auto count = ::pread(file_.get(), to, max_bytes, static_cast<off_t>(position_));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail(cannot("read", name_));
     position_ += static_cast<std::uint64_t>(count);
@@ -76,4 +76,4 @@ expected<std::size_t> rereadable_file::read(char* to, std::size_t most) {
   }
 }
 
-} // namespace hearth
+} // namespace hearth::os

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace hearth {
+namespace hearth::os {
 
 class rereadable_file {
 public:
@@ -18,7 +18,7 @@ public:
   static expected<rereadable_file> open(const std::string& path);
 
   /// Up to `most` of the next bytes; 0 at the end.
-  expected<std::size_t> read(char* to, std::size_t most);
+  expected<std::size_t> read(char* to, std::size_t max_bytes);
   /// Begins anew.
   void rewind() noexcept { position_ = 0; }
   std::uint64_t size() const noexcept { return size_; }
@@ -36,4 +36,4 @@ private:
   std::uint64_t position_ = 0;
 };
 
-} // namespace hearth
+} // namespace hearth::os

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace hearth {
+namespace hearth::os {
 
 expected<storage::signing_keys> read_signing_keys(const std::filesystem::path& path) {
   constexpr std::uint64_t max_key_file_bytes = 1u << 20;
@@ -17,4 +17,4 @@ expected<storage::signing_keys> read_signing_keys(const std::filesystem::path& p
   return keys;
 }
 
-} // namespace hearth
+} // namespace hearth::os

@@ -6,9 +6,9 @@
 
 #include <filesystem>
 
-namespace hearth {
+namespace hearth::os {
 
 /// The keys of a file, at least one. Errors: those of reading; `malformed`, with file and line.
 expected<storage::signing_keys> read_signing_keys(const std::filesystem::path& path);
 
-} // namespace hearth
+} // namespace hearth::os

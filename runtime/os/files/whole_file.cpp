@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace hearth {
+namespace hearth::os {
 
-expected<std::string> read_whole_file(const std::filesystem::path& path, std::size_t most) {
+expected<std::string> read_whole_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return fail(cannot("open", path));
   struct stat status {};
@@ -28,9 +28,9 @@ expected<std::string> read_whole_file(const std::filesystem::path& path, std::si
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail(cannot("read", path));
     bytes.append(chunk.data(), static_cast<std::size_t>(count));
-    if (bytes.size() > most)
+    if (bytes.size() > max_bytes)
       return fail(errc::too_large,
-                  path.string() + " has more than " + std::to_string(most) + " bytes");
+                  path.string() + " has more than " + std::to_string(max_bytes) + " bytes");
   }
 }
 
@@ -42,4 +42,4 @@ expected<void> replace_whole_file(const std::filesystem::path& path, std::string
   return file->commit();
 }
 
-} // namespace hearth
+} // namespace hearth::os

@@ -32,13 +32,13 @@ void tell(supervisor_message::kind what, int number, bool stopped = false, bool 
 }
 
 // What ends a supervisor by itself becomes readable instead, and the end of a child with it.
-descriptor catch_signals() {
+os::descriptor catch_signals() {
   sigset_t caught;
   sigemptyset(&caught);
   for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT})
     sigaddset(&caught, number);
   ::sigprocmask(SIG_BLOCK, &caught, nullptr);
-  return descriptor{::signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK)};
+  return os::descriptor{::signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK)};
 }
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -49,11 +49,11 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-void limit(decltype(RLIMIT_AS) what, std::uint64_t most) {
-  if (most == 0) return;
+void limit(decltype(RLIMIT_AS) what, std::uint64_t max) {
+  if (max == 0) return;
   rlimit both{};
   ::getrlimit(what, &both);
-  both.rlim_cur = both.rlim_max = std::min<rlim_t>(most, both.rlim_max);
+  both.rlim_cur = both.rlim_max = std::min<rlim_t>(max, both.rlim_max);
   ::setrlimit(what, &both);
 }
 
@@ -125,8 +125,8 @@ bool wait_for_stop(pid_t program, int signals, int host) {
 }
 
 expected<job> read_job() {
-  const descriptor source{job_descriptor};
-  const auto bytes = read_to_end(source.get(), max_job_bytes);
+  const os::descriptor source{job_descriptor};
+  const auto bytes = os::read_to_end(source.get(), max_job_bytes);
   if (!bytes) return fail(bytes.error());
   auto asked = decode_job(*bytes);
   if (asked && asked->argv.empty()) return fail(errc::malformed, "a job without arguments");
@@ -135,7 +135,7 @@ expected<job> read_job() {
 
 int run(job& asked) {
   // None where the kernel is too old: then the end of the control socket has to do.
-  const auto host = make_process_handle(static_cast<pid_t>(asked.host));
+  const auto host = os::make_process_handle(static_cast<pid_t>(asked.host));
   const auto signals = catch_signals();
   if (!signals || ::getppid() != asked.host) return exit_bad_job;
   const auto child = start(asked);

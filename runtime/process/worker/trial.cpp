@@ -189,7 +189,7 @@ trial_result try_kernel(const trial_request& asked, const kernel& loaded, const 
 }
 
 trial_result serve(const reporter& report) {
-  const auto bytes = read_to_end(STDIN_FILENO, max_request_bytes);
+  const auto bytes = os::read_to_end(STDIN_FILENO, max_request_bytes);
   const auto asked = bytes ? decode_trial_request(*bytes) : fail(bytes.error());
   if (!asked) return unfit(asked.error().text());
   if (!(asked->tolerance >= 0)) return unfit("a tolerance below zero");

@@ -48,7 +48,7 @@ void random_run::inject_fault() {
   if (!process.is_running()) return revive(host, process);
   if (choice < 4) return kill(host, process);
   if (choice < 8) return stall(process);
-  if (choice < 12) return spoil_disk(host, process);
+  if (choice < 12) return damage_disk(host, process);
   if (choice < 14) return restart(host, process);
   if (choice < 16) return flush(host, process);
   if (choice < 17) return lose_power(host);
@@ -87,7 +87,7 @@ void random_run::stall(const simulated_process& process) {
   world_.system().stall(some[random_.below(some.size())], until);
 }
 
-void random_run::spoil_disk(host_state& host, simulated_process& process) {
+void random_run::damage_disk(host_state& host, simulated_process& process) {
   if (host.faulty.contains(process.name())) return heal(host, process);
   const std::array<disk_call, 6> calls{disk_call::write, disk_call::allocate, disk_call::open,
                                        disk_call::read,  disk_call::map,      disk_call::rename};

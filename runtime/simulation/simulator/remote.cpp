@@ -62,14 +62,14 @@ bool random_run::may_be_foreign(const worker_state& worker, std::size_t k, momen
 
 void random_run::trouble_remote() {
   if (remote_has_trouble_) return end_trouble();
-  if (random_.one_in(3)) return spoil_remote();
+  if (random_.one_in(3)) return damage_remote();
   remote_has_trouble_ = true;
   world_.system().note("the server is in trouble");
   world_.remote(server).behave(any_behavior(random_));
 }
 
 // A flipped byte, or all is gone, leases as well.
-void random_run::spoil_remote() {
+void random_run::damage_remote() {
   auto& redis = world_.remote(server);
   const auto names = redis.names();
   if (names.empty() || random_.one_in(4)) {
@@ -120,7 +120,7 @@ void random_run::let_remote_recover() {
         return one.second->figure(actor_kind::remote, std::nullopt, of).value_or(0);
       };
       return figure("closed") == 1 && figure("waiting") + figure("in_flight") == 0 &&
-             figure("outstanding") == 0;
+             figure("open_commands") == 0;
     });
   };
   while (!has_recovered() && now() < max_steps)

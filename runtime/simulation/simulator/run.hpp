@@ -147,7 +147,7 @@ private:
   void kill(host_state& host, simulated_process& process);
   void restart(host_state& host, simulated_process& process);
   void stall(const simulated_process& process);
-  void spoil_disk(host_state& host, simulated_process& process);
+  void damage_disk(host_state& host, simulated_process& process);
   void heal(host_state& host, simulated_process& process);
   void flush(host_state& host, simulated_process& process);
   void lose_power(host_state& host);
@@ -157,7 +157,7 @@ private:
   bool may_be_foreign(const worker_state& worker, std::size_t k, moment begun,
                       std::string_view bytes);
   void trouble_remote();
-  void spoil_remote();
+  void damage_remote();
   void end_trouble();
   void check_remote();
   void let_remote_recover();

@@ -36,7 +36,7 @@ expected<void> active_segment::open() {
   if (const int stated = files_.system.status(file_->get(), about); stated < 0)
     return fail(system_error(-stated, "read", files_.path_of_segment(end.segment)));
   const auto size = static_cast<std::uint64_t>(about.st_size);
-  if (size < end.offset) { // the file was cut: what were appended could not be read
+  if (size < end.offset) { // the file was cut: readers could not read an appended record
     file_.reset();
     return begin_next();
   }
@@ -150,7 +150,7 @@ expected<void> active_segment::begin_next() {
   if (!made) return fail(made.error());
   const auto left = files_.tail();
   if (file_ && segment_ == left.segment) {
-    // Its records end where the file does. Nobody reads above the tail.
+    // Its records end where the file ends. No reader reads above the tail.
     files_.system.resize(file_->get(), left.offset);
     unfinished_.add_left(left, std::move(file_));
   }

@@ -1,8 +1,8 @@
-// The segment that is appended to: opened, given blocks, left for the next one; and the writing of
-// a batch of records at its tail.
+// The active segment, which the shard appends to: opens it, allocates its blocks, writes batches of
+// records at its tail, and moves on to the next segment.
 //
 // Owner: a shard. Only the holder of the shard's lock uses it. Another process may have appended,
-// or begun the next segment, since this one last held the lock: `open` comes first.
+// or begun the next segment, since this one last held the lock: the caller calls `open` first.
 #pragma once
 
 #include "messages/error.hpp"
@@ -16,10 +16,10 @@
 
 namespace hearth::storage::disk {
 
-/// What became of a batch.
+/// The result of writing a batch.
 struct append_result {
   std::size_t complete = 0; ///< records that are written and published
-  error why{};              ///< why not all of them are
+  error why{};              ///< the error when not all of them are
 };
 
 class active_segment {
@@ -35,23 +35,23 @@ public:
   expected<void> open();
   /// Writes and publishes a batch that was planned for the tail, after `open`.
   append_result append(append_batch& work);
-  /// Says that what is torn between `start` and the tail was never acknowledged, so that it is not
-  /// taken for damage later. False when there is no room for it.
+  /// Appends a record that marks the torn bytes between `start` and the tail as never acknowledged,
+  /// so that they do not count as damage later. False when there is no room for the record.
   bool append_hole(location start);
 
-  /// Begins the next segment. False: it does not fit into the budget. When no further one fits, an
-  /// eviction is due.
+  /// Begins the next segment. False: it does not fit into the budget. Requests an eviction when no
+  /// further segment fits.
   expected<bool> roll();
-  /// Begins the next segment, whatever the budget.
+  /// Begins the next segment without regard to the budget.
   expected<void> begin_next();
-  /// A number that no segment ever had.
+  /// Allocates a number that no segment ever had.
   expected<std::uint64_t> take_number();
 
   /// The file of this segment; null: this process does not append to it.
   std::shared_ptr<file> file_of(std::uint64_t segment) const {
     return segment == segment_ ? file_ : nullptr;
   }
-  /// Forgets the file that is open: the head was made anew.
+  /// Closes the open file, after the head was rebuilt.
   void close() noexcept { file_.reset(); }
 
 private:
@@ -64,8 +64,8 @@ private:
   index_writer& index_;
   unfinished_segments& unfinished_;
   std::shared_ptr<file> file_;  // shared with a flush that is syncing it
-  std::uint64_t segment_ = 0;   // of file_
-  std::uint64_t allocated_ = 0; // bytes of it that have blocks
+  std::uint64_t segment_ = 0;   // number of the segment in file_
+  std::uint64_t allocated_ = 0; // bytes of the file that have blocks
 };
 
 } // namespace hearth::storage::disk

@@ -17,8 +17,8 @@ std::uint64_t grown(std::uint64_t buckets) noexcept {
 
 } // namespace
 
-// Whether the index is nearly empty though both buckets of a key are full: keys were made to
-// collide, and a larger index would be emptier still.
+// Whether the index is nearly empty although both buckets of a key are full: then keys were made to
+// collide, and a larger index would not help.
 bool index_growth::is_flooded() const noexcept {
   const auto* index = files_.index.newest();
   return live_slots(*index) < index->slots() / 8;
@@ -45,7 +45,8 @@ void index_growth::drop_oldest_of(std::uint64_t hash) {
   files_.counts.add(counter::evicted);
 }
 
-// Old and new index take disk at once for a moment: the budget may be passed by one segment.
+// The old and the new index use disk space at the same time: the shard may exceed the budget by one
+// segment meanwhile.
 bool index_growth::has_room_to_grow() const noexcept {
   const auto* index = files_.index.newest();
   const auto bytes = grown(index->buckets()) * slots_per_bucket * sizeof(slot);
@@ -89,8 +90,8 @@ void index_growth::shrink() {
   if (index && buckets_for(live) * 2 < index->buckets()) (void)resize(buckets_for(live));
 }
 
-// Puts the slots of a segment's records into another index. The records are those that this process
-// remembers, if it wrote the whole segment, else they are read. Adds up the bytes of live records.
+// Puts the slots of a segment's records into another index. It uses the records that this process
+// remembers if it wrote the whole segment, and else reads them. Adds up the bytes of live records.
 // Returns 0 or an errno.
 int index_growth::move_slots(const index_table& from, const index_table& to, std::uint64_t segment,
                              std::uint64_t& live) const {

@@ -1,4 +1,4 @@
-// What happens when both buckets of a key are full: the index grows, or one entry goes.
+// Makes room when both buckets of a key are full: the index grows, or one entry is dropped.
 //
 // Owner: a shard. Only the holder of the shard's lock uses it.
 #pragma once
@@ -14,7 +14,7 @@ namespace hearth::storage::disk {
 
 class index_growth {
 public:
-  /// `written`: what this process appended, which need not be read again.
+  /// `written`: the records that this process appended, which need not be read again.
   index_growth(shard_files& files, const disk_budget& space, index_writer& index,
                const written_records& written) noexcept
       : files_(files)
@@ -24,9 +24,10 @@ public:
 
   /// Makes a slot for this hash. False: a larger index does not fit into the budget.
   expected<bool> make_slot(std::uint64_t hash);
-  /// A free slot for this hash, made if there is none, whatever the budget. Null: there is none.
+  /// Returns a free slot for this hash, and makes one if needed, without regard to the budget.
+  /// Null: no slot could be made.
   expected<slot*> claim_or_make(std::uint64_t hash);
-  /// Makes a smaller index after much was evicted. It only saves disk: errors do no harm.
+  /// Makes a smaller index after a large eviction. It only saves disk space: an error is ignored.
   void shrink();
 
 private:

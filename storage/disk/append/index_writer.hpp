@@ -1,5 +1,5 @@
-// Changes to the slots of the current index: which one a key has or gets, and the moment in which
-// new records become visible.
+// Changes the slots of the current index: finds or claims the slot of a key, and makes new records
+// visible.
 //
 // Owner: a shard. Only the holder of the shard's lock uses it.
 #pragma once
@@ -13,12 +13,12 @@
 
 namespace hearth::storage::disk {
 
-/// What a writer finds of a key.
+/// What a writer finds for a key.
 struct found_entry {
-  slot* where = nullptr;  ///< of the key's entry; null: there is none
-  std::uint64_t word = 0; ///< what the slot held
+  slot* where = nullptr;  ///< slot of the key's entry; null: the key has no entry
+  std::uint64_t word = 0; ///< the slot's value
   record_header header{};
-  int error = 0; ///< errno; not 0: a record could not be read, so that nothing is known
+  int error = 0; ///< errno; not 0: a record could not be read, so the entry is unknown
 
   bool is_live(std::int64_t now_ms) const noexcept {
     return where && !is_expired(header.expires_unix_ms, now_ms);
@@ -36,23 +36,23 @@ public:
   found_entry find(const entry_key& key) noexcept;
   /// A free slot for a new entry, not one of `taken`. Null: both buckets of the hash are full.
   slot* claim(const word_set& taken, std::uint64_t hash) noexcept;
-  /// Stores the slots of records that were written, then what the head says of the index, and moves
-  /// the epoch if an entry was replaced.
+  /// Stores the slots of the written records, then the head's words about the index, and moves the
+  /// epoch if an entry was replaced.
   void publish(std::span<const planned_record> items) noexcept;
-  /// Called before a key is written or erased that has no entry: moves the epoch if the memory of
-  /// another process may hold one that was dropped.
+  /// Called before a write or erase of a key without an entry: moves the epoch if another process's
+  /// memory may hold an entry that was dropped.
   void outdate_dropped() noexcept {
     const auto holder = head_.get(head_word::dropped);
     if (holder != nobody_holds_dropped && holder != files_.opening_id) outdate_dropped_elsewhere();
   }
-  /// How often this process moved the epoch by writing.
+  /// The number of times that this process moved the epoch by writing.
   std::uint64_t epoch_moves() const noexcept { return epoch_moves_; }
 
 private:
   void outdate_dropped_elsewhere() noexcept;
 
   shard_files& files_;
-  head_page head_; // of the files, as are the generations
+  head_page head_; // of files_, as is generations_
   index_generations& generations_;
   entry_reader& entries_;
   std::uint64_t epoch_moves_ = 0;

@@ -1,6 +1,6 @@
-// The segments that this process wrote and that still need something: a sync, or the table that
-// ends them. Their files stay open until they are synced, since the system tells an error to those
-// that had the file open.
+// The segments that this process wrote and that still need a sync or a table at their end. Their
+// files stay open until they are synced, since the system reports a write error to the descriptors
+// that were open.
 //
 // Owner: a shard. Only the holder of the shard's lock uses it.
 #pragma once
@@ -19,13 +19,13 @@ namespace hearth::storage::disk {
 class unfinished_segments {
 public:
   using open_files = std::map<std::uint64_t, std::shared_ptr<file>>;
-  /// A segment and the lines of its table, as far as they are known.
+  /// A segment and the lines of its table, if they are known.
   using table_to_write = std::pair<std::uint64_t, std::vector<table_entry>>;
 
-  /// What this process appended to segments that have no table yet.
+  /// The records that this process appended to segments without a table.
   written_records written;
 
-  /// The active segment was left at `end` for the next one.
+  /// The active segment ends at `end`; another segment is active now.
   void add_left(location end, std::shared_ptr<file> opened);
   /// A large value's segment is complete. It gets no table.
   void add_large(std::uint64_t segment, file opened);
@@ -34,9 +34,9 @@ public:
   /// These segments were synced.
   void forget_synced(const open_files& synced, std::uint64_t active);
 
-  /// Files that are not synced, by segment.
+  /// Unsynced files, by segment.
   const open_files& unsynced() const noexcept { return unsynced_; }
-  /// Hands over the segments that need a table.
+  /// Removes and returns the segments that need a table.
   std::vector<table_to_write> take_untabled();
 
 private:

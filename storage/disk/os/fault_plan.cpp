@@ -60,10 +60,10 @@ std::size_t fault_plan::write_limit() const {
   return write_limit_;
 }
 
-iovec shortened(const iovec* parts, int count, std::size_t most) noexcept {
+iovec shortened(const iovec* parts, int count, std::size_t max_bytes) noexcept {
   while (parts->iov_len == 0 && --count > 0)
     ++parts;
-  return {parts->iov_base, std::min(parts->iov_len, most)};
+  return {parts->iov_base, std::min(parts->iov_len, max_bytes)};
 }
 
 } // namespace hearth::storage

@@ -60,6 +60,6 @@ private:
 };
 
 /// The first part of a write that has any bytes, `most` of them at most.
-iovec shortened(const iovec* parts, int count, std::size_t most) noexcept;
+iovec shortened(const iovec* parts, int count, std::size_t max_bytes) noexcept;
 
 } // namespace hearth::storage

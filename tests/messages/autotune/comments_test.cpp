@@ -54,7 +54,7 @@ TEST_CASE("raw strings end with their delimiter alone") {
   CHECK(cpp("p = R\"(open // y") == "p = R\"(open // y");
 }
 
-TEST_CASE("a language has its comments, and one that nobody knows has none") {
+TEST_CASE("comments are removed by language, and an unknown language has none") {
   CHECK(comment_syntax_of("python") == comment_syntax::hash);
   CHECK(comment_syntax_of(".toml") == comment_syntax::hash);
   CHECK(comment_syntax_of("cuda") == comment_syntax::slashes);

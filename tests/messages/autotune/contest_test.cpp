@@ -67,7 +67,7 @@ TEST_CASE("a contest that stays close ends") {
   CHECK(rounds.winner() == 0);
 }
 
-TEST_CASE("who cannot be measured drops out, and a contest of nobody has no winner") {
+TEST_CASE("an unmeasurable candidate drops out, and an empty contest has no winner") {
   auto rounds = of({3, 5});
   CHECK(rounds.next_round() == std::vector<std::size_t>{3, 5});
   rounds.drop(3);

@@ -1,4 +1,4 @@
-// Where settings come from, and the store's place among them (semantics A7).
+// Where settings come from, and the store's place among them.
 #include "runtime/cli/settings/settings.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -33,7 +33,7 @@ struct places {
 
 } // namespace
 
-TEST_CASE("A7: the store's place is the option's, the variable's, the file's, XDG's or HOME's") {
+TEST_CASE("the store's place is the option's, the variable's, the file's, XDG's or HOME's") {
   places at;
   CHECK(at.store() == "/home/u/.cache/hearth");
   at.variables["XDG_CACHE_HOME"] = "/xdg";
@@ -46,7 +46,7 @@ TEST_CASE("A7: the store's place is the option's, the variable's, the file's, XD
   CHECK(at.store() == "/option");
 }
 
-TEST_CASE("A7: a variable that is empty or no absolute path says nothing") {
+TEST_CASE("a variable that is empty or no absolute path says nothing") {
   places at;
   at.variables["XDG_CACHE_HOME"] = "relative";
   at.variables["HEARTH_STORE"] = "";
@@ -55,7 +55,7 @@ TEST_CASE("A7: a variable that is empty or no absolute path says nothing") {
   CHECK(at.store() == "/home/u/.cache/hearth");
 }
 
-TEST_CASE("A7: without any place the error says how to give one") {
+TEST_CASE("without any place the error says how to give one") {
   places at;
   at.variables.clear();
   const auto none = at.resolved();
@@ -64,7 +64,7 @@ TEST_CASE("A7: without any place the error says how to give one") {
   CHECK(none.error().text().find("HEARTH_STORE") != std::string::npos);
 }
 
-TEST_CASE("an option beats a variable, a variable the file; errors name the place") {
+TEST_CASE("an option beats a variable, a variable the file, and errors name the place") {
   places at;
   at.file("# settings\njobs = 3\ndisk_budget = \"2GiB\"\n");
   CHECK(at.resolved()->jobs == 3);

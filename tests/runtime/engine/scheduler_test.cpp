@@ -17,6 +17,7 @@
 namespace scheduler_test {
 
 using namespace hearth;
+using namespace hearth::engine;
 
 namespace {
 

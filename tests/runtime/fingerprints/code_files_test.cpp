@@ -1,4 +1,4 @@
-// semantics B4, B5: names of code by its hash, and files that nobody sees in part.
+// Names of code by its hash, and files that are replaced atomically.
 #include "runtime/fingerprints/code_files.hpp"
 
 #include "tests/support/files.hpp"
@@ -15,6 +15,7 @@
 namespace code_files_test {
 
 using namespace hearth;
+using namespace hearth::fingerprints;
 using namespace hearth::test;
 namespace fs = std::filesystem;
 
@@ -30,12 +31,12 @@ std::size_t files_below(const fs::path& folder) {
 } // namespace
 
 // The digests without `extra` are Inductor's, computed with Python's hashlib and base64.
-TEST_CASE("B4: code is named as Inductor names it") {
+TEST_CASE("code is named as Inductor names it") {
   CHECK(code_hash("") == "c4oymiquy7qobjgx36tejs35zeqt24qpemsnzgtfeswmrw6csxbk");
   CHECK(code_hash("def f(): pass") == "chryoa2axm7p5g4vv7wjhswrcybyjg7numzy4vriubo54l75fkkz");
 }
 
-TEST_CASE("B4: code and extra are never ambiguous") {
+TEST_CASE("code and extra are never ambiguous") {
   std::set<std::string> names;
   for (const auto& [code, extra] : std::vector<std::pair<std::string, std::string>>{
            {"a||b", ""}, {"a", "b"}, {"a||", "b"}, {"a", "||b"}, {"", "a||b"}, {"ab", ""}})
@@ -43,7 +44,7 @@ TEST_CASE("B4: code and extra are never ambiguous") {
   CHECK(code_hash("a", "b").size() == 53);
 }
 
-TEST_CASE("B4: binaries are named by their bytes and an unknown type is an error") {
+TEST_CASE("binaries are named by their bytes and an unknown type is an error") {
   const std::string binary("\x7f\0elf", 5);
   CHECK(content_hash(binary, "cubin") == code_hash(binary));
   CHECK(content_hash(binary, "hsaco", "extra") == code_hash(binary));
@@ -54,7 +55,7 @@ TEST_CASE("B4: binaries are named by their bytes and an unknown type is an error
                                        "cubin, hsaco, ptx and spv are");
 }
 
-TEST_CASE("B4: a path is made of the key and never leads elsewhere") {
+TEST_CASE("a path is made of the key and never leads elsewhere") {
   CHECK(*code_path("/c", "cabcd", "py") == "/c/ab/cabcd.py");
   CHECK(*code_path("/c", "cabcd", "py", "triton") == "/c/triton/cabcd.py");
   CHECK(*code_path("/c", "cabcd", "py", "/elsewhere") == "/elsewhere/cabcd.py");
@@ -63,7 +64,7 @@ TEST_CASE("B4: a path is made of the key and never leads elsewhere") {
   CHECK_FALSE(code_path("/c", "cabc", "py/../x"));
 }
 
-TEST_CASE("B5: content is hashed without the blanks around it and written as it is") {
+TEST_CASE("content is hashed without the blanks around it and written as it is") {
   const temporary_directory directory;
   const auto first = write_code(directory.path(), "  x = 1\n", "py");
   REQUIRE(first);
@@ -80,7 +81,7 @@ TEST_CASE("B5: content is hashed without the blanks around it and written as it 
   CHECK(binary->key == code_hash(" \0 "));
 }
 
-TEST_CASE("B5: many processes and threads write one file and nobody sees a part of it") {
+TEST_CASE("many processes and threads write one file and nobody sees a part of it") {
   const temporary_directory directory;
   const std::string content(1 << 16, 'x');
   const auto path = directory / "deep" / "er" / "file";
@@ -112,7 +113,7 @@ TEST_CASE("B5: many processes and threads write one file and nobody sees a part 
   CHECK(files_below(directory.path()) == 1);
 }
 
-TEST_CASE("B5: a write that fails leaves nothing behind") {
+TEST_CASE("a write that fails leaves nothing behind") {
   const temporary_directory directory;
   fs::create_directories(directory / "taken");
   CHECK_FALSE(write_atomic(directory / "taken", "x")); // a folder is in the way

@@ -5,6 +5,7 @@
 namespace kept_details_test {
 
 using namespace hearth;
+using namespace hearth::fingerprints;
 namespace {
 
 key_field details_of(int tile) {

@@ -1,4 +1,4 @@
-// A cache asked by a host's actor (semantics A5).
+// Requests to a cache by a host's actor.
 #include "runtime/handle/actor_form.hpp"
 #include "tests/support/runtimes.hpp"
 
@@ -37,7 +37,7 @@ caf::behavior lease_keeper(caf::event_based_actor* self, const key_address& at,
 
 } // namespace
 
-TEST_CASE_FIXTURE(fixture, "A5: an actor asks with requests that have deadlines") {
+TEST_CASE_FIXTURE(fixture, "an actor asks with requests that have deadlines") {
   caf::scoped_actor self{host};
   const auto at = address(cache, "k").value();
   const auto ask = [&]<class T>(T result, auto... parts) {
@@ -60,7 +60,7 @@ TEST_CASE_FIXTURE(fixture, "A5: an actor asks with requests that have deadlines"
   CHECK(cache.get("k")->value.payload() == "made");
 }
 
-TEST_CASE_FIXTURE(fixture, "A5: a request that is not answered in time is a timeout of ours") {
+TEST_CASE_FIXTURE(fixture, "a request that is not answered in time is a timeout of ours") {
   caf::scoped_actor self{host};
   const auto at = address(cache, "k").value();
   std::promise<lease_id> has_it;

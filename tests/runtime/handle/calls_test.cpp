@@ -138,7 +138,7 @@ TEST_CASE("a call that was called off before it began is cancelled in every form
   CHECK_FALSE(cache.get("k")->hit());
 }
 
-TEST_CASE("a wait for somebody else's compile is called off from another thread") {
+TEST_CASE("a wait for another caller's compile is cancelled from another thread") {
   runtime rt(in_memory());
   const auto cache = rt.open("c").value();
   slow_compile slow(cache, "k");

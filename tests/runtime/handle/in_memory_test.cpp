@@ -1,4 +1,4 @@
-// Caches in memory alone and their loaders (semantics A2, A3, A4).
+// Caches in memory alone and their loaders.
 #include "runtime/handle/in_memory.hpp"
 #include "runtime/handle/typed_cache.hpp"
 #include "storage/text/plain_entries.hpp"
@@ -50,7 +50,7 @@ struct files {
 
 } // namespace
 
-TEST_CASE("A2: memory alone inserts once, replaces by put, erases, and stays within its budget") {
+TEST_CASE("memory alone inserts once, replaces by put, erases, and stays within its budget") {
   auto settings = in_memory();
   settings.memory_budget_bytes = 1u << 20;
   settings.memory_shards = 2;
@@ -71,19 +71,27 @@ TEST_CASE("A2: memory alone inserts once, replaces by put, erases, and stays wit
   CHECK(stats.entries > 100);
 }
 
-TEST_CASE("A3: a variable that is missing or empty is an empty cache") {
+TEST_CASE("a variable that is missing or empty is an empty cache") {
   runtime rt(in_memory());
   ::unsetenv(variable::name);
   const auto missing = from_env_var(rt, "a", variable::name);
   REQUIRE(missing);
   CHECK_FALSE(missing->get("k")->hit());
+  const temporary_directory directory;
+  const auto text = [&](const expected<cache>& loaded) {
+    REQUIRE(loaded);
+    CHECK(to_file_path(*loaded, directory / "copy"));
+    return file_text(directory / "copy");
+  };
+  const std::string map_of_nothing = "\x80";
+  CHECK(text(missing) == map_of_nothing);
   const variable empty("");
-  CHECK(from_env_var(rt, "b", variable::name));
+  CHECK(text(from_env_var(rt, "b", variable::name)) == map_of_nothing);
   const variable blank(" ; \n;");
-  CHECK(from_env_var(rt, "c", variable::name));
+  CHECK(text(from_env_var(rt, "c", variable::name)) == map_of_nothing);
 }
 
-TEST_CASE("A3: a cache comes from an environment variable") {
+TEST_CASE("a cache comes from an environment variable") {
   runtime rt(in_memory());
   const variable set(" " + text_of({{key("name"), value{7}}, {key::integer(1), value{}}}) + " ;");
   const auto opened = from_env_var(rt, "a", variable::name);
@@ -97,7 +105,7 @@ TEST_CASE("A3: a cache comes from an environment variable") {
   CHECK(*values.insert("name", value{8}) == insert_outcome::exists);
 }
 
-TEST_CASE("A3: an error names the variable and the pair, and loads nothing") {
+TEST_CASE("an error names the variable and the pair, and loads nothing") {
   runtime rt(in_memory());
   const auto good = text_of({{key("first"), value{1}}});
   const variable set(good + ";no comma");
@@ -109,7 +117,7 @@ TEST_CASE("A3: an error names the variable and the pair, and loads nothing") {
   CHECK_FALSE(cache.get("first")->hit());
 }
 
-TEST_CASE("A3: a key that the cache holds with another value is an error and loads nothing") {
+TEST_CASE("a key that the cache holds with another value is an error and loads nothing") {
   runtime rt(in_memory());
   const variable before(text_of({{key("k"), value{1}}}));
   const auto opened = from_env_var(rt, "a", variable::name).value();
@@ -125,7 +133,7 @@ TEST_CASE("A3: a key that the cache holds with another value is an error and loa
   CHECK(opened.get("new")->hit());
 }
 
-TEST_CASE("A3: what does not fit the memory budget is an error and loads nothing") {
+TEST_CASE("what does not fit the memory budget is an error and loads nothing") {
   auto settings = in_memory();
   settings.memory_budget_bytes = 128u << 10;
   settings.memory_shards = 1;
@@ -146,7 +154,7 @@ TEST_CASE("A3: what does not fit the memory budget is an error and loads nothing
     CHECK_FALSE(cache.get(key::integer(i))->hit());
 }
 
-TEST_CASE_FIXTURE(files, "A4: a cache goes to a file and comes back") {
+TEST_CASE_FIXTURE(files, "a cache goes to a file and comes back") {
   const auto cache = rt.open("a", {.disk = false, .remote = false}).value();
   const value_cache values(cache);
   CHECK(values.insert(key::tuple({"op", key::integer(3)}), value{value::map{{"ms", 1.5}}}));
@@ -162,12 +170,16 @@ TEST_CASE_FIXTURE(files, "A4: a cache goes to a file and comes back") {
   CHECK(file_text(path) == file_text(directory / "copy"));
 }
 
-TEST_CASE_FIXTURE(files, "A4: a missing file is an empty cache") {
-  CHECK(from_file_path(rt, "a", directory / "missing"));
-  CHECK(from_file_path(rt, "a", directory / "no folder" / "missing"));
+TEST_CASE_FIXTURE(files, "a missing file is an empty cache") {
+  for (const auto& missing : {directory / "missing", directory / "no folder" / "missing"}) {
+    const auto loaded = from_file_path(rt, "a", missing);
+    REQUIRE(loaded);
+    CHECK(to_file_path(*loaded, directory / "copy"));
+    CHECK(file_text(directory / "copy") == "\x80"); // a map of nothing
+  }
 }
 
-TEST_CASE_FIXTURE(files, "A4: every malformed file is the typed error that names it") {
+TEST_CASE_FIXTURE(files, "every malformed file is the typed error that names it") {
   const std::string cases[] = {"",
                                "\x81",
                                "text",
@@ -197,7 +209,7 @@ TEST_CASE_FIXTURE(files, "A4 defect: an empty file is the typed error and nothin
   CHECK_FALSE(rt.open("a", {.disk = false, .remote = false})->get("a")->hit());
 }
 
-TEST_CASE_FIXTURE(files, "A4: a file that cannot be written stays as it was and nothing is left") {
+TEST_CASE_FIXTURE(files, "a file that cannot be written stays as it was and nothing is left") {
   const auto cache = rt.open("a", {.disk = false, .remote = false}).value();
   const auto path = write("before");
   CHECK(cache.insert("raw", artifact::make("\xc1 no msgpack")));
@@ -217,7 +229,7 @@ TEST_CASE_FIXTURE(files, "A4: a file that cannot be written stays as it was and 
   CHECK(count() == 2);
 }
 
-TEST_CASE_FIXTURE(on_disk, "A4: a cache with other tiers is not written as a map") {
+TEST_CASE_FIXTURE(on_disk, "a cache with other tiers is not written as a map") {
   runtime rt(settings());
   CHECK(to_file_path(*rt.open("c"), directory / "f").error().code() == errc::invalid_argument);
 }

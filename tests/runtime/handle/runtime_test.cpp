@@ -153,7 +153,7 @@ TEST_CASE("a compile callback may use the cache and a cycle of leases is an erro
   CHECK(cycles == 1);
 }
 
-TEST_CASE("waiting for somebody else's compile ends at the deadline") {
+TEST_CASE("waiting for another caller's compile ends at the deadline") {
   runtime rt(in_memory());
   const auto cache = rt.open("c").value();
   std::promise<void> started;
@@ -205,6 +205,7 @@ TEST_CASE("after shutdown handles answer closed and hits still serve") {
   CHECK(cache.insert("k", artifact::make("v")));
   rt->shutdown();
   rt->shutdown();
+  CHECK(cache.get("k")->value.payload() == "v");
   CHECK(cache.insert("x", artifact::make("v")).error().code() == errc::closed);
   CHECK(cache.get_or_compile("x", [] { return artifact::make("v"); }).error().code() ==
         errc::closed);

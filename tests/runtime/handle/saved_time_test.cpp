@@ -134,7 +134,7 @@ TEST_CASE_FIXTURE(on_disk, "a hit on disk tells it, in another process's time, t
   CHECK(cache.time_saved() == 2 * found.time_saved());
 }
 
-TEST_CASE("the compile itself, and the wait for somebody else's, save nothing") {
+TEST_CASE("the compile itself, and the wait for another caller's, save nothing") {
   runtime rt(in_memory());
   ledger hits;
   const auto cache = rt.open("c", hits.options()).value();

@@ -7,11 +7,13 @@
 #include <atomic>
 #include <barrier>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace shutdown_race_test {
@@ -87,11 +89,14 @@ TEST_CASE_FIXTURE(on_disk, "statistics and metrics while the runtime shuts down 
   runtime rt(settings());
   const auto cache = rt.open("c").value();
   const auto value = artifact::make("v");
+  std::uint64_t disk_misses = 0; // the thread's that asks for statistics
   const auto errors = errors_at_shutdown(
       rt, {[&](int i) { return failure_of(cache.insert(key::integer(i), value)); },
-           [&](int) {
-             static_cast<void>(rt.stats());
-             return std::nullopt;
+           [&](int i) { return failure_of(cache.get(key::integer(-1 - i))); },
+           [&](int) -> std::optional<error> {
+             const auto before = std::exchange(disk_misses, rt.stats().disk.misses);
+             if (disk_misses >= before) return std::nullopt;
+             return error{errc::internal, "the statistics went back"};
            },
            [&](int) { return failure_of(rt.metrics()); },
            [&](int i) {
@@ -99,6 +104,9 @@ TEST_CASE_FIXTURE(on_disk, "statistics and metrics while the runtime shuts down 
              return failure_of(rt.open("c" + std::to_string(i), {.sign = true}));
            }});
   CHECK(errors == std::vector<std::string>());
+  CHECK(disk_misses >= calls_before);
+  CHECK(rt.stats().disk.misses >= disk_misses); // what is still known
+  CHECK(rt.metrics().error().code() == errc::closed);
 }
 
 TEST_CASE("several threads may shut the runtime down at once") {

@@ -1,4 +1,4 @@
-// Caches of C++ values (semantics A1).
+// Caches of C++ values.
 #include "runtime/handle/typed_cache.hpp"
 #include "tests/support/runtimes.hpp"
 
@@ -101,7 +101,7 @@ TEST_CASE_FIXTURE(fixture, "hostile bytes are an error and believed no length") 
   }
 }
 
-TEST_CASE_FIXTURE(fixture, "A1: keys are str, int, bin and tuples of keys, and nothing else") {
+TEST_CASE_FIXTURE(fixture, "keys are str, int, bin and tuples of keys, and nothing else") {
   const typed_cache<std::tuple<std::string, std::int64_t, std::tuple<int>>, int> tuples(under);
   CHECK(tuples.insert({"a", -1, {7}}, 1));
   CHECK(under.get(key::tuple({"a", key::integer(-1), key::tuple({key::integer(7)})}))->hit());
@@ -119,7 +119,7 @@ TEST_CASE_FIXTURE(fixture, "A1: keys are str, int, bin and tuples of keys, and n
   CHECK(nils.erase(std::nullopt).error().code() == errc::invalid_key);
 }
 
-TEST_CASE_FIXTURE(fixture, "A1: integers outside 64 bits are an error as key and as value") {
+TEST_CASE_FIXTURE(fixture, "integers outside 64 bits are an error as key and as value") {
   const typed_cache<std::uint64_t, int> by_number(under);
   CHECK(by_number.insert(std::uint64_t{1} << 62, 1));
   CHECK(by_number.insert(~std::uint64_t{0}, 1).error().code() == errc::invalid_key);
@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(fixture, "A1: integers outside 64 bits are an error as key and
   CHECK_FALSE(narrow.get("big"));
 }
 
-TEST_CASE_FIXTURE(fixture, "A1: values of every kind come back") {
+TEST_CASE_FIXTURE(fixture, "values of every kind come back") {
   const value_cache values(under);
   const value kinds[] = {value{"text"},
                          value{-5},
@@ -148,7 +148,7 @@ TEST_CASE_FIXTURE(fixture, "A1: values of every kind come back") {
   }
 }
 
-TEST_CASE_FIXTURE(fixture, "A1: a miss is no error and a stored nil is a hit") {
+TEST_CASE_FIXTURE(fixture, "a miss is no error and a stored nil is a hit") {
   const value_cache values(under);
   const auto miss = values.get("k");
   REQUIRE(miss);
@@ -163,7 +163,7 @@ TEST_CASE_FIXTURE(fixture, "A1: a miss is no error and a stored nil is a hit") {
   CHECK_FALSE(maybe.get("k")->value().has_value());
 }
 
-TEST_CASE("A1: every error has a category, a name and its text with context") {
+TEST_CASE("every error has a category, a name and its text with context") {
   for (int code = int(errc::invalid_argument); code <= int(errc::internal); ++code) {
     CHECK(to_string(errc(code)) != "");
     CHECK(to_string(category_of(errc(code))) != "");

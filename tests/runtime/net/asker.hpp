@@ -42,7 +42,7 @@ inline remote_reply ask(remote_client& server, remote_client::command words,
 }
 
 inline std::shared_ptr<remote_client> connected(const std::string& url) {
-  auto server = connect_redis(*parse_remote_url(url));
+  auto server = net::connect_redis(*net::parse_remote_url(url));
   REQUIRE(server);
   return *server;
 }

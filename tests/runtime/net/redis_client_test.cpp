@@ -9,6 +9,7 @@
 namespace redis_client_test {
 
 using namespace hearth;
+using namespace hearth::net;
 using namespace hearth::test;
 using storage::resp_value;
 

@@ -3,8 +3,11 @@
 #include "tests/support/local_redis.hpp"
 
 #include <csignal>
+#include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
+#include <memory>
+#include <string>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,6 +86,14 @@ TEST_CASE("redis fork: programs that are started inherit no connection") {
     CHECK((::fcntl(number, F_GETFD) & FD_CLOEXEC) != 0);
   }
   CHECK(sockets >= 2);
+  const std::unique_ptr<FILE, int (*)(FILE*)> program(
+      ::popen("exec ls -l /proc/self/fd </dev/null 2>/dev/null", "r"), ::pclose);
+  REQUIRE(program);
+  std::string listed;
+  for (int one = 0; (one = std::fgetc(program.get())) != EOF;)
+    listed += static_cast<char>(one);
+  CHECK(listed.find(" -> ") != std::string::npos);
+  CHECK_MESSAGE(listed.find("socket:") == std::string::npos, listed);
 }
 
 } // namespace redis_fork_test

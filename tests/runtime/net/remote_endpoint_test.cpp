@@ -9,6 +9,7 @@
 namespace remote_endpoint_test {
 
 using namespace hearth;
+using namespace hearth::net;
 
 namespace {
 

@@ -9,6 +9,7 @@
 namespace remote_tls_test {
 
 using namespace hearth;
+using namespace hearth::net;
 using namespace hearth::test;
 
 namespace {

@@ -224,11 +224,9 @@ TEST_CASE("symbols are written as PyTorch names them") {
 TEST_CASE("timeouts have units") {
   const plan_folder folder;
   using namespace std::chrono;
-  const std::vector<std::pair<std::string, milliseconds>> good{{"500ms", milliseconds(500)},
-                                                               {"120s", seconds(120)},
-                                                               {"2m", minutes(2)},
-                                                               {"24h", hours(24)},
-                                                               {"1d", hours(24)}};
+  const std::vector<std::pair<std::string, milliseconds>> good{
+      {"500ms", milliseconds(500)}, {"120s", seconds(120)}, {"2m", minutes(2)},
+      {"2min", minutes(2)},         {"24h", hours(24)},     {"1d", hours(24)}};
   for (const auto& [text, expected_timeout] : good) {
     const auto loaded = folder.load(with_line(4, "timeout = \"" + text + "\""));
     REQUIRE(loaded);

@@ -3,12 +3,15 @@
 #include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
 
+#include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <string>
 
 namespace find_program_test {
 
 using namespace hearth;
+using namespace hearth::os;
 
 TEST_CASE("a program is found as a shell would find it") {
   test::temporary_directory folder;
@@ -32,6 +35,24 @@ TEST_CASE("a program is found as a shell would find it") {
   CHECK(is_folder.error().code() == errc::program_refused);
   CHECK(is_folder.error().text() ==
         "cannot run tool-folder: " + bin + "/tool-folder: Is a directory");
+}
+
+TEST_CASE("without PATH programs are found where a shell finds them") {
+  const char* const before = std::getenv("PATH");
+  const std::string kept = before ? before : "";
+  ::unsetenv("PATH");
+  const std::string without(search_path());
+  const auto shell = find_program("sh", search_path(), "/");
+  ::setenv("PATH", "", 1);
+  const std::string when_empty(search_path());
+  ::setenv("PATH", "/nowhere", 1);
+  const std::string when_set(search_path());
+  before ? ::setenv("PATH", kept.c_str(), 1) : ::unsetenv("PATH");
+  CHECK(without == "/usr/bin:/bin");
+  REQUIRE(shell);
+  CHECK((*shell == "/usr/bin/sh" || *shell == "/bin/sh"));
+  CHECK(when_empty.empty()); // this is the working directory alone
+  CHECK(when_set == "/nowhere");
 }
 
 TEST_CASE("a program that is named by its path is missing, or may not be executed") {

@@ -13,6 +13,8 @@
 namespace process_parts_test {
 
 using namespace hearth;
+using namespace hearth::os;
+using namespace hearth::process;
 
 namespace {
 
@@ -76,10 +78,18 @@ TEST_CASE("the note says how much was left out") {
 }
 
 TEST_CASE("limits too small for a note keep the beginning") {
-  for (std::size_t limit = 0; limit < 130; ++limit) {
-    const auto text = kept(std::string(500, 'x'), limit, 9);
+  std::string whole;
+  for (int i = 0; i < 500; ++i)
+    whole += static_cast<char>('!' + i % 90);
+  for (std::size_t limit = 0; limit < 129; ++limit) {
+    const auto text = kept(whole, limit, 9);
     CHECK(text.size() <= limit);
+    CHECK(text.size() >= limit / 2);
+    CHECK(whole.starts_with(text));
   }
+  const auto with_note = kept(whole, 129, 9); // the least
+  CHECK(with_note.size() <= 129);
+  CHECK(with_note.find(" bytes left out ...]") != std::string::npos);
 }
 
 TEST_CASE("the last line is one line without what a terminal would act on") {

@@ -14,6 +14,7 @@
 namespace process_runner_test {
 
 using namespace hearth;
+using namespace hearth::process;
 using hearth::test::life_line;
 using hearth::test::shell;
 
@@ -239,7 +240,7 @@ TEST_CASE("input larger than a pipe reaches a program that reads it") {
   CHECK(run(request).output == "3000000\n");
 }
 
-TEST_CASE("input larger than a pipe harms nobody when it is not read") {
+TEST_CASE("unread input larger than a pipe does not block the run") {
   auto request = shell("exit 5");
   request.input = std::string(3'000'000, 'i');
   CHECK(run(request).exit_status == 5);

@@ -15,6 +15,7 @@
 namespace scratch_test {
 
 using namespace hearth;
+using namespace hearth::process;
 namespace fs = std::filesystem;
 
 namespace {

@@ -8,6 +8,7 @@
 namespace scratch_view_test {
 
 using namespace hearth;
+using namespace hearth::process;
 using namespace hearth::test;
 namespace {
 

@@ -12,6 +12,7 @@
 namespace trial_runner_test {
 
 using namespace hearth;
+using namespace hearth::process;
 
 namespace {
 
@@ -79,6 +80,9 @@ KERNEL(expects_range) {
   copies(b, sizes);
   if (!right) static_cast<float*>(b[1])[0] += 1;
 }
+#ifdef LINE
+KERNEL(holds) { (void)!write(open(LINE, O_WRONLY), "h", 1); while (forever) {} }
+#endif
 #ifdef CRASH_AT_START
 static int crashed = (raise(SIGSEGV), 1);
 #endif
@@ -313,10 +317,21 @@ TEST_CASE("a trial that is stopped is not the kernel's fault and leaves nothing"
   std::stop_source stop;
   auto runner = make_runner();
   subprocess_trial_runner trials(runner, find_worker().value());
-  const auto request = trial_of("hangs");
-  std::jthread stopper([&] { stop.request_stop(); });
+  test::life_line line;
+  auto request = trial_of("holds");
+  request.library = library("-DLINE='\"" + line.path() + "\"'");
+  std::jthread stopper([&] {
+    if (line.hears(1)) stop.request_stop();
+  });
   check(trials.run(request, std::chrono::seconds(60), stop.get_token()), trial_status::not_run,
         "cancelled");
+  stopper.join();
+  CHECK(line.goes_dead());
+  // A stop that comes at any other moment, before the kernel runs too, is the same.
+  std::stop_source early;
+  std::jthread hasty([&] { early.request_stop(); });
+  check(trials.run(trial_of("hangs"), std::chrono::seconds(60), early.get_token()),
+        trial_status::not_run, "cancelled");
 }
 
 TEST_CASE("a trial without a worker is not the kernel's fault") {

@@ -25,8 +25,8 @@ inline storage::byte_sink sink_to(std::string& bytes) {
 
 /// Gives out `bytes`, at most `step` at once.
 inline storage::byte_source source_of(std::string_view bytes, std::size_t step = SIZE_MAX) {
-  return [bytes, step](char* to, std::size_t most) mutable -> expected<std::size_t> {
-    const auto count = std::min({bytes.size(), most, step});
+  return [bytes, step](char* to, std::size_t max_bytes) mutable -> expected<std::size_t> {
+    const auto count = std::min({bytes.size(), max_bytes, step});
     std::copy_n(bytes.begin(), count, to);
     bytes.remove_prefix(count);
     return count;

@@ -58,7 +58,7 @@ bool is_refused(std::string_view bytes) { return !records_in(bytes); }
 
 } // namespace
 
-TEST_CASE("bundle: records come back in their order, types that nobody knows too") {
+TEST_CASE("bundle: records come back in their order, unknown types too") {
   const auto records = some_records();
   const auto read = records_in(bundle_of(records));
   REQUIRE(read);
@@ -103,9 +103,9 @@ TEST_CASE("bundle: what is written and read at once is bounded") {
   REQUIRE(out.finish());
   CHECK(largest <= bundle_block_bytes + block_header_bytes);
   std::size_t max_asked = 0;
-  bundle_reader in([&, from = source_of(bytes)](char* to, std::size_t most) mutable {
-    max_asked = std::max(max_asked, most);
-    return from(to, most);
+  bundle_reader in([&, from = source_of(bytes)](char* to, std::size_t max_bytes) mutable {
+    max_asked = std::max(max_asked, max_bytes);
+    return from(to, max_bytes);
   });
   while (*in.next()) {
   }

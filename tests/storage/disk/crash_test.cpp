@@ -235,7 +235,7 @@ public:
     watcher_ = open_store(options_);
     check_keys();
   }
-  int most_reads() const { return most_reads_; }
+  int max_reads() const { return max_reads_; }
 
 private:
   struct child {
@@ -364,7 +364,7 @@ private:
     const auto store = open_store(options);
     REQUIRE(store);
     CHECK(store->stats().rebuilds == 0);
-    most_reads_ = std::max(most_reads_, files.calls(call::read));
+    max_reads_ = std::max(max_reads_, files.calls(call::read));
     CHECK(files.calls(call::read) <= 16);
   }
 
@@ -379,7 +379,7 @@ private:
   std::map<std::string, int> state_; // version of each key; 0: erased
   std::vector<std::pair<int, int>> groups_;
   int version_ = 1;
-  int most_reads_ = 0;
+  int max_reads_ = 0;
 };
 
 void batter(bool evicts, int count) {
@@ -388,13 +388,13 @@ void batter(bool evicts, int count) {
     CAPTURE(round);
     store.round(round);
   }
-  MESSAGE("rounds: " << count << ", most reads at an opening: " << store.most_reads());
+  MESSAGE("rounds: " << count << ", maximum of reads at an opening: " << store.max_reads());
   store.check_at_the_end();
 }
 
 } // namespace
 
-TEST_CASE("writers killed anywhere lose nothing acknowledged and block nobody") {
+TEST_CASE("writers killed anywhere lose nothing acknowledged and block no other process") {
   batter(false, (rounds() + 1) / 2);
 }
 

@@ -114,13 +114,14 @@ TEST_CASE("an error of the disk on writing fails the write alone") {
   CHECK(one.store->verify(false)->intact());
 }
 
-TEST_CASE("a segment that cannot be mapped is read from its file") {
+TEST_CASE("a segment that cannot be mapped is unreadable and counted and later works") {
   faulty_store one;
   one.try_insert("k");
   auto other = open_store(one.options);
   one.files.fail(call::map, ENOMEM);
   const auto found = get(*other, "k");
-  CHECK((found.status == read_status::hit || found.status == read_status::unreadable));
+  CHECK(found.status == read_status::unreadable);
+  CHECK(other->stats().unreadable == 1);
   one.files.heal();
   CHECK(text_of(*other, "k") == noise(500, 1));
 }
@@ -138,6 +139,25 @@ TEST_CASE("without descriptors a read is unreadable and counted and later works"
   one.files.heal();
   CHECK(text_of(*other, "k") == noise(500, 1));
   CHECK(insert(*other, "k", "x") == write_status::exists);
+}
+
+TEST_CASE("without locks a write fails at its deadline and leases are errors and hits serve") {
+  faulty_store one;
+  one.try_insert("k");
+  one.options.lock_deadline = std::chrono::milliseconds(20);
+  auto other = open_store(one.options);
+  auto leases = other->open_leases();
+  REQUIRE(leases);
+  one.files.fail(call::lock, ENOLCK);
+  const auto request = write(*other, write_kind::insert, "l", "x");
+  CHECK(request.status == write_status::failed);
+  CHECK(request.why.code() == errc::busy);
+  CHECK_FALSE((*leases)->try_acquire(1));
+  CHECK(text_of(*other, "k") == noise(500, 1));
+  one.files.heal();
+  CHECK(*(*leases)->try_acquire(1));
+  CHECK(insert(*other, "l", "x") == write_status::inserted);
+  CHECK(other->verify(false)->intact());
 }
 
 TEST_CASE("an error of the disk on reading is no proof of damage") {
@@ -199,7 +219,7 @@ TEST_CASE("an index that cannot grow fails the insert and keeps the rest") {
 
 TEST_CASE("every single call that fails leaves a store that can be used") {
   for (const auto kind : {call::open, call::read, call::write, call::allocate, call::sync,
-                          call::map, call::resize, call::rename, call::remove}) {
+                          call::map, call::resize, call::rename, call::remove, call::lock}) {
     for (int after = 0; after < 12; ++after) {
       CAPTURE(static_cast<int>(kind));
       CAPTURE(after);

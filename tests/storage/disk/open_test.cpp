@@ -31,7 +31,7 @@ unsigned mode_of(const fs::path& path) {
 
 } // namespace
 
-TEST_CASE("temporary files that a power loss brought back are in nobody's way") {
+TEST_CASE("temporary files that a power loss brought back do not block an open") {
   // Notes what is made under a temporary name.
   class noting_files : public storage::file_system {
   public:

@@ -92,7 +92,7 @@ TEST_CASE("what another process writes while the index grows is seen at once") {
   CHECK(insert(*store, numbered(3), "x") == write_status::exists);
 }
 
-TEST_CASE("a killed writer blocks nobody and loses nothing acknowledged") {
+TEST_CASE("a killed writer blocks no other process and loses nothing acknowledged") {
   const temporary_directory directory;
   const auto options = small_store(directory.path());
   int ready[2];
@@ -209,7 +209,7 @@ TEST_CASE("a child forked while the lock is held does not keep it") {
     ::close(fd);
 }
 
-TEST_CASE("a store that was removed underneath is noticed and does not come to harm") {
+TEST_CASE("a store that was removed while open is noticed and made anew") {
   const temporary_directory directory;
   const auto options = small_store(directory / "store");
   auto store = open_store(options);

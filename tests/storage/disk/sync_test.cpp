@@ -100,7 +100,7 @@ TEST_CASE("the background thread syncs when its interval has passed, and not bef
     CHECK(one.after_power_loss("k") == value);
 }
 
-TEST_CASE("the background thread does nothing while nobody writes") {
+TEST_CASE("the background thread does nothing while there are no writes") {
   ticking_store one;
   one.timer->tick();
   const int syncs = one.files.calls(call::sync);

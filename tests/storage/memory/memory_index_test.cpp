@@ -147,7 +147,7 @@ TEST_CASE("memory: an artifact larger than a fourth of the budget is refused") {
   CHECK_FALSE(index.get(key));
 }
 
-TEST_CASE("memory: the budget holds and what nobody holds is freed") {
+TEST_CASE("memory: the budget holds and unreferenced entries are freed") {
   constexpr std::uint64_t budget = 2u << 20;
   memory_index index({.budget_bytes = budget});
   std::uint64_t most = 0;

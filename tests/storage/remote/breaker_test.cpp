@@ -49,7 +49,7 @@ TEST_CASE("only its probe closes a breaker") {
 }
 
 TEST_CASE("the backoff grows with each probe that fails, up to a bound, and starts over") {
-  auto one = open_breaker({.first_backoff = 100ms, .longest_backoff = 1000ms});
+  auto one = open_breaker({.first_backoff = 100ms, .max_backoff = 1000ms});
   auto whole = 100ms;
   for (int probe = 0; probe < 8; ++probe) {
     const auto wait = one.backoff();
@@ -66,8 +66,8 @@ TEST_CASE("the backoff grows with each probe that fails, up to a bound, and star
 }
 
 TEST_CASE("two seeds wait for different times") {
-  auto one = open_breaker({.first_backoff = 1000s, .longest_backoff = 1000s, .seed = 1});
-  auto two = open_breaker({.first_backoff = 1000s, .longest_backoff = 1000s, .seed = 2});
+  auto one = open_breaker({.first_backoff = 1000s, .max_backoff = 1000s, .seed = 1});
+  auto two = open_breaker({.first_backoff = 1000s, .max_backoff = 1000s, .seed = 2});
   CHECK(one.backoff() != two.backoff());
 }
 

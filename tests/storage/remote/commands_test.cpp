@@ -1,4 +1,4 @@
-// Commands of the remote tier (issue 5).
+// Commands of the remote tier.
 #include "storage/remote/commands.hpp"
 
 #include <doctest/doctest.h>

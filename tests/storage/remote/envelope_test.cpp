@@ -1,4 +1,4 @@
-// Envelopes: what was sealed is opened, and nothing else is (issue 5, docs/remote-format.md).
+// Envelopes: what was sealed is opened, and nothing else is (docs/remote-format.md).
 #include "storage/remote/envelope.hpp"
 
 #include "storage/hash/copy_hash.hpp"

@@ -1,4 +1,4 @@
-// RESP2 and RESP3 as they come: in any pieces, and from anybody (issue 5).
+// RESP2 and RESP3 from any server, received in pieces of any size.
 #include "storage/resp/resp_parser.hpp"
 
 #include <algorithm>

@@ -206,7 +206,7 @@ TEST_CASE_FIXTURE(actions_fixture, "eight threads that want one action have it r
   CHECK(runs() == 1);
 }
 
-TEST_CASE_FIXTURE(actions_fixture, "what nobody waits for any more is killed") {
+TEST_CASE_FIXTURE(actions_fixture, "a run without waiters is killed") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
   const auto line = directory / "line";
@@ -279,15 +279,15 @@ TEST_CASE_FIXTURE(actions_fixture, "a damaged entry is run again, not served") {
   CHECK(run(actions, asked).found);
 }
 
-TEST_CASE_FIXTURE(actions_fixture, "outputs are put out all or none") {
+TEST_CASE_FIXTURE(actions_fixture, "outputs are materialized all or none") {
   action_outcome outcome;
   outcome.outputs = {{"a", artifact::make("1"), true}, {"b/c", artifact::make("2"), false}};
-  REQUIRE(put_out(outcome, folder));
+  REQUIRE(materialize_outputs(outcome, folder));
   CHECK(file_text(folder / "a") == "1");
   CHECK(file_text(folder / "b/c") == "2");
   fs::create_directory(folder / "d");
   outcome.outputs = {{"a", artifact::make("new"), false}, {"d", artifact::make("x"), false}};
-  CHECK(put_out(outcome, folder).error().code() == errc::invalid_argument);
+  CHECK(materialize_outputs(outcome, folder).error().code() == errc::invalid_argument);
   CHECK(file_text(folder / "a") == "1");
   std::size_t files = 0;
   for ([[maybe_unused]] const auto& one : fs::directory_iterator(folder))

@@ -1,4 +1,4 @@
-// Attachments on disk: collected, and put back whole (semantics E5).
+// Attachments on disk: collected, and put back whole.
 #include "runtime/caches/attachments/attachments.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/files.hpp"

@@ -1,4 +1,4 @@
-// Bundles of a runtime: sessions that record, types of the host's, types that nobody knows (C6).
+// Bundles of a runtime: sessions that record, types of the host's, unknown types.
 #include "runtime/caches/bundle/bundle.hpp"
 #include "runtime/caches/bundle/bundle_file.hpp"
 #include "runtime/caches/bundle/recording_session.hpp"
@@ -161,7 +161,7 @@ TEST_CASE_FIXTURE(machines, "an import leaves the options of a cache to who open
   CHECK(opened->get("k")->hit());
 }
 
-TEST_CASE_FIXTURE(machines, "a type that nobody knows is reported and kept for the next export") {
+TEST_CASE_FIXTURE(machines, "an unknown type is reported and kept for the next export") {
   write_foreign(file, "weights.v9");
   const auto imported = import_bundle(a.rt, file);
   REQUIRE(imported);

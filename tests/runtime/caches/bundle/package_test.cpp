@@ -1,4 +1,4 @@
-// Ahead-of-time packages: objects, weights and metadata in one bundle (semantics E4).
+// Ahead-of-time packages: objects, weights and metadata in one bundle.
 #include "runtime/caches/bundle/bundle.hpp"
 #include "runtime/caches/bundle/package.hpp"
 #include "runtime/handle/runtime.hpp"
@@ -48,14 +48,14 @@ TEST_CASE_FIXTURE(packages,
   CHECK(records == 4);
 }
 
-TEST_CASE_FIXTURE(packages, "a package is put out whole") {
-  const auto folder = put_out_package(model(), directory / "run");
+TEST_CASE_FIXTURE(packages, "a package is materialized whole") {
+  const auto folder = materialize_package(model(), directory / "run");
   REQUIRE(folder);
   CHECK(file_text(*folder / "lib/model.so") == "machine code");
   CHECK(file_text(*folder / "weights.bin").size() == 3u << 20);
   CHECK((fs::status(*folder / "lib/model.so").permissions() & fs::perms::owner_exec) !=
         fs::perms::none);
-  CHECK(put_out_package(model(), directory / "run"));
+  CHECK(materialize_package(model(), directory / "run"));
 }
 
 TEST_CASE_FIXTURE(packages, "an imported package is found by its name") {
@@ -94,7 +94,7 @@ TEST_CASE_FIXTURE(packages, "a member that leads elsewhere comes twice or is not
     auto broken = model();
     broken.members.push_back(bad);
     CHECK(write_package(broken, file).error().code() == errc::invalid_argument);
-    CHECK(put_out_package(broken, directory / "run").error().code() == errc::invalid_argument);
+    CHECK(materialize_package(broken, directory / "run").error().code() == errc::invalid_argument);
   }
   CHECK_FALSE(fs::exists(file));
   CHECK_FALSE(fs::exists(directory / "run"));

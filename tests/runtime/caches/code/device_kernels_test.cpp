@@ -1,4 +1,4 @@
-// Device kernels: binary, mangled name and parameters by name, without a device (semantics E3).
+// Device kernels: binary, mangled name and parameters by name, without a device.
 #include "messages/digest.hpp"
 #include "runtime/caches/code/device_kernels.hpp"
 #include "runtime/engine/core.hpp"
@@ -80,16 +80,16 @@ TEST_CASE_FIXTURE(kernels, "a kernel whose binary is gone is a miss") {
   CHECK(all.find("k").error().code() == errc::corrupt);
 }
 
-TEST_CASE_FIXTURE(kernels, "a binary is put out by its content for a driver to load") {
+TEST_CASE_FIXTURE(kernels, "a binary is written under its hash for a driver to load") {
   REQUIRE(all.save("one", matmul()));
   REQUIRE(all.save("two", matmul()));
-  const auto path = all.put_out("one", directory / "out");
+  const auto path = all.write_file("one", directory / "out");
   REQUIRE(path);
   CHECK(path->extension() == ".cubin");
   CHECK(path->parent_path().filename() == path->filename().string().substr(1, 2));
   CHECK(file_text(*path) == matmul().binary.payload());
-  CHECK(*all.put_out("two", directory / "out") == *path);
-  CHECK(all.put_out("none", directory / "out").error().code() == errc::not_found);
+  CHECK(*all.write_file("two", directory / "out") == *path);
+  CHECK(all.write_file("none", directory / "out").error().code() == errc::not_found);
 }
 
 } // namespace device_kernels_test

@@ -1,4 +1,4 @@
-// Sources by their hash, put out as files, purged (semantics E6).
+// Sources by their hash: written as files, purged.
 #include "runtime/caches/code/source_artifacts.hpp"
 #include "runtime/fingerprints/code_files.hpp"
 #include "runtime/handle/runtime.hpp"
@@ -26,10 +26,10 @@ struct sources : on_disk {
 
 } // namespace
 
-TEST_CASE_FIXTURE(sources, "a source is kept by its hash and put out as a file") {
+TEST_CASE_FIXTURE(sources, "a source is kept by its hash and written as a file") {
   const auto kept = all.save("print(1)\n");
   REQUIRE(kept);
-  CHECK(kept->hash == code_hash("print(1)\n"));
+  CHECK(kept->hash == fingerprints::code_hash("print(1)\n"));
   CHECK(kept->path == directory / "code" / kept->hash.substr(1, 2) / (kept->hash + ".py"));
   CHECK(file_text(kept->path) == "print(1)\n");
   CHECK((*all.load(kept->hash))->payload() == "print(1)\n");
@@ -38,17 +38,17 @@ TEST_CASE_FIXTURE(sources, "a source is kept by its hash and put out as a file")
   CHECK_FALSE(*all.load("cnone"));
 }
 
-TEST_CASE_FIXTURE(sources, "a file that was changed or removed is put out again") {
+TEST_CASE_FIXTURE(sources, "a file that was changed or removed is written again") {
   const auto kept = *all.save("print(1)\n");
   write_text(kept.path, "print(2) # longer than it was");
   CHECK((*all.load(kept.hash))->payload() == "print(1)\n"); // what is kept, not what lies there
-  CHECK(*all.put_out(kept.hash) == kept.path);
+  CHECK(*all.write_file(kept.hash) == kept.path);
   CHECK(file_text(kept.path) == "print(1)\n");
   fs::remove(kept.path);
-  REQUIRE(all.put_out(kept.hash));
+  REQUIRE(all.write_file(kept.hash));
   CHECK(file_text(kept.path) == "print(1)\n");
-  CHECK(all.put_out("cnone").error().code() == errc::not_found);
-  CHECK(all.put_out("../../x").error().code() == errc::invalid_argument);
+  CHECK(all.write_file("cnone").error().code() == errc::not_found);
+  CHECK(all.write_file("../../x").error().code() == errc::invalid_argument);
 }
 
 TEST_CASE_FIXTURE(sources, "purge drops the source and its file") {

@@ -1,5 +1,4 @@
-// Graph entries: what a hit does, as one step, and what makes it a miss or an error (C3, B8, E5,
-// E7).
+// Graph entries: what a hit does, as one step, and what makes it a miss or an error.
 #include "runtime/caches/graphs/graph_cache.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/core.hpp"
@@ -167,7 +166,7 @@ TEST_CASE_FIXTURE(graphs, "an attachment that is not what was kept is corrupt") 
 
 TEST_CASE_FIXTURE(graphs, "an entry whose metadata is not that of one is an error") {
   const auto name = *rt.open("fxgraph");
-  REQUIRE(ask_actor<insert_outcome>(
+  REQUIRE(engine::ask_actor<insert_outcome>(
       internals::core(rt), internals::core(rt).guarded(), verb::insert_v,
       cache_key(internals::name(name), key("g").encoded()), std::string("True"),
       artifact::make("code", value::map{{"counters", "none"}})));

@@ -107,7 +107,7 @@ TEST_CASE_FIXTURE(code_fixture, "the compiler reads the precompiled header, not 
                 broken.error().text());
 }
 
-TEST_CASE_FIXTURE(code_fixture, "a header that changed is noticed though nobody declared it") {
+TEST_CASE_FIXTURE(code_fixture, "a change of an undeclared header is noticed") {
   runtime rt(settings());
   auto options = counted();
   options.directory = directory.path();

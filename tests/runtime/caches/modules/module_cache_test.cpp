@@ -123,7 +123,7 @@ TEST_CASE_FIXTURE(modules_fixture, "it is unloaded when the last who has it lets
   CHECK(count_of("HEARTH_TEST_LOADS") == 2);
 }
 
-TEST_CASE_FIXTURE(modules_fixture, "a module's file that was removed is put out again") {
+TEST_CASE_FIXTURE(modules_fixture, "a module's file that was removed is written again") {
   const module_cache modules(rt);
   const auto same = object(3);
   CHECK(call(*modules.load(same)) == 4);
@@ -145,14 +145,19 @@ TEST_CASE_FIXTURE(modules_fixture, "a module's file that was damaged is replaced
   CHECK(call(*modules.load(same)) == 5);
 }
 
-TEST_CASE_FIXTURE(modules_fixture,
-                  "a store that is cleared and pruned under modules harms nobody") {
+TEST_CASE_FIXTURE(modules_fixture, "clearing and pruning a store does not affect loaded modules") {
   const module_cache modules(rt);
   const auto loaded = *modules.load(object(5));
   REQUIRE(
       run_hearth({"clear", "--store", (directory / "store").string()}, directory.path()).status ==
       0);
   CHECK(files().empty());
+  CHECK(call(loaded) == 6);
+  const auto next = *modules.load(object(9));
+  REQUIRE(files().size() == 1);
+  CHECK(prune_modules(module_folder(directory / "store"), 0) > 0);
+  CHECK(files().empty());
+  CHECK(call(next) == 10);
   CHECK(call(loaded) == 6);
 }
 
@@ -188,10 +193,10 @@ TEST_CASE_FIXTURE(modules_fixture, "the folder is bounded: the longest unused go
   const auto folder = module_folder(directory / "store");
   const auto first = object(20);
   const auto second = object(21);
-  const auto old = put_out_module(folder, sha256(first.payload()), first);
+  const auto old = write_module_file(folder, sha256(first.payload()), first);
   REQUIRE(old);
   fs::last_write_time(*old, fs::file_time_type::clock::now() - std::chrono::hours(1));
-  const auto fresh = put_out_module(folder, sha256(second.payload()), second);
+  const auto fresh = write_module_file(folder, sha256(second.payload()), second);
   REQUIRE(fresh);
   CHECK(prune_modules(folder, second.payload().size()) == first.payload().size());
   CHECK_FALSE(fs::exists(*old));

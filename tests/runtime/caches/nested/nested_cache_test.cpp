@@ -1,4 +1,4 @@
-// Trees of values by path (semantics B2).
+// Trees of values by path.
 #include "runtime/caches/nested/nested_cache.hpp"
 
 #include "runtime/caches/kernels/kernel_cache.hpp"
@@ -24,8 +24,7 @@ nested_cache tree_in(runtime& rt, const char* root = "system") {
 
 } // namespace
 
-TEST_CASE_FIXTURE(on_disk,
-                  "B2: what is set at a path is looked up there, and the maps above descend") {
+TEST_CASE_FIXTURE(on_disk, "what is set at a path is looked up there, and the maps above descend") {
   runtime rt(settings());
   const auto tree = tree_in(rt);
   CHECK_FALSE(*tree.lookup({"gemm"}));
@@ -37,9 +36,9 @@ TEST_CASE_FIXTURE(on_disk,
   REQUIRE(tree.set({"gemm", "64x64", "tf32"}, 1.25));
   CHECK(**tree.lookup({"gemm", "64x64", "tf32"}) == value(1.25));
   CHECK(tree.set({"gemm", "64x64", "tf32", "deeper"}, 1).error().code() == errc::invalid_argument);
-  CHECK(*tree.display_json() == "{\n  \"gemm\": {\n    \"64x64\": {\n      \"fp32\": 2.5,\n      "
+  CHECK(*tree.to_json() == "{\n  \"gemm\": {\n    \"64x64\": {\n      \"fp32\": 2.5,\n      "
                            "\"tf32\": 1.25\n    }\n  }\n}");
-  CHECK(*tree_in(rt, "another system").display_json() == "{}");
+  CHECK(*tree_in(rt, "another system").to_json() == "{}");
 }
 
 TEST_CASE("the actor of an open nested or kernel cache ends with its last handle") {
@@ -61,7 +60,7 @@ TEST_CASE("the actor of an open nested or kernel cache ends with its last handle
     std::this_thread::yield();
 }
 
-TEST_CASE_FIXTURE(on_disk, "B2: values set at once by threads and processes are all there") {
+TEST_CASE_FIXTURE(on_disk, "values set at once by threads and processes are all there") {
   constexpr int writers = 4, each = 12;
   {
     runtime one(settings()), two(settings()); // two processes, as far as the store can tell
@@ -86,7 +85,7 @@ TEST_CASE_FIXTURE(on_disk, "B2: values set at once by threads and processes are 
     }
 }
 
-TEST_CASE_FIXTURE(on_disk, "B2: after shutdown a call says that the runtime is closed") {
+TEST_CASE_FIXTURE(on_disk, "after shutdown a call says that the runtime is closed") {
   runtime rt(settings());
   const auto tree = tree_in(rt);
   REQUIRE(tree.set({"a"}, 1));

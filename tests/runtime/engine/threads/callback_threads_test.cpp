@@ -4,6 +4,7 @@
 
 #include "runtime/api/blocking_region.hpp"
 #include "tests/support/thread_end.hpp"
+#include "tests/support/waiting_thread.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -19,6 +20,7 @@
 namespace callback_threads_test {
 
 using namespace hearth;
+using namespace hearth::engine;
 
 namespace {
 
@@ -72,7 +74,7 @@ TEST_CASE("as many callbacks run at once as are allowed") {
   done.wait();
 }
 
-TEST_CASE("no more callbacks run at once than are allowed, whoever asks") {
+TEST_CASE("no more callbacks run at once than are allowed, from any number of callers") {
   constexpr int askers = 4;
   constexpr int tasks = 300; // of each
   callback_threads three(3);
@@ -183,10 +185,13 @@ TEST_CASE("stop waits for the callbacks that have begun") {
   begun_task first(two);
   begun_task second(two);
   bool had_ended = false;
+  test::waiting_thread waiting;
   std::thread stops([&] {
+    waiting.waits_next();
     two.stop();
     had_ended = first.has_ended() && second.has_ended();
   });
+  CHECK(waiting.falls_asleep());
   first.release();
   second.release();
   stops.join();

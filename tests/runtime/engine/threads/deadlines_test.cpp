@@ -15,6 +15,7 @@
 namespace deadlines_test {
 
 using namespace hearth;
+using namespace hearth::engine;
 using namespace std::chrono_literals;
 
 namespace {
@@ -211,7 +212,7 @@ TEST_CASE("many threads' requests expire once each while they live") {
   CHECK(std::all_of(times.begin(), times.end(), [](const auto& one) { return one == 1; }));
 }
 
-TEST_CASE("nothing expires after stop, whoever adds meanwhile") {
+TEST_CASE("nothing expires after stop, even if other threads add deadlines meanwhile") {
   for (int round = 0; round < 20; ++round) {
     deadlines expiries;
     const auto request = std::make_shared<int>();

@@ -1,6 +1,8 @@
 // The bound on requests that have no answer yet: who is refused, who waits, who is let past it.
 #include "runtime/engine/threads/inflight_limiter.hpp"
 
+#include "tests/support/waiting_thread.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <doctest/doctest.h>
@@ -14,6 +16,8 @@
 namespace inflight_limiter_test {
 
 using namespace hearth;
+using namespace hearth::engine;
+using test::waiting_thread;
 
 namespace {
 
@@ -52,7 +56,7 @@ TEST_CASE("beyond the bound a request is refused until a slot is given back") {
   CHECK_FALSE(inflight_limiter::take(bound, true));
 }
 
-TEST_CASE("a slot is given back once, by whoever has it") {
+TEST_CASE("a slot is given back once, by its last owner") {
   const auto bound = bound_of(3, overload_policy::refuse);
   {
     const slot none;
@@ -79,35 +83,42 @@ TEST_CASE("a slot outlives those who keep the bound") {
   CHECK(gone.expired());
 }
 
-TEST_CASE("whoever may wait gets the slot that is given back") {
+TEST_CASE("a caller that may wait gets the slot that is given back") {
   for (const std::size_t max : {1u, 2u, 7u, 64u}) {
     const auto bound = bound_of(max, overload_policy::block);
     std::vector<slot> taken;
     for (std::size_t i = 0; i < max; ++i)
       taken.push_back(inflight_limiter::take(bound, true).value());
     std::atomic<bool> given{false};
+    waiting_thread waiting;
     auto waits = std::async(std::launch::async, [&] {
+      waiting.waits_next();
       const auto late = inflight_limiter::take(bound, true);
       return late && given;
     });
+    CHECK(waiting.falls_asleep());
     given = true;
     taken.pop_back(); // one alone, not the quarter that wakes
     CHECK(waits.get());
   }
 }
 
-TEST_CASE("whoever may not wait is let past the bound, which holds for the others") {
+TEST_CASE("a caller that may not wait exceeds the bound, which holds for the others") {
   const auto bound = bound_of(1, overload_policy::block);
   auto within = std::optional(inflight_limiter::take(bound, true).value());
   auto above = std::optional(inflight_limiter::take(bound, false).value());
   auto further = std::optional(inflight_limiter::take(bound, false).value());
   std::atomic<bool> given{false};
+  waiting_thread waiting;
   auto waits = std::async(std::launch::async, [&] {
+    waiting.waits_next();
     const auto late = inflight_limiter::take(bound, true);
     return late && given;
   });
+  CHECK(waiting.falls_asleep());
   within.reset();
   above.reset();
+  CHECK(waiting.falls_asleep()); // still: one is above the bound
   given = true;
   further.reset();
   CHECK(waits.get());

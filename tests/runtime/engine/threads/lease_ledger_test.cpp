@@ -13,6 +13,7 @@
 namespace lease_ledger_test {
 
 using namespace hearth;
+using namespace hearth::engine;
 
 namespace {
 
@@ -43,7 +44,7 @@ TEST_CASE("every thread has a number of its own, the same each time") {
   CHECK(std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end());
 }
 
-TEST_CASE("a thread may wait for a key that nobody makes, or whose maker waits for nothing") {
+TEST_CASE("a thread may wait for a key without a holder, or whose holder waits for nothing") {
   lease_ledger ledger;
   CHECK(ledger.begin_wait(1, key_of(1)));
   ledger.end_wait(1);

@@ -1,6 +1,8 @@
 // The gate that a shutdown closes: who is let in, and that nothing is taken away under a call.
 #include "runtime/engine/threads/shutdown_gate.hpp"
 
+#include "tests/support/waiting_thread.hpp"
+
 #include <atomic>
 #include <barrier>
 #include <doctest/doctest.h>
@@ -12,6 +14,7 @@
 namespace shutdown_gate_test {
 
 using namespace hearth;
+using namespace hearth::engine;
 
 TEST_CASE("a gate lets calls in until it is closed") {
   shutdown_gate gate;
@@ -31,10 +34,13 @@ TEST_CASE("a pass that moved counts once") {
   first.reset();
   gate.close();
   std::atomic<bool> was_inside{true};
+  test::waiting_thread state;
   std::thread waiting([&] {
+    state.waits_next();
     gate.wait_until_empty();
     CHECK_FALSE(was_inside);
   });
+  CHECK(state.falls_asleep());
   was_inside = false;
   second.reset();
   waiting.join();
@@ -42,6 +48,7 @@ TEST_CASE("a pass that moved counts once") {
 
 TEST_CASE("what a shutdown takes away is not seen by a call that was let in") {
   constexpr int rounds = 200, callers = 3;
+  int calls_in_all = 0;
   for (int round = 0; round < rounds; ++round) {
     shutdown_gate gate;
     auto shared = std::make_unique<int>(1); // plain memory: ThreadSanitizer sees a use too late
@@ -57,13 +64,17 @@ TEST_CASE("what a shutdown takes away is not seen by a call that was let in") {
         }
       });
     begin.arrive_and_wait();
+    while (round % 2 == 0 && calls == 0) // the gate closes among calls, or at the first ones
+      std::this_thread::yield();
     gate.close();
     gate.wait_until_empty();
     shared.reset();
     for (auto& thread : threads)
       thread.join();
     CHECK(sum == calls);
+    calls_in_all += calls;
   }
+  CHECK(calls_in_all >= rounds / 2);
 }
 
 } // namespace shutdown_gate_test

@@ -5,7 +5,7 @@
 
 namespace directives_test {
 
-using namespace hearth::orchestrator;
+using namespace hearth::fingerprints;
 
 namespace {
 

@@ -8,7 +8,7 @@
 namespace includes_test {
 
 using namespace hearth;
-using namespace hearth::orchestrator;
+using namespace hearth::fingerprints;
 using hearth::test::names;
 using hearth::test::workbench;
 
@@ -118,7 +118,7 @@ TEST_CASE("a folder of the search path that was missing is seen when it comes") 
   CHECK(names(rescanned(bench, "a.cpp"), "missing/deep/b.hpp"));
 }
 
-TEST_CASE("files that nobody asks for do not matter") {
+TEST_CASE("files that no include names do not matter") {
   workbench bench;
   bench.write("b.hpp", "int b;\n");
   bench.write("a.cpp", "#include \"b.hpp\"\n");

@@ -6,6 +6,7 @@
 namespace machine_test {
 
 using namespace hearth;
+using namespace hearth::fingerprints;
 
 namespace {
 

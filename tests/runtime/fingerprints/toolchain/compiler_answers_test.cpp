@@ -5,6 +5,7 @@
 namespace compiler_answers_test {
 
 using namespace hearth;
+using namespace hearth::fingerprints;
 
 using names = std::vector<std::string>;
 

@@ -1,4 +1,4 @@
-// semantics B1, B7: what a toolchain and a machine are known by.
+// The key of a toolchain and of a machine.
 #include "runtime/fingerprints/contents.hpp"
 #include "runtime/fingerprints/machine/system_info.hpp"
 #include "runtime/fingerprints/toolchain/toolchain_key.hpp"
@@ -13,6 +13,7 @@
 namespace toolchain_key_test {
 
 using namespace hearth;
+using namespace hearth::fingerprints;
 using namespace hearth::test;
 namespace fs = std::filesystem;
 
@@ -47,7 +48,7 @@ struct toolchain_fixture {
 
 } // namespace
 
-TEST_CASE_FIXTURE(toolchain_fixture, "B7: every source file of a tree counts and no other") {
+TEST_CASE_FIXTURE(toolchain_fixture, "every source file of a tree counts and no other") {
   const auto before = key();
   CHECK(key() == before);
   write("src/notes.md", "other notes");
@@ -60,7 +61,7 @@ TEST_CASE_FIXTURE(toolchain_fixture, "B7: every source file of a tree counts and
 }
 
 TEST_CASE_FIXTURE(toolchain_fixture,
-                  "B7: where a tree lies does not matter but what it is called does") {
+                  "where a tree lies does not matter but what it is called does") {
   const auto before = key();
   fs::rename(directory / "src", directory / "moved");
   auto other = parts();
@@ -70,7 +71,7 @@ TEST_CASE_FIXTURE(toolchain_fixture,
   CHECK(*toolchain_key(other).get() != before);
 }
 
-TEST_CASE_FIXTURE(toolchain_fixture, "B7: version flags files and compilers count") {
+TEST_CASE_FIXTURE(toolchain_fixture, "version flags files and compilers count") {
   const auto before = key();
   auto other = parts();
   other.version = "2.8";
@@ -90,7 +91,7 @@ TEST_CASE_FIXTURE(toolchain_fixture, "B7: version flags files and compilers coun
   CHECK(key() != before);
 }
 
-TEST_CASE_FIXTURE(toolchain_fixture, "B7: the key is made once and can be set and cleared") {
+TEST_CASE_FIXTURE(toolchain_fixture, "the key is made once and can be set and cleared") {
   toolchain_key kept(parts());
   const auto before = *kept.get();
   write("src/a.py", "changed");
@@ -103,7 +104,7 @@ TEST_CASE_FIXTURE(toolchain_fixture, "B7: the key is made once and can be set an
 }
 
 TEST_CASE_FIXTURE(toolchain_fixture,
-                  "B7: what is missing or comes twice is an error that is not kept") {
+                  "what is missing or comes twice is an error that is not kept") {
   auto wrong = parts();
   wrong.files.push_back(directory / "none.txt");
   toolchain_key kept(wrong);
@@ -149,7 +150,7 @@ TEST_CASE_FIXTURE(toolchain_fixture,
   CHECK(files == 200);
 }
 
-TEST_CASE("B1: a machine is known by platform processor system compilers and driver") {
+TEST_CASE("a machine is known by platform processor system compilers and driver") {
   const temporary_directory root;
   const auto write = [&](const std::string& name, const std::string& content) {
     write_text(root / name, content);
@@ -174,7 +175,7 @@ TEST_CASE("B1: a machine is known by platform processor system compilers and dri
   CHECK(system_details(root.path()) == with);
 }
 
-TEST_CASE("B1: this machine is looked at once and its digest is stable") {
+TEST_CASE("this machine is looked at once and its digest is stable") {
   CHECK(&system_info() == &system_info());
   CHECK(system_key() == sha256(encode(system_details())));
 }

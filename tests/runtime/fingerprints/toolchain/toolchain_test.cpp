@@ -7,6 +7,7 @@
 namespace toolchain_test {
 
 using namespace hearth;
+using namespace hearth::fingerprints;
 using hearth::test::workbench;
 
 namespace {

@@ -33,7 +33,7 @@ private:
 
 } // namespace
 
-TEST_CASE("both ways to find children find all of them and nobody else") {
+TEST_CASE("both ways to find children find all of them and no other process") {
   CHECK(list_children().empty());
   CHECK(search_children().empty());
   const idle_child children[3];
