@@ -32,7 +32,7 @@ struct compile_broker_state {
   std::vector<compile_worker_actor> idle;
   std::size_t workers = 0;                                     ///< workers that have not ended
   std::map<int, std::deque<program>, std::greater<>> programs; ///< queued programs, by priority
-  std::deque<trial> trials;                                    ///< waiting
+  std::deque<trial> trials;                                    ///< queued trials
   bool trial_runs = false;
   broker_stats counters;
   span_list spans; ///< spans of work since the last `trace` request; bounded

@@ -71,8 +71,8 @@ const expected<guard_expression>& parsed(guarded_cache_state& state, const std::
   return at->second;
 }
 
-// Whether the variant's guard holds. A guard that cannot be evaluated counts as not holding, and is
-// counted.
+// Whether the variant's guard holds. A guard that cannot be evaluated does not hold; a counter
+// counts it.
 bool holds(guarded_cache_state& state, guarded_cache_state::search& search,
            const std::string& guard) {
   if (guard.empty()) return true;

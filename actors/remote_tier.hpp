@@ -43,7 +43,7 @@ struct remote_tier_config {
   std::chrono::milliseconds deadline{100};        ///< for lookups and leases
   std::chrono::milliseconds write_deadline{5000}; ///< for a write
   std::chrono::milliseconds probe_deadline{1000}; ///< for a probe; no request waits for it
-  std::chrono::milliseconds ttl{0};               ///< of entries; zero: for ever
+  std::chrono::milliseconds ttl{0};               ///< TTL of entries; zero: for ever
   std::chrono::milliseconds lease_time{30'000};   ///< how long a lease lasts without renewal
   std::uint64_t max_value_bytes = std::uint64_t{64} << 20;
   storage::write_behind_limits queue;
@@ -62,7 +62,7 @@ struct remote_tier_state {
     key_list keys;
     lookup_list answers;             ///< misses until their replies come
     std::vector<std::size_t> places; ///< by command: the key's index, or `answered`
-    std::size_t open;                ///< unanswered commands
+    std::size_t open;                ///< commands in flight
     shared_promise<lookup_list> reply;
   };
   struct asked_lease {
@@ -85,8 +85,8 @@ struct remote_tier_state {
   storage::write_behind writes{{}}; ///< unacknowledged writes
   std::shared_ptr<reply_inbox> inbox = std::make_shared<reply_inbox>();
   std::vector<reply_inbox::item> taken; ///< replies being handled, taken out of `inbox`
-  std::unordered_map<std::uint64_t, exchange> exchanges;         ///< under way
-  std::map<std::uint64_t, asked_entries> lookups;                ///< under way, in their order
+  std::unordered_map<std::uint64_t, exchange> exchanges;         ///< in flight
+  std::map<std::uint64_t, asked_entries> lookups;                ///< in flight, in request order
   std::unordered_map<std::uint64_t, asked_lease> lease_requests; ///< by the numbers of their tokens
   std::unordered_map<cache_key, std::string, cache_key_hash> leases; ///< tokens of the held leases
   /// Keys whose remote entry is unusable: the next insert of such a key replaces the entry.
@@ -106,7 +106,7 @@ struct remote_tier_state {
   bool probe_is_out = false;
   bool has_answered = false;   ///< the server has replied at least once
   bool renewal_is_due = false; ///< its timer runs
-  bool retry_is_due = false;   ///< a timer runs
+  bool retry_is_due = false;   ///< its timer runs
   bool has_scripts = true;     ///< the server runs EVAL
   remote_tier_stats counters;
   std::unordered_map<std::uint32_t, remote_cache_counts> caches; ///< by number

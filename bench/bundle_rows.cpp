@@ -29,8 +29,8 @@ T checked(expected<T> result) {
   return std::move(*result);
 }
 
-// Bytes that zstd makes about half as large, as it does object code: words of a small vocabulary
-// among others.
+// Bytes that zstd compresses to about half, as it does object code: random words mixed with words
+// of a small vocabulary.
 std::string object_code(std::mt19937_64& random) {
   std::array<std::uint64_t, 256> words{};
   for (auto& word : words)
@@ -115,7 +115,8 @@ config settings_of(const fs::path& store) {
   return settings;
 }
 
-// The same artifacts as a store, as one file of their payloads, as a bundle, and packed by zstd.
+// The same artifacts as a store, as one file of their payloads, as a bundle, and compressed by
+// zstd.
 struct carried {
   carried(row_run& run, const fs::path& directory)
       : folder(directory)

@@ -1,4 +1,5 @@
-// disk.insert.*, disk.get.*: through the cache handle, the memory tier off, beside the same peers.
+// disk.insert.*, disk.get.*: through the cache handle, without the memory tier, against the same
+// peers as store.*.
 #include "bench/entry_rows.hpp"
 #include "bench/rows.hpp"
 

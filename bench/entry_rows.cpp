@@ -13,17 +13,17 @@ namespace {
 namespace fs = std::filesystem;
 
 struct entry_size {
-  const char* name; // in the row
+  const char* name; // part of the row's name
   const char* text;
   std::size_t bytes;
-  std::size_t entries; // of the data set
-  std::size_t gets;    // a turn; about 0.1 s
+  std::size_t entries; // entries in the data set
+  std::size_t gets;    // gets a turn; about 0.1 s
 };
 
 constexpr entry_size sizes[] = {{"512", "512 B", 512, 200'000, 200'000},
                                 {"16k", "16 KiB", 16u << 10, 10'000, 40'000},
                                 {"256k", "256 KiB", 256u << 10, 800, 2'400}};
-constexpr std::size_t least_entries = 130; // two groups and a bit, in a smoke run
+constexpr std::size_t least_entries = 130; // for a smoke run: more than two groups
 
 std::shared_ptr<const dataset> data_of(const row_run& run, const entry_size& size,
                                        std::size_t most) {
@@ -74,7 +74,7 @@ void measure_inserts(row_run& run, const entry_size& size,
     fs::remove_all(directory);
 }
 
-// The key is in the processor's cache when it is asked for, as one is that was just made.
+// The key is in the processor's cache at the get, like a key that was just made.
 double time_gets(entry_store& store, const dataset& data, std::size_t gets) {
   const auto& order = data.order();
   const auto later = [&](std::size_t i) { return order[i % order.size()]; };
@@ -105,7 +105,7 @@ void measure_gets(row_run& run, const entry_size& size,
     auto& store = *stores.back();
     store.insert_all(*data);
     store.finish_pending_work();
-    time_gets(store, *data, data->size()); // maps, caches and hit bits are as they stay
+    time_gets(store, *data, data->size()); // warms mappings, caches and hit bits
     all.push_back({one.name, [&store, data, gets] { return time_gets(store, *data, gets); }});
   }
   run.compare(all, std::string("a get of ") + size.text);

@@ -11,14 +11,14 @@
 
 namespace hearth::bench {
 
-/// A contender and how it is made.
+/// A contender and its factory.
 struct entry_contender {
   std::string name;
   store_maker make;
-  std::size_t max_entries = SIZE_MAX; ///< of one whose turn would be too long with all of them
-  bool reads = true;                  ///< false: it differs from another only in its inserts
-  /// What it wrote is removed at the end of the row: ext4 searches long for an inode where many
-  /// were given back within seconds, and the next turn would pay for that.
+  std::size_t max_entries = SIZE_MAX; ///< limit for a contender whose turn would be too long
+  bool reads = true;                  ///< false: only its inserts differ from another's
+  /// Removes the files of a turn at the end of the row: ext4 searches long for an inode where many
+  /// were freed within seconds, which would slow the next turn.
   bool removes_late = false;
 };
 

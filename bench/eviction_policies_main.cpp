@@ -1,6 +1,6 @@
-// Which eviction policy the memory index uses, by measurement: hit ratios of LRU, SIEVE and
-// S3-FIFO with one hit bit an entry, over synthetic traces, entries of one size. The figures that
-// decided stand in docs/memory-index.md.
+// Measures eviction policies for the memory index: hit ratios of LRU, SIEVE and S3-FIFO with one
+// hit bit an entry, over synthetic traces, entries of one size. docs/memory-index.md has the
+// figures behind the choice.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -90,7 +90,7 @@ double sieve(const trace& t, std::size_t capacity) {
   return double(hits) / double(t.size());
 }
 
-// `share`: of the small queue. `most`: the counter saturates there (1: a hit bit).
+// `share`: the small queue's share. `most`: the maximum of the hit counter (1: a hit bit).
 double s3_fifo(const trace& t, std::size_t capacity, double share, int most) {
   std::deque<std::uint32_t> small, main, ghost;
   std::unordered_map<std::uint32_t, int> count;
@@ -152,7 +152,7 @@ trace zipf_trace(std::size_t keys, double skew, std::size_t length) {
   return t;
 }
 
-// Zipf with a scan of `scan` keys that come once, every `every` requests.
+// Zipf; every `every` requests a scan of `scan` keys that are requested once.
 trace scanned_trace(std::size_t keys, double skew, std::size_t length, std::size_t every,
                     std::size_t scan) {
   std::mt19937_64 random(2);

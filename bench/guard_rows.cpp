@@ -1,4 +1,4 @@
-// guard: what it costs to evaluate the guard of an entry.
+// guard: the cost of evaluating an entry's guard.
 #include "bench/frame/figures.hpp"
 #include "bench/frame/timing.hpp"
 #include "bench/rows.hpp"

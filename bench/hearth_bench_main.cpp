@@ -1,4 +1,4 @@
-// The program `hearth-bench`: Hearth beside its peers. `hearth bench` runs it.
+// The program `hearth-bench`, which measures Hearth against its peers. `hearth bench` runs it.
 #include "bench/frame/machine.hpp"
 #include "bench/frame/timing.hpp"
 #include "bench/frame/work_directory.hpp"
@@ -53,14 +53,14 @@ int complain(const error& why) {
   return cli::status_of(why);
 }
 
-// A row that fails says so and the next one goes on.
+// Runs a row. A row that fails prints its error, and the program continues with the next.
 bool measure(const row& one, const settings& how, report& out) {
   try {
     row_run run(one.name, how, out);
     one.measure(run);
     return true;
   } catch (const std::exception& problem) {
-    if (is_ending()) ::pause(); // until the signal ends us
+    if (is_ending()) ::pause(); // until the signal ends the program
     fmt::print(stderr, "hearth-bench: {}: {}\n", one.name, problem.what());
     return false;
   }

@@ -20,7 +20,7 @@ constexpr std::size_t fields = 500;
 constexpr std::size_t source_files = 500;
 constexpr std::size_t source_bytes = 10'000;
 
-// A node as a compiler would describe it: operator, tensor, two inputs, attributes.
+// A node as a compiler describes it: operator, tensor, two inputs, attributes.
 key_field node_field(std::size_t i) {
   tensor_field tensor;
   tensor.dtype = "f32";

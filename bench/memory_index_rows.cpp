@@ -1,5 +1,5 @@
-// mem.index.*: hits of the memory index by itself, beside a mutex and an unordered_map that holds
-// the same artifacts and copies the same reference.
+// mem.index.*: hits of the memory index alone, against a mutex and an unordered_map that holds the
+// same artifacts and copies the same reference.
 #include "bench/frame/timing.hpp"
 #include "bench/rows.hpp"
 
@@ -27,7 +27,7 @@ struct key_hash {
 
 struct fixture {
   std::vector<std::string> keys;
-  std::vector<std::uint32_t> order; // which key is asked for next
+  std::vector<std::uint32_t> order; // the order of the requested keys
   storage::memory_index index{{.budget_bytes = 64u << 20, .expected_entries = entries}};
   std::unordered_map<std::string, artifact, key_hash> map;
   std::mutex mutex;
@@ -77,7 +77,7 @@ void require(const artifact& found) {
   if (!found) throw std::runtime_error("a key was not found");
 }
 
-// Each key of a batch is fetched into the processor's cache before the first is looked up.
+// Prefetches each key of a batch into the processor's cache before it looks the first one up.
 void get_batch(const fixture& f, std::size_t at) {
   std::uint64_t hashes[batch];
   for (std::size_t i = 0; i < batch; ++i) {
@@ -94,7 +94,8 @@ void measure(row_run& run, const workload& what) {
   fixture f;
   const auto gets = run.scaled(2'000'000, batch) / what.threads / batch * batch;
   const auto start = [](std::size_t thread) { return thread * 7919; };
-  // A second thread lives all the time, so that the map's counts are atomic, as they would be.
+  // A second thread runs all the time, so that the map's reference counts are atomic, as in a real
+  // program.
   const auto ours = [&] {
     return seconds_an_operation(what.threads, [&](std::size_t thread) {
       for (std::size_t i = 0; i < gets; i += what.batched ? batch : 1) {

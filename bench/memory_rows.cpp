@@ -1,6 +1,6 @@
-// mem.*: hits in memory through the cache handle, beside locked maps and tbb's concurrent one. All
-// hold the same artifact type, hand out a reference of their own, and are asked with the same keys.
-// The peers hash as Hearth does. A second thread lives all the time, so that every count is atomic.
+// mem.*: hits in memory through the cache handle, against locked maps and tbb's concurrent one. All
+// hold the same artifact type, return a reference of their own, and get the same keys. The peers
+// hash as Hearth does. A second thread runs all the time, so that every count is atomic.
 #include "bench/frame/timing.hpp"
 #include "bench/rows.hpp"
 
@@ -31,8 +31,8 @@ constexpr std::size_t batches_in_flight = 16;
 constexpr std::size_t futures_in_flight = 256;
 constexpr std::size_t replaced_one_in = 20;
 constexpr std::size_t order_size = 1 << 16;
-// Of a few milliseconds each, where one thread works. Of several, the last may come to run some
-// milliseconds after the first: they take one long turn.
+// The number of turns of a few milliseconds each for a single thread. Several threads take one long
+// turn, since the last may start some milliseconds after the first.
 constexpr unsigned short_turns = 8;
 
 struct key_hash {
@@ -81,7 +81,7 @@ public:
       : runtime_(config{})
       , cache_(runtime_.open("bench").value()) {}
   artifact get(const key& k) const { return std::move(cache_.get(k)->value); }
-  // The shard's actor replaces it; nobody waits for that.
+  // The shard's actor replaces the entry; the benchmark does not wait for it.
   void put(const key& k, const artifact& value) { static_cast<void>(cache_.put_async(k, value)); }
   void finish_pending_work() { static_cast<void>(cache_.erase("nothing")); }
   const cache& open() const noexcept { return cache_; }
@@ -93,7 +93,7 @@ private:
 
 struct fixture {
   std::vector<key> keys;
-  std::vector<key> asked; // in random order
+  std::vector<key> asked; // keys in random order
   handle ours;
   locked_map<std::mutex, std::lock_guard> mutex;
   locked_map<std::shared_mutex, std::shared_lock> shared_mutex;
@@ -131,7 +131,7 @@ struct workload {
 
 std::size_t start_of(std::size_t thread) { return thread * 7919; }
 
-// Readers, and a replacer if there is one; the seconds a get.
+// Runs the readers, and a thread that replaces entries if there is one. Returns the seconds a get.
 template <class Map>
 double gets(fixture& f, Map& map, const workload& what, std::size_t count) {
   return seconds_an_operation(what.readers + what.replaces, [&](std::size_t thread) {
@@ -164,7 +164,7 @@ void measure_gets(row_run& run, const workload& what) {
   run.compare(all, "a hit", turns);
 }
 
-// What one thread does with `count` keys, beside as many single gets of a locked map.
+// Measures one thread with `count` keys against as many single gets of a locked map.
 void measure_one_thread(row_run& run,
                         const std::function<void(fixture&, std::size_t count)>& ours) {
   fixture f;

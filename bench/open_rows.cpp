@@ -1,5 +1,5 @@
-// disk.open.1M: how long a store of a million entries takes until it has answered one get, after
-// it was closed, after its process was killed, and after a power loss, when its index is rebuilt.
+// disk.open.1M: the time to open a store of a million entries and get one entry, after it was
+// closed, after its process was killed, and after a power loss, when its index is rebuilt.
 #include "bench/frame/child_program.hpp"
 #include "bench/frame/dataset.hpp"
 #include "bench/frame/figures.hpp"
@@ -23,7 +23,7 @@ constexpr std::size_t entries = 1'000'000;
 constexpr std::size_t value_bytes = 200;
 constexpr const char* writer_role = "open.writer";
 
-// The machine as it is after another start of it.
+// A file system with the boot id of another start of the machine.
 class restarted_machine final : public storage::file_system {
 public:
   explicit restarted_machine(unsigned start)
@@ -78,7 +78,7 @@ int write_and_wait(const std::vector<std::string>& arguments) {
   one->apply(one->shard_of(last.hash), {&request, 1});
   if (request.status != storage::write_status::stored) return 1;
   ready_and_wait();
-  return 1; // nobody lets us go on
+  return 1; // the parent never lets this process continue
 }
 
 void kill_a_writer(const fs::path& directory, unsigned round) {
@@ -88,7 +88,7 @@ void kill_a_writer(const fs::path& directory, unsigned round) {
   writer.wait();
 }
 
-// The seconds until it is open and has found an entry.
+// The seconds until the store is open and has found an entry.
 double time_open(const fs::path& directory, const dataset& data, storage::file_system* files,
                  bool rebuilds) {
   const stopwatch watch;

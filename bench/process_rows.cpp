@@ -1,6 +1,6 @@
-// disk.procs: eight processes over one store, each with a runtime of its own and through its cache
-// handle, without the memory tier: all read one hot key; then each reads what any of them has
-// inserted, one operation in ten being an insert, half of them of keys that all of them insert.
+// disk.procs: eight processes over one store, each with a runtime and a cache handle of its own,
+// without the memory tier. First all read one hot key; then each inserts and reads entries, one
+// operation in ten being an insert, half of them of keys that all processes insert.
 #include "bench/frame/child_program.hpp"
 #include "bench/frame/dataset.hpp"
 #include "bench/frame/figures.hpp"
@@ -25,12 +25,12 @@ constexpr const char* hot_role = "procs.hot";
 constexpr const char* mixed_role = "procs.mixed";
 constexpr const char* hot_key = "hot";
 
-// What a process measured, as it hands it to the one that started it.
+// The measurements of a process, which it passes to its parent.
 struct outcome {
   std::vector<double> gets;    // seconds
   std::vector<double> inserts; // seconds
-  std::size_t inserted = 0;    // inserts that were told to be the first
-  std::size_t wrong = 0;       // gets that missed what was acknowledged, or found other bytes
+  std::size_t inserted = 0;    // inserts reported as the first of their key
+  std::size_t wrong = 0;       // gets that missed an acknowledged entry, or found other bytes
 
   void write(const fs::path& path) const {
     std::ofstream out(path);
@@ -56,7 +56,7 @@ struct outcome {
   }
 };
 
-// What a process is told: store, its number, operations, where its outcome goes.
+// The arguments of a process: store, its number, operations, and the file for its outcome.
 struct task {
   fs::path store;
   std::size_t number;
@@ -91,7 +91,7 @@ struct opened_cache {
   cache entries;
 };
 
-// The value that every process makes of this key.
+// The value that every process computes for this key.
 artifact value_of(const std::string& name) {
   std::mt19937_64 random(std::hash<std::string>{}(name));
   std::string bytes(value_bytes, '\0');
@@ -123,7 +123,7 @@ int read_hot_key(const std::vector<std::string>& arguments) {
   return 0;
 }
 
-// The key of an insert: every other one is inserted by all processes.
+// The key of an insert: all processes insert every other key.
 std::string mixed_key(std::size_t process, std::size_t insert) {
   return insert % 2 ? fmt::format("shared {}", insert) : fmt::format("own {} {}", process, insert);
 }
@@ -133,7 +133,7 @@ int read_and_insert(const std::vector<std::string>& arguments) {
   opened_cache opened(given.store);
   std::mt19937_64 random(given.number);
   outcome all;
-  std::vector<std::string> names; // of what is there for sure
+  std::vector<std::string> names; // keys that are certainly stored
   ready_and_wait();
   for (std::size_t i = 0; i < given.operations; ++i) {
     if (i % operations_an_insert == 0) {
@@ -176,7 +176,7 @@ outcome run_processes(const fs::path& directory, const char* role, std::size_t o
   return all;
 }
 
-// Entries of the mixed run that are not there, or not what was inserted.
+// The number of entries of the mixed run that are missing or wrong.
 std::size_t count_lost(const fs::path& directory, std::size_t inserts) {
   opened_cache opened(directory / "store");
   std::size_t lost = 0;
@@ -217,7 +217,8 @@ void measure(row_run& run) {
     both.gets.insert(both.gets.end(), both.inserts.begin(), both.inserts.end());
     all_p99.push_back(quantile(both.gets, 0.99));
     lost += count_lost(place, inserts);
-    // Each key has one first insert: own ones of each process, shared ones of all together.
+    // Each key has one first insert: a process's own keys by that process, shared keys by any
+    // process.
     const auto firsts = (inserts + 1) / 2 * processes + inserts / 2;
     wrong +=
         both.wrong + (both.inserted > firsts ? both.inserted - firsts : firsts - both.inserted);

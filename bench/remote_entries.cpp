@@ -10,8 +10,8 @@
 
 namespace hearth::bench {
 
-// What is written behind has a bound: what is asked for faster than the server takes it would be
-// dropped.
+// Inserts in blocks, since the queue of writes to the remote tier is bounded: it drops writes that
+// come faster than the server takes them.
 void fill_remote(const std::string& url, const dataset& data) {
   const auto block =
       std::clamp<std::size_t>((std::size_t{16} << 20) / data.value_bytes(), 1, 1'000);

@@ -1,4 +1,4 @@
-// Entries on a Redis, for the rows that get them through the remote tier.
+// Entries on a Redis server, for the rows that get them through the remote tier.
 #pragma once
 
 #include "bench/frame/dataset.hpp"
@@ -10,16 +10,16 @@
 
 namespace hearth::bench {
 
-/// The cache that the entries are of.
+/// The cache of the entries.
 inline constexpr std::string_view remote_cache_name = "bench";
 
-/// Has all entries of `data` on the server. Throws when it cannot.
+/// Stores all entries of `data` on the server. Throws when that fails.
 void fill_remote(const std::string& url, const dataset& data);
 
-/// The keys of `data` in the order in which they are asked for, as actors name them.
+/// The keys of `data` in the order of the requests, in the form that actors use.
 key_list remote_keys(const dataset& data);
 
-/// What an entry takes on the server, bytes.
+/// The bytes of an entry's envelope on the server.
 std::size_t envelope_bytes(const dataset& data);
 
 } // namespace hearth::bench

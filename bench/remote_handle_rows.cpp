@@ -1,5 +1,5 @@
 // remote.get, remote.large, remote.wait, remote.many and stalled: the remote tier through the cache
-// handle, as its users have it.
+// handle, as users call it.
 #include "bench/frame/dataset.hpp"
 #include "bench/frame/figures.hpp"
 #include "bench/frame/timing.hpp"
@@ -28,14 +28,14 @@ namespace {
 
 constexpr std::size_t depth = 64;
 constexpr std::size_t kib = 1024;
-// Of all values together, and of what is got in one turn.
+// Total bytes of all values, and of the gets of one turn.
 constexpr std::size_t data_bytes = 64 * kib * kib;
 constexpr std::size_t turn_bytes = 1024 * kib * kib;
 constexpr std::size_t max_names = 10'000;
 constexpr std::size_t max_gets = 200'000;
 constexpr std::chrono::milliseconds patient{30'000};
 
-// A runtime with nothing but a remote tier.
+// A runtime with only a remote tier.
 class remote_cache {
 public:
   remote_cache(const std::string& url, std::chrono::milliseconds deadline)
@@ -66,7 +66,7 @@ void require(const expected<lookup>& found, const dataset& data) {
   if (!is_right(found, data)) throw std::runtime_error(not_given);
 }
 
-// So many clients that each ask for one after the other, as those of an event loop do.
+// A coroutine that requests entries one after the other, like a client in an event loop.
 struct client {
   struct promise_type {
     client get_return_object() { return {}; }
@@ -77,8 +77,8 @@ struct client {
   };
 };
 
-// In the order in which they are asked for, one behind the other in memory: clients have just made
-// theirs, as redis-benchmark does.
+// The keys in the order of the requests, contiguous in memory: real clients have just made theirs,
+// as redis-benchmark does.
 std::vector<key> wanted_keys(const dataset& data) {
   std::vector<key> keys;
   keys.reserve(data.size());
@@ -120,7 +120,7 @@ void get_concurrently(cache& entries, const dataset& data, const std::vector<key
   if (all->wrong != 0) throw std::runtime_error(not_given);
 }
 
-// One thread, which waits for the first and asks for the next.
+// Gets on one thread, which waits for the oldest request and sends the next.
 void get_each(cache& entries, const dataset& data, const std::vector<key>& keys,
               std::size_t count) {
   std::deque<future<lookup>> under_way;
@@ -133,7 +133,7 @@ void get_each(cache& entries, const dataset& data, const std::vector<key>& keys,
   }
 }
 
-// As redis-benchmark: so many together, then so many more.
+// Gets in the way of redis-benchmark: `depth` requests together, then the next `depth`.
 void get_together(cache& entries, const dataset& data, const std::vector<key>& keys,
                   std::size_t count) {
   std::vector<key> some;
@@ -156,7 +156,7 @@ void measure_gets(row_run& run, std::size_t value_bytes, const get_function& get
   const dataset data(run.scaled(names, 100), value_bytes);
   fill_remote(redis.url(), data);
   const auto keys = wanted_keys(data);
-  // What redis-benchmark gets is as large as an entry's envelope.
+  // The values of redis-benchmark are as large as an entry's envelope.
   const auto bytes = envelope_bytes(data);
   redis.fill(data.size(), bytes);
   remote_cache reader(redis.url(), patient);

@@ -1,4 +1,4 @@
-// remote.connection: the remote tier's connection by itself, beside redis-benchmark.
+// remote.connection: the remote tier's connection alone, against redis-benchmark.
 #include "bench/frame/figures.hpp"
 #include "bench/frame/timing.hpp"
 #include "bench/peers/redis_process.hpp"
@@ -22,7 +22,7 @@ constexpr std::size_t names = 10'000;
 constexpr std::size_t value_bytes = 1024;
 constexpr std::chrono::milliseconds patient{60'000};
 
-// Gets, `depth` of them on their way at any time: an answer sends the next.
+// Gets, `depth` of them in flight at any time: a reply sends the next.
 class pipelined_gets {
 public:
   pipelined_gets(remote_client& server, std::size_t count)
@@ -47,7 +47,7 @@ private:
   void take(const remote_reply& reply) {
     right_ = right_ && reply.value.text.size() == value_bytes;
     send_next();
-    const auto done = done_; // whoever waits for it may be gone before it is through
+    const auto done = done_; // the waiting thread may destroy this before set_value returns
     if (--unanswered_ == 0) done->set_value(right_);
   }
 

@@ -1,5 +1,5 @@
-// remote.tier: the remote tier's actor by itself, asked by another actor: what is left of
-// remote.get without the memory shard, its messages, and the caller's futures.
+// remote.tier: the remote tier's actor alone, with requests from another actor: remote.get without
+// the memory shard, its messages, and the caller's futures.
 #include "bench/frame/figures.hpp"
 #include "bench/frame/timing.hpp"
 #include "bench/peers/redis_process.hpp"
@@ -28,7 +28,7 @@ constexpr std::size_t keys_a_message = 16;
 constexpr std::size_t names = 10'000;
 constexpr std::size_t value_bytes = 1024;
 
-// The remote tier, with what a runtime would give it.
+// The remote tier, with the parts that a runtime gives it.
 class lone_tier {
 public:
   explicit lone_tier(const std::string& url)
@@ -36,7 +36,7 @@ public:
       , parts_(parts(url, system_))
       , tier_(system_.spawn(actors::remote_tier, parts_)) {}
   ~lone_tier() {
-    parts_.server->close(); // its thread runs actors of the system
+    parts_.server->close(); // first: its thread runs actors of the system
     caf::anon_send_exit(caf::actor_cast<caf::actor>(tier_), caf::exit_reason::user_shutdown);
   }
   lone_tier(const lone_tier&) = delete;
@@ -67,7 +67,7 @@ private:
   remote_tier_actor tier_;
 };
 
-// `count` gets, `depth` of them on their way at any time.
+// `count` gets, `depth` of them in flight at any time.
 struct gets {
   remote_tier_actor tier;
   const key_list& keys;

@@ -1,4 +1,4 @@
-// Every subject adds its rows here; rows.cpp says in which order they run.
+// One function a subject, which adds its rows; rows.cpp defines the order in which they run.
 #pragma once
 
 #include "bench/frame/row.hpp"
@@ -7,7 +7,7 @@ namespace hearth::bench {
 
 void add_memory_rows(registry& all);        ///< mem.*: hits through the handle
 void add_memory_index_rows(registry& all);  ///< the memory index by itself
-void add_store_rows(registry& all);         ///< store.*: the storage part alone
+void add_store_rows(registry& all);         ///< store.*: the storage layer alone
 void add_disk_rows(registry& all);          ///< disk.insert.*, disk.get.*: through the handle
 void add_open_rows(registry& all);          ///< disk.open.1M
 void add_process_rows(registry& all);       ///< disk.procs

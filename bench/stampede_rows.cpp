@@ -1,5 +1,5 @@
-// stampede: eight processes over one store ask for one action that nobody has run yet, all at once;
-// beside one process that asks for it alone. The compiler is known to the store before.
+// stampede: eight processes over one store request one action that no process has run yet, all at
+// once, against a single process that requests it. The store knows the compiler in advance.
 #include "bench/frame/child_program.hpp"
 #include "bench/frame/figures.hpp"
 #include "bench/frame/timing.hpp"
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t processes = 8;
 constexpr const char* asker_role = "stampede.asker";
 
-// A compile that takes a while: so many functions over the standard library's headers.
+// A slow compile: `functions` functions over the standard library's headers.
 action compile_of(std::size_t functions) {
   std::string source =
       "#include <algorithm>\n#include <map>\n#include <string>\n#include <vector>\n";
@@ -43,7 +43,7 @@ config settings_of(const fs::path& store) {
   return result;
 }
 
-// Has the store learn what the compiler is, by a compile of another source.
+// Stores the facts about the compiler, by a compile of another source.
 void introduce_compiler(const fs::path& store) {
   runtime host(settings_of(store));
   const auto actions = action_cache::open(host);
@@ -52,7 +52,7 @@ void introduce_compiler(const fs::path& store) {
   if (!outcome || !outcome->succeeded()) throw std::runtime_error("g++ does not compile");
 }
 
-// Store, functions, and the file that says whether it was found.
+// Arguments: the store, the number of functions, and the file that receives whether it was found.
 int play_asker(const std::vector<std::string>& arguments) {
   runtime host(settings_of(arguments.at(0)));
   const auto actions = action_cache::open(host);

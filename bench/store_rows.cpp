@@ -1,4 +1,4 @@
-// store.*: the storage part alone beside LMDB, RocksDB and a file an entry.
+// store.*: the storage layer alone, against LMDB, RocksDB and one file an entry.
 #include "bench/entry_rows.hpp"
 #include "bench/rows.hpp"
 

@@ -1,5 +1,5 @@
-# Every library that Hearth uses, as an imported target. All are Debian 12 packages, named in
-# scripts/packages.txt; what each is for stands in docs/dependencies.md.
+# Every library that Hearth uses, as an imported target. All are Debian 12 packages, listed in
+# scripts/packages.txt; docs/dependencies.md explains the purpose of each.
 find_package(Threads REQUIRED)
 find_package(OpenSSL 3 REQUIRED COMPONENTS Crypto SSL)
 find_package(Boost 1.74 REQUIRED)

@@ -1,11 +1,11 @@
-# How every target of ours is built: warnings and sanitizers are interface targets.
+# How every target of Hearth is built: warnings and sanitizers are interface targets.
 option(HEARTH_WERROR "Treat warnings as errors" OFF)
 set(HEARTH_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
 
 add_library(hearth_warnings INTERFACE)
 target_compile_options(hearth_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual -Woverloaded-virtual)
-# GCC 12 reports these falsely of std::variant and of copied containers once it optimises.
+# GCC 12 reports these falsely for std::variant and for copied containers when it optimises.
 target_compile_options(hearth_warnings INTERFACE
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-array-bounds>)
 if(HEARTH_WERROR)
@@ -19,22 +19,24 @@ if(HEARTH_SANITIZE)
   target_link_options(hearth_sanitizers INTERFACE -fsanitize=${HEARTH_SANITIZE})
 endif()
 
-# The allocator of our programs. Actors free what callers' threads allocated: glibc's has one lock
-# for both, jemalloc has none. A sanitizer brings its own. Who links the libraries chooses.
+# The allocator of Hearth's programs. Actors free memory that callers' threads allocated: glibc has
+# one lock for both threads, jemalloc has none. A sanitizer brings its own allocator. A host that
+# links the libraries chooses its own.
 add_library(hearth_allocator INTERFACE)
 if(TARGET hearth::jemalloc)
   target_link_libraries(hearth_allocator INTERFACE hearth::jemalloc)
 endif()
 
-# Sources are compiled together: what they share is parsed, instantiated and optimised once
-# (docs/building.md). `folder`: those of a folder; `target`: those of a library or test program.
+# Compiles sources together: the code that they share is parsed, instantiated and optimised once
+# (docs/building.md). `folder`: the sources of a folder; `target`: those of a library or test
+# program.
 set(HEARTH_UNITY "off" CACHE STRING "What is compiled together: off, folder or target")
 set_property(CACHE HEARTH_UNITY PROPERTY STRINGS off folder target)
 set(HEARTH_UNITY_SOURCES 40 CACHE STRING "How many sources are compiled together at most")
 
-# hearth_unity(TARGET [SOURCES]): joins the sources of TARGET as HEARTH_UNITY says; with a number, so
-# many of the whole target.
-# A name in an unnamed namespace is unique in its library; a test has a namespace of its own.
+# hearth_unity(TARGET [SOURCES]): joins the sources of TARGET as HEARTH_UNITY says; with SOURCES, at
+# most that many together, over the whole target. A name in an unnamed namespace must be unique in
+# its library; a test has a namespace of its own.
 function(hearth_unity target)
   if(HEARTH_UNITY STREQUAL "off")
     return()
@@ -60,8 +62,8 @@ function(hearth_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# hearth_library(NAME [SOURCE...]): a static library, of all sources of this folder unless some are
-# named.
+# hearth_library(NAME [SOURCE...]): a static library of the named sources, or of all sources of this
+# folder.
 function(hearth_library name)
   set(sources ${ARGN})
   if(NOT sources)

@@ -1,4 +1,4 @@
-// Any command line as a cached action: run once, found from then on, its outputs put into place.
+// Any command line as a cached action: it runs once; later requests find it and write its outputs.
 #include <hearth/actions.hpp>
 #include <hearth/hearth.hpp>
 
@@ -18,7 +18,7 @@ int main() {
   const auto actions = hearth::action_cache::open(rt);
   if (!actions) return std::cerr << actions.error().text() << '\n', 1;
 
-  // A generator with two outputs: both come into place, or none.
+  // A generator with two outputs: both are written, or neither.
   hearth::action generate;
   generate.command = {"sh", "-c", "sort names.txt > sorted.txt; wc -l < names.txt > count.txt"};
   generate.directory = place;

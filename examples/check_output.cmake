@@ -1,5 +1,5 @@
-# cmake -DPROGRAM=... -DEXPECTED=... -P check_output.cmake: fails unless the program ends well and
-# prints exactly that. It has a directory for temporary files of its own.
+# cmake -DPROGRAM=... -DEXPECTED=... -P check_output.cmake: fails unless the program succeeds and
+# prints exactly that. The program gets a temporary directory of its own.
 string(RANDOM LENGTH 12 suffix)
 set(directory "$ENV{TMPDIR}")
 if(directory STREQUAL "")

@@ -1,4 +1,4 @@
-// Embedding Hearth: a named cache over a store, and a compile that happens once for all who ask.
+// Embedding Hearth: a named cache over a store, and a compile that runs once for all callers.
 #include <hearth/hearth.hpp>
 
 #include <filesystem>
@@ -14,7 +14,7 @@ int main() {
   const auto kernels = rt.open("kernels", {.version = "1"});
   if (!kernels) return std::cerr << kernels.error().text() << '\n', 1;
 
-  // Of all threads and processes that ask for this key at once, one runs the function.
+  // When several threads and processes request this key at once, only one runs the function.
   const hearth::key key = hearth::key::tuple({"matmul", hearth::key::integer(256)});
   const auto binary = kernels->get_or_compile(key, [] {
     std::cout << "compiling\n";

@@ -1,4 +1,4 @@
-// Code that is compiled at run time: once for all processes, loaded once in this one.
+// Code compiled at run time: compiled once for all processes, loaded once in this one.
 #include <hearth/hearth.hpp>
 #include <hearth/modules.hpp>
 

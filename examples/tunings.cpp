@@ -1,4 +1,4 @@
-// Remembers what tuning found: the first compilation tunes, the next one finds it.
+// Caches the results of tuning: the first compilation tunes, the next one finds the result.
 #include <hearth/hearth.hpp>
 #include <hearth/tunings.hpp>
 

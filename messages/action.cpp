@@ -18,7 +18,7 @@ tl::unexpected<error> no_result(const char* what) {
   return fail(errc::malformed, std::string("a kept action without ") + what);
 }
 
-// Takes a part of so many bytes off the front.
+// Takes parts of given sizes from the front of the payload.
 class part_reader {
 public:
   explicit part_reader(std::string_view payload)
@@ -64,7 +64,7 @@ value::map metadata_of(const action_result& result) {
           {"time_taken_ns", result.process.wall_ns}};
 }
 
-// "{in:NAME}", say, by what `prefix` is, becomes the path of NAME.
+// Replaces each `prefix` + NAME + "}", for example "{in:NAME}", by the path of NAME.
 void expand_names(std::string& argument, std::string_view prefix, const std::string& directory) {
   for (auto at = argument.find(prefix); at != std::string::npos; at = argument.find(prefix, at)) {
     const auto name_at = at + prefix.size();

@@ -1,5 +1,5 @@
-// An action: a program that runs in a private directory and the files that it has to make there;
-// and its result, which a cache keeps. Plain values; pure functions, any thread.
+// An action: a program that runs in a private directory, the files that it must write there, and
+// its result, which a cache keeps. Plain values; pure functions, any thread.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -18,87 +18,88 @@
 
 namespace hearth {
 
-/// What a scratch directory shows of the host's files. In it, `root` stands for `/`: the file
+/// The host's files that a scratch directory shows. In it, `root` corresponds to `/`: the file
 /// /home/me/a is root/home/me/a there.
 struct scratch_view {
-  std::string folder;              ///< absolute; what stands for it is the working directory
-  bool shows_all = false;          ///< the whole of `folder` and all around it; else `shown` alone
+  std::string folder;     ///< absolute; the folder shown for it is the working directory
+  bool shows_all = false; ///< shows all of `folder` and its surroundings; false: only `shown`
   std::vector<std::string> shown;  ///< absolute paths of files and folders
-  std::vector<std::string> places; ///< absolute paths of files to be made: their folders are there
+  std::vector<std::string> places; ///< absolute paths of output files: their folders exist
 };
 
-/// A program to run in a scratch directory of its own, and the files it has to make there.
+/// A program to run in its own scratch directory, and the files that it must write there.
 struct action_request {
   static constexpr auto no_argument = std::numeric_limits<std::size_t>::max();
   struct output {
-    std::size_t argument = no_argument; ///< argv[argument] becomes the file's path
-    std::string name{};                 ///< in the scratch directory
+    std::size_t argument = no_argument; ///< the index in argv that becomes the file's path
+    std::string name{};                 ///< path in the scratch directory
   };
   struct file {
-    std::string name; ///< in the scratch directory
+    std::string name; ///< path in the scratch directory
     artifact bytes;
   };
 
   std::string label; ///< for traces: "matmul TILE=16"
   process_request process;
   std::vector<output> outputs;
-  /// Asked when the program has ended: whether its inputs are still those of its key. Any thread.
+  /// Called when the program has ended: returns whether its inputs are still those of its key. Any
+  /// thread.
   std::function<bool()> inputs_hold{};
 
-  bool placeholders = false;     ///< in the arguments: `expand_placeholders`
-  scratch_view view{};           ///< without a folder the program starts in `process.directory`
-  std::vector<file> files{};     ///< written there before it starts
-  std::string dependency_file{}; ///< it writes there, in make's syntax, what it read
-  /// Given the dependency file's text when the program has succeeded (empty without one): what is
-  /// known of the inputs that nobody declared, as bytes that `observed` holds. An error says why
-  /// the result must not be kept. Any thread.
+  bool placeholders = false;     ///< the arguments have placeholders: `expand_placeholders`
+  scratch_view view{};           ///< without a folder, the program starts in `process.directory`
+  std::vector<file> files{};     ///< files written before the program starts
+  std::string dependency_file{}; ///< a file, in make's syntax, in which it lists its inputs
+  /// Called with the dependency file's text (empty without one) when the program has succeeded.
+  /// Returns the observed undeclared inputs as bytes, which `observed` holds; an error says why the
+  /// result must not be kept. Any thread.
   std::function<expected<std::string>(std::string_view dependencies)> observe{};
-  /// Digest of the observations that the caller has checked and found outdated; empty: there were
-  /// none. If the stored observations differ from these, nothing is run and the reply says `again`.
+  /// Digest of the observations that the caller has found outdated; empty: there were none. If the
+  /// stored observations differ from these, nothing is run and the reply says `again`.
   std::string seen{};
   bool keep_failures = false; ///< exit statuses other than 0 are kept too
-  std::stop_token stop{};     ///< requested: what runs of it is killed
+  std::stop_token stop{};     ///< a requested stop kills the running program
 };
 
-/// "{directory}", "{in:NAME}" and "{out:NAME}" in an argument stand for absolute paths: of the
-/// working directory, and of NAME in it.
+/// Replaces "{directory}" in an argument by the absolute path of the working directory, and
+/// "{in:NAME}" and "{out:NAME}" by the path of NAME in it.
 std::string expand_placeholders(std::string argument, const std::string& directory);
 
-/// How an action ended. `outputs` are the files' bytes, in order, when it succeeded.
+/// How an action ended. `outputs` has the files' bytes, in order, if it succeeded.
 struct action_result {
   process_result process;
   std::vector<artifact> outputs;
-  std::vector<bool> executable{}; ///< of each output
-  std::string observed{};         ///< what `observe` said
-  std::string unkept{};           ///< why it must not be kept, or nothing
+  std::vector<bool> executable{}; ///< whether each output is executable
+  std::string observed{};         ///< the result of `observe`
+  std::string unkept{};           ///< why the result must not be kept, or empty
 };
 
-/// What the action cache answers.
+/// The answer of the action cache.
 struct action_reply {
   action_result result;
-  bool ran = false;    ///< by this or a concurrent request; else it was found
-  bool again = false;  ///< there are observations that the asker has not seen: look again
-  std::string problem; ///< why it was not kept, or nothing
+  bool ran = false;    ///< this or a concurrent request ran it; false: it was found
+  bool again = false;  ///< the caller has to check new observations
+  std::string problem; ///< why the result was not kept, or empty
 };
 
-/// The result as one entry: all of its outputs or none. Times of the machine stay out.
+/// The result as one entry: all outputs or none. It contains no times of the machine.
 artifact encode_result(const action_result& result);
 /// Errors: `malformed`.
 expected<action_result> decode_result(const artifact& entry);
 
-/// What an action's entry knows of inputs that it discovered: sets of observations, the latest
-/// first, no more than `max_observations`; each as `observe` said it.
+/// The discovered inputs of an action: sets of observations, each a result of `observe`, the latest
+/// first, at most `max_observations`.
 using observation_list = std::vector<std::string>;
 inline constexpr std::size_t max_observations = 32;
 
 artifact encode_observations(const observation_list& all);
 /// Errors: `malformed`.
 expected<observation_list> decode_observations(const artifact& entry);
-/// What `action_request::seen` holds of such an entry.
+/// The digest of such an entry, for `action_request::seen`.
 std::string digest_of(const artifact& observations);
 
-/// What stands behind an action's key in the key of its observations, and in that of the result
-/// which an observation leads to.
+/// The keys, derived from an action's key, of its observations and of the result that belongs to
+/// one observation.
 key observations_part();
 key observed_part(std::string_view observation);
 

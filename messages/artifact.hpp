@@ -1,4 +1,4 @@
-// What a cache keeps: immutable bytes and their metadata, shared by reference.
+// Artifacts, the values of a cache: immutable bytes and their metadata, shared by reference.
 //
 // Any thread may hold, copy, read and drop an artifact. Copying one, or sending it in a message,
 // copies a pointer, never the bytes.
@@ -21,11 +21,11 @@ namespace hearth {
 inline constexpr std::uint64_t max_payload_bytes = std::uint64_t{1} << 40;
 inline constexpr std::uint32_t max_metadata_bytes = 16u << 20;
 
-/// The shared block behind artifacts: one allocation, header, metadata, payload. Written once by
-/// whoever makes it, before the first artifact of it is handed on; never changed after.
+/// The shared block behind artifacts: one allocation, header, metadata, payload. Its creator writes
+/// it once, before it passes on the first artifact; it never changes afterwards.
 class artifact_body {
 public:
-  /// A block with one reference, its bytes not yet written. Null when memory is short.
+  /// A block with one reference and unwritten bytes. Null if memory is short.
   static artifact_body* allocate(std::uint32_t metadata_size, std::uint64_t payload_size) noexcept;
 
   char* metadata_data() noexcept { return reinterpret_cast<char*>(this) + header_size; }
@@ -70,9 +70,9 @@ public:
   artifact() = default;
   /// Copies `payload` and the msgpack map `metadata` (empty: no metadata) into a new block.
   static artifact make(std::string_view payload, std::string_view metadata = {});
-  /// The same with the metadata given as members.
+  /// As above, with the metadata given as members.
   static artifact make(std::string_view payload, const value::map& metadata);
-  /// Takes over the one reference that `body` came with.
+  /// Takes over the one reference that `body` has.
   static artifact adopt(artifact_body* body) noexcept { return {body, nullptr}; }
   /// Takes over a hazard slot that protects a holder of `body`. For the memory index.
   static artifact protect(const artifact_body* body, hazard_slot* slot) noexcept {
@@ -91,12 +91,12 @@ public:
     std::swap(slot_, other.slot_);
     return *this;
   }
-  // Looked at here, too: `reset` may be a call, and most that go were moved from.
+  // Checks `body_` before `reset`, which may be a call: most destroyed artifacts were moved from.
   ~artifact() {
     if (body_) reset();
   }
 
-  /// Lets go of it.
+  /// Drops the reference or clears the slot.
   void reset() noexcept {
     if (!body_) return;
     if (slot_)
@@ -107,12 +107,12 @@ public:
     slot_ = nullptr;
   }
 
-  /// False for an artifact that refers to nothing.
+  /// False for an empty artifact.
   explicit operator bool() const noexcept { return body_ != nullptr; }
   std::string_view payload() const noexcept {
     return body_ ? body_->payload() : std::string_view{};
   }
-  /// The metadata as it is stored: a msgpack map, or nothing.
+  /// The stored metadata: a msgpack map, or empty.
   std::string_view metadata_bytes() const noexcept {
     return body_ ? body_->metadata() : std::string_view{};
   }
@@ -120,7 +120,7 @@ public:
   expected<value::map> metadata() const;
 
   const artifact_body* body() const noexcept { return body_; }
-  /// Whether both have equal payload and metadata bytes.
+  /// Whether both have the same payload and metadata bytes.
   friend bool same_bytes(const artifact& a, const artifact& b) noexcept {
     return a.payload() == b.payload() && a.metadata_bytes() == b.metadata_bytes();
   }
@@ -134,10 +134,11 @@ private:
   hazard_slot* slot_ = nullptr;
 };
 
-/// What making it took, by its metadata's member `time_taken_ns`: what a hit saves. Zero when the
-/// metadata does not say.
+/// The time that making the artifact took, which a hit saves: the metadata's member
+/// `time_taken_ns`. Zero if the metadata has none.
 std::chrono::nanoseconds time_taken(const artifact& made);
-/// The same artifact with that in its metadata; as it is when its metadata says one, or is no map.
+/// The artifact with this time in its metadata; unchanged if its metadata has a time already or is
+/// not a map.
 artifact with_time_taken(artifact made, std::chrono::nanoseconds time);
 
 } // namespace hearth

@@ -22,7 +22,7 @@ value value_of(const attached_file& file) {
   return value::array{file.path, file.is_program, std::move(places), binary{file.bytes}};
 }
 
-// Ascending, inside of the bytes.
+// Reads the places; they must be ascending and within the bytes.
 bool take_places(const value& v, attached_file& into) {
   const auto* items = v.as<value::array>();
   if (!items) return false;

@@ -1,5 +1,4 @@
-// A key together with the named cache it belongs to: how messages say which entry they mean.
-// Plain value, any thread.
+// A key with its named cache: the address of an entry in messages. Plain value, any thread.
 #pragma once
 
 #include "messages/cache_id.hpp"
@@ -15,23 +14,22 @@
 
 namespace hearth {
 
-/// A named cache as the runtime knows it: its identity, its number in this process, and how it is
-/// kept.
+/// A named cache in the runtime: its identity, its number in this process, and its options.
 struct named_cache {
   cache_id id;
-  std::uint32_t number;      ///< of name and version, in this process
-  std::uint64_t memory_seed; ///< of the hash in memory: `id.seed() ^ process_seed()`
+  std::uint32_t number;      ///< number of name and version in this process
+  std::uint64_t memory_seed; ///< seed of the memory hash: `id.seed() ^ process_seed()`
   bool memory = true;
   bool disk = true;
   bool remote = true;
-  std::uint64_t memory_share_bytes = 0; ///< of the memory budget, its own; 0: shares with others
-  bool compress = false;                ///< its values on disk
-  bool sign = false;                    ///< its entries in the remote tier
+  std::uint64_t memory_share_bytes = 0; ///< its own part of the memory budget; 0: none
+  bool compress = false;                ///< values on disk are compressed
+  bool sign = false;                    ///< entries in the remote tier are signed
 };
 
 using named_cache_ptr = std::shared_ptr<const named_cache>;
 
-/// Which entry of which cache, hashed once for each tier.
+/// The address of an entry: a cache and a key, hashed once for each tier.
 struct cache_key {
   cache_key() = default;
   cache_key(named_cache_ptr in, std::string_view key_bytes)
@@ -39,7 +37,7 @@ struct cache_key {
       , bytes(key_bytes)
       , memory_hash(fast_hash(key_bytes, cache->memory_seed))
       , disk_hash(fast_hash(key_bytes, cache->id.seed())) {}
-  /// The same, when the hash in memory is known.
+  /// As above, with a known memory hash.
   cache_key(named_cache_ptr in, std::string_view key_bytes, std::uint64_t known_memory_hash)
       : cache(std::move(in))
       , bytes(key_bytes)
@@ -57,10 +55,10 @@ struct cache_key {
   }
 };
 
-/// Entries that are asked for together.
+/// Keys of one request.
 using key_list = std::vector<cache_key>;
 
-/// The entry of (`base`, `part`): a tuple of both, in the same cache. For what belongs to `base`.
+/// The key (`base`, `part`), a tuple in the same cache, for an entry that belongs to `base`.
 inline cache_key derived_key(const cache_key& base, const key& part) {
   constexpr char array_of_two = '\x92';
   std::string both(1, array_of_two);

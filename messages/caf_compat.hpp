@@ -1,5 +1,5 @@
-// The only header that knows which CAF version this is: signatures of typed actors, state access,
-// and errors on their way through CAF.
+// The only header that depends on the CAF version: signatures of typed actors, state access, and
+// conversion of errors.
 #pragma once
 
 #include "messages/error.hpp"
@@ -34,12 +34,13 @@ struct handler_of<void(In...)> {
 template <class... Signatures>
 using actor_of = caf::typed_actor<typename signature::handler_of<Signatures>::type...>;
 
-/// Our error as CAF's: code, and the text as its context.
+/// Converts an error of Hearth to CAF's: the code, with the text as context.
 inline caf::error to_caf(const error& e) {
   return {static_cast<std::uint8_t>(e.code()), caf::atom("hearth"), caf::make_message(e.text())};
 }
 
-/// CAF's error as ours. What CAF itself reports becomes `timeout`, `closed` or `internal`.
+/// Converts CAF's error to Hearth's. An error of CAF itself becomes `timeout`, `closed` or
+/// `internal`.
 inline error from_caf(const caf::error& e) {
   if (e.category() == caf::atom("hearth")) {
     const auto& context = e.context();

@@ -1,8 +1,9 @@
-// A result on its way from an actor to a caller that is no actor. The caller keeps the
-// `completion_state`, the message carries the `completion`.
+// The result of a request by a caller that is not an actor. The caller keeps the
+// `completion_state`; the message carries the `completion`.
 //
-// Any thread may deliver, wait, or give up. Exactly one delivery is accepted; when the last
-// completion goes without one (the actor died, the message was dropped), the caller gets `closed`.
+// Any thread may deliver, wait, or give up. Exactly one delivery is accepted. If the last
+// completion is destroyed without one (the actor died, the message was dropped), the caller gets
+// `closed`.
 #pragma once
 
 #include "messages/error.hpp"
@@ -33,8 +34,8 @@ public:
   completion_state& operator=(const completion_state&) = delete;
   virtual ~completion_state() = default;
 
-  /// Delivers the result. Returns false, and drops it, when the caller gave up or a result is
-  /// there.
+  /// Delivers the result. Returns false and drops the result if the caller gave up or a result was
+  /// delivered before.
   bool deliver(expected<T> result) {
     callback next;
     notice not_needed;
@@ -55,11 +56,11 @@ public:
 
   bool ready() const noexcept { return phase_ != phase::open; }
 
-  /// Whether a delivery would be taken.
+  /// Whether a delivery would be accepted.
   bool wanted() const noexcept { return !ready(); }
 
-  /// Waits for the result and takes it; `timeout` (and the delivery is refused from then on) when
-  /// the deadline passes first.
+  /// Waits for the result and takes it. If the deadline passes first, returns `timeout` and refuses
+  /// later deliveries.
   expected<T> wait_until(std::chrono::steady_clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     const bool came = changed_.wait_until(lock, deadline, [this] { return phase_ != phase::open; });
@@ -74,7 +75,8 @@ public:
     return take();
   }
 
-  /// Calls `next` with the result, on the thread that delivers it; at once when it is there.
+  /// Calls `next` with the result, on the thread that delivers it; at once if the result has come
+  /// already.
   void then(callback next) {
     std::optional<expected<T>> result;
     {
@@ -88,13 +90,13 @@ public:
     next(std::move(*result));
   }
 
-  /// Refuses a delivery that has not come yet. A delivery in a callback's hands is not affected.
+  /// Refuses a later delivery. Has no effect once a callback is set.
   void give_up() {
     std::unique_lock lock(mutex_);
     if (phase_ == phase::open && !callback_) end_unanswered(lock);
   }
 
-  /// Ends the wait with `why` instead of an answer; false when the answer was there before.
+  /// Ends the wait with `why` instead of an answer. Returns false if the answer came before.
   bool cancel(const error& why) {
     notice gone_up;
     {
@@ -106,8 +108,8 @@ public:
     return true;
   }
 
-  /// Called once, when the wait ends without an answer: the deadline passed, it was cancelled, or
-  /// nobody holds the future any more. On the thread on which that happens.
+  /// `next` is called once if the wait ends without an answer: the deadline passed, the request was
+  /// cancelled, or the last future was destroyed. It runs on the thread on which that happens.
   void on_give_up(notice next) {
     const std::lock_guard lock(mutex_);
     on_give_up_ = std::move(next);
@@ -140,13 +142,13 @@ private:
     if (next) next();
   }
 
-  // A delivery of the asked side.
+  // A delivery by the actor.
   bool answer(expected<T> result) {
     end_request();
     return deliver(std::move(result));
   }
 
-  // Completions keep the state alive.
+  // The completions keep the state alive.
   void begin(std::shared_ptr<completion_state> self) {
     self_ = std::move(self);
     completions_.store(1, std::memory_order_relaxed);
@@ -166,15 +168,15 @@ private:
   callback callback_;
   notice on_give_up_;
   std::atomic<std::uint32_t> completions_{0};
-  std::shared_ptr<completion_state> self_; // while there are completions
+  std::shared_ptr<completion_state> self_; // set while there are completions
 };
 
-/// The end that a message carries. Copies share one delivery.
+/// The actor's end, which the message carries. Copies share one delivery.
 template <class T>
 class completion {
 public:
   completion() = default;
-  /// The first completion of `state`; the others are copies of it.
+  /// The first completion of `state`; all others are copies of it.
   explicit completion(std::shared_ptr<completion_state<T>> state)
       : state_(state.get()) {
     state_->begin(std::move(state));
@@ -193,9 +195,9 @@ public:
     if (state_) state_->drop_completion();
   }
 
-  /// Returns false when the caller no longer waits; the result then has to go to another waiter.
+  /// Returns false if the caller no longer waits; the result must then go to another waiter.
   bool deliver(expected<T> result) const { return state_ && state_->answer(std::move(result)); }
-  /// Whether somebody waits for it.
+  /// Whether the caller still waits.
   bool wanted() const noexcept { return state_ && state_->wanted(); }
 
 private:

@@ -1,5 +1,5 @@
-// Counters that a compile moves, and that a hit moves again by as much, so that figures do not
-// depend on what was cached.
+// Counters that a compile changes. A hit repeats the same changes, so that the figures do not
+// depend on the cache.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hearth {
 
-/// How far counters were moved, by name. Plain value.
+/// The change of each counter, by name. Plain value.
 using counter_deltas = std::map<std::string, std::int64_t, std::less<>>;
 
 /// Counters by name. Any thread.
@@ -20,13 +20,13 @@ public:
     const std::lock_guard lock(mutex_);
     move(name, by);
   }
-  /// All at once: nobody sees a part of them.
+  /// Applies all changes at once: no reader sees a part of them.
   void apply(const counter_deltas& deltas) {
     const std::lock_guard lock(mutex_);
     for (const auto& [name, by] : deltas)
       move(name, by);
   }
-  /// 0 for one that was never moved.
+  /// The counter's value; 0 if it never changed.
   std::int64_t value(std::string_view name) const {
     const std::lock_guard lock(mutex_);
     const auto at = values_.find(name);
@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  // Wraps round rather than overflow.
+  // Wraps around instead of overflowing.
   void move(std::string_view name, std::int64_t by) {
     auto at = values_.find(name);
     if (at == values_.end()) at = values_.emplace(name, 0).first;

@@ -6,7 +6,7 @@
 namespace hearth {
 namespace {
 
-// Reads rules from their beginning to their end.
+// Reads rules from left to right.
 class rule_reader {
 public:
   explicit rule_reader(std::string_view text)
@@ -20,7 +20,7 @@ public:
       rest_.remove_prefix(std::max<std::size_t>(continuation(), 1));
   }
 
-  // Goes behind the colon that ends a rule's targets. False when there is none behind them.
+  // Skips a rule's targets and the colon after them. Returns false if the colon is missing.
   bool skip_targets() {
     bool has_targets = false;
     for (skip_blanks(); !is_at_line_end(); skip_blanks()) {
@@ -32,7 +32,7 @@ public:
     return !has_targets;
   }
 
-  // Behind the colon: the next name, which stands here.
+  // Reads the name at the current position, which is after the colon.
   std::string name() {
     std::string name;
     while (!is_at_name_end())
@@ -47,14 +47,14 @@ private:
     if (from.starts_with('\n')) return 1;
     return from.starts_with("\r\n") ? 2 : 0;
   }
-  // Bytes of a backslash and the line end that it stands before.
+  // The length of a backslash and the line end after it; 0 if there is none.
   std::size_t continuation() const {
     return rest_.starts_with('\\') && line_end_at(1) > 0 ? 1 + line_end_at(1) : 0;
   }
   bool is_at_name_end() const {
     return is_at_line_end() || is_blank(rest_.front()) || continuation() > 0;
   }
-  // Inside of a name (c:/x) it is none.
+  // A colon inside a name (c:/x) does not end the targets.
   bool is_at_colon() const {
     if (!rest_.starts_with(':')) return false;
     return rest_.size() == 1 || is_blank(rest_[1]) || rest_[1] == '\\' || line_end_at(1) > 0;
@@ -66,7 +66,8 @@ private:
     name += rest_.front();
     rest_.remove_prefix(1);
   }
-  // A run of backslashes, and what its last one escapes. Those before white space are doubled.
+  // Takes a run of backslashes and the character that the last one escapes. Backslashes before
+  // white space are doubled.
   void take_backslashes(std::string& name) {
     auto run = std::min(rest_.find_first_not_of('\\'), rest_.size());
     if (line_end_at(run) > 0) --run; // the last one continues the rule

@@ -1,5 +1,5 @@
-// Dependency files as compilers write them for make (-MD): what a program read. Pure functions, any
-// thread.
+// Dependency files that compilers write for make (-MD): the files that a program read. Pure
+// functions, any thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -12,8 +12,8 @@ namespace hearth {
 
 /// The prerequisites of all rules, each once, in order. GCC and Clang escape alike: `$$`, a
 /// backslash before white space (the backslashes in front of it doubled) and before `#`; others
-/// write one before `:` too. A backslash at the end of a line goes on with the next. Errors:
-/// `malformed`, text that is no rule.
+/// write one before `:` too. A backslash at the end of a line continues it. Errors: `malformed` for
+/// text that is not a rule.
 expected<std::vector<std::string>> read_dependencies(std::string_view text);
 
 } // namespace hearth

@@ -18,7 +18,7 @@ const EVP_MD* algorithm() {
   return found;
 }
 
-// A context that nobody uses, kept for the thread's next digest.
+// An unused context, kept for the thread's next digest.
 struct spare_context {
   EVP_MD_CTX* context = nullptr;
   ~spare_context() { EVP_MD_CTX_free(std::exchange(context, nullptr)); }

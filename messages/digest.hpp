@@ -1,5 +1,5 @@
-// A SHA-256 digest: names a thing outside the host, and content by its bytes.
-// Plain value; pure functions, any thread.
+// A SHA-256 digest: a name of content that is valid on every host. Plain value; pure functions, any
+// thread.
 #pragma once
 
 #include <array>
@@ -15,9 +15,9 @@ namespace hearth {
 struct digest {
   std::array<std::uint8_t, 32> bytes{};
 
-  /// The digest whose bytes these are; nothing unless they are 32.
+  /// The digest with these bytes; empty unless there are 32.
   static std::optional<digest> of_bytes(std::string_view bytes) noexcept;
-  /// The bytes, for as long as the digest stays.
+  /// The bytes, valid while the digest exists.
   std::string_view view() const noexcept {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
@@ -32,7 +32,7 @@ struct digest {
 /// SHA-256 of `bytes`.
 digest sha256(std::string_view bytes);
 
-/// SHA-256 of parts that come one after the other.
+/// SHA-256 of parts that are added one after the other.
 class sha256_stream {
 public:
   sha256_stream();
@@ -41,7 +41,7 @@ public:
   ~sha256_stream();
 
   sha256_stream& update(std::string_view bytes);
-  /// The digest of all that was given; to be called once, last.
+  /// The digest of all parts. Call it once, last.
   digest finish();
 
 private:

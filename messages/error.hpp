@@ -1,4 +1,4 @@
-// What went wrong: one documented code, and a line of text that says what, where and what to do.
+// Errors: a documented code, and a line of text that says what went wrong, where, and what to do.
 //
 // Plain values, for any thread. A miss is never an error. Errors cross every boundary of Hearth as
 // the right-hand side of an `expected`; nothing throws across one.
@@ -14,46 +14,46 @@ namespace hearth {
 
 /// Every error that Hearth reports. The numbers are stable: they travel in messages and logs.
 enum class errc : std::uint8_t {
-  invalid_argument = 1, ///< a name, option or call that can never be right
+  invalid_argument = 1, ///< a name, option or call that is never valid
   invalid_key,          ///< not canonical msgpack of a str, int, bin or array of keys
   invalid_value,        ///< a value that the cache cannot hold
   malformed,            ///< input that does not parse: plan, guard, file, variable, message
   too_large,            ///< above a documented limit
   corrupt,              ///< stored bytes whose checksum failed; reported once, then a miss
-  not_found,            ///< a file, symbol or name that has to be there
+  not_found,            ///< a required file, symbol or name is missing
   io,                   ///< the operating system reported an I/O error
   no_space,             ///< disk or quota is full
   too_many_files,       ///< no file descriptor or no address space left
-  permission,           ///< no right to do it, or somebody else owns it
-  read_only,            ///< this cache, store or file system only reads
+  permission,           ///< the user lacks the right, or another user owns the file
+  read_only,            ///< this cache, store or file system is read-only
   unsupported,          ///< a file system, format or platform that cannot be used
-  busy,                 ///< a lock that could not be had within its deadline
+  busy,                 ///< a lock was not available within its deadline
   overloaded,           ///< too many requests in flight, and the policy refuses more
   timeout,              ///< the deadline passed
   cancelled,            ///< the caller gave up waiting
   closed,               ///< the runtime or the store is shut down
-  forked,               ///< this process is the child of a fork: what needs threads is refused
-  lease_cycle,          ///< a compile callback waits for a lease that waits for it
-  lease_lost,           ///< the lease was taken over, or never held
-  compile_failed,       ///< the compiler, or the callback that compiles, failed
-  process_failed,       ///< a subprocess could not be started, crashed or was killed
-  rejected,             ///< a result that is wrong: outside its tolerance
-  overflow,             ///< a number outside 64 bits
-  division_by_zero,     ///< in a guard or a shape expression
-  unknown_name,         ///< a name that nothing defines
-  remote,               ///< the remote tier refused, stalled or lied
-  internal,             ///< a broken invariant of Hearth: a bug
-  program_not_found,    ///< a program that was to be run is not there
-  program_refused,      ///< a program that was to be run is none, or not executable
+  forked,            ///< this process is the child of a fork; calls that need threads are refused
+  lease_cycle,       ///< a compile callback waits for a lease whose holder waits for it
+  lease_lost,        ///< the lease was taken over, or was never held
+  compile_failed,    ///< the compiler, or the callback that compiles, failed
+  process_failed,    ///< a subprocess could not be started, crashed or was killed
+  rejected,          ///< a wrong result: outside its tolerance
+  overflow,          ///< a number outside 64 bits
+  division_by_zero,  ///< in a guard or a shape expression
+  unknown_name,      ///< a name that nothing defines
+  remote,            ///< the remote tier refused, stalled or sent wrong data
+  internal,          ///< a broken invariant of Hearth: a bug
+  program_not_found, ///< a program to run does not exist
+  program_refused,   ///< a program to run is not a program, or not executable
 };
 
-/// The code's name as it is written above ("no_space").
+/// The code's name ("no_space").
 std::string_view to_string(errc code) noexcept;
 
-/// The field an error belongs to, for counters and exit statuses.
+/// The area to which an error belongs, for counters and exit statuses.
 enum class error_category : std::uint8_t { input, storage, runtime, compile, remote, internal };
 
-/// The category of a code; `input` is what the caller can put right (exit status 2).
+/// The category of a code; the caller can correct an `input` error (exit status 2).
 error_category category_of(errc code) noexcept;
 std::string_view to_string(error_category category) noexcept;
 
@@ -84,7 +84,7 @@ private:
   std::shared_ptr<const detail> detail_;
 };
 
-/// A `T`, or why there is none.
+/// A `T`, or the error instead of one.
 template <class T>
 using expected = tl::expected<T, error>;
 

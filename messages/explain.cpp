@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t shown_bytes = 80;
 
-// The line of a text in which it first differs from the other, around the place.
+// The part of a text around the first difference, with the number of its line.
 std::string around(const std::string& text, std::size_t place) {
   const auto before = std::string_view(text).substr(0, place);
   const auto line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
@@ -74,7 +74,8 @@ private:
     note(difference_kind::changed, path, around(*a, place), around(*b, place));
   }
 
-  // What has named parts: maps, tensors, constants, sources, trees. What has none has changed.
+  // Compares fields with named parts: maps, tensors, constants, sources, trees. A field without
+  // parts counts as changed.
   void compare_parts(const std::string& path, const key_field& first, const key_field& second) {
     const auto collect = [](const key_field& of) {
       steps parts;
@@ -96,7 +97,7 @@ private:
       if (!a.contains(step)) only(difference_kind::only_second, path + step, part);
   }
 
-  // Both are in the order of their encodings.
+  // Both sets are sorted by the encodings of their items.
   void compare_sets(const std::string& path, const key_field::list& first,
                     const key_field::list& second) {
     auto a = first.begin();
@@ -121,7 +122,7 @@ private:
   std::vector<difference> found_;
 };
 
-// Which item of one list is which of the other.
+// The matches between the items of two lists.
 struct matching {
   std::vector<std::pair<std::size_t, std::size_t>> same; // equal items, by place in the first
   std::vector<std::size_t> first_alone;
@@ -130,12 +131,13 @@ struct matching {
 
 matching match(const key_field::list& first, const key_field::list& second) {
   matching result;
-  std::map<std::string, std::vector<std::size_t>> places; // in the second, last one first
+  std::map<std::string, std::vector<std::size_t>>
+      places; // places in the second list, the last one first
   std::vector<bool> taken(second.size());
   std::vector<std::string> encoded;
   for (const auto& one : second)
     encoded.push_back(encode(one));
-  // An item at the same place is the same one, whatever else is equal to it.
+  // An equal item at the same place is the match, even if other items are equal too.
   std::vector<std::optional<std::size_t>> found(first.size());
   std::vector<std::string> wanted;
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -161,9 +163,9 @@ matching match(const key_field::list& first, const key_field::list& second) {
   return result;
 }
 
-// Those of the pairs that can stay where they are: a longest run whose places rise in both lists.
+// The pairs that need not move: a longest run whose places ascend in both lists.
 std::vector<bool> in_order(const std::vector<std::pair<std::size_t, std::size_t>>& pairs) {
-  std::vector<std::size_t> tails; // of runs by length: the pair with the lowest place at their end
+  std::vector<std::size_t> tails; // by length of run: the last pair with the lowest place
   std::vector<std::size_t> before(pairs.size(), pairs.size());
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const auto at = std::lower_bound(

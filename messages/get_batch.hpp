@@ -1,8 +1,8 @@
-// Many keys of one cache asked for together: one object that all shards answer into, and one
-// completion when the last has, instead of a message a key each way.
+// A request for many keys of one cache: one object into which all shards write their answers, and
+// one completion after the last answer, instead of two messages for each key.
 //
-// The handle fills it and sends it to each shard that owns some of the keys. Each answer is written
-// once, by the shard that owns its key; whoever answers last delivers.
+// The handle fills it and sends it to each shard that owns some of the keys. The shard that owns a
+// key writes its answer, once; the last shard to answer delivers the batch.
 #pragma once
 
 #include "messages/cache_key.hpp"
@@ -23,7 +23,7 @@ using batch_completion = completion<lookup_list>;
 
 class get_batch {
 public:
-  /// `answers`: where the rest is answered into; the position of each key is given to `add`.
+  /// `answers`: the list that the shards complete; `add` gets each key's position in it.
   get_batch(named_cache_ptr in, lookup_list answers)
       : cache_(std::move(in))
       , answers_(std::move(answers)) {}
@@ -49,12 +49,12 @@ public:
   cache_key key(std::size_t item) const {
     return {cache_, key_bytes(item), items_[item].memory_hash};
   }
-  /// Answers one item, once. The last one delivers.
+  /// Answers one item, once. The last answer delivers the batch.
   void answer(std::size_t item, expected<lookup> result) {
     answers_[items_[item].position] = std::move(result);
     count_answered(1);
   }
-  /// The same, for a shard that says by `count_answered` how many it answered.
+  /// As `answer`, for a shard that reports the number of its answers with `count_answered`.
   void answer_quietly(std::size_t item, expected<lookup> result) {
     answers_[items_[item].position] = std::move(result);
   }
@@ -65,14 +65,14 @@ public:
 
 private:
   struct part {
-    std::size_t position; // among the answers
-    std::size_t offset;   // of the key in `bytes_`
+    std::size_t position; // index in the answers
+    std::size_t offset;   // start of the key in `bytes_`
     std::size_t bytes;
     std::uint64_t memory_hash;
   };
 
   named_cache_ptr cache_;
-  std::string bytes_; // all keys, one behind the other
+  std::string bytes_; // all keys, one after the other
   std::vector<part> items_;
   lookup_list answers_;
   std::atomic<std::size_t> open_{0};

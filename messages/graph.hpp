@@ -1,7 +1,7 @@
-// Graphs in the text form that TorchScript prints, and the one text of all graphs that are alike
-// but for names: what the fuser's kernel cache is keyed by.
+// Graphs in the text form that TorchScript prints, and their normal text, which is the same for
+// graphs that differ only in names: the key of the fuser's kernel cache.
 //
-// Plain values; pure functions, any thread. What is read:
+// Plain values; pure functions, any thread. An example of the text:
 //
 //   graph(%x.1 : Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu),
 //         %n : int):
@@ -30,14 +30,13 @@
 
 namespace hearth {
 
-/// Longest text of a graph, bytes.
+/// The maximum size of a graph's text, in bytes.
 inline constexpr std::size_t max_graph_bytes = std::size_t{256} << 20;
-/// Deepest nesting of blocks, types and graphs in attributes.
+/// The maximum nesting of blocks, types and graphs in attributes.
 inline constexpr int max_graph_depth = 100;
 
-/// A value where it is defined. It has a number instead of its name: values are counted from 0 in
-/// the order in which they are defined, inputs first, a node's outputs before what is in its
-/// blocks.
+/// The definition of a value. A number replaces its name: values are counted from 0 in the order of
+/// their definitions, inputs first, a node's outputs before the values in its blocks.
 struct graph_value {
   std::uint32_t number = 0;
   std::string type; ///< every tensor type is "Tensor", wherever it occurs
@@ -45,12 +44,12 @@ struct graph_value {
 
 struct graph_block;
 
-/// An operator with what goes in and out.
+/// An operator with its inputs and outputs.
 struct graph_node {
   std::vector<graph_value> outputs;
   std::string op; ///< "aten::add"; a Python operator with its scalar arguments, "^Scale(2)"
-  /// Names and texts, in their order. Runs of blanks outside of strings are one blank; a graph as
-  /// an attribute is normalised.
+  /// Names and texts, in order. A run of blanks outside strings is one blank; a graph in an
+  /// attribute is normalised.
   std::vector<std::pair<std::string, std::string>> attributes;
   std::vector<std::uint32_t> inputs;
   std::vector<graph_block> blocks;
@@ -64,13 +63,13 @@ struct graph_block {
 };
 
 /// A graph, and the subgraphs ("with NAME = graph...") that its operators name. Each subgraph
-/// counts its values for itself.
+/// numbers its own values.
 struct graph {
   graph_block body;
   std::vector<std::pair<std::string, graph_block>> subgraphs;
 };
 
-/// Reads a graph; names, source comments, scopes and all details of tensor types are gone. Errors:
+/// Reads a graph without names, source comments, scopes and details of tensor types. Errors:
 /// `malformed` ("line 3, column 7: ..."), `too_large` (longer or nested deeper than the limits).
 expected<graph> parse_graph(std::string_view text);
 
@@ -78,7 +77,7 @@ expected<graph> parse_graph(std::string_view text);
 /// and only if they are equal; reading the text gives the same graph.
 std::string print_graph(const graph& g);
 
-/// Both in one: the normal text. Errors: as `parse_graph`.
+/// Reads a graph and returns its normal text. Errors: as `parse_graph`.
 expected<std::string> normalize_graph(std::string_view text);
 
 } // namespace hearth

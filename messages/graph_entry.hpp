@@ -1,5 +1,5 @@
-// A compiled graph as it is kept: the payload, and in its metadata all that a hit needs. Plain
-// values and pure functions, any thread.
+// The stored form of a compiled graph: the payload, and metadata with everything that a hit needs.
+// Plain values and pure functions, any thread.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -14,7 +14,7 @@
 
 namespace hearth {
 
-/// An attachment as an entry names it.
+/// An entry's reference to an attachment.
 struct attachment_name {
   std::string folder;
   digest content;
@@ -22,23 +22,23 @@ struct attachment_name {
   friend bool operator==(const attachment_name&, const attachment_name&) = default;
 };
 
-/// What stands in a graph entry's metadata.
+/// The metadata of a graph entry.
 struct graph_entry_details {
   std::string guard;  ///< empty: no condition
-  std::string source; ///< what it was compiled from: tunings belong to it
+  std::string source; ///< the source code; its tunings belong to it
   counter_deltas counters;
   std::vector<attachment_name> attachments;
-  std::chrono::nanoseconds time_taken{0}; ///< by the compile
+  std::chrono::nanoseconds time_taken{0}; ///< the time that the compile took
 
   friend bool operator==(const graph_entry_details&, const graph_entry_details&) = default;
 };
 
 /// The artifact of an entry.
 artifact encode_graph_entry(std::string_view payload, const graph_entry_details& details);
-/// Errors: `malformed`, the member that is not what it should be.
+/// Errors: `malformed`, with the name of the wrong member.
 expected<graph_entry_details> decode_graph_entry(const artifact& entry);
 
-/// What making this artifact took, as its metadata says; 0 when that says nothing.
+/// The time that making this artifact took, from its metadata; 0 if it has none.
 std::chrono::nanoseconds time_taken_of(const artifact& made);
 
 } // namespace hearth

@@ -13,7 +13,7 @@ using values_view = std::span<const std::optional<std::int64_t>>;
 enum class fault : std::uint8_t { none, unknown_name, zero_divisor, real_number, overflow };
 
 // 0 ** negative divides by zero, any other negative exponent gives a real number. An exponent above
-// 63 overflows unless the base is -1, 0 or 1, so that at most 63 turns are made.
+// 63 overflows unless the base is -1, 0 or 1, so the loop runs at most 63 times.
 fault raise(std::int64_t base, std::int64_t exponent, std::int64_t& result) {
   if (exponent < 0) return base == 0 ? fault::zero_divisor : fault::real_number;
   if (base == 0 || base == 1 || base == -1) {
@@ -36,7 +36,7 @@ fault divide(std::int64_t left, std::int64_t right, std::int64_t& result) {
   return fault::none;
 }
 
-// What is left has the divisor's sign.
+// The remainder has the divisor's sign.
 fault modulo(std::int64_t left, std::int64_t right, std::int64_t& result) {
   if (right == 0) return fault::zero_divisor;
   const auto rest = right == -1 ? 0 : left % right;
@@ -77,14 +77,15 @@ fault apply(guard_op op, std::int64_t operand, std::int64_t& result) {
   return overflow_if(__builtin_sub_overflow(0, operand, &result));
 }
 
-// How a run of a program ended: with a value, or with what went wrong at an instruction.
+// The outcome of a program's run: a value, or the fault and its instruction.
 struct outcome {
   fault what = fault::none;
   std::size_t at = 0;
   std::int64_t value = 0;
 };
 
-// Gets the operand of an instruction that has one of its own. False: a name without a value.
+// Loads the operand of an instruction whose operand is not on the stack. Returns false if it is a
+// name without a value.
 bool load(const guard_instruction& instruction, values_view values, std::int64_t& operand) {
   if (instruction.operand == guard_operand::constant) {
     operand = instruction.value;
@@ -96,8 +97,8 @@ bool load(const guard_instruction& instruction, values_view values, std::int64_t
   return true;
 }
 
-// Runs a program. The compiler has seen to it that the stack never holds more than it can, nor
-// fewer values than an instruction takes. The stack's top is kept apart from the rest.
+// Runs a program. The compiler guarantees that the stack never overflows and always has the values
+// that an instruction takes. The top of the stack is kept in its own variable.
 outcome run(std::span<const guard_instruction> code, values_view values) {
   std::array<std::int64_t, max_guard_stack + 1> stack;
   auto* below = stack.data();

@@ -1,6 +1,6 @@
-// The fast hashes, XXH3: of 64 bits, which finds things, and of 128, which names them outside the
-// process. They never decide: what they find is compared whole, or has the key in its checksum.
-// Pure functions, any thread.
+// The fast hashes, XXH3: 64 bits to find entries, 128 bits to name them outside the process. A hash
+// alone never identifies an entry: the key is compared, or is part of the checksum. Pure functions,
+// any thread.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ std::uint64_t fast_hash(std::string_view bytes, std::uint64_t seed) noexcept;
 struct hash_128 {
   std::array<std::uint8_t, 16> bytes{};
 
-  /// The bytes, for as long as the hash stays.
+  /// The bytes, valid while the hash exists.
   std::string_view view() const noexcept {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
@@ -28,7 +28,7 @@ struct hash_128 {
 /// XXH3-128 of `bytes` with a seed. The same on every machine: the remote tier's format uses it.
 hash_128 fast_hash_128(std::string_view bytes, std::uint64_t seed = 0) noexcept;
 
-/// A random seed of this process, against keys made to collide in memory.
+/// A random seed of this process, so that keys cannot be made to collide in memory.
 std::uint64_t process_seed() noexcept;
 
 } // namespace hearth

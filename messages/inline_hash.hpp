@@ -1,4 +1,4 @@
-// The fast hash, to be compiled into a caller that does little else.
+// The fast hash, compiled into its caller where a call would cost too much.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-/// The same as `fast_hash`.
+/// Returns the same value as `fast_hash`.
 inline std::uint64_t inline_hash(std::string_view bytes, std::uint64_t seed) noexcept {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }

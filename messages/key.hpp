@@ -1,4 +1,4 @@
-// What an entry is found by, inside a named cache. Plain value, any thread.
+// The key of an entry in a named cache. Plain value, any thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -12,16 +12,16 @@
 
 namespace hearth {
 
-/// Longest key, in bytes of its msgpack.
+/// The maximum size of a key's msgpack, in bytes.
 inline constexpr std::size_t max_key_bytes = 65000;
-/// Deepest nesting of arrays in a key.
+/// The maximum nesting of arrays in a key.
 inline constexpr int max_key_depth = 32;
 
 /// A key: canonical msgpack of a str, an int, a bin or an array of keys. Equal keys have equal
-/// bytes, so they are compared and hashed by their bytes alone.
+/// bytes, so only the bytes are compared and hashed.
 class key {
 public:
-  /// The key of a text: also how `cache.get("x")` is read.
+  /// The key of a text; `cache.get("x")` uses it.
   key(std::string_view text);
   key(const char* text)
       : key(std::string_view(text)) {}
@@ -44,7 +44,7 @@ public:
   /// The canonical msgpack.
   const std::string& encoded() const noexcept { return encoded_; }
 
-  /// The key for people: `"matmul"`, `17`, `b'00ff'`, `("a", 1)`; cut to about `limit` bytes.
+  /// The key for display: `"matmul"`, `17`, `b'00ff'`, `("a", 1)`; cut to about `limit` bytes.
   std::string describe(std::size_t limit = 120) const;
 
   friend bool operator==(const key&, const key&) = default;

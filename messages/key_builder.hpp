@@ -1,4 +1,4 @@
-// Structural keys: the key of a compilation is what its named details are, and nothing else.
+// Structural keys: the key of a compilation depends on its named details only.
 //
 // Plain values; pure functions, any thread. docs/keys.md says how a key is computed.
 #pragma once
@@ -13,26 +13,26 @@
 
 namespace hearth {
 
-/// A key with what it was made of.
+/// A key with its details.
 struct structural_key {
   key_field details; ///< a map of the fields by name
   digest identity;   ///< SHA-256 of the encoded details
-  /// Why nothing must be cached under it: "inputs[2]: a callable". The first such place.
+  /// Why nothing may be cached under this key: the first unsupported place, "inputs[2]: a
+  /// callable".
   std::optional<std::string> bypass;
 
   /// "f" and 51 characters of base32.
   std::string text() const;
 };
 
-/// Collects the fields of a key; `build` takes them. The order in which they are added does not
-/// matter.
+/// Collects the fields of a key, in any order; `build` takes them.
 class key_builder {
 public:
-  /// Adds a field. A name that was added before, or that is empty, fails `build`.
+  /// Adds a field. A repeated or empty name makes `build` fail.
   key_builder& add(std::string name, key_field content);
 
-  /// Errors: `invalid_argument`, a field that was added wrongly; `too_large`, details nested deeper
-  /// than 60.
+  /// Errors: `invalid_argument` for a field with a wrong name; `too_large` for details nested
+  /// deeper than 60.
   expected<structural_key> build();
 
 private:
@@ -40,12 +40,12 @@ private:
   std::optional<error> problem_;
 };
 
-/// The key of details that were collected elsewhere. Errors: `invalid_argument`, when they are no
-/// map; `too_large`.
+/// The key of given details. Errors: `invalid_argument` if they are not a map; `too_large`.
 expected<structural_key> key_of_details(key_field details);
 
-/// A line a field, "[hash] name: value", and for a list or map a line an item; in order of names.
-/// Equal hashes mean equal parts: 16 characters of base32 of the SHA-256 of the part's encoding.
+/// One line for each field, "[hash] name: value", and for each item of a list or map; in the order
+/// of names. Equal hashes mean equal parts: 16 characters of base32 of the SHA-256 of the part's
+/// encoding.
 std::vector<std::string> debug_lines(const key_field& details);
 
 /// The first 51 characters of base32 of SHA-256: how Inductor names content.

@@ -1,5 +1,5 @@
-// The bytes of a key as messages carry them: in place while they are few, since a key is copied
-// from actor to actor. Plain value, any thread.
+// The bytes of a key in messages: stored in place if they are few, since keys are copied from actor
+// to actor. Plain value, any thread.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace hearth {
 
 class key_bytes {
 public:
-  /// So many bytes need no allocation: a digest's text, framed as msgpack, and most names.
+  /// This many bytes need no allocation: enough for a digest's text as msgpack, and for most names.
   static constexpr std::size_t in_place = 64;
 
   key_bytes() = default;
@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  std::array<char, in_place> near_; // only the first `size_`, while there is no `far_`
+  std::array<char, in_place> near_; // the first `size_` bytes are used, unless `far_` is set
   std::unique_ptr<char[]> far_;
   std::size_t size_ = 0;
 };

@@ -52,7 +52,7 @@ std::string describe_tensor(const tensor_field& t) {
   return out;
 }
 
-// Stops growing soon after `limit`.
+// A text that stops growing soon after `limit`.
 struct describer {
   std::size_t limit;
 
@@ -110,7 +110,7 @@ struct describer {
   std::string operator()(const unsupported_field& u) const { return "unsupported: " + u.reason; }
 };
 
-// Cut between characters.
+// Cuts between characters.
 std::string shortened(std::string text, std::size_t limit) {
   if (text.size() <= limit) return text;
   auto end = limit;
@@ -166,7 +166,8 @@ bool holds_unsupported(const key_field& d) {
 
 } // namespace
 
-// Paths are made for where there is one alone: keys of large graphs are built on every lookup.
+// Makes paths only if there is an unsupported field, because keys of large graphs are built on
+// every lookup.
 std::optional<std::pair<std::string, std::string>> find_unsupported(const key_field& d) {
   if (!holds_unsupported(d)) return std::nullopt;
   if (const auto* found = d.as<unsupported_field>()) return std::pair{std::string(), found->reason};

@@ -1,4 +1,5 @@
-// What a structural key is made of: typed, nested details, each with one canonical encoding.
+// The fields of structural keys: typed and nested, each with one canonical encoding. The "details"
+// of a key are its top-level map of fields.
 //
 // Plain values; pure functions, any thread. docs/keys.md has the encoding byte for byte, so that
 // another language can compute the same key.
@@ -18,13 +19,14 @@
 
 namespace hearth {
 
-/// Deepest nesting of lists, sets and maps in a field.
+/// The maximum nesting of lists, sets and maps in a field.
 inline constexpr int max_field_depth = 60;
 
-/// A size that is a number or a symbol's name.
+/// A size: a number or a symbol's name.
 using dimension = std::variant<std::int64_t, std::string>;
 
-/// A tensor by what a compiler sees of it: not its values, and not where in its storage it starts.
+/// A tensor by the properties that a compiler sees: neither its values nor its offset in its
+/// storage.
 struct tensor_field {
   std::string dtype; ///< "f32"
   std::vector<dimension> shape;
@@ -32,14 +34,14 @@ struct tensor_field {
   std::string device = "cpu";
   std::string layout = "strided";
   bool requires_grad = false;
-  /// For a tensor whose address is compiled in; else it says nothing about the program.
+  /// Set only for a tensor whose address is compiled in; otherwise it does not affect the program.
   std::optional<std::uint64_t> storage_bytes;
 };
 
-/// A tensor by all of its values, whatever their size.
+/// A tensor with all its values, of any size.
 struct constant_field {
   tensor_field tensor;
-  digest values; ///< SHA-256 of their bytes
+  digest values; ///< SHA-256 of the values' bytes
   std::uint64_t bytes = 0;
 };
 
@@ -48,13 +50,13 @@ struct symbol_field {
   std::string name;
 };
 
-/// Program text without what matches one of the patterns, such as running indices in names.
+/// Program text without the matches of the patterns, such as running indices in names.
 struct source_field {
-  std::string text; ///< what is left
+  std::string text; ///< the text without the matches
   std::vector<std::string> patterns;
 };
 
-/// A file's content. Its path is no part of it.
+/// A file's content, without its path.
 struct file_field {
   digest content;
   std::uint64_t bytes = 0;
@@ -65,13 +67,13 @@ struct tree_field {
   std::map<std::string, file_field> files;
 };
 
-/// What no key can hold, and why: a structure with one of these bypasses the cache.
+/// A value that no key can hold, and the reason; details with such a value bypass the cache.
 struct unsupported_field {
   std::string reason;
 };
 
-/// One field. The kinds are told apart: the text "1", the number 1, the number 1.0 and `true` are
-/// four different details.
+/// One field. Kinds are distinct: the text "1", the number 1, the number 1.0 and `true` are four
+/// different fields.
 class key_field {
 public:
   struct bytes {
@@ -124,8 +126,8 @@ public:
 
   /// A set: order and repetition of `items` do not matter.
   static key_field set_of(list items);
-  /// Text without all that matches one of the patterns (RE2's syntax), one after the other.
-  /// Errors: `malformed`, a pattern that is none.
+  /// Text from which the matches of the patterns (RE2's syntax) are removed, one pattern after the
+  /// other. Errors: `malformed` for an invalid pattern.
   static expected<key_field> source(std::string_view text, std::vector<std::string> patterns = {});
 
   template <class T>
@@ -136,11 +138,11 @@ public:
 
   /// "text", "int", "tensor", ...
   std::string_view kind() const noexcept;
-  /// For people, in one line of at most about `limit` bytes: `"relu"`, `[1, 2, ...]`,
-  /// `f32[2, s0] on cuda:0`.
+  /// For display, in one line of about `limit` bytes at most: `"relu"`, `[1, 2, ...]`, `f32[2, s0]
+  /// on cuda:0`.
   std::string describe(std::size_t limit = 80) const;
 
-  /// Whether they have the same encoding: 0.0 and -0.0 are two, every NaN is one.
+  /// Whether the encodings are equal: 0.0 and -0.0 differ, every NaN is the same.
   friend bool operator==(const key_field& a, const key_field& b);
 
 private:
@@ -153,13 +155,14 @@ private:
   storage data_;
 };
 
-/// The canonical encoding (docs/keys.md): equal details have equal bytes, different ones different.
+/// The canonical encoding (docs/keys.md): equal fields have equal bytes, different fields different
+/// bytes.
 std::string encode(const key_field& d);
 
-/// The field of exactly these bytes. Errors: `malformed`, also for bytes that are not canonical.
+/// Decodes exactly these bytes. Errors: `malformed`, also for bytes that are not canonical.
 expected<key_field> decode_field(std::string_view bytes);
 
-/// The first place, in canonical order, of something unsupported: its path and the reason.
+/// The path and reason of the first unsupported field, in canonical order.
 std::optional<std::pair<std::string, std::string>> find_unsupported(const key_field& d);
 
 } // namespace hearth

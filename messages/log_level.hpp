@@ -1,4 +1,4 @@
-// How loud a line of the log is. Plain value, any thread.
+// The severity of a line of the log. Plain value, any thread.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 namespace hearth {
 namespace {
 
-// A label's value: what the format gives a meaning is escaped.
+// A label's value, with the special characters of the format escaped.
 void append_escaped(std::string& to, std::string_view text) {
   for (const char c : text) {
     if (c == '\\' || c == '"') to += '\\';
@@ -39,7 +39,7 @@ void metrics_page::sample(std::uint64_t value, labels with) {
 std::string metrics_page::samples() const {
   std::string lines;
   for (std::size_t at = 0; at < text_.size();) {
-    const auto end = text_.find('\n', at) + 1; // every line has one
+    const auto end = text_.find('\n', at) + 1; // every line ends with one
     if (text_[at] != '#') lines.append(text_, at, end - at);
     at = end;
   }

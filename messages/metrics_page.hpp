@@ -1,4 +1,4 @@
-// Metrics as Prometheus reads them: its text exposition format, version 0.0.4.
+// Metrics in the text exposition format of Prometheus, version 0.0.4.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@ class metrics_page {
 public:
   using labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-  /// Begins a metric, whose samples come next. `name` is lower case with '_', without the prefix
-  /// "hearth_"; that of a counter ends with "_total". `help` is a sentence.
+  /// Begins a metric; its samples follow. `name` is lower case with '_', without the prefix
+  /// "hearth_"; a counter's name ends with "_total". `help` is a sentence.
   void counter(std::string_view name, std::string_view help) { begin(name, "counter", help); }
   void gauge(std::string_view name, std::string_view help) { begin(name, "gauge", help); }
-  /// One value of the metric that was begun last. Labels hold any text.
+  /// Adds a value of the metric that was begun last. Labels hold any text.
   void sample(std::uint64_t value, labels with = {});
-  /// A metric of a single value.
+  /// Adds a metric with a single value.
   void counter(std::string_view name, std::string_view help, std::uint64_t value);
   void gauge(std::string_view name, std::string_view help, std::uint64_t value);
 
   const std::string& text() const noexcept { return text_; }
-  /// The samples alone: "hearth_hits_total{tier=\"memory\"} 7", a line each.
+  /// Only the samples, one per line: "hearth_hits_total{tier=\"memory\"} 7".
   std::string samples() const;
 
 private:
   void begin(std::string_view name, std::string_view type, std::string_view help);
 
-  std::string name_; // of the metric that was begun last
+  std::string name_; // name of the metric that was begun last
   std::string text_;
 };
 

@@ -1,4 +1,4 @@
-// Parts of msgpack as Hearth's encodings write them. Any thread.
+// The msgpack forms that Hearth's encodings write. Any thread.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ inline void pack_bytes(packer& out, std::string_view raw) {
   out.pack_bin(size).pack_bin_body(raw.data(), size);
 }
 
-/// A float as msgpack's float 64, always: msgpack-cxx packs whole numbers as integers, so that 1.0
-/// would come back as 1.
+/// Writes a float always as msgpack's float 64: msgpack-cxx packs whole numbers as integers, so 1.0
+/// would be read as 1.
 inline void pack_real(msgpack::sbuffer& out, double number) {
   const auto bits = std::bit_cast<std::uint64_t>(number);
   std::array<char, 9> bytes{'\xcb'};

@@ -1,5 +1,5 @@
-// What a subprocess is asked to do and what became of it; and a trial of a compiled kernel, which
-// runs in a subprocess. Plain values, any thread.
+// Requests to run a subprocess and their results; and trials of compiled kernels, which run in a
+// subprocess. Plain values, any thread.
 #pragma once
 
 #include <chrono>
@@ -10,11 +10,11 @@
 
 namespace hearth {
 
-/// What a program and each that it starts may take; 0: as much as the host may.
+/// Limits of a program and of each program that it starts; 0: the host's limit.
 struct resource_limits {
-  std::uint64_t memory_bytes = 0; ///< of address space
+  std::uint64_t memory_bytes = 0; ///< address space
   std::uint64_t cpu_seconds = 0;
-  std::uint64_t file_bytes = 0; ///< of one file that it writes
+  std::uint64_t file_bytes = 0; ///< size of a file that it writes
   std::uint64_t open_files = 0;
 
   friend bool operator==(const resource_limits&, const resource_limits&) = default;
@@ -22,25 +22,25 @@ struct resource_limits {
 
 /// One run of a program.
 struct process_request {
-  std::vector<std::string> argv;        ///< argv[0] is a path, or is looked for in PATH
-  std::vector<std::string> environment; ///< "NAME=value"; this and nothing else
+  std::vector<std::string> argv;        ///< argv[0] is a path, or a name to find in PATH
+  std::vector<std::string> environment; ///< "NAME=value"; the whole environment
   std::string directory;                ///< working directory; empty: the caller's
-  std::string input;                    ///< given to its stdin, which then ends
+  std::string input;                    ///< the whole content of its stdin
   std::chrono::milliseconds deadline{120'000};
   std::size_t output_limit = 1 << 20; ///< bytes kept of stdout and stderr together
-  bool streams_apart = false;         ///< stderr goes to `errors`, with a limit of its own
+  bool streams_apart = false;         ///< stderr goes to `errors`, with its own limit
   resource_limits limits{};
 };
 
-/// How it ended.
+/// The outcome of a run.
 struct process_result {
   bool timed_out = false; ///< killed at its deadline
   bool cancelled = false; ///< killed because the caller stopped waiting
   int exit_status = 0;    ///< meaningful when `signal` is 0
   int signal = 0;         ///< the signal that ended it, or 0
-  std::string output;     ///< stdout and stderr as they came, cut in the middle at the limit
-  std::string errors;     ///< stderr, when the streams are kept apart
-  std::string report;     ///< what it wrote to descriptor 3 (hearth's own worker does)
+  std::string output;     ///< stdout and stderr in order of arrival, cut in the middle at the limit
+  std::string errors;     ///< stderr, if the streams are kept apart
+  std::string report;     ///< its output to descriptor 3 (hearth-worker uses it)
   std::int64_t wall_ns = 0;
 
   bool succeeded() const { return !timed_out && !cancelled && signal == 0 && exit_status == 0; }
@@ -52,19 +52,20 @@ enum class element_type : std::uint8_t { f32, f64, i32, i64, u8 };
 struct trial_buffer {
   element_type type = element_type::f32;
   std::vector<std::int64_t> shape;
-  bool output = false; ///< starts zeroed and is compared with the reference; others are seeded
+  bool output =
+      false; ///< zeroed at first and compared with the reference; other buffers are seeded
 };
 
-/// What to run: `extern "C" void entry(void* const* buffers, const int64_t* sizes)`.
+/// The kernel to run: `extern "C" void entry(void* const* buffers, const int64_t* sizes)`.
 struct trial_request {
   std::string library; ///< path of the shared object
   std::string entry;
-  std::string reference; ///< same signature, same library; empty: nothing to compare with
+  std::string reference; ///< same signature, same library; empty: no comparison
   double tolerance = 0;  ///< |got - expected| <= tolerance * max(1, |expected|)
   std::vector<trial_buffer> buffers;
   std::vector<std::int64_t> sizes;
   std::uint64_t seed = 0;
-  std::int64_t timing_ns = 100'000'000; ///< about how long it is timed
+  std::int64_t timing_ns = 100'000'000; ///< approximate duration of the timing
 };
 
 enum class trial_status : std::uint8_t {
@@ -72,14 +73,14 @@ enum class trial_status : std::uint8_t {
   wrong,   ///< an output differs from the reference's
   crashed, ///< a signal, an exit, or no answer
   hung,    ///< killed at its deadline
-  unfit,   ///< it could not be tried: symbol missing, buffers too large
-  not_run, ///< not the kernel's fault: cancelled, or the machine could not start a process
+  unfit,   ///< the trial was not possible: symbol missing, buffers too large
+  not_run, ///< cancelled, or the machine could not start a process
 };
 
 struct trial_result {
   trial_status status = trial_status::unfit;
-  std::string reason;       ///< why it is not good; one line
-  std::int64_t time_ns = 0; ///< of one call: a tenth of the timed rounds were faster
+  std::string reason;       ///< why the kernel is not good; one line
+  std::int64_t time_ns = 0; ///< one call, 10th percentile of the timed rounds
   std::int64_t rounds = 0;
 };
 

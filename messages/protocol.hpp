@@ -1,9 +1,9 @@
-// The typed interface of every actor: the map of the system. Who asks whom stands in
-// docs/architecture.md.
+// The typed interface of every actor: the map of the system. docs/architecture.md describes which
+// actor sends what to which.
 //
-// An operation that plain threads need comes in two forms: as a request with an answer, for actors,
-// and with a `completion` as its last argument, for the cache handle, whose threads wait for no
-// mailbox of their own.
+// An operation that plain threads need has two forms: a request with an answer, for actors, and a
+// message with a `completion` as its last argument, for the cache handle, whose threads have no
+// mailbox.
 #pragma once
 
 #include "messages/caf_compat.hpp"
@@ -19,9 +19,10 @@ namespace hearth {
 /// One shard of the memory tier: the only writer of its index, the in-flight table of loads, and
 /// the compile leases of its keys.
 using memory_shard_actor = actor_of<
-    // Looks in memory, on disk, then in the remote tier; a key is looked for once however many ask.
+    // Looks in memory, on disk, then in the remote tier; concurrent requests for a key share one
+    // lookup.
     caf::result<lookup>(verb::get, cache_key), void(verb::get, cache_key, lookup_completion),
-    // The same for the items of a batch from the first number up to the second.
+    // As above, for the items of a batch from the first index up to the second.
     void(verb::get, get_batch_ptr, std::uint64_t, std::uint64_t),
     // Inserts into every tier of the cache; the first writer wins.
     caf::result<insert_outcome>(verb::insert, cache_key, artifact),
@@ -29,12 +30,13 @@ using memory_shard_actor = actor_of<
     // Inserts or replaces, in every tier.
     caf::result<done>(verb::put, cache_key, artifact),
     void(verb::put, cache_key, artifact, done_completion),
-    // Drops the entry from every tier; whether there was one.
+    // Removes the entry from every tier. Answers whether there was one.
     caf::result<bool>(verb::erase, cache_key), void(verb::erase, cache_key, flag_completion),
-    // The artifact, or the lease to make it, or a wait for whoever makes it.
+    // Answers with the artifact, or with the lease to make it; waits while another caller makes it.
     caf::result<lease_reply>(verb::acquire, cache_key),
     void(verb::acquire, cache_key, lease_completion),
-    // The lease alone, without looking for an entry: mutual exclusion by key, across processes.
+    // Answers with the lease, without looking for an entry: mutual exclusion by key, across
+    // processes.
     caf::result<lease_reply>(verb::lock, cache_key),
     // Ends a lease: with the artifact for every waiter, ...
     caf::result<insert_outcome>(verb::fulfil, lease_id, artifact),
@@ -45,7 +47,8 @@ using memory_shard_actor = actor_of<
     void(verb::release, lease_id),
     // A waiter for a lease on this key has given up: remove it.
     void(verb::withdraw, cache_key),
-    // A hit on disk at a caller's thread: keep it in memory, unless the disk shard's epoch moved.
+    // A caller's thread found an entry on disk: keep it in memory, unless the disk shard's epoch
+    // moved.
     void(verb::promote, cache_key, artifact, std::uint64_t),
     // To itself: look again for leases that other processes hold, ...
     void(verb::poll_lease),
@@ -57,35 +60,34 @@ using memory_shard_actor = actor_of<
     void(verb::persist),
     // To itself: free removed entries that no reader holds any more.
     void(verb::reclaim),
-    // What memory holds of the cache of this number.
+    // Answers with the entries in memory of the cache with this number.
     caf::result<entry_list>(verb::list, std::uint32_t),
     // Drops everything in memory.
     caf::result<done>(verb::clear), caf::result<memory_shard_stats>(verb::stats)>;
 
-/// One shard of the disk tier: the only writer of its segments in this process. Runs on a thread
-/// of its own, since it blocks.
+/// One shard of the disk tier: the only writer of its segments in this process. Runs on its own
+/// thread, since it blocks.
 using disk_shard_actor =
     actor_of<caf::result<lookup>(verb::load, cache_key),
-             // Writes are collected while the mailbox has any, then go to the store as one group.
+             // The writes in the mailbox are collected and go to the store as one group.
              caf::result<disk_insert_reply>(verb::insert, cache_key, artifact),
              caf::result<disk_change_reply>(verb::put, cache_key, artifact),
              caf::result<disk_change_reply>(verb::erase, cache_key),
              // To itself: write the group.
              void(verb::write),
-             // Everything before this is acknowledged when the answer comes.
+             // Answers when every earlier write is acknowledged.
              caf::result<done>(verb::drain)>;
 
-/// The remote tier: its breaker, what is written behind, and the leases of this process in the
-/// fleet.
+/// The remote tier: its breaker, its write-behind queue, and this process's leases in the fleet.
 using remote_tier_actor = actor_of<
-    // Looks within the deadline; answers in the order of the keys. Whatever goes wrong is a miss,
-    // and counted.
+    // Looks up within the deadline; answers in the order of the keys. Every failure is a miss, and
+    // counted.
     caf::result<lookup_list>(verb::get, key_list),
-    // Written behind, in the order in which they come; insert leaves what is there.
+    // Writes behind, in the order of arrival; insert keeps an existing entry.
     void(verb::insert, cache_key, artifact), void(verb::put, cache_key, artifact),
     void(verb::erase, cache_key),
-    // Asks for the fleet's lease on a key; it is renewed until it is given back, behind the writes
-    // that came before.
+    // Asks for the fleet's lease on a key. The tier renews it until `release`, which gives it back
+    // after the earlier writes.
     caf::result<fleet_lease>(verb::lock, cache_key), void(verb::release, cache_key),
     // To itself: replies have come, ...
     void(verb::take_reply),
@@ -98,22 +100,22 @@ using remote_tier_actor = actor_of<
     // Gives all leases back. Answers when all writes are acknowledged or none can be sent any more.
     caf::result<done>(verb::drain), caf::result<remote_tier_stats>(verb::stats)>;
 
-/// Runs programs, never more at once than it has workers.
+/// Runs programs, at most one for each worker at a time.
 using compile_broker_actor = actor_of<
     // Runs an action; the number is its priority, higher first.
     caf::result<action_result>(verb::run, action_request, int),
-    // Tries a kernel whose shared object is the artifact; one trial at a time.
+    // Tries a kernel; the artifact is its shared object. One trial runs at a time.
     caf::result<trial_result>(verb::trial, trial_request, artifact, std::chrono::milliseconds),
     // The spans of work done since the last call.
     caf::result<span_list>(verb::trace), caf::result<broker_stats>(verb::stats)>;
 
-/// One worker of the broker: runs one program at a time, on a thread of its own.
+/// One worker of the broker: runs one program at a time, on its own thread.
 using compile_worker_actor =
     actor_of<caf::result<action_result>(verb::run, action_request),
              caf::result<trial_result>(verb::trial, trial_request, artifact,
                                        std::chrono::milliseconds)>;
 
-/// Results of actions: found, or run once however many ask, here and in other processes.
+/// Results of actions: found, or made by one run for all requests of this and other processes.
 using action_cache_actor = actor_of<
     // Runs the action of this key unless its result is stored; the number is its priority. A
     // failure is sent to every current requester, and is stored only if the request says so.
@@ -125,66 +127,71 @@ using action_cache_actor = actor_of<
 /// Entries with guards: several variants a key, the first whose guard holds is the hit.
 using guarded_cache_actor =
     actor_of<caf::result<guarded_reply>(verb::get, cache_key, hints),
-             // Adds a variant: its guard, and its artifact.
+             // Adds a variant: a guard and an artifact.
              caf::result<insert_outcome>(verb::insert, cache_key, std::string, artifact)>;
 
 /// The best configurations that tuning found, in a local and a remote cache.
 using autotune_cache_actor = actor_of<
-    // The best known of these candidates, from the nearest tier that knows one, or not_found.
+    // Answers with the best known of these candidates, from the nearest tier that knows one, or
+    // `not_found`.
     caf::result<autotune_found>(verb::best, autotune_address, autotune_choices, tuning_notes),
-    // Keeps it in every tier that the address has.
+    // Stores the record in every tier that the address has.
     caf::result<done>(verb::save, autotune_address, autotune_record, tuning_notes)>;
 
-/// Bundles of sessions' tunings, each one entry of the remote tier.
+/// Bundles of tunings, one for each session, each an entry of the remote tier.
 using autotune_bundler_actor = actor_of<
-    // Begins a session: the bundle's key, and the local cache that its entries are put into.
+    // Begins a session, with the bundle's key and the local cache that receives the bundle's
+    // entries.
     caf::result<bundle_session>(verb::begin, cache_key, named_cache_ptr),
     // Notes a tuning of the local cache, by its name there.
     void(verb::record, std::uint64_t, std::string, autotune_record),
-    // Ends it; stores the bundle when the session found anything that was not in it.
+    // Ends the session. Stores the bundle if the session found a tuning that the bundle did not
+    // have.
     caf::result<bundle_end>(verb::finish, std::uint64_t),
-    // Ends it and stores nothing.
+    // Ends the session and stores nothing.
     void(verb::abandon, std::uint64_t)>;
 
-/// Finds the entry of a tune request, or compiles, tries and keeps it.
+/// Finds the entry of a tune request, or compiles, tries and stores it.
 using kernel_tuner_actor = actor_of<caf::result<tune_reply>(verb::tune, tune_request_ptr)>;
 
 /// The fuser's kernel cache: graphs, in TorchScript's text, and the kernels compiled for them.
 using kernel_cache_actor = actor_of<
-    // A spec under the graph's normal text: its number, from 0. A graph that had one keeps its
-    // first; the new one is found by its number alone.
+    // Saves a spec under the graph's normal text. Answers with its number, from 0. A graph that has
+    // a spec keeps its first one; the new one is found by its number only.
     caf::result<std::int64_t>(verb::save, std::string, artifact),
-    // The spec of that number, or a miss.
+    // Answers with the spec of this number, or a miss.
     caf::result<lookup>(verb::get, std::int64_t),
-    // The first kernel of a graph that differs from this one in nothing but names and tensor
-    // types: its number and spec, or -1 and a miss.
+    // Finds the first kernel of a graph that differs from this one only in names and tensor types.
+    // Answers with its number and spec, or -1 and a miss.
     caf::result<std::int64_t, lookup>(verb::find, std::string),
-    // How many there are.
+    // The number of kernels.
     caf::result<std::uint64_t>(verb::count)>;
 
-/// Trees of values, one a key, by path: JSON pointers, and values in msgpack.
+/// Trees of values, one for each key. Paths are JSON pointers; values are in msgpack.
 using nested_cache_actor = actor_of<
-    // What stands at a path: a value, or the map of all below it; or a miss.
+    // Answers with the value at a path, or the map of all values below it, or a miss.
     caf::result<lookup>(verb::find, cache_key, std::string),
     // Sets a value. Concurrent changes of one tree, by any process, are all kept.
     caf::result<done>(verb::put, cache_key, std::string, artifact)>;
 
-/// Notes what sessions stored and hit, for bundles; any number of sessions at once.
+/// Records the artifacts that sessions stored and hit, for bundles; any number of sessions may be
+/// open.
 using artifact_recorder_actor = actor_of<
-    // Begins a session that holds at most so many bytes, and so many artifacts; its number.
+    // Begins a session with a maximum of bytes and of artifacts. Answers with its number.
     caf::result<std::uint64_t>(verb::begin, std::uint64_t, std::uint64_t),
     // Notes an entry, ...
     void(verb::record, std::uint64_t, cache_key, artifact),
-    // ... or an artifact of a type of the host's. One that was noted before is noted as it is now.
+    // ... or an artifact of one of the host's types. A new note of an artifact replaces its earlier
+    // one.
     void(verb::save, std::uint64_t, std::string, cache_key, artifact),
-    // How many it has noted.
+    // The number of artifacts noted.
     caf::result<std::uint64_t>(verb::count, std::uint64_t),
-    // Ends the session: what it noted.
+    // Ends the session. Answers with its notes.
     caf::result<recording>(verb::finish, std::uint64_t)>;
 
 /// Every counter of the runtime, for the command line, Prometheus and the status page.
 using metrics_actor = actor_of<
-    // As they are now. What does not answer in time is left out, and counted.
+    // The current values. An actor that does not answer in time is left out, and counted.
     caf::result<metrics_page>(verb::stats)>;
 
 } // namespace hearth

@@ -1,4 +1,4 @@
-// What a process uses the remote tier for.
+// How a process uses the remote tier.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Replacing a text inside of another. Any thread.
+// Replaces a text inside another. Any thread.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace hearth {
 
-/// Each `what` in `text` becomes `by`; what `by` brings is not looked at again. Nothing happens
-/// when `what` is empty.
+/// Replaces each `what` in `text` by `by`; the inserted text is not searched again. Does nothing if
+/// `what` is empty.
 inline void replace_all(std::string& text, std::string_view what, std::string_view by) {
   if (what.empty()) return;
   for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))

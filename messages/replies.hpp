@@ -1,4 +1,4 @@
-// What the cache's actors answer. Plain values, any thread.
+// Answers of the cache's actors. Plain values, any thread.
 #pragma once
 
 #include "messages/action.hpp"
@@ -18,7 +18,7 @@
 
 namespace hearth {
 
-/// Where an entry was found; `none` is a miss.
+/// The tier in which an entry was found; `none` is a miss.
 enum class tier : std::uint8_t { none, memory, disk, remote };
 std::string_view to_string(tier t) noexcept;
 
@@ -28,7 +28,7 @@ struct lookup {
   artifact value;
 
   bool hit() const noexcept { return from != tier::none; }
-  /// What a hit saved: the time that making the artifact took, as its metadata says.
+  /// The time that a hit saved: the time that making the artifact took, from its metadata.
   std::chrono::nanoseconds time_saved() const { return time_taken(value); }
 };
 
@@ -39,12 +39,12 @@ using lookup_list = std::vector<expected<lookup>>;
 enum class insert_outcome : std::uint8_t { inserted, exists };
 std::string_view to_string(insert_outcome outcome) noexcept;
 
-/// The answer of what can only succeed or fail.
+/// The answer to a request that only succeeds or fails.
 struct done {};
 
-/// What a group of writes did to the epoch of its disk shard.
+/// The epoch of a disk shard before and after a group of writes.
 struct epoch_change {
-  std::uint64_t before = 0; ///< 0: not known, since another process moved it too
+  std::uint64_t before = 0; ///< 0: unknown, since another process moved the epoch too
   std::uint64_t after = 0;
 
   bool is_known() const noexcept { return before != 0; }
@@ -66,21 +66,22 @@ struct disk_change_reply {
 /// The number of a lease in its shard; 0 is none.
 using lease_id = std::uint64_t;
 
-/// A lease on its way to its requester. The requester calls `take` and then has to end the lease.
-/// If no one takes it (the request timed out first), it is given back. Copies are one lease. Any
-/// thread.
+/// A lease that is offered to its requester. The requester calls `take` and must then end the
+/// lease. If the offer is not taken (the request timed out first), the lease is given back. Copies
+/// share one lease. Any thread.
 class offered_lease {
 public:
-  /// None.
+  /// No lease.
   offered_lease() = default;
-  /// `give_back` is called once, when the last copy goes and nobody took it; it must not throw.
+  /// `give_back` is called once, if the last copy is destroyed and the lease was not taken; it must
+  /// not throw.
   offered_lease(lease_id id, std::function<void()> give_back);
 
-  /// Whether there is one.
+  /// Whether there is a lease.
   explicit operator bool() const noexcept { return offer_ != nullptr; }
-  /// Its number; 0: none.
+  /// The lease's number; 0: no lease.
   lease_id id() const noexcept;
-  /// Its number, and from now on the caller's to end.
+  /// Takes the lease: returns its number; the caller must end it.
   lease_id take() const noexcept;
 
 private:
@@ -88,33 +89,33 @@ private:
   std::shared_ptr<offer> offer_;
 };
 
-/// An acquire's answer: the artifact, found after all or made by somebody else, or the lease.
+/// An acquire's answer: the artifact, if it was found or another caller made it, or the lease.
 struct lease_reply {
   lookup found;
   offered_lease lease;
-  bool waited = false; ///< another holder had the lease first
+  bool waited = false; ///< another holder had the lease before
 };
 
-/// Entries as a memory shard holds them: canonical msgpack of the key, and the artifact.
+/// Entries of a memory shard: canonical msgpack of the key, and the artifact.
 using entry_list = std::vector<std::pair<std::string, artifact>>;
 
-/// What memory holds and does, and the leases of its keys.
+/// Counts of the memory tier and of the leases of its keys.
 struct memory_counts {
   std::uint64_t entries = 0;
-  std::uint64_t bytes_used = 0; ///< payloads, metadata, keys, tables and what waits to be freed
+  std::uint64_t bytes_used = 0; ///< payloads, metadata, keys, tables and memory not yet freed
   std::uint64_t budget_bytes = 0;
   std::uint64_t inserted = 0, evicted = 0, erased = 0;
-  std::uint64_t loads = 0;       ///< looks below memory by message, ...
-  std::uint64_t coalesced = 0;   ///< ... and gets that joined one that was under way
+  std::uint64_t loads = 0;       ///< lookups below memory by message, ...
+  std::uint64_t coalesced = 0;   ///< ... and gets that joined one in flight
   std::uint64_t promotions = 0;  ///< hits on disk kept in memory
   std::uint64_t unpersisted = 0; ///< entries in memory that the disk could not take yet
   std::uint64_t leases_granted = 0, leases_held = 0, leases_waiting = 0;
 
-  /// The counts of both together.
+  /// Adds the counts of `other`.
   memory_counts& operator+=(const memory_counts& other) noexcept;
 };
 
-/// Each of these counts by its name: what adds counts, or looks for one, goes through this table.
+/// Each of these counts by its name. Code that adds counts or looks for one uses this table.
 inline constexpr std::array<std::pair<std::string_view, std::uint64_t memory_counts::*>, 13>
     memory_count_names{{{"entries", &memory_counts::entries},
                         {"bytes_used", &memory_counts::bytes_used},
@@ -135,42 +136,43 @@ static_assert(sizeof(memory_counts) == memory_count_names.size() * sizeof(std::u
 struct memory_shard_stats : memory_counts {
   std::uint64_t hits = 0, misses = 0;
 
-  /// The counters of both together.
+  /// Adds the counters of `other`.
   memory_shard_stats& operator+=(const memory_shard_stats& other) noexcept;
 };
 
-/// What became of the question for the fleet's lease.
+/// The outcome of a request for the fleet's lease.
 enum class fleet_lease : std::uint8_t {
   ours,
-  elsewhere,   ///< another host has it
-  unavailable, ///< nobody can say: the remote tier is ill, or not for leases
+  elsewhere,   ///< another host has the lease
+  unavailable, ///< unknown: the remote tier fails, or is not used for leases
 };
 std::string_view to_string(fleet_lease outcome) noexcept;
 
-/// What the remote tier counts of one named cache.
+/// The remote tier's counters of one named cache.
 struct remote_cache_counts {
   std::string cache, version;
   std::uint64_t hits = 0, misses = 0;
-  std::uint64_t puts = 0;    ///< writes that were acknowledged
-  std::uint64_t existed = 0; ///< inserts of what the fleet had
-  std::uint64_t skipped = 0; ///< not asked for: the breaker was not closed, or it only writes
-  std::uint64_t lost = 0;    ///< writes that were given up
+  std::uint64_t puts = 0;    ///< acknowledged writes
+  std::uint64_t existed = 0; ///< inserts of entries that the server had
+  std::uint64_t skipped =
+      0; ///< lookups not sent: the breaker was not closed, or the mode is write-only
+  std::uint64_t lost = 0; ///< writes given up
   /// Lookups and writes that failed, by reason: "timeout", "forged", ...
   std::map<std::string, std::uint64_t, std::less<>> failures;
 };
 
 /// The state and the counters of the remote tier.
 struct remote_tier_stats {
-  std::string state;          ///< of the breaker: "closed", "open", "half_open"
-  std::string writes;         ///< the same, of writes alone
-  std::string problem;        ///< the last
-  std::uint64_t openings = 0; ///< of the breaker
-  std::uint64_t waiting = 0, in_flight = 0, bytes = 0; ///< of what is written behind
-  std::uint64_t dropped = 0;                           ///< from that queue
-  std::uint64_t too_large = 0;                         ///< not sent
+  std::string state;          ///< the breaker's: "closed", "open", "half_open"
+  std::string writes;         ///< state of the breaker of writes
+  std::string problem;        ///< the last problem
+  std::uint64_t openings = 0; ///< times that the breaker opened
+  std::uint64_t waiting = 0, in_flight = 0, bytes = 0; ///< figures of the write-behind queue
+  std::uint64_t dropped = 0;                           ///< writes dropped from that queue
+  std::uint64_t too_large = 0;                         ///< values not sent
   std::uint64_t leases_held = 0, leases_granted = 0, leases_elsewhere = 0;
-  std::uint64_t leases_unavailable = 0; ///< compiles that went on without
-  std::uint64_t leases_lost = 0;        ///< taken by another process while held
+  std::uint64_t leases_unavailable = 0; ///< compiles that went on without a fleet lease
+  std::uint64_t leases_lost = 0;        ///< leases that another process took while held
   std::vector<remote_cache_counts> caches;
 };
 
@@ -189,7 +191,7 @@ struct trace_span {
   std::string category;
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
-  std::uint64_t lane = 0; ///< the worker that did it
+  std::uint64_t lane = 0; ///< the worker that did the work
 };
 
 using span_list = std::vector<trace_span>;

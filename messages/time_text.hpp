@@ -1,4 +1,4 @@
-// Times as people write them: `250ms`, `90s`, `5min`, `2h`, `7d`. Pure functions, any thread.
+// Times in text: `250ms`, `90s`, `5min`, `2h`, `7d`. Pure functions, any thread.
 #pragma once
 
 #include <chrono>
@@ -8,10 +8,10 @@
 namespace hearth {
 
 /// A whole number and a unit, one of `ns us ms s min m h d`, up to 1,000 days (`m` is a minute).
-/// Nothing for anything else, so for a number without a unit.
+/// Empty for anything else, such as a number without a unit.
 std::optional<std::chrono::nanoseconds> parse_time(std::string_view text) noexcept;
 
-/// The same in whole milliseconds, at least one.
+/// As above, in whole milliseconds, at least one.
 std::optional<std::chrono::milliseconds> parse_milliseconds(std::string_view text) noexcept;
 
 } // namespace hearth

@@ -1,5 +1,5 @@
-// Paths into a tree of values: maps of maps, as a tuning database nests them. Pure functions over
-// plain values, any thread.
+// Paths into a tree of values: maps of maps, as in a tuning database. Pure functions over plain
+// values, any thread.
 #pragma once
 
 #include "messages/value.hpp"
@@ -11,10 +11,11 @@
 
 namespace hearth {
 
-/// The names that lead to a value, from the root on. Empty: the root.
+/// The names from the root to a value. Empty: the root.
 using tree_path = std::vector<std::string>;
 
-/// Deepest path; a value below it may nest as deep again and stay within `max_value_depth`.
+/// The maximum length of a path. A value below it may be nested as deep again within
+/// `max_value_depth`.
 inline constexpr std::size_t max_path_parts = 32;
 
 /// A path as a JSON pointer (RFC 6901): "/gemm/64~1128" is gemm, then 64/128; "" is the root.
@@ -23,11 +24,11 @@ std::string to_pointer(std::span<const std::string> path);
 /// `max_path_parts`).
 expected<tree_path> parse_pointer(std::string_view pointer);
 
-/// What stands at a path, or null.
+/// The value at a path, or null.
 const value* find_at(const value& tree, std::span<const std::string> path);
-/// Puts a value at a path, in place of what stands there, and makes the maps that lead to it.
-/// Errors: `invalid_argument`, and the tree is as it was, when the path leads through a value that
-/// is no map, or when the root would be none.
+/// Sets the value at a path, replaces an existing one, and makes the maps on the way. Errors:
+/// `invalid_argument`, with the tree unchanged, if the path leads through a value that is not a
+/// map, or the root would not be a map.
 expected<void> set_at(value& tree, std::span<const std::string> path, value v);
 
 } // namespace hearth

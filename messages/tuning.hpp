@@ -1,4 +1,5 @@
-// What tuning a kernel needs and finds: one entry of a compile plan. Plain values, any thread.
+// Requests to tune a kernel, and their results: one entry of a compile plan. Plain values, any
+// thread.
 #pragma once
 
 #include "messages/autotune/choice.hpp"
@@ -17,13 +18,13 @@
 
 namespace hearth {
 
-/// Values of the names that a guard speaks of.
+/// Values of a guard's names.
 using hints = std::map<std::string, std::int64_t, std::less<>>;
 
-/// How a guarded lookup ended.
+/// The outcome of a guarded lookup.
 enum class guarded_status : std::uint8_t {
   hit,
-  guard_miss, ///< there are variants, and no guard holds for the hints
+  guard_miss, ///< there are variants, but no guard holds for the hints
   full_miss,  ///< there is no variant
 };
 std::string_view to_string(guarded_status status) noexcept;
@@ -33,9 +34,9 @@ struct guarded_reply {
   guarded_status status = guarded_status::full_miss;
   lookup found;                  ///< the variant's artifact, on a hit
   std::string guard;             ///< its guard, on a hit; may be empty
-  std::string sample;            ///< the last guard that was evaluated and is not empty
-  std::uint64_t unevaluated = 0; ///< guards that failed to evaluate: they do not hold
-  std::uint64_t broken = 0;      ///< variants that were dropped
+  std::string sample;            ///< the last evaluated guard that is not empty
+  std::uint64_t unevaluated = 0; ///< guards whose evaluation failed; they do not hold
+  std::uint64_t broken = 0;      ///< variants skipped because they are gone
 };
 
 /// One way to compile an entry.
@@ -44,53 +45,53 @@ struct tune_candidate {
   std::string config_text; ///< "TILE=16 UNROLL=2", in the plan's order
   cache_key action_key;
   action_request action; ///< its first output is the shared object
-  /// Why it cannot even be started, when that is known; `compile_failed` if it is to blame itself.
+  /// Why it cannot be started, if that is known; `compile_failed` if the candidate is the cause.
   std::optional<error> broken;
 };
 
-/// Where the tuning of one kernel and one set of candidates is kept (docs/autotune.md).
+/// The keys of the tuning of one kernel and one set of candidates (docs/autotune.md).
 struct autotune_address {
   cache_key local;  ///< without a cache: this tier is off
   cache_key remote; ///< without a cache: this tier is off
-  std::string name; ///< of the local entry, under which a bundle has it
+  std::string name; ///< name of the local entry and of the record in a bundle
 };
 
-/// Which notes to take of what is saved and found; 0: none.
+/// The sessions that note saved and found tunings; 0: none.
 struct tuning_notes {
-  std::uint64_t bundle = 0;    ///< a session of the bundler
-  std::uint64_t recording = 0; ///< a session of the artifact recorder
+  std::uint64_t bundle = 0;    ///< session of the bundler
+  std::uint64_t recording = 0; ///< session of the artifact recorder
 };
 
-/// The best known configuration: what is kept, and which of the candidates it is.
+/// The best known configuration: the stored record, and its candidate.
 struct autotune_found {
   chosen_config best;
   autotune_record record;
   tier from = tier::none;
 };
 
-/// How an entry that is not there is chosen.
+/// How the winner of a missing entry is chosen.
 enum class tune_mode : std::uint8_t {
-  full,        ///< what is not known is found by measuring every candidate
-  descent,     ///< ... by coordinate descent, which measures a third of them at most
-  cached_only, ///< what no tuning is known of is the first candidate that is right
-  off,         ///< ... and tunings are not asked for
+  full,        ///< by a known tuning, else by measuring every candidate
+  descent,     ///< as `full`, but measures at most a third, by coordinate descent
+  cached_only, ///< by a known tuning, else the first candidate that is right
+  off,         ///< the first candidate that is right; tunings are not looked up
 };
 std::string_view to_string(tune_mode mode) noexcept;
 
-/// An entry to be found, or made: what a plan's request needs.
+/// A request to find or make an entry, from a compile plan.
 struct tune_request {
-  std::string name;      ///< for messages and traces: "matmul[guard 0]"
-  cache_key key;         ///< in the guarded cache; holds everything that can change the program
-  cache_key untuned_key; ///< the same, for what was not chosen by its time
-  cache_key family;      ///< the same without the candidates; its lease is taken to tune
+  std::string name; ///< for messages and traces: "matmul[guard 0]"
+  cache_key key;    ///< key in the guarded cache; depends on everything that can change the program
+  cache_key untuned_key; ///< key of an entry that was not chosen by its time
+  cache_key family;      ///< `key` without the candidates; tuning takes its lease
   std::string guard;     ///< empty: no condition
-  hints sizes;           ///< of the shape it is tuned on
+  hints sizes;           ///< sizes of the shape that is tuned
   std::vector<tune_candidate> candidates;
-  trial_request trial; ///< without its library
+  trial_request trial; ///< the trial, without its library
   std::chrono::milliseconds trial_deadline{120'000};
   tune_mode mode = tune_mode::full;
   autotune_address address;
-  cache_key times_key; ///< of what measuring the family's candidates showed
+  cache_key times_key; ///< key of the measured times of the family's candidates
   tuning_notes notes;
 };
 
@@ -104,33 +105,33 @@ struct rejection {
 enum class tune_status : std::uint8_t { compiled, memory, disk, remote, waited, failed };
 std::string_view to_string(tune_status status) noexcept;
 
-/// What became of a `tune_request`.
+/// The outcome of a `tune_request`.
 struct tune_reply {
   tune_status status = tune_status::failed;
-  artifact library; ///< the winner's shared object, with metadata; empty when it failed
+  artifact library; ///< the winner's shared object, with metadata; empty after a failure
   value::map config;
   std::string config_text;
-  std::int64_t time_ns = 0;         ///< of the winner, one call
-  std::int64_t slowest_time_ns = 0; ///< of the slowest correct candidate
+  std::int64_t time_ns = 0;         ///< one call of the winner
+  std::int64_t slowest_time_ns = 0; ///< one call of the slowest correct candidate
   std::vector<rejection> rejected;
-  std::string problem; ///< why it failed, one line; or what went wrong beside (not stored)
-  std::int64_t time_taken_ns = 0; ///< by making the entry, tuning included: what a hit saves
+  std::string problem;            ///< the failure in one line, or a lesser problem (not stored)
+  std::int64_t time_taken_ns = 0; ///< time to make the entry, with tuning; a hit saves it
 };
 
 using tune_request_ptr = std::shared_ptr<const tune_request>;
 
-/// How a session of the bundler begins: with the bundle of an earlier one, or without.
+/// The start of a bundler session, with or without the bundle of an earlier one.
 struct bundle_session {
   std::uint64_t id = 0;
-  std::uint64_t entries = 0;      ///< of the bundle, put into the local cache
-  std::int64_t time_saved_ns = 0; ///< what tuning these took
+  std::uint64_t entries = 0;      ///< entries of the bundle, copied to the local cache
+  std::int64_t time_saved_ns = 0; ///< the time that these tunings took
   bool hit = false;
 };
 
-/// How it ends.
+/// The end of a bundler session.
 struct bundle_end {
-  std::uint64_t entries = 0; ///< of the bundle
-  bool stored = false;       ///< something was new
+  std::uint64_t entries = 0; ///< entries of the bundle
+  bool stored = false;       ///< the session added a tuning
 };
 
 } // namespace hearth

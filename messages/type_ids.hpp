@@ -1,4 +1,4 @@
-// Every verb and every type that travels in a message. The one header that lists them.
+// Every verb and every type that travels in a message. This header alone lists them.
 #pragma once
 
 #include "messages/cache_key.hpp"
@@ -69,7 +69,7 @@ CAF_ADD_ATOM(hearth, hearth::verb, trace, "trace")
 
 CAF_END_TYPE_ID_BLOCK(hearth)
 
-// All actors of one runtime live in one process: these travel as they are, never serialised.
+// All actors of a runtime are in one process, so these types are never serialised.
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::artifact)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::cache_key)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::error)

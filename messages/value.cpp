@@ -36,7 +36,7 @@ struct pack_visitor {
 
 void pack(msgpack::sbuffer& buffer, const value& v) { std::visit(pack_visitor{buffer}, v.data()); }
 
-// Receives msgpack's parse events and builds a value of them, on a stack of open containers.
+// Receives msgpack's parse events and builds a value from them, on a stack of open containers.
 class builder : public msgpack::null_visitor {
 public:
   bool visit_nil() { return add(value{}); }
@@ -75,7 +75,7 @@ public:
 private:
   struct container {
     value content;
-    std::string name; // of the member that comes next, in a map
+    std::string name; // name of a map's next member
     bool wants_name = false;
   };
 

@@ -1,5 +1,5 @@
-// A value as msgpack can say it: what caches hold beside raw bytes, and what metadata is made of.
-// Plain value; pure functions, any thread.
+// A value that msgpack can represent: metadata, and cache values that are not raw bytes. Plain
+// value; pure functions, any thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -13,10 +13,10 @@
 
 namespace hearth {
 
-/// Deepest nesting that is encoded or decoded.
+/// The maximum nesting that is encoded or decoded.
 inline constexpr int max_value_depth = 64;
 
-/// Raw bytes, apart from text.
+/// Raw bytes, distinct from text.
 struct binary {
   std::string bytes;
   friend auto operator<=>(const binary&, const binary&) = default;
@@ -53,7 +53,7 @@ public:
       : data_(std::move(m)) {}
 
   bool is_nil() const { return std::holds_alternative<std::monostate>(data_); }
-  /// The value as a `T`, or null when it is something else.
+  /// The value as a `T`, or null if it has another type.
   template <class T>
   const T* as() const {
     return std::get_if<T>(&data_);
@@ -62,7 +62,7 @@ public:
   T* as() {
     return std::get_if<T>(&data_);
   }
-  /// The map's member of that name, or null.
+  /// The map's member with this name, or null.
   const value* find(std::string_view name) const;
 
   const storage& data() const { return data_; }
@@ -76,9 +76,9 @@ private:
 /// Equal values have equal bytes.
 std::string encode(const value& v);
 
-/// The value of exactly these bytes. Errors: `malformed` (not msgpack, bytes left over, nested
-/// deeper than 64, a map key that is no text or comes twice, an extension type), `overflow` (an
-/// integer outside signed 64 bits). Lengths in the bytes are never believed beyond what is there.
+/// Decodes exactly these bytes. Errors: `malformed` (not msgpack, bytes left over, nested deeper
+/// than 64, a map key that is not text or occurs twice, an extension type), `overflow` (an integer
+/// outside signed 64 bits). Lengths in the bytes are checked against the bytes present.
 expected<value> decode_value(std::string_view bytes);
 
 } // namespace hearth

@@ -1,11 +1,11 @@
-// Tells a process from the children it forks. Any thread.
+// Distinguishes a process from the children that it forks. Any thread.
 #pragma once
 
 #include <cstdint>
 
 namespace hearth {
 
-/// A number that is another one in the child of a fork.
+/// A number that differs between a process and its forked children.
 std::uint64_t fork_generation() noexcept;
 
 } // namespace hearth

@@ -10,7 +10,7 @@ void compile(self_pointer self, const job_ptr& job, const candidates& some,
              std::function<void()> next);
 /// Leaves a candidate out of the choice.
 void reject(const job_ptr& job, std::size_t index, std::string reason, bool is_config);
-/// Called when one candidate of this step is finished.
+/// Ends the step for one candidate; the last one starts the next step.
 void end_one(const job_ptr& job);
 bool is_good(const job_ptr& job, std::size_t index);
 

@@ -11,7 +11,7 @@ void get(self_pointer self, const cache_key& key, reply_target<lookup> reply);
 void look(self_pointer self, const cache_key& key, reply_target<lookup> reply);
 /// Answers the items of a batch that this shard owns.
 void get_some(self_pointer self, const get_batch_ptr& batch, std::size_t first, std::size_t last);
-/// Returns the entry from disk, and keeps it in memory too.
+/// Passes the entry on disk to `next`, and keeps it in memory too.
 void ask_disk(self_pointer self, const cache_key& key, const lookup_callback& next);
 /// Sends the queued lookups to the remote tier.
 void ask_remote(self_pointer self);

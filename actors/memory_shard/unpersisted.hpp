@@ -9,7 +9,7 @@ namespace hearth::actors::shard {
 /// disk holds this value or another one; in the latter case memory drops its own.
 void note_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
                       const error& why);
-/// Forgets the key: memory now holds another value for it, or none.
+/// Forgets the key, because memory now holds another value for it, or none.
 void forget_unpersisted(state_type& state, const cache_key& key);
 void flush_unpersisted(self_pointer self);
 

@@ -16,7 +16,7 @@ void send(self_pointer self, command_purpose what, remote_client::command comman
 void take_replies(self_pointer self);
 /// Sends a PING. A good reply closes an open breaker.
 void probe(self_pointer self);
-/// Sends a PING every deadline while a `sync` waits for writes, to notice that the server has gone
+/// Sends a PING every deadline while a `drain` waits for writes, to notice that the server has gone
 /// away.
 void watch(self_pointer self);
 /// Whether the server may be asked: the breaker is closed.

@@ -103,7 +103,7 @@ void end_check(self_pointer self, number which, const remote_reply& found) {
   remote::write(self, std::move(write));
 }
 
-// The write stays in flight during the check, so a `sync` waits for it too.
+// The write stays in flight during the check, so a `drain` waits for it too.
 void check_existing(self_pointer self, number which) {
   auto& state = self->state;
   const auto& key = state.writes.sent(which).key;

@@ -10,7 +10,7 @@ void write(self_pointer self, storage::remote_write write);
 void send_writes(self_pointer self);
 /// Tries the refused writes again. Called when the backoff is over.
 void retry_writes(self_pointer self);
-/// Answers the `sync` requests when no write is left or none can be sent.
+/// Answers the `drain` requests when no write is left or none can be sent.
 void answer_syncs(state_type& state);
 /// Continues with the writes after the server was unavailable.
 void resume_writes(self_pointer self);

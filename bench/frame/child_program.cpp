@@ -17,7 +17,7 @@ namespace {
 
 constexpr char ready_byte = 'r';
 
-// Starts this program with its stdin and stdout as given and no signal blocked.
+// Starts this program with the given stdin and stdout and no signal blocked.
 pid_t start(std::vector<std::string> arguments, int in, int out) {
   std::vector<char*> argv;
   for (auto& argument : arguments)
@@ -94,7 +94,7 @@ void ready_and_wait() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   char byte = ready_byte;
   if (::write(STDOUT_FILENO, &byte, 1) != 1 || ::read(STDIN_FILENO, &byte, 1) != 1)
-    std::_Exit(1); // whoever started us is gone
+    std::_Exit(1); // the parent process is gone
 }
 
 } // namespace hearth::bench

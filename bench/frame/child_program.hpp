@@ -1,6 +1,6 @@
-// This program again, as a process of its own that plays a role (see row.hpp).
+// A child process that runs this program in a role (see row.hpp).
 //
-// One thread owns it. A child is killed when its owner goes, and when this program dies.
+// One thread owns it. The child is killed when its owner is destroyed, and when this program dies.
 #pragma once
 
 #include <string>
@@ -17,12 +17,12 @@ public:
   child_program& operator=(child_program&&) = delete;
   ~child_program();
 
-  /// Waits until it says that it is ready. Throws when it ends instead.
+  /// Waits until the child reports that it is ready. Throws when it ends instead.
   void wait_until_ready();
-  /// Lets it go on, after `ready()`.
+  /// Lets the child continue, after `wait_until_ready()`.
   void go() const;
   void kill() const;
-  /// Waits for its end. Whether it ended well.
+  /// Waits for the child's end. Returns whether it succeeded.
   bool wait();
 
 private:
@@ -31,7 +31,7 @@ private:
   int to_child_ = -1;
 };
 
-/// Called by a role: tells whoever started it that it is ready, and waits to be let go on.
+/// Called by a role: reports to the parent process that it is ready, and waits for `go`.
 void ready_and_wait();
 
 } // namespace hearth::bench

@@ -1,6 +1,6 @@
-// Keys and values that every contender is given alike.
+// The keys and values that all contenders get.
 //
-// Immutable once made; any thread.
+// Immutable after construction; any thread.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -16,22 +16,22 @@ namespace hearth::bench {
 
 class dataset {
 public:
-  /// `entries` keys of 49 random characters and values of `value_bytes` that no codec makes smaller
-  /// (16 different ones, shared). The same for the same arguments and `seed`.
+  /// `entries` keys of 49 random characters and values of `value_bytes` that no codec can compress
+  /// (16 different ones, shared). Equal arguments and `seed` give equal data.
   dataset(std::size_t entries, std::size_t value_bytes, std::uint64_t seed = 7);
 
   std::size_t size() const noexcept { return keys_.size(); }
   std::size_t value_bytes() const noexcept { return value_bytes_; }
   const hearth::key& key(std::size_t entry) const noexcept { return keys_[entry]; }
-  /// The key as all contenders store it.
+  /// The key's bytes as all contenders store them.
   const std::string& key_bytes(std::size_t entry) const noexcept { return keys_[entry].encoded(); }
   const artifact& value(std::size_t entry) const noexcept {
     return values_[entry % values_.size()];
   }
-  /// All entries in a random order: how they are read.
+  /// All entries in a random order, the order of reading.
   const std::vector<std::uint32_t>& order() const noexcept { return order_; }
 
-  /// Whether `found` looks like this entry's value: its size, its first and its last bytes.
+  /// Whether `found` matches this entry's value in its size, its first and its last bytes.
   bool is_right(std::size_t entry, std::string_view found) const noexcept;
 
 private:

@@ -6,9 +6,9 @@
 
 namespace hearth::bench {
 
-/// The middle one; of an even count the mean of the middle two. 0 of none.
+/// The median; for an even count the mean of the middle two; 0 for no values.
 double median(std::vector<double> values);
-/// The value below which `fraction` (0 to 1) of `values` lie, by nearest rank. 0 of none.
+/// The value below which `fraction` (0 to 1) of `values` lie, by nearest rank; 0 for no values.
 double quantile(std::vector<double> values, double fraction);
 /// `over[i] / under[i]`, round by round.
 std::vector<double> ratios_of(const std::vector<double>& over, const std::vector<double>& under);

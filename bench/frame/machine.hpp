@@ -1,4 +1,4 @@
-// What was measured on.
+// Describes the machine of a measurement.
 #pragma once
 
 #include <filesystem>

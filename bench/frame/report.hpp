@@ -1,7 +1,7 @@
-// What the benchmark says on stdout, as lines while it goes or as JSON at the end.
+// The benchmark's output on stdout, as lines during the run or as JSON at the end.
 //
-// Owner: main; one thread. Lines, one figure each, after a line with what it was made of:
-//   RATIO <row>/<peer> <how many times as fast as the peer Hearth is>
+// Owner: main; one thread. Lines, one figure each, after a line that describes the measurement:
+//   RATIO <row>/<peer> <Hearth's speed as a multiple of the peer's>
 //   VALUE <row>.<what>_<unit> <number>
 #pragma once
 
@@ -32,11 +32,11 @@ public:
   explicit report(form as)
       : form_(as) {}
 
-  /// The machine and the directory; comes first.
+  /// Reports the machine and the directory; called first.
   void machine(std::string text);
   void ratio(const ratio_figure& figure);
   void value(const value_figure& figure);
-  /// With JSON, prints all of it. False: stdout cannot be written.
+  /// Prints the whole report if it is JSON. False: stdout cannot be written.
   bool finish();
   const std::vector<ratio_figure>& ratios() const noexcept { return ratios_; }
 

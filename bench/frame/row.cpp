@@ -36,7 +36,7 @@ void row_run::compare(const std::vector<contender>& all, std::string_view operat
   std::map<std::string, std::vector<double>> seconds;
   for (unsigned turn = 0; turn < how_.rounds * turns_a_round; ++turn) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const auto& next = wanted[(i + turn) % wanted.size()]; // nobody is always the first
+      const auto& next = wanted[(i + turn) % wanted.size()]; // each contender goes first in turn
       auto& rounds = seconds[next.name];
       if (turn % turns_a_round == 0) rounds.push_back(0);
       rounds.back() += timed_turn(next) / turns_a_round;

@@ -9,7 +9,7 @@ namespace hearth::bench {
 
 double seconds_an_operation(std::size_t threads,
                             const std::function<std::uint64_t(std::size_t thread)>& work) {
-  // The threads themselves take the time: this one may be woken milliseconds late.
+  // The threads themselves take the time: this thread may wake up milliseconds late.
   stopwatch watch;
   double seconds = 0;
   std::barrier together(static_cast<std::ptrdiff_t>(threads),

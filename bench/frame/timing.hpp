@@ -1,4 +1,4 @@
-// Time, and work that several threads do at once.
+// Measures time, and the work of several threads.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace hearth::bench {
 
-/// Measures time on a clock on the wall or, when told so for the whole program, the time that
-/// processors worked for it: that one is of use on a machine that others keep busy, although it
-/// leaves out waiting and charges what is done in the background.
+/// Measures wall-clock time or, once `count_processor_time` was called, the processor time of this
+/// program. Processor time is useful on a busy machine, although it leaves out waiting and includes
+/// background work.
 class stopwatch {
 public:
   static void count_processor_time() noexcept { clock_ = CLOCK_PROCESS_CPUTIME_ID; }
@@ -28,8 +28,8 @@ private:
   double begin_ = now();
 };
 
-/// Runs `work(thread)` in `threads` threads at once; each returns how many operations it did.
-/// Returns the seconds an operation, of all threads together.
+/// Runs `work(thread)` in `threads` threads at once; each returns its number of operations. Returns
+/// the seconds an operation, over all threads together.
 double seconds_an_operation(std::size_t threads,
                             const std::function<std::uint64_t(std::size_t thread)>& work);
 

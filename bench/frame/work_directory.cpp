@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 std::atomic<bool> ending_now{false};
 
-// Removes the directory when the program is told to end, and ends it as it would have ended.
+// On a signal that ends the program, removes the directory, then ends the program by that signal.
 void remove_on_signal(const fs::path& path) {
   sigset_t ending;
   sigemptyset(&ending);

@@ -1,8 +1,8 @@
-// The private directory that a run works in: made below the one that was asked for, removed when
-// the run ends, by SIGINT, SIGTERM and SIGHUP too.
+// The private directory of a run: made below the requested one, removed when the run ends, also by
+// SIGINT, SIGTERM or SIGHUP.
 //
-// Owner: main, before it starts any other thread: the signals are blocked in all threads and waited
-// for by one of its own.
+// Owner: main, before it starts any other thread: it blocks the signals in all threads, and a
+// thread of its own waits for them.
 #pragma once
 
 #include "messages/error.hpp"
@@ -31,14 +31,14 @@ private:
   std::filesystem::path path_;
 };
 
-/// Whether a signal is ending the program: what fails then, fails since its files are gone.
+/// Whether a signal is ending the program: operations then fail because their files are removed.
 bool is_ending() noexcept;
 /// $TMPDIR, else /tmp.
 std::filesystem::path default_directory();
-/// The kind of file system that a directory is on: "ext4", "tmpfs", ...
+/// The type of a directory's file system: "ext4", "tmpfs", ...
 std::string file_system_of(const std::filesystem::path& directory);
-/// Writes a file of so many bytes and removes it, so that as many pages of the machine's memory are
-/// backed by its host: the first touch of one that is not costs ten times a write.
+/// Writes a file of `bytes` bytes and removes it, so that the host backs as many pages of a virtual
+/// machine's memory: the first touch of a page without backing costs ten times a write.
 void warm_pages(const std::filesystem::path& directory, std::uint64_t bytes);
 
 } // namespace hearth::bench

@@ -1,8 +1,8 @@
-// Who keeps entries in files: Hearth's store, its cache handle, and the peers, behind one interface
-// so that the same loop times them all.
+// Stores that keep entries in files: Hearth's store, its cache handle, and the peers, behind one
+// interface so that the same loop times them all.
 //
-// Each works in a directory of its own, which its destructor leaves behind. One thread. What goes
-// wrong ends the row: these throw `std::runtime_error`.
+// Each uses a directory of its own, which its destructor does not remove. One thread. Errors end
+// the row: these throw `std::runtime_error`.
 #pragma once
 
 #include "bench/frame/dataset.hpp"
@@ -16,7 +16,7 @@
 
 namespace hearth::bench {
 
-/// Inserts come in groups of this many, or this many are in flight.
+/// Size of a group of inserts, or the number of inserts in flight.
 inline constexpr std::size_t group_size = 64;
 
 class entry_store {
@@ -25,9 +25,9 @@ public:
   /// Inserts every entry, in the data set's order; returns when all are acknowledged: they survive
   /// a kill of this process, not a power loss.
   virtual void insert_all(const dataset& data) = 0;
-  /// What comes once between writing and reading, and is not timed.
+  /// Called once between writing and reading, not timed.
   virtual void finish_pending_work() {}
-  /// The value of an entry, copied into a block of its own. Empty: it is not there.
+  /// The value of an entry, copied into a block of its own. Empty: the store does not have it.
   virtual artifact get(const dataset& data, std::size_t entry) = 0;
 };
 
@@ -35,28 +35,27 @@ public:
 using store_maker =
     std::function<std::unique_ptr<entry_store>(const std::filesystem::path&, const dataset&)>;
 
-/// Hearth's storage part alone: groups of 64 over its shards, gets that verify while they copy.
+/// Hearth's storage layer alone: groups of 64 over its shards, gets that verify while they copy.
 std::unique_ptr<entry_store> make_hearth_store(const std::filesystem::path& directory,
                                                const dataset& data);
 /// Hearth through the cache handle, without the memory tier: 64 inserts in flight.
 std::unique_ptr<entry_store> make_hearth_handle(const std::filesystem::path& directory,
                                                 const dataset& data);
 /// LMDB, MDB_NOSYNC, 64 inserts a transaction (MDB_NOOVERWRITE); a get renews a read transaction,
-/// as one has to that wants to see what is there now.
+/// which it needs to see the latest entries.
 std::unique_ptr<entry_store> make_lmdb(const std::filesystem::path& directory, const dataset& data);
 /// RocksDB with its log, not synced: a Put an entry; no compression, since the values cannot be
-/// compressed. Compacted before it is read.
+/// compressed. It is compacted before the reads.
 std::unique_ptr<entry_store> make_rocksdb(const std::filesystem::path& directory,
                                           const dataset& data);
 /// The same with a WriteBatch of 64, for inserts.
 std::unique_ptr<entry_store> make_rocksdb_batch(const std::filesystem::path& directory,
                                                 const dataset& data);
-/// A file an entry, written under another name and renamed, in 256 folders.
+/// One file an entry, written under another name and renamed, in 256 folders.
 std::unique_ptr<entry_store> make_files(const std::filesystem::path& directory,
                                         const dataset& data);
 
-/// A block of the kind that Hearth's gets return, with a copy of `bytes`: what "copied out" means
-/// for a peer.
+/// Copies `bytes` into a block of the kind that Hearth's gets return, as a peer's get must do.
 artifact copied_out(std::string_view bytes);
 
 } // namespace hearth::bench

@@ -35,7 +35,7 @@ public:
     store_ = checked(storage::store::open(std::move(options)));
   }
 
-  // A group is what a shard appends at once.
+  // A shard appends a group at once.
   void insert_all(const dataset& data) override {
     std::vector<std::vector<storage::write_request>> groups(store_->shards());
     for (std::size_t i = 0; i < data.size(); ++i) {

@@ -12,13 +12,13 @@ void check(int result, const char* what) {
 }
 
 MDB_val value_of(std::string_view bytes) {
-  return {bytes.size(), const_cast<char*>(bytes.data())}; // NOLINT: it is not written to
+  return {bytes.size(), const_cast<char*>(bytes.data())}; // NOLINT: LMDB does not write to it
 }
 
 class lmdb_peer final : public entry_store {
 public:
   lmdb_peer(const std::filesystem::path& directory, const dataset& data) {
-    constexpr std::size_t overhead = 8192; // pages that are not full
+    constexpr std::size_t overhead = 8192; // for pages that are not full
     const auto size = data.size() * (data.value_bytes() + overhead) * 2 + (std::size_t{256} << 20);
     check(mdb_env_create(&environment_), "create");
     check(mdb_env_set_mapsize(environment_, size), "set the size");

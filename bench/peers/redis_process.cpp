@@ -21,14 +21,14 @@ namespace {
 
 struct started {
   pid_t pid;
-  int output; // what it prints
+  int output; // the read end of its stdout
 };
 
-// Ends with this thread at the latest.
+// Starts a program that ends with this thread at the latest.
 started start(const std::vector<std::string>& line) {
   std::vector<char*> arguments;
   for (const auto& word : line)
-    arguments.push_back(const_cast<char*>(word.c_str())); // NOLINT: as execvp wants it
+    arguments.push_back(const_cast<char*>(word.c_str())); // NOLINT: execvp takes it so
   arguments.push_back(nullptr);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
@@ -47,7 +47,7 @@ started start(const std::vector<std::string>& line) {
   return {child, ends[0]};
 }
 
-// What it prints until `end` comes up in it, or until it ends.
+// The program's output until it contains `end`, or until the program ends.
 std::string read_until(int output, std::string_view end) {
   std::string text;
   char part[4096];
@@ -59,7 +59,7 @@ std::string read_until(int output, std::string_view end) {
   }
 }
 
-// The requests a second out of `"GET ...","123456.78",...`, the last line of its CSV.
+// The requests a second in `"GET ...","123456.78",...`, the last line of redis-benchmark's CSV.
 double rate_of(std::string_view csv) {
   const auto line = csv.substr(csv.rfind('\n', csv.size() - 2) + 1);
   const auto begin = line.find("\",\"");

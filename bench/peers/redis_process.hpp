@@ -1,5 +1,5 @@
-// A redis-server of the benchmark's own, on a Unix socket in the run's directory, and
-// redis-benchmark against it. Owned by one row; ended with it, and when this program dies.
+// A private redis-server on a Unix socket in the run's directory, and redis-benchmark against it.
+// Owned by one row; it ends with the row, and when this program dies.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace hearth::bench {
 
 class redis_process {
 public:
-  /// Throws `std::runtime_error` when it cannot be started: it is not installed, say.
+  /// Throws `std::runtime_error` when it cannot be started, for example when it is not installed.
   explicit redis_process(const std::filesystem::path& directory);
   redis_process(const redis_process&) = delete;
   redis_process& operator=(const redis_process&) = delete;
@@ -20,10 +20,12 @@ public:
 
   std::filesystem::path socket() const { return directory_ / "redis.sock"; }
   std::string url() const { return "redis+unix://" + socket().string(); }
-  /// Stops it where it stands, or lets it go on: stopped it takes connections and never answers.
+  /// Stops the server's process, or continues it: a stopped server accepts connections and never
+  /// answers.
   void freeze(bool stopped) const;
 
-  /// Sets `names` names, as redis-benchmark writes them ("k000000000017"), to so many random bytes.
+  /// Sets `names` names, in redis-benchmark's form ("k000000000017"), to `value_bytes` random
+  /// bytes.
   void fill(std::size_t names, std::size_t value_bytes) const;
 
   /// Seconds that redis-benchmark needs for one of `requests` commands, over one connection,
@@ -34,7 +36,7 @@ public:
 private:
   std::filesystem::path directory_;
   pid_t pid_ = -1;
-  int log_ = -1; // kept open: the server writes there
+  int log_ = -1; // stays open: the server writes to it
 };
 
 } // namespace hearth::bench

@@ -51,7 +51,7 @@ public:
 private:
   static rocksdb::Slice slice_of(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
-  std::size_t batch_; // 1: as Put does it
+  std::size_t batch_; // 1: one Put an entry
   std::unique_ptr<rocksdb::DB> database_;
 };
 

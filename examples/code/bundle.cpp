@@ -1,4 +1,4 @@
-// What one machine compiled makes another as warm: a session records it, a bundle carries it.
+// Warms a machine with another machine's compiles: a session records them, a bundle transfers them.
 #include "examples/code/support.hpp"
 
 #include <hearth/bundle.hpp>

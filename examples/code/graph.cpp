@@ -1,4 +1,4 @@
-// A compiled graph with its kernels: a hit puts them back, replays counters and tells the host.
+// A compiled graph with its kernels: a hit restores them, replays counters and notifies the host.
 #include "examples/code/support.hpp"
 
 #include <hearth/graph_cache.hpp>

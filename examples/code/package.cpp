@@ -1,4 +1,4 @@
-// An ahead-of-time package: objects, weights and metadata in one file, run where nothing compiles.
+// An ahead-of-time package: objects, weights and metadata in one file, run without a compiler.
 #include "examples/code/support.hpp"
 
 #include <hearth/bundle.hpp>

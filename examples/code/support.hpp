@@ -1,4 +1,4 @@
-// A folder of an example, empty at its start and gone at its end; and how an example gives up.
+// The folder of an example, empty at its start and removed at its end; and the exit on an error.
 #pragma once
 
 #include <hearth/hearth.hpp>
@@ -39,7 +39,7 @@ inline hearth::config over(const std::filesystem::path& folder) {
   return settings;
 }
 
-/// The value of an `expected`; says why there is none, and ends the program.
+/// The value of an `expected`; without one, prints the error and ends the program.
 template <class T>
 auto value_of(T result) {
   if (result) return std::move(*result);

@@ -1,4 +1,4 @@
-// A host that is made of actors: its own actor system, and requests to whoever owns a key.
+// A host that is made of actors: its own actor system, and requests to the actor that owns a key.
 #include <hearth/actors.hpp>
 #include <hearth/hearth.hpp>
 
@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Looks for a kernel, compiles it when it is missing, and ends.
+// Looks a kernel up, compiles it when it is missing, and ends.
 void build(caf::event_based_actor* self, const hearth::key_address& kernel) {
   const auto failed = [](const caf::error& why) {
     std::cout << hearth::from_caf(why).to_string() << '\n';
@@ -26,7 +26,7 @@ void build(caf::event_based_actor* self, const hearth::key_address& kernel) {
               std::cout << "found: " << reply.found.value.payload() << '\n';
               return;
             }
-            std::cout << "compiling\n"; // ours to make; all others wait for it
+            std::cout << "compiling\n"; // this actor holds the lease; all others wait
             self->request(kernel.owner, 10s, hearth::verb::fulfil_v, reply.lease.take(),
                           hearth::artifact::make("machine code"))
                 .then([](hearth::insert_outcome how) { std::cout << to_string(how) << '\n'; },

@@ -1,4 +1,4 @@
-// Futures: nothing blocks; the callback runs when the answer comes, at once for a hit.
+// Futures: no call blocks; the callback runs when the result arrives, at once for a hit.
 #include <hearth/hearth.hpp>
 
 #include <iostream>
@@ -13,7 +13,7 @@ int main() {
   std::latch done(1);
   kernels.insert_async("relu", hearth::artifact::make("machine code"))
       .then([&](hearth::expected<hearth::insert_outcome> outcome) {
-        // On an actor's thread: whatever takes long goes elsewhere.
+        // Runs on an actor's thread: move long work to another thread.
         std::cout << (outcome ? hearth::to_string(*outcome) : outcome.error().text()) << '\n';
         done.count_down();
       });

@@ -9,7 +9,7 @@
 
 namespace {
 
-// The least that a coroutine needs to run by itself; a host has a task type of its own.
+// The minimal task type of a coroutine; a host has its own.
 struct task {
   struct promise_type {
     task get_return_object() { return {}; }

@@ -1,5 +1,5 @@
-// get_or_compile with a deadline and with cancellation: whoever waits for somebody else's compile
-// need not wait for ever, and a compile that is called off goes to the next who waits.
+// get_or_compile with a deadline and with cancellation: a caller that waits for another caller's
+// compile can limit its wait, and a cancelled compile passes to the next waiting caller.
 #include <hearth/hearth.hpp>
 
 #include <chrono>
@@ -22,7 +22,7 @@ int main() {
         "attention",
         [&]() -> hearth::expected<hearth::artifact> {
           started.set_value();
-          while (!stop.stop_requested()) // a real one kills its compiler here
+          while (!stop.stop_requested()) // a real compile kills its compiler here
             std::this_thread::yield();
           return hearth::fail(hearth::errc::cancelled, "called off");
         },

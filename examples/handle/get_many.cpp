@@ -1,4 +1,4 @@
-// Many keys at once: one call, which costs less than one by one.
+// Many keys at once: one call, which costs less than a call a key.
 #include <hearth/hearth.hpp>
 
 #include <iostream>

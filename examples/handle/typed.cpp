@@ -1,4 +1,4 @@
-// A cache of C++ values: any type that msgpack knows, or that names its members.
+// A cache of C++ values: any type that msgpack supports, or that lists its members.
 #include <hearth/hearth.hpp>
 #include <hearth/typed_cache.hpp>
 

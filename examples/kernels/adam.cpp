@@ -1,5 +1,5 @@
 // One step of the Adam optimiser for n parameters p with gradients g and running means m of the
-// gradient and v of its square (of which the sign is ignored):
+// gradient and v of its square (the sign of v is ignored):
 // m' = 0.9 m + 0.1 g, v' = 0.999 |v| + 0.001 g^2, p' = p - 0.001 m' / (sqrt(v') + 1e-8).
 //
 // The trick: libm's square root has to set errno and so does not vectorise. 1 / sqrt(v) does: half
@@ -43,7 +43,7 @@ state step(const state& old, floats g) {
   return {old.p - rate * m / (square_root(v) + epsilon), m, v};
 }
 
-/// A vector of which `count` floats are read, the others zero.
+/// A vector whose first `count` floats are read from memory; the others are zero.
 floats load_some(const float* from, int64_t count) {
   floats value = {};
   std::memcpy(&value, from, static_cast<size_t>(count) * sizeof(float));

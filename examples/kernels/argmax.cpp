@@ -1,8 +1,8 @@
 // Index of the greatest value of each row, the first of equals: index[r].
 //
-// The trick: carrying an index along with the maximum is what keeps the loop slow. The greatest
-// value alone is a plain vector maximum; it is taken block by block, so that at the end only the
-// block where it was found has to be searched.
+// The trick: carrying an index along with the maximum makes the loop slow. The greatest value alone
+// is a plain vector maximum; the kernel takes it block by block, so that at the end it searches
+// only the block that holds it.
 //
 // BLOCK   values in a block (0: the plain loop with an index)
 // UNROLL  vectors at once (independent maxima)

@@ -33,7 +33,7 @@ struct head {
   std::vector<float> k_t; ///< [depth][padded]
 };
 
-/// The state of `Queries` queries while the blocks of keys go by.
+/// The state of `Queries` queries during the pass over the blocks of keys.
 template <int Queries>
 struct tile {
   float scores[Queries][BLOCK];

@@ -6,7 +6,7 @@
 // rescaling only when a block of logits brings a new maximum makes it nearly free.
 //
 // ALGORITHM  0: libm's exp, two passes; 1: vector exp, two passes; 2: vector exp, online
-// BLOCK      logits between two looks at the maximum (online), a multiple of VECTOR
+// BLOCK      logits between two checks of the maximum (online), a multiple of VECTOR
 // VECTOR     floats in a vector
 // Guard 0: n a multiple of 128, no tails. Guard 1: any size.
 

@@ -1,8 +1,8 @@
 // Embedding bag: y[b][d] = the mean of table[token] over the l tokens of each bag; tokens are
 // taken modulo the v rows of the table.
 //
-// The trick: a strip of UNROLL vectors of the sum stays in registers while all tokens of the bag
-// go by, instead of being read and written again for each token.
+// The trick: a strip of UNROLL vectors of the sum stays in registers over all tokens of the bag,
+// instead of being read and written again for each token.
 //
 // UNROLL  vectors of a strip (0: the sum lives in memory)
 // VECTOR  floats in a vector

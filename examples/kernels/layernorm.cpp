@@ -1,8 +1,9 @@
 // Layer normalisation of each row: y[r][n] = (x - mean) / sqrt(variance + 1e-5) * gamma + beta.
 //
-// The trick: Welford's update is the safest way to a variance but one long chain of divisions.
-// Two passes over a row that is in the cache are as safe and vectorise; one pass over the sums of
-// x and x^2 reads the row once less, and is exact enough where the mean is small to the spread.
+// The trick: Welford's update is the safest way to a variance but one long chain of divisions. Two
+// passes over a row that is in the cache are as safe and vectorise; one pass over the sums of x and
+// x^2 reads the row once less, and is exact enough where the mean is small compared with the
+// spread.
 //
 // ALGORITHM  0: Welford; 1: two passes; 2: sums of x and x^2
 // UNROLL     vectors at once (independent sums)

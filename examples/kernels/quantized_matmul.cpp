@@ -1,9 +1,9 @@
 // Quantised matrix product: c[m][n] = sum over k of (a[m][k] - 128) * (b[n][k] - 128), where a and
 // b are bytes with zero point 128 and b holds the transposed weights.
 //
-// The trick: widened to 16 bits in advance, zero point taken off, the inner loop is what vector
-// units have an instruction for (products of 16-bit pairs, added in 32 bits); and TILE rows of b
-// share each loaded piece of a.
+// The trick: with operands widened to 16 bits and the zero point subtracted in advance, the inner
+// loop is an instruction of vector units (products of 16-bit pairs, added in 32 bits); and TILE
+// rows of b share each loaded piece of a.
 //
 // WIDEN  1: operands are widened in advance; 0: bytes are widened in the loop
 // TILE   rows of b at once

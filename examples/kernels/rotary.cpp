@@ -31,7 +31,7 @@ struct rotations {
       : cosine(static_cast<size_t>(d))
       , sine(static_cast<size_t>(d)) {}
 
-  /// Makes them the rotations of one position.
+  /// Computes the rotations of one position.
   void compute(int64_t position) {
     const auto d = static_cast<int64_t>(cosine.size());
     for (size_t p = 0; p < cosine.size(); ++p) {
@@ -42,7 +42,7 @@ struct rotations {
   }
 };
 
-/// (re, im)[p] of the result = (re, im)[p] * (cosine, sine)[p]; the result may be where they were.
+/// (re, im)[p] of the result = (re, im)[p] * (cosine, sine)[p]; the result may overwrite them.
 void rotate(const float* re, const float* im, const rotations& by, int64_t d, float* out_re,
             float* out_im) {
   const float *cosine = by.cosine.data(), *sine = by.sine.data();

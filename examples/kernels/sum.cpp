@@ -1,8 +1,8 @@
 // Sum of n doubles.
 //
 // The trick: a compiler may not reorder floating-point additions, so the plain loop is one chain
-// whose every step waits for the last; LANES independent sums are what it needs to vectorise, and
-// more of them than one vector holds hide the latency too.
+// whose every step waits for the last; the compiler can vectorise LANES independent sums, and more
+// of them than one vector holds hide the latency too.
 //
 // LANES  independent sums
 // Guard 0: n a multiple of 64, no tail. Guard 1: any size.
@@ -30,7 +30,7 @@ extern "C" void sum(void* const* buffers, const int64_t* sizes) {
   *static_cast<double*>(buffers[1]) = total;
 }
 
-/// Kahan's compensated sum: as good as exact.
+/// Kahan's compensated sum: nearly exact.
 extern "C" void sum_reference(void* const* buffers, const int64_t* sizes) {
   const auto* x = static_cast<const double*>(buffers[0]);
   double total = 0, lost = 0;

@@ -1,8 +1,8 @@
 // Transposition: y[n][m] = x[m][n].
 //
-// The trick: read along rows, and each write lands in another cache line (and, at a power of two,
-// in the same few cache sets). Blocks that fit the nearest cache use every line whole, and inside
-// a block, register tiles turn TILE strided writes into one vector store.
+// The trick: with reads along rows, each write goes to another cache line (and, at a power of two,
+// to the same few cache sets). Blocks that fit the nearest cache use every line whole, and inside a
+// block, register tiles turn TILE strided writes into one vector store.
 //
 // BLOCK  side of a cache block
 // TILE   side of a register tile: 1, 4 or 8; divides BLOCK

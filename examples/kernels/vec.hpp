@@ -37,7 +37,7 @@ struct element_of<float> {
   using type = float;
 };
 
-/// What a vector is made of; a float counts as a vector of one, for the code of tails.
+/// The element type of a vector; a float counts as a vector of one, for the code of tails.
 template <typename V>
 using element = typename element_of<V>::type;
 

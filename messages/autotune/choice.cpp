@@ -21,7 +21,7 @@ bool equal(std::int64_t integer, double real) {
 bool matches(const kernel_config& candidate, const kernel_config& best) {
   const auto has = [&](const auto& argument) {
     const auto at = best.arguments.find(argument.first);
-    // As `dict.get`: an argument that is not there is None.
+    // As `dict.get`: a missing argument is None.
     return equal_as_python(argument.second, at == best.arguments.end() ? value() : at->second);
   };
   return std::all_of(candidate.arguments.begin(), candidate.arguments.end(), has) &&

@@ -14,7 +14,7 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Walks over code, keeping what is no comment.
+// Walks over code and keeps everything except comments.
 class stripper {
 public:
   explicit stripper(std::string_view code)
@@ -80,7 +80,7 @@ private:
     out_ += ' ';
   }
 
-  // To the closing quote; one that is missing ends with the line, as it does for a compiler.
+  // Goes to the closing quote. A string without one ends at the end of the line, as for a compiler.
   void keep_quoted(std::string_view quote) {
     const bool is_long = quote.size() == 3;
     keep(quote.size());
@@ -109,7 +109,7 @@ private:
     keep(end == std::string_view::npos ? code_.size() - at_ : end + closing.size() - at_);
   }
 
-  // R, LR, uR, UR and u8R are prefixes; the R at the end of another word is none.
+  // R, LR, uR, UR and u8R are prefixes; an R at the end of another word is not.
   bool is_raw_prefix() const {
     auto begin = at_;
     while (begin > 0 && is_word(code_[begin - 1]))

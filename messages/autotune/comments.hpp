@@ -1,5 +1,5 @@
-// Code without its comments, which say run ids and paths, and the hash of it: how a session of
-// tunings is named. Pure functions, any thread.
+// Removes comments from code, because they contain run ids and paths, and hashes the rest; the hash
+// names a session of tunings. Pure functions, any thread.
 #pragma once
 
 #include <string>
@@ -7,19 +7,19 @@
 
 namespace hearth {
 
-/// How a language writes comments; never inside its strings.
+/// The comment syntax of a language. A string contains no comments.
 enum class comment_syntax {
-  none,    ///< nothing is a comment
-  hash,    ///< `#` to the end of the line; strings as Python and TOML have them
-  slashes, ///< `//` and `/* */`; strings and raw strings as C++ has them
+  none,    ///< the language has no comments
+  hash,    ///< `#` to the end of the line; strings of Python and TOML
+  slashes, ///< `//` and `/* */`; strings and raw strings of C++
 };
 
-/// Of a language by its name ("python", "c++", "cuda", "toml", ...), or a file by its ending
-/// (".py"); `none` for any other.
+/// The syntax of a language by name ("python", "c++", "cuda", "toml", ...), or of a file by its
+/// ending (".py"); `none` for any other.
 comment_syntax comment_syntax_of(std::string_view language) noexcept;
 
-/// The code without comments. What ends a line stays; a `/* */` becomes a space, so that no two
-/// words become one.
+/// The code without comments. Line ends stay; a `/* */` becomes a space, so that two words do not
+/// become one.
 std::string strip_comments(std::string_view code, comment_syntax syntax);
 
 /// "c" and 51 characters of base32 of the SHA-256 of the code without comments: as Inductor hashes

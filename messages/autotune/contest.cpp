@@ -6,9 +6,9 @@
 namespace hearth {
 namespace {
 
-// How far above the leader's median somebody's best round may be and still win, by the rounds
-// before: what one round says may be off by much. A core that shares its units with a busy one runs
-// at two thirds of its speed, for longer than a round.
+// How far a contender's best round may be above the leader's median before it drops out, by the
+// number of rounds: a single round may be far off. A core that shares its units with a busy one
+// runs at two thirds of its speed, for longer than a round.
 constexpr std::array<double, contest::max_rounds> margins{0.60, 0.30, 0.15, 0.08, 0.05};
 
 } // namespace

@@ -1,7 +1,7 @@
-// Which of several kernels is the fastest, on a machine that others disturb: all are measured in
-// turn, round after round, so that what disturbs for a while disturbs all; each counts by the
-// median of its rounds; whoever is clearly behind drops out, and when one is left it is decided.
-// Plain value, no clock.
+// Finds the fastest of several kernels on a machine with other load. All contenders are measured in
+// turn, round after round, so that a disturbance affects all of them. A contender's result is the
+// median of its rounds. A contender that is clearly behind drops out; the contest ends when one is
+// left. Plain value, no clock.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,22 @@ namespace hearth {
 
 class contest {
 public:
-  /// Rounds after which the least median wins however close it is.
+  /// After this many rounds the lowest median wins, however close the others are.
   static constexpr std::size_t max_rounds = 5;
 
   void enter(std::size_t contender) { times_.try_emplace(contender); }
-  /// Takes one out that cannot be measured.
+  /// Removes a contender that cannot be measured.
   void drop(std::size_t contender) { times_.erase(contender); }
-  /// One call of it took so long in this round.
+  /// Notes how long one call of the contender took in this round.
   void note(std::size_t contender, std::int64_t time_ns);
 
-  /// Whom to measure in the next round, in their order; nobody: it is decided.
+  /// The contenders to measure in the next round, in order; empty: the contest has ended.
   std::vector<std::size_t> next_round();
 
-  /// The least median among those who were measured; none when nobody was.
+  /// The contender with the lowest median; empty if none was measured.
   std::optional<std::size_t> winner() const;
-  /// The median of a contender's rounds; of an even number the lower one. 0 when it has none.
+  /// The median of a contender's rounds, the lower one of an even number of rounds. 0 without
+  /// rounds.
   std::int64_t median_ns(std::size_t contender) const;
   /// The largest median.
   std::int64_t slowest_ns() const;

@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// Numbers before what is none, in their order.
+// Numbers in order, then all other values.
 bool is_before(const value& a, const value& b) {
   const auto* x = a.as<std::int64_t>();
   const auto* y = b.as<std::int64_t>();
@@ -30,7 +30,7 @@ value value_at(const value::map& config, const std::string& name) {
   return at == config.end() ? value() : at->second;
 }
 
-// For one parameter, the place of each candidate's value among all its values.
+// For one parameter, the rank of each candidate's value among all values of that parameter.
 std::vector<std::size_t> ranks_along(const std::vector<value::map>& grid, const std::string& name) {
   std::vector<value> values;
   for (const auto& config : grid)
@@ -59,7 +59,7 @@ coordinate_descent::coordinate_descent(std::vector<value::map> grid, std::size_t
     ranks_.push_back(ranks_along(grid_, name));
 }
 
-// The others that differ from the current one in this parameter alone.
+// The candidates that differ from the current one in this parameter only.
 std::vector<std::size_t> coordinate_descent::line_of(const std::string& parameter) const {
   std::vector<std::size_t> line;
   auto here = grid_[current_];
@@ -84,7 +84,7 @@ std::size_t coordinate_descent::distance(std::size_t a, std::size_t b) const {
   return sum;
 }
 
-// As many as the budget allows, those nearest to the current one first.
+// The candidates nearest to the current one, as many as the budget allows.
 std::vector<std::size_t> coordinate_descent::ask(std::vector<std::size_t> some) {
   std::stable_sort(some.begin(), some.end(), [this](std::size_t a, std::size_t b) {
     return distance(a, current_) < distance(b, current_);

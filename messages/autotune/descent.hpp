@@ -1,7 +1,7 @@
-// Coordinate descent over a grid of configurations: which candidates to measure next. From one
-// candidate along one parameter at a time to the fastest, until no parameter helps any more; then
-// again from the candidate that is farthest from all that were measured, while the budget lasts.
-// Plain value, no clock.
+// Coordinate descent over a grid of configurations: which candidates to measure next. It goes from
+// one candidate to the fastest along one parameter at a time, until no parameter gives a faster
+// one. Then it starts again from the candidate farthest from all measured ones, while the budget
+// lasts. Plain value, no clock.
 #pragma once
 
 #include "messages/value.hpp"
@@ -15,22 +15,22 @@ namespace hearth {
 
 class coordinate_descent {
 public:
-  /// `grid`: the candidates' parameters; not all combinations have to be there. Starts at the
-  /// first; at most `budget` of them are measured.
+  /// `grid`: the candidates' parameters; combinations may be missing. Starts at the first candidate
+  /// and measures at most `budget` of them.
   coordinate_descent(std::vector<value::map> grid, std::size_t budget);
 
-  /// How many of `candidates` are measured at most: a third, and at least one.
+  /// The usual budget for so many candidates: a third of them, and at least one.
   static std::size_t usual_budget(std::size_t candidates);
 
-  /// Candidates to compare with each other and with `current`, whether they were measured before or
-  /// not; none: it is over.
+  /// The candidates to compare with each other and with `current`, measured before or not; empty:
+  /// the descent has ended.
   std::vector<std::size_t> next();
-  /// The fastest of the last `next` and `current`.
+  /// Notes the fastest of the last `next` and `current`.
   void note(std::size_t fastest);
 
-  /// Where it stands now.
+  /// The candidate at which the descent is now.
   std::size_t current() const { return current_; }
-  /// Where it stood each time that nothing helped any more.
+  /// The candidates at which a descent ended.
   const std::vector<std::size_t>& optima() const { return optima_; }
   std::size_t measured() const { return asked_.size(); }
 
@@ -44,14 +44,13 @@ private:
 
   std::vector<value::map> grid_;
   std::vector<std::string> parameters_;
-  std::vector<std::vector<std::size_t>>
-      ranks_; // of each candidate's values among their parameter's
+  std::vector<std::vector<std::size_t>> ranks_; // ranks of each candidate's values, by parameter
   std::size_t budget_;
   std::set<std::size_t> asked_;
   std::size_t current_ = 0;
-  std::size_t parameter_ = 0;    // to look along next
-  std::size_t without_gain_ = 0; // parameters in a row that did not help
-  bool is_start_ = true;         // what was asked for last is where a descent begins
+  std::size_t parameter_ = 0;    // the next parameter to vary
+  std::size_t without_gain_ = 0; // parameters in a row without a faster candidate
+  bool is_start_ = true;         // the last `next` was the start of a descent
   std::vector<std::size_t> optima_;
 };
 

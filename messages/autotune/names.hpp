@@ -1,4 +1,4 @@
-// Under which names tunings are kept: Inductor's derivations, byte for byte (docs/autotune.md).
+// The names under which tunings are kept: Inductor's derivations, byte for byte (docs/autotune.md).
 // Pure functions, any thread.
 #pragma once
 
@@ -9,21 +9,21 @@
 
 namespace hearth {
 
-/// The named caches of what is tuned. A remote tier that is used for `autotune` alone is used for
-/// the parts of it, too.
+/// The named caches of tunings. A remote tier that is used for `autotune` only is also used for its
+/// parts.
 inline constexpr std::string_view local_tunings = "autotune";
 inline constexpr std::string_view remote_tunings = "autotune.best";
 inline constexpr std::string_view bundled_tunings = "autotune.bundle";
 inline constexpr std::string_view measured_choices = "autotune.choices";
 
-/// What a tuning's names depend on beside its kernel and candidates.
+/// The values, besides kernel and candidates, on which a tuning's names depend.
 struct tuning_scope {
-  digest toolchain;         ///< another one is another database
-  std::string backend_hash; ///< of what runs the kernels
-  std::string tag;          ///< from the configuration: tells databases apart
+  digest toolchain;         ///< each toolchain has its own database
+  std::string backend_hash; ///< hash of the device or machine that runs the kernels
+  std::string tag;          ///< from the configuration; distinguishes databases
 };
 
-/// SHA-256 hex of `basename:tag`; the basename is that of `filename`, which names the kernel by its
+/// SHA-256 hex of `basename:tag`, with the basename of `filename`, which names the kernel by its
 /// content.
 std::string prepared_key(std::string_view filename, std::string_view tag);
 /// SHA-256 hex of the prepared key and the toolchain's 32 bytes, and `.best_config`.

@@ -22,13 +22,13 @@ constexpr std::array<std::pair<std::string_view, number_member>, 4> number_field
     {"num_buffers_warp_spec", &kernel_config::num_buffers_warp_spec},
 }};
 
-// Takes known fields out of a map; what is left are the unknown ones.
+// Takes the known fields out of a map; the unknown ones are left.
 class field_reader {
 public:
   explicit field_reader(value::map fields)
       : left_(std::move(fields)) {}
 
-  /// False when the field is of another type; one that is not there leaves `into`.
+  /// Returns false if the field has another type. A missing field leaves `into` unchanged.
   template <class T, class Into>
   bool take(std::string_view name, Into& into) {
     const auto node = left_.extract(std::string(name));

@@ -50,7 +50,7 @@ bool is_tensor(std::string_view name) {
 
 } // namespace
 
-// One level of nesting; too many fail.
+// One level of nesting; too many levels are an error.
 class parser::deeper {
 public:
   explicit deeper(parser& of)
@@ -86,7 +86,7 @@ expected<graph> parser::whole() {
   return result;
 }
 
-// Of a graph, after the word: its inputs, its nodes and what it returns.
+// Reads a graph after the word `graph`: inputs, nodes and returned values.
 graph_block parser::body() {
   const deeper one(*this);
   scopes_ = {};
@@ -145,7 +145,7 @@ graph_block parser::block() {
   return result;
 }
 
-// `^Scale(2)` is an operator of Python's with a scalar argument: what it is used on comes after.
+// `^Scale(2)` is a Python operator with a scalar argument; its inputs follow.
 std::string parser::op() {
   const bool python = reader_.take("^");
   std::string name(reader_.take_name());
@@ -178,7 +178,7 @@ std::string parser::attribute_value() {
   return text;
 }
 
-// It sees no values but its own.
+// A subgraph sees only its own values.
 std::string parser::nested_graph() {
   auto outer = std::exchange(scopes_, {});
   graph nested{body(), {}};

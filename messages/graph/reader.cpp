@@ -120,7 +120,7 @@ bool reader::take_string(std::string& out) {
   return true;
 }
 
-// Whether `, name =` comes next: then a comma ends an attribute.
+// Whether `, name =` comes next; then the comma ends an attribute.
 bool reader::member_follows() const {
   reader ahead(text_);
   ahead.at_ = at_ + 1;

@@ -1,7 +1,7 @@
-// Steps through the text of a graph: names, punctuation, and stretches that are kept as they are.
-// Used by the parser of graphs, on its caller's thread.
+// Steps through the text of a graph: names, punctuation, and stretches of text that are kept
+// unchanged. Used by the parser of graphs, on its caller's thread.
 //
-// The first error sticks: everything after it reads nothing and says false or empty.
+// After the first error every call reads nothing and returns false or empty.
 #pragma once
 
 #include "messages/error.hpp"
@@ -23,22 +23,22 @@ public:
   const error& failure() const noexcept { return *failure_; }
   /// Fails with "line 3, column 7: what" for the byte at `offset`; always false.
   bool fail_at(std::size_t offset, std::string_view what, errc code = errc::malformed);
-  /// Fails because `wanted` does not come next; always false.
+  /// Fails because `wanted` is missing; always false.
   bool fail_expected(std::string_view wanted);
 
-  /// Leaves out blanks, line breaks and comments ("# ..." to the end of the line).
+  /// Skips blanks, line breaks and comments ("# ..." to the end of the line).
   void skip_blanks();
-  /// Where the next token starts.
+  /// The offset of the next token.
   std::size_t offset();
   bool at_end();
   bool at(std::string_view symbol);
-  /// Whether this word comes next, whole.
+  /// Whether exactly this word comes next.
   bool at_word(std::string_view word);
 
-  /// Takes `symbol` if it comes next.
+  /// Consumes `symbol` if it comes next.
   bool take(std::string_view symbol);
   bool take_word(std::string_view word);
-  /// Takes `symbol`, or fails.
+  /// Consumes `symbol`, or fails.
   bool expect(std::string_view symbol);
   bool expect_word(std::string_view word);
 
@@ -46,11 +46,11 @@ public:
   std::string_view take_name();
   /// A value's name without its `%`; empty if none comes next.
   std::string_view take_value();
-  /// The text up to the bracket that closes what is open here, which stays; runs of blanks outside
-  /// of strings become one. With `stop_at_comma` it ends at a comma outside of brackets, too, if a
-  /// name and `=` follow.
+  /// The text up to the closing bracket, which is not consumed; a run of blanks outside strings
+  /// becomes one. With `stop_at_comma` it also ends at a comma outside brackets, if a name and `=`
+  /// follow.
   std::string take_raw(bool stop_at_comma);
-  /// Leaves out the rest of the line, up to a comment.
+  /// Skips the rest of the line, up to a comment.
   void skip_line();
 
 private:

@@ -11,7 +11,7 @@ constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
 
 // The offset of the first byte that is not UTF-8, or the size. Surrogates and overlong forms are
-// not told apart: it is only asked whether characters can be counted and shown.
+// accepted: the check only ensures that characters can be counted and shown.
 std::size_t find_bad_utf8(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -52,7 +52,7 @@ std::optional<guard_op> find_operator(const std::array<operator_row, Size>& rows
   return std::nullopt;
 }
 
-// One level deeper for as long as it lives.
+// Adds one level of nesting during its lifetime.
 class nesting {
 public:
   explicit nesting(int& depth)
@@ -68,7 +68,7 @@ private:
   int& depth_;
 };
 
-// Text as Python would show it, as far as that takes no unescaping.
+// Text as Python shows it, except that escapes are not resolved.
 std::string canonical_text(std::string_view written) {
   const auto content = written.substr(1, written.size() - 2);
   if (content.find_first_of("'\\") != std::string_view::npos) return std::string(written);
@@ -80,7 +80,7 @@ std::string canonical_text(std::string_view written) {
 struct guards::function {
   std::string_view name;
   guard_op op;
-  std::size_t least; // arguments
+  std::size_t least; // number of arguments
   std::size_t max;
 };
 
@@ -244,7 +244,7 @@ bool guard_expression::compiler::factor() {
   const auto operand = here();
   if (!advance() || !factor()) return false;
   if (!negative) {
-    // -+9223372036854775808 is no single number any more.
+    // -+9223372036854775808 is not a single number.
     if (program_.code.back().op == guard_op::overflow) program_.code.back().value = 0;
   } else if (!fold_negative(operand)) {
     append({.op = guard_op::negate}, offset);
@@ -281,7 +281,7 @@ bool guard_expression::compiler::parenthesized() {
 bool guard_expression::compiler::number() {
   guard_instruction instruction{.op = guard_op::push, .operand = guard_operand::constant};
   if (token_.value > largest) instruction.op = guard_op::overflow;
-  // Of a number that does not fit only the value that fits when negated matters.
+  // Among the numbers that do not fit, only the one that fits when negated has to be distinguished.
   instruction.value = static_cast<std::int64_t>(std::min(token_.value, largest + 2));
   return emit_value(instruction, token_.offset) && advance();
 }
@@ -309,7 +309,8 @@ bool guard_expression::compiler::call(const guards::function& what, std::size_t 
   return advance() && arguments(what, offset) && expect(")");
 }
 
-// Each argument after the first is the right side of an operator whose left is what came before.
+// Each argument after the first is the right side of an operator; the arguments before it are the
+// left side.
 bool guard_expression::compiler::arguments(const guards::function& what, std::size_t offset) {
   std::size_t count = 0;
   while (!at(")")) {
@@ -355,7 +356,7 @@ bool guard_expression::compiler::trailers(std::string& name) {
   }
 }
 
-// What brackets or parentheses hold; only parentheses may hold nothing.
+// Parses the content of brackets or parentheses; only parentheses may be empty.
 bool guard_expression::compiler::items(std::string_view close, std::string& name) {
   const nesting level(depth_);
   if (level.too_deep()) return refuse_depth(token_.offset);
@@ -450,8 +451,8 @@ bool guard_expression::compiler::emit_value(const guard_instruction& instruction
   return false;
 }
 
-// A right side of one push becomes the operator's operand. A jump to where the right side starts,
-// made when the left side is known, arrives at the operator then, which evaluates both.
+// A right side of a single push becomes the operator's operand. A jump to the start of the right
+// side, taken when the left side is known, then reaches the operator, which evaluates both.
 void guard_expression::compiler::emit_binary(guard_op op, std::size_t right, std::size_t offset) {
   --height_;
   if (here() != right + 1 || program_.code[right].op != guard_op::push) {
@@ -462,7 +463,7 @@ void guard_expression::compiler::emit_binary(guard_op op, std::size_t right, std
   program_.places[right].op = static_cast<std::uint32_t>(offset);
 }
 
-// Negates a number that is all there is since `operand`. False when that cannot be done.
+// Negates a number that is the only code since `operand`. Returns false if that is not possible.
 bool guard_expression::compiler::fold_negative(std::size_t operand) {
   auto& last = program_.code.back();
   if (here() != operand + 1 || last.operand != guard_operand::constant) return false;
@@ -476,7 +477,7 @@ bool guard_expression::compiler::fold_negative(std::size_t operand) {
   return true;
 }
 
-// The top stays when the jump is made and goes when it is not.
+// The top of the stack stays if the jump is taken; otherwise it is dropped.
 void guard_expression::compiler::emit_jump(guard_op op, std::size_t offset,
                                            std::vector<std::size_t>& jumps) {
   jumps.push_back(here());

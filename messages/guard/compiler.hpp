@@ -19,14 +19,14 @@ public:
 
   /// The program of the whole text. Errors: as for `guard_expression::parse`.
   expected<std::shared_ptr<const program>> run();
-  /// The text as one name, in its canonical spelling. Errors: the same.
+  /// The text as one name, in its canonical spelling. Errors: as above.
   expected<std::string> run_name();
 
 private:
   using token = guards::token;
   using token_kind = guards::token_kind;
 
-  // What these parse goes to the end of the program. False: `failure_` is set.
+  // These append the parsed code to the program. They return false after they set `failure_`.
   bool start();
   bool finish();
   bool disjunction();
@@ -44,7 +44,7 @@ private:
   bool call(const guards::function& what, std::size_t offset);
   bool arguments(const guards::function& what, std::size_t offset);
   bool symbol(std::string name, std::size_t offset);
-  // These append what they parse to `name`.
+  // These append the parsed text to `name`.
   bool trailers(std::string& name);
   bool items(std::string_view close, std::string& name);
   bool item(std::string& name);
@@ -57,7 +57,8 @@ private:
   bool refuse_depth(std::size_t offset);
   bool refuse_token(std::string_view wanted);
 
-  // Offsets are those that an error names; `right` is where the code of a right side starts.
+  // `offset` is the place that an error names; `right` is the index at which the code of a right
+  // side starts.
   std::size_t here() const { return program_.code.size(); }
   void append(const guard_instruction& instruction, std::size_t offset);
   bool emit_value(const guard_instruction& instruction, std::size_t offset);
@@ -71,8 +72,8 @@ private:
   program program_;
   std::map<std::string, std::size_t, std::less<>> name_indices_;
   std::optional<error> failure_;
-  int depth_ = 0;          // of what is being parsed
-  std::size_t height_ = 0; // of the stack, where the program ends now
+  int depth_ = 0;          // current nesting
+  std::size_t height_ = 0; // values on the stack at the program's end
 };
 
 } // namespace hearth

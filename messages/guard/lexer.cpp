@@ -24,7 +24,7 @@ std::size_t word_size(std::string_view text) {
                                   text.begin());
 }
 
-// The digit's worth, or 16 for what is none in any base.
+// The value of a digit, or 16 if the character is not a digit in any base.
 unsigned digit_value(char c) {
   const int worth = hex_digit(c);
   return worth < 0 ? 16 : static_cast<unsigned>(worth);
@@ -43,7 +43,7 @@ unsigned base_of_prefix(char c) {
 }
 
 struct digits {
-  std::size_t size = 0;    // bytes, underscores included
+  std::size_t size = 0;    // bytes, including underscores
   std::uint64_t value = 0; // at most 2^64 - 1
   bool good = false;       // at least one digit, underscores only in front of digits
 };
@@ -105,7 +105,7 @@ expected<token> lexer::next() {
 }
 
 bool lexer::skip_blanks() {
-  std::optional<std::size_t> broken; // a line break that only the end may follow
+  std::optional<std::size_t> broken; // a line break after which the text must end
   for (; at_ < text_.size() && (is_blank(peek()) || is_line_break(peek())); ++at_) {
     if (is_line_break(peek()) && begun_ && open_brackets_ == 0 && !broken) broken = at_;
   }

@@ -16,15 +16,15 @@ enum class token_kind : std::uint8_t { end, number, word, text, symbol };
 
 struct token {
   token_kind kind = token_kind::end;
-  std::string_view text;   ///< as it is written, quotes included
+  std::string_view text;   ///< the text of the token, including quotes
   std::size_t offset = 0;  ///< bytes from the start
-  std::uint64_t value = 0; ///< of a number; 2^64 - 1 when it is that or more
+  std::uint64_t value = 0; ///< the number's value; 2^64 - 1 for any larger number too
 };
 
 /// "column 7: what"
 std::string at_column(std::string_view text, std::size_t offset, std::string_view what);
 
-/// Whether Python keeps this word for itself.
+/// Whether this word is a keyword of Python.
 bool is_keyword(std::string_view word);
 
 class lexer {
@@ -33,11 +33,11 @@ public:
   explicit lexer(std::string_view text)
       : text_(text) {}
 
-  /// The next token; `end` for ever once there is none. Errors: `malformed`.
+  /// The next token; after the last one always `end`. Errors: `malformed`.
   expected<token> next();
 
 private:
-  /// Leaves out blanks, and line breaks where Python does; false at one that it would not.
+  /// Skips blanks, and line breaks where Python does; returns false at any other line break.
   bool skip_blanks();
   expected<token> number();
   expected<token> quoted_text();
@@ -53,7 +53,7 @@ private:
   std::string_view text_;
   std::size_t at_ = 0;
   std::size_t open_brackets_ = 0;
-  bool begun_ = false; // a token was given
+  bool begun_ = false; // the first token was read
 };
 
 } // namespace hearth::guards

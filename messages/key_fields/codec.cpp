@@ -1,4 +1,4 @@
-// The canonical encoding of details, as docs/keys.md has it.
+// The canonical encoding of key fields, as described in docs/keys.md.
 #include "messages/key_field.hpp"
 #include "messages/pack.hpp"
 #include "messages/value.hpp"
@@ -24,7 +24,7 @@ void pack_sizes(packer& out, const std::vector<dimension>& sizes) {
 
 void pack_field(msgpack::sbuffer& buffer, const key_field& d);
 
-// Writes what follows the kind's number; the array's size comes first.
+// Writes the array's size, the kind's number and the parts.
 struct field_packer {
   msgpack::sbuffer& buffer;
   std::size_t kind;
@@ -102,7 +102,7 @@ void pack_field(msgpack::sbuffer& buffer, const key_field& d) {
   std::visit(field_packer{buffer, d.data().index()}, d.data());
 }
 
-// Takes an array of values apart; the first part that is not as it should be fails it for good.
+// Takes the parts of an array in turn; after the first wrong part every call fails.
 class parts {
 public:
   explicit parts(const value& v) {
@@ -175,7 +175,7 @@ private:
 
 } // namespace
 
-// Builds details of values; what is not as it should be is noted in `good`.
+// Builds fields from values; a wrong value sets `good` to false.
 class key_field_reader {
 public:
   bool good = true;

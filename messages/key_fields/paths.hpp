@@ -1,4 +1,4 @@
-// How the parts of a field are named: `.shape[1]`, `["a name"]`. Pure functions, any thread.
+// Names of the parts of a field: `.shape[1]`, `["a name"]`. Pure functions, any thread.
 #pragma once
 
 #include "messages/key_field.hpp"
@@ -9,7 +9,7 @@
 
 namespace hearth::key_fields {
 
-/// The name as it is when it is an identifier, else in quotes.
+/// The name, in quotes unless it is an identifier.
 std::string member_name(std::string_view name);
 /// `.name` or `["a name"]`.
 std::string member_step(std::string_view name);
@@ -17,12 +17,12 @@ std::string member_step(std::string_view name);
 std::string index_step(std::size_t index);
 
 /// Calls `visit` with each part of a list, set, map, tensor, constant, source or tree and the step
-/// that leads to it; what has no parts has none. Sizes and texts of a tensor are details too.
+/// that leads to it; not at all for other fields. Sizes and texts of a tensor are parts too.
 void each_part(const key_field& d,
                const std::function<void(const std::string& step, const key_field& part)>& visit);
 
-/// Calls `visit` with each item of a list or set, or member of a map, and nothing else: what has no
-/// details inside is not taken apart.
+/// Calls `visit` with each item of a list or set, or member of a map. Other fields contain no
+/// fields and are not taken apart.
 template <class Visit>
 void each_item(const key_field& d, Visit visit) {
   if (const auto* members = d.as<key_field::map>()) {

@@ -1,5 +1,5 @@
 // The bytes of a store: every constant and structure of the format, version 1. docs/store-format.md
-// explains them; nothing else in the code knows a number of the format.
+// explains them; no other file of the code has a constant of the format.
 //
 // Plain values and pure functions, any thread.
 #pragma once
@@ -14,7 +14,7 @@ static_assert(std::endian::native == std::endian::little, "a store is little-end
 
 inline constexpr std::uint32_t format_version = 1;
 
-/// Records start at multiples of this.
+/// Records start at multiples of this size.
 inline constexpr std::uint64_t unit_bytes = 16;
 inline constexpr unsigned offset_bits = 22;
 inline constexpr unsigned segment_bits = 24;
@@ -64,7 +64,7 @@ constexpr location slot_location(std::uint64_t slot) noexcept { return location:
 constexpr std::uint64_t slot_segment(std::uint64_t slot) noexcept {
   return slot >> offset_bits & max_segment;
 }
-/// The two buckets of a hash: from its bits 63 down and 39 down; the tag is bits 16 to 0.
+/// The two buckets of a hash, from its bits 63 down and 39 down; the tag is bits 16 to 0.
 constexpr std::uint64_t first_bucket(std::uint64_t hash, std::uint64_t buckets) noexcept {
   __extension__ using wide = unsigned __int128;
   return static_cast<std::uint64_t>(static_cast<wide>(hash) * buckets >> 64);
@@ -72,12 +72,12 @@ constexpr std::uint64_t first_bucket(std::uint64_t hash, std::uint64_t buckets) 
 constexpr std::uint64_t second_bucket(std::uint64_t hash, std::uint64_t buckets) noexcept {
   return first_bucket(hash << 24, buckets);
 }
-/// The shard of a hash: from its bits above the tag.
+/// The shard of a hash, from its bits above the tag.
 constexpr unsigned shard_of_hash(std::uint64_t hash, unsigned shards) noexcept {
   return static_cast<unsigned>((hash >> tag_bits & 0xffff) % shards);
 }
 
-/// splitmix64's finaliser: what one slot adds to the checksum of its index.
+/// splitmix64's finaliser: the term of one slot in the checksum of its index.
 constexpr std::uint64_t mix64(std::uint64_t x) noexcept {
   x ^= x >> 30;
   x *= 0xbf58476d1ce4e5b9ULL;
@@ -96,12 +96,12 @@ enum class record_kind : std::uint8_t {
   value = 1,
   tombstone = 2, ///< the key was erased
   table = 3,     ///< the list of a sealed segment's records
-  hole = 4,      ///< what lies between `hash` (an offset) and this record was never acknowledged
+  hole = 4,      ///< the bytes between `hash` (an offset) and this record were never acknowledged
 };
 
 enum class codec : std::uint8_t { raw = 0, zstd = 1 };
 
-/// In front of every record. Cache name, version, key, metadata and payload follow without gaps.
+/// The header of every record. Cache name, version, key, metadata and payload follow without gaps.
 struct record_header {
   std::uint32_t magic = record_magic;
   std::uint8_t format = format_version;
@@ -112,14 +112,14 @@ struct record_header {
   std::uint8_t zero = 0;
   std::uint16_t key_bytes = 0;
   std::uint32_t metadata_bytes = 0;
-  std::uint64_t payload_bytes = 0; ///< as the caller gave it
-  std::uint64_t stored_bytes = 0;  ///< as it is stored
-  std::uint64_t sequence = 0;      ///< of the shard; of a key the record with the highest counts
-  std::uint64_t hash = 0;          ///< of the key, seeded with its cache
+  std::uint64_t payload_bytes = 0; ///< size as the caller gave it
+  std::uint64_t stored_bytes = 0;  ///< size as stored
+  std::uint64_t sequence = 0;      ///< number in the shard; a key's record with the highest counts
+  std::uint64_t hash = 0;          ///< hash of the key, seeded with its cache
   std::int64_t expires_unix_ms = 0;
   std::uint64_t identity_sum = 0; ///< XXH3 of name, version and key
   std::uint64_t metadata_sum = 0; ///< XXH3 of the metadata
-  std::uint64_t payload_sum = 0;  ///< XXH3 of the payload as it is stored
+  std::uint64_t payload_sum = 0;  ///< XXH3 of the payload as stored
   std::uint64_t header_sum = 0;   ///< XXH3 of all above, seeded with store, segment and offset
 
   std::uint64_t identity_bytes() const noexcept {
@@ -174,10 +174,10 @@ struct index_header {
 static_assert(sizeof(index_header) == 64);
 
 inline constexpr std::uint64_t store_magic = 0x726f747374726148; // "Hartstor"
-inline constexpr std::uint64_t description_copies = 4;           ///< one each 1,024 bytes
+inline constexpr std::uint64_t description_copies = 4;           ///< one every 1,024 bytes
 inline constexpr std::uint64_t page_bytes = 4096;
 
-/// What the file `store` says, four times over.
+/// The content of the file `store`, which holds four copies of it.
 struct store_description {
   std::uint64_t magic = store_magic;
   std::uint32_t format = format_version;

@@ -1,8 +1,8 @@
 // The disk tier's store: one directory that several processes share without a daemon.
 //
 // Owner: the runtime opens one `store` a process and directory. Any thread reads (`get`, `touch`,
-// `epoch`); each shard is written by one thread at a time (its disk_shard actor). Leases are taken
-// and given back by one thread a lease table (a memory_shard actor).
+// `epoch`); each shard is written by one thread at a time (its disk_shard actor). One thread a
+// lease table (a memory_shard actor) takes and releases leases.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -25,30 +25,30 @@ namespace hearth::storage {
 
 class file_system; // the seam through which tests inject faults; null means the real one
 
-/// What the thread that evicts and syncs in the background waits on. Tests move one by hand.
+/// The timer of the background thread, which evicts and syncs. Tests advance one by hand.
 class sync_timer {
 public:
   virtual ~sync_timer() = default;
-  /// Returns true when `interval` has passed, false after `wake`, a wake before it included.
+  /// Returns true when `interval` has passed, false after `wake`, even one before this call.
   virtual bool wait(std::chrono::milliseconds interval) = 0;
   /// Any thread.
   virtual void wake() noexcept = 0;
 };
 
-/// How a store is opened. Zero means: choose.
+/// How a store is opened. Zero selects the default.
 struct store_options {
   std::filesystem::path directory; ///< made, private to the user, when missing
-  /// What the store may take of the disk; while a segment is evicted, one segment a shard more.
-  /// Default 10 GiB, never more than a tenth of what is free and what the store takes. Each shard
-  /// has an equal part; a value larger than about three quarters of that is refused.
+  /// Bytes of disk that the store may take; during an eviction, one segment a shard more. Default
+  /// 10 GiB, never more than a tenth of the sum of the free space and the store's size. Each shard
+  /// has an equal part; a value larger than about three quarters of a part is refused.
   std::uint64_t budget_bytes = 0;
-  std::uint64_t segment_bytes = 0; ///< of a new store; default budget/shards/8, 1 to 64 MiB
-  unsigned shards = 0;             ///< of a new store; default 4, never more than cores
-  bool read_only = false;          ///< writes are refused, nothing is made
+  std::uint64_t segment_bytes = 0; ///< in a new store; default budget/shards/8, 1 to 64 MiB
+  unsigned shards = 0;             ///< in a new store; default 4, never more than cores
+  bool read_only = false;          ///< writes are refused, no file is made
   bool compress = false;           ///< zstd each value that becomes smaller by it
   bool guard_sigbus = false;       ///< install the handler that turns SIGBUS into a miss
   std::chrono::milliseconds lock_deadline{2000}; ///< how long a writer waits for another process
-  /// Zero: no thread of its own; it syncs only in flush(), and writers evict themselves.
+  /// Zero: no background thread; the store syncs only in flush(), and writers evict themselves.
   std::chrono::milliseconds sync_interval{5000};
   std::shared_ptr<sync_timer> timer; ///< null: the clock
   file_system* files = nullptr;
@@ -73,8 +73,8 @@ struct entry_key {
 enum class read_status : std::uint8_t {
   hit,
   miss,
-  corrupt,    ///< it was there and its checksum failed: said once, then it is a miss
-  unreadable, ///< no descriptor, no address space, SIGBUS: counted, to be treated as a miss
+  corrupt,    ///< the checksum of the entry failed: reported once, then a miss
+  unreadable, ///< no descriptor, no address space, SIGBUS: counted; treat as a miss
 };
 
 struct read_result {
@@ -82,17 +82,17 @@ struct read_result {
   artifact value; ///< set on a hit
 };
 
-/// What a caller is told of an entry of `cache` that read as `corrupt`.
+/// The error for an entry of `cache` that read as `corrupt`.
 error corrupt_entry(const cache_id& cache);
 
 enum class write_kind : std::uint8_t { insert, put, erase };
 
 enum class write_status : std::uint8_t {
-  inserted, ///< insert: it is new
+  inserted, ///< insert: the entry is new
   exists,   ///< insert: the key has an entry; nothing changed
-  stored,   ///< put: it is there now
-  erased,   ///< erase: it was there
-  absent,   ///< erase: it was not
+  stored,   ///< put: the entry is stored
+  erased,   ///< erase: the key had an entry
+  absent,   ///< erase: the key had none
   failed,   ///< nothing changed; `why` says why
 };
 
@@ -100,27 +100,27 @@ enum class write_status : std::uint8_t {
 struct write_request {
   write_kind kind;
   entry_key key;
-  artifact value{};                 ///< not for erase
+  artifact value{};                 ///< unused for erase
   std::int64_t expires_unix_ms = 0; ///< real time in ms after which it is a miss; 0: never
-  bool compress = false; ///< zstd it, if that makes it smaller, whatever the store's option says
+  bool compress = false; ///< zstd it, if that makes it smaller, even without the store option
   write_status status = write_status::failed;
   error why{};
 };
 
-/// What `list` shows of an entry.
+/// One entry as `list` returns it.
 struct entry_info {
   std::string cache;
   std::string version;
   std::string key; ///< canonical msgpack
   std::uint64_t metadata_bytes;
-  std::uint64_t payload_bytes; ///< not compressed
-  std::uint64_t stored_bytes;  ///< what the record takes on disk
+  std::uint64_t payload_bytes; ///< before compression
+  std::uint64_t stored_bytes;  ///< size of the record on disk
   std::int64_t expires_unix_ms;
   std::uint64_t sequence;
   unsigned shard;
 };
 
-/// What `stats` shows. Counters are of this process since it opened the store.
+/// The result of `stats`. Counters count this process's events since it opened the store.
 struct store_stats {
   std::uint64_t entries = 0, live_bytes = 0, disk_bytes = 0, index_bytes = 0, segments = 0;
   std::uint64_t budget_bytes = 0;
@@ -129,10 +129,10 @@ struct store_stats {
   std::uint64_t evicted = 0, kept_by_hit = 0, rebuilds = 0, groups = 0;
 };
 
-/// Told now and then how many bytes of how many are done.
+/// Called from time to time with the bytes that are done, of `all`.
 using progress_callback = std::function<void(std::uint64_t done, std::uint64_t all)>;
 
-/// What `verify` found.
+/// The result of `verify`.
 struct verify_report {
   std::uint64_t records = 0, bytes = 0, damaged = 0, unindexed = 0, dangling = 0, repaired = 0;
   std::vector<std::string> findings; ///< a line each, at most 1,000
@@ -144,15 +144,15 @@ struct verify_report {
 class lease_table {
 public:
   virtual ~lease_table() = default;
-  /// True when the lease for `hash` is now held here. False: another table, here or in another
-  /// process, holds it, or a colliding key of this one. Never waits.
+  /// True when this table now holds the lease for `hash`. False: another table, in this or another
+  /// process, holds it, or this one holds it for a colliding key. Never waits.
   virtual expected<bool> try_acquire(std::uint64_t hash) = 0;
-  /// Gives it back; what is not held is left alone.
+  /// Releases the lease; does nothing when this table does not hold it.
   virtual void release(std::uint64_t hash) = 0;
 };
 
-/// Names the word whose upper 48 bits are a shard's epoch. When the store has to open its directory
-/// anew it names another word; the former one stays readable as long as the store.
+/// Points at the word whose upper 48 bits are a shard's epoch. When the store has to reopen its
+/// directory it points at another word; the former one stays readable as long as the store lives.
 struct epoch_place {
   std::atomic<const std::atomic<std::uint64_t>*> word{nullptr};
 
@@ -164,7 +164,7 @@ struct epoch_place {
 class store {
 public:
   /// Opens or makes the store. Errors: `unsupported` (network file system, another format),
-  /// `permission` (someone else owns it, no rights, a symbolic link), `io`, `no_space`.
+  /// `permission` (another user owns it, no rights, a symbolic link), `io`, `no_space`.
   static expected<std::unique_ptr<store>> open(store_options options);
   virtual ~store() = default;
 
@@ -172,35 +172,36 @@ public:
   /// The shard that keeps this key.
   virtual unsigned shard_of(std::uint64_t hash) const noexcept = 0;
 
-  /// Looks one key up. Any thread; no lock, no message. The bytes are copied out and verified.
+  /// Looks one key up. Any thread; no lock, no message. Copies the bytes out and verifies them.
   virtual read_result get(const entry_key& key) = 0;
   /// Sets the hit bit of an entry (a hit in the memory tier), without reading it. Any thread.
   virtual void touch(const entry_key& key) noexcept = 0;
-  /// Moves whenever a put or an erase, in any process, may have changed an entry of this shard.
-  /// Any thread.
+  /// A number that moves whenever a put or an erase, in any process, may have changed an entry of
+  /// this shard. Any thread.
   virtual std::uint64_t epoch(unsigned shard) const noexcept = 0;
-  /// Where `epoch(shard)` stands, for readers that cannot afford the call. Any thread.
+  /// The place of `epoch(shard)` in memory, for readers that cannot afford the call. Any thread.
   virtual const epoch_place& place_of_epoch(unsigned shard) const noexcept = 0;
 
-  /// Applies a group in order, under one lock, to one shard: all keys must belong to it. One
-  /// thread a shard at a time. Fills `status` and `why` of each; returns when what it says is
-  /// visible to every process and survives a kill of this one.
-  /// Returns how often this call itself moved the shard's epoch.
+  /// Applies a group in order, under one lock, to one shard: all keys must belong to it. One thread
+  /// a shard at a time. Fills in `status` and `why` of each; returns when the writes are visible to
+  /// every process and survive a kill of this one. Returns how often this call itself moved the
+  /// shard's epoch.
   virtual std::uint64_t apply(unsigned shard, std::span<write_request> group) = 0;
 
-  /// Makes everything acknowledged so far, by any process, survive a power loss. Any thread.
+  /// Makes all writes acknowledged so far, by any process, survive a power loss. Any thread.
   virtual expected<void> flush() = 0;
 
   /// A table of leases with a file description of its own.
   virtual expected<std::unique_ptr<lease_table>> open_leases() = 0;
 
-  /// Calls `visit` for each live entry until it returns false; others may write meanwhile.
+  /// Calls `visit` for each live entry until it returns false; other threads and processes may
+  /// write meanwhile.
   virtual expected<void> list(const std::function<bool(const entry_info&)>& visit) = 0;
   virtual store_stats stats() const = 0;
-  /// Reads and checks every record and slot. With `repair` drops what is damaged.
+  /// Reads and checks every record and slot. With `repair` drops damaged ones.
   virtual expected<verify_report> verify(bool repair, const progress_callback& progress = {}) = 0;
-  /// Evicts, oldest segments first, until at most `bytes` of disk are taken, or the least that a
-  /// store takes. What was hit is kept if it can be. Returns bytes freed.
+  /// Evicts, oldest segments first, until the store takes at most `bytes` of disk, or its minimum
+  /// size. Keeps entries that were hit if possible. Returns the bytes freed.
   virtual expected<std::uint64_t> evict_to(std::uint64_t bytes,
                                            const progress_callback& progress = {}) = 0;
   /// Drops every entry.

@@ -10,8 +10,8 @@
 
 namespace hearth::storage {
 
-/// Copies `bytes` and returns the hash of what was copied: a source that changes meanwhile yields
-/// the hash of what is now at `to`, or one that fits neither.
+/// Copies `bytes` bytes and returns the hash of the copy. If the source changes meanwhile, the hash
+/// is that of the bytes at `to`, or fits neither.
 std::uint64_t copy_and_hash(char* to, const char* from, std::size_t bytes) noexcept;
 
 /// The hash alone.
@@ -23,9 +23,9 @@ inline std::uint64_t hash_bytes(std::string_view bytes) noexcept {
 /// The hash with a seed (for headers: short).
 std::uint64_t hash_seeded(const void* data, std::size_t bytes, std::uint64_t seed) noexcept;
 
-/// The form for any processor. For tests, which compare the two.
+/// The portable implementation. For tests, which compare the two.
 std::uint64_t copy_and_hash_portable(char* to, const char* from, std::size_t bytes) noexcept;
-/// Whether the fast form is in use.
+/// Whether the AVX2 implementation is in use.
 bool has_fast_copy_hash() noexcept;
 
 } // namespace hearth::storage

@@ -1,6 +1,6 @@
 #include "storage/memory/allocator_charge.hpp"
 
-// jemalloc's: the size that it gives for a request. Not there without it.
+// jemalloc's function: the size that it allocates for a request. Null without jemalloc.
 extern "C" std::size_t nallocx(std::size_t bytes, int flags) noexcept __attribute__((weak));
 
 namespace hearth::storage {

@@ -16,7 +16,7 @@ constexpr std::size_t page_bytes = 4096;
 std::unique_ptr<bucket_table> bucket_table::make(std::size_t buckets) noexcept {
   static_assert(sizeof(void*) == 8, "node addresses have 48 bits");
   const auto count = std::bit_ceil(std::max(buckets, page_bytes / sizeof(bucket)));
-  // Zero pages are empty buckets: what nobody uses costs no memory, and a table is made at once.
+  // Zero pages are empty buckets: unused buckets cost no memory, and making a table is fast.
   void* memory = ::mmap(nullptr, count * sizeof(bucket), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;

@@ -1,8 +1,8 @@
 // The lock-free table of the memory index: buckets of one cache line, no tombstones.
 //
-// Owner: the index. Its owner alone changes it; any thread finds. A table that has grown names the
-// next one and is emptied into it; its address range stays until the index goes, its memory does
-// not. docs/memory-index.md says why each memory order is what it is.
+// Owner: the index. Only the index's owner changes it; any thread reads. A table that grows names
+// the next one and is emptied into it; its address range stays until the index is destroyed, its
+// memory does not. docs/memory-index.md explains each memory order.
 #pragma once
 
 #include "storage/memory/hazard.hpp"
@@ -17,8 +17,8 @@
 namespace hearth::storage {
 
 /// Seven words of 16 bits of the hash and 48 bits of node address, and one word of their tags:
-/// seven bytes of 8 other bits of the hash (0: free), the top byte counts the entries that found
-/// this bucket full and went on.
+/// seven bytes of 8 other bits of the hash (0: free), the top byte counts the entries that passed
+/// this bucket because it was full.
 struct alignas(64) bucket {
   static constexpr unsigned word_count = 7;
 
@@ -29,12 +29,12 @@ static_assert(sizeof(bucket) == 64);
 
 class bucket_table {
 public:
-  /// Buckets that an entry may be away from home. Tables grow at a load of a half; at 7 tenths
-  /// one in some thousand runs of 8 is full, of 32 none in billions; 31 * 7 passing entries still
-  /// fit the overflow count.
+  /// Maximum distance of an entry from its home bucket. Tables grow at a load of a half; at 7
+  /// tenths one in some thousand runs of 8 is full, of 32 none in billions; 31 * 7 passing entries
+  /// still fit the overflow count.
   static constexpr std::size_t longest_probe = 32;
 
-  /// A table of at least `buckets` (rounded up to a power of two, at least a page); null when
+  /// Makes a table of at least `buckets` (rounded up to a power of two, at least a page); null when
   /// memory is short.
   static std::unique_ptr<bucket_table> make(std::size_t buckets) noexcept;
   /// Buckets that `entries` need at the load at which a table grows.
@@ -45,43 +45,44 @@ public:
 
   // --- readers
 
-  /// The node of this key, protected by `slot`; null when it is not in this table.
+  /// The node of this key, protected by `slot`; null when the key is not in this table.
   node* find(std::uint64_t hash, std::uint32_t cache, std::string_view key,
              hazard_slot& slot) const noexcept;
-  /// The same of nearly every entry, without a loop: null, too, when it is not the first one of its
-  /// tag in its home bucket, or when it was just replaced. `slot` may name another node then.
+  /// The same for nearly every entry, without a loop: also null when the entry is not the first of
+  /// its tag in its home bucket, or was just replaced. `slot` may name another node then.
   [[gnu::always_inline]] node* find_first(std::uint64_t hash, std::uint32_t cache,
                                           std::string_view key, hazard_slot& slot) const noexcept;
-  /// Where to look when an entry is not here.
+  /// The table to search next when an entry is not in this one.
   const bucket_table* next() const noexcept { return next_.load(std::memory_order_acquire); }
-  /// Fetches the bucket in which a search begins.
+  /// Prefetches the bucket in which a search begins.
   void prefetch(std::uint64_t hash) const noexcept { __builtin_prefetch(&home(hash)); }
-  /// Fetches the node that a search for a key of that many bytes would look at first. Reads it not:
-  /// it may be gone.
+  /// Prefetches the node that a search for a key of `key_size` bytes would read first. Does not
+  /// read the node, which may be freed.
   void prefetch_node(std::uint64_t hash, std::size_t key_size) const noexcept;
 
   // --- owner
 
-  /// Calls `visit` with each node here whose hash has the same tags; the first for which it is
-  /// true.
+  /// Calls `visit` with each node here whose hash has the same tags; returns the first for which it
+  /// is true.
   template <class Visit>
   node* find_if(std::uint64_t hash, Visit&& visit) const;
-  /// False when every bucket that it may be in is full.
+  /// False when every bucket that may hold the entry is full.
   bool insert(std::uint64_t hash, node* fresh) noexcept;
-  /// Puts `fresh` where `old` is, of the same hash. False when `old` is not here.
+  /// Replaces `old` by `fresh`, which has the same hash. False when `old` is not in this table.
   bool replace(std::uint64_t hash, const node* old, node* fresh) noexcept;
-  /// Takes `gone` out. False when it is not here.
+  /// Removes `gone`. False when it is not in this table.
   bool erase(std::uint64_t hash, const node* gone) noexcept;
-  /// Some entry among those that keep `hash` from being inserted; null when there is none.
+  /// An entry in the home bucket of `hash`, to evict for an insert; null when there is none.
   node* neighbour(std::uint64_t hash) const noexcept;
 
-  /// Names the table into which this one is emptied; entries come into that one from now on.
+  /// Names the table into which this one is emptied; new entries go into that one from now on.
   void set_next(bucket_table* next) noexcept { next_.store(next, std::memory_order_release); }
-  /// Moves the entries whose home is bucket `home_index` into the next table. `hash_of(node)`;
-  /// `drop(node, hash)` takes those for which there is no room. They are out of this table then.
+  /// Moves the entries whose home is bucket `home_index` into the next table. `hash_of(node)`
+  /// returns a node's hash; `drop(node, hash)` receives the entries for which there is no room. All
+  /// of them are removed from this table.
   template <class Hash, class Drop>
   void empty_home(std::size_t home_index, Hash&&, Drop&&);
-  /// Gives the memory of an emptied table back. Readers may still look in it and find nothing.
+  /// Releases the memory of an emptied table. Readers may still search it and find nothing.
   void discard() noexcept;
 
   bool is_full() const noexcept { return used_ * 2 > size() * bucket::word_count; }
@@ -125,7 +126,7 @@ private:
   bucket& at(std::size_t index) const noexcept { return buckets_[index & mask_]; }
 
   struct place {
-    std::size_t distance = 0; // buckets from home
+    std::size_t distance = 0; // number of buckets from home
     unsigned word = 0;
     bool found = false;
   };
@@ -182,7 +183,8 @@ void bucket_table::empty_home(std::size_t home_index, Hash&& hash_of, Drop&& dro
       auto* const moved = node_of(word);
       const std::uint64_t hash = hash_of(*moved);
       if ((hash & mask_) != home_index) continue;
-      // First there, then gone here: a reader that misses it here looks there afterwards.
+      // Inserts there before it removes here: a reader that misses the entry here searches there
+      // next.
       const bool has_room = next->insert(hash, moved);
       clear(hash, distance, i);
       if (!has_room) drop(*moved, hash);

@@ -52,7 +52,8 @@ void eviction_queues::remove(node& gone) {
 }
 
 eviction_queues::entry eviction_queues::take_victim() {
-  // Each pass clears a hit bit or moves an entry on: readers set bits meanwhile, so it is bounded.
+  // Each pass clears a hit bit or moves an entry: readers set bits meanwhile, so the loop is
+  // bounded.
   for (auto passes = 2 * size() + 1; passes > 0 && size() > 0; --passes) {
     const bool from_small = small_.live * small_share >= size() || main_.live == 0;
     const auto e = pop(from_small ? small_ : main_);

@@ -1,10 +1,10 @@
-// Which entry of the memory index goes next: S3-FIFO with one hit bit an entry.
+// Which entry of the memory index is evicted next: S3-FIFO with one hit bit an entry.
 //
 // Owner: the index; only the index's owner calls it. New entries enter a small queue (a tenth of
-// all); what was hit by the time it reaches the end goes on to the main queue, the rest goes, and
-// is remembered for a while: one that comes back goes to the main queue at once. The main queue is
-// a clock: what was hit since it was last looked at goes round again.
-// (Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023.)
+// all). At its end, an entry that was hit moves to the main queue; any other is evicted, and its
+// hash is remembered for a while: if the entry comes back, it enters the main queue at once. The
+// main queue is a clock: an entry that was hit since its last visit goes round again. (Yang et al.,
+// "FIFO queues are all you need for cache eviction", SOSP 2023.)
 #pragma once
 
 #include "storage/memory/node.hpp"
@@ -16,13 +16,13 @@
 
 namespace hearth::storage {
 
-/// Remembers the hashes of about the last `capacity` entries that it was told of.
+/// Remembers the hashes of about the last `capacity` entries that were added.
 class ghost_list {
 public:
   void add(std::uint64_t hash);
   /// Whether the hash was added lately. A wrong yes is rare and harmless.
   bool contains(std::uint64_t hash) const noexcept;
-  /// Makes it remember at least as many; one that has to grow forgets what it knew.
+  /// Makes it remember at least `entries` hashes; growing forgets those that it held.
   void set_capacity(std::size_t entries);
   void clear() noexcept;
   std::size_t bytes() const noexcept { return cells_.capacity() * sizeof(cell); }
@@ -31,7 +31,7 @@ private:
   static constexpr std::size_t ways = 4;
   struct cell {
     std::uint32_t mark = 0; // upper half of the hash
-    std::uint32_t time = 0; // of `clock_`; 0: free
+    std::uint32_t time = 0; // value of `clock_`; 0: the cell is free
   };
   std::size_t set_of(std::uint64_t hash) const noexcept {
     return (hash & (cells_.size() / ways - 1)) * ways;
@@ -40,7 +40,7 @@ private:
     return static_cast<std::uint32_t>(hash >> 32);
   }
 
-  std::vector<cell> cells_; // a power of two; sets of four
+  std::vector<cell> cells_; // a power of two of cells, in sets of four
   std::size_t capacity_ = 0;
   std::uint32_t clock_ = 0;
 };
@@ -48,7 +48,7 @@ private:
 class eviction_queues {
 public:
   struct entry {
-    node* who; // null: erased since
+    node* who; // null: the entry was erased since
     std::uint64_t hash;
   };
 
@@ -56,13 +56,13 @@ public:
   /// `fresh` takes the place of `old`.
   void replace(node& old, node& fresh) noexcept;
   void remove(node& gone);
-  /// Takes out the entry that is to go; `who` is null when there is none.
+  /// Removes and returns the entry to evict; `who` is null when there is none.
   entry take_victim();
   std::uint64_t hash_of(const node& n) const noexcept;
-  /// Calls `visit(node, hash)` for all. It changes nothing here.
+  /// Calls `visit(node, hash)` for all entries. `visit` must not change the queues.
   template <class Visit>
   void each(Visit&& visit) const;
-  /// Calls `visit(node, hash)` for all and forgets all.
+  /// Calls `visit(node, hash)` for all entries and removes all.
   template <class Visit>
   void clear(Visit&& visit);
 
@@ -71,7 +71,7 @@ public:
 
 private:
   static constexpr std::uint32_t in_main = std::uint32_t{1} << 31;
-  static constexpr std::size_t small_share = 10; // the small queue has size()/small_share
+  static constexpr std::size_t small_share = 10; // the small queue has size()/small_share entries
 
   // A queue with holes. An entry's position is its number since the queue began, in 31 bits.
   struct queue {

@@ -33,7 +33,7 @@ void bury(std::unique_ptr<node_slab> slab, std::vector<node*> nodes) {
 
 void visit_graveyard() {
   if (!graves.load(std::memory_order_relaxed)) return;
-  // Whoever takes the list has it alone; what it leaves goes back.
+  // The thread that takes the list owns it; it puts back the graves that still hold nodes.
   auto* taken = graves.exchange(nullptr, std::memory_order_acquire);
   hazard_scan scan;
   scan.take();

@@ -11,13 +11,13 @@
 
 namespace hearth::storage {
 
-/// Takes over what is left of an index: nodes out of its tables, and the slab that they are in.
+/// Takes over the rest of a destroyed index: nodes removed from its tables, and their slab.
 void bury(std::unique_ptr<node_slab> slab, std::vector<node*> nodes);
 
-/// Frees those buried nodes that no slot names any more. Indexes do it now and then.
+/// Frees those buried nodes that no slot names any more. Indexes call it from time to time.
 void visit_graveyard();
 
-/// Nodes buried and not yet freed.
+/// The number of buried nodes that are not yet freed.
 std::size_t buried_nodes() noexcept;
 
 } // namespace hearth::storage

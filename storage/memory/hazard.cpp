@@ -14,8 +14,8 @@ namespace {
 
 constinit thread_local bool this_thread_ends = false;
 
-// Gives the record back when the thread ends. Its slots may still be held; they stay where they
-// are.
+// Releases the record when the thread ends. Artifacts may still hold its slots, which stay in
+// place.
 struct departure {
   departure() = default;
   departure(const departure&) = delete;

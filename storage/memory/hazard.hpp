@@ -1,9 +1,10 @@
-// Hazard slots: how readers of the memory index keep alive what they found, without a lock and
-// without writing to anything that another thread writes.
+// Hazard slots: how readers of the memory index keep the nodes that they found alive, without a
+// lock and without writing to memory that another thread writes.
 //
 // Owner: the process; one registry, never destroyed. Each thread has a record of its own, made when
-// it first reads and passed on when it ends. A thread writes the slots of its own record; whoever
-// drops an artifact clears the slot it holds, from any thread. Only owners of an index scan.
+// it first reads and passed on when it ends. A thread writes the slots of its own record; dropping
+// an artifact, on any thread, clears the slot that the artifact holds. Only owners of an index
+// scan.
 //
 // The state lives in hazard.cpp and never in inline variables, so that a shared object that links
 // Hearth privately gets a whole registry of its own and not half of one (docs/memory-index.md).
@@ -22,11 +23,11 @@ namespace hearth::storage {
 using hazard_slot = artifact::hazard_slot;
 
 /// Publishes in `slot` that `pointer` is about to be used, then says whether `word` still holds
-/// `expected`, the value from which `pointer` was read. When it does, whoever takes the pointer out
-/// of `word` later (a seq_cst store) and scans the slots after that sees it.
+/// `expected`, the value from which `pointer` was read. When it does, a thread that later removes
+/// the pointer from `word` (a seq_cst store) and then scans the slots sees it.
 ///
-/// The exchange is a full fence between the publication and the second look: without it the
-/// processor may look first (tests/storage/memory/litmus_test.cpp).
+/// The exchange is a full fence between the publication and the second load: without it the
+/// processor may load first (tests/storage/memory/litmus_test.cpp).
 [[gnu::always_inline]] inline bool protect(hazard_slot& slot, const void* pointer,
                                            const std::atomic<std::uint64_t>& word,
                                            std::uint64_t expected) noexcept {
@@ -34,31 +35,31 @@ using hazard_slot = artifact::hazard_slot;
   return word.load(std::memory_order_seq_cst) == expected;
 }
 
-/// What one thread publishes. Never freed: a thread that ends leaves it to the next one, with the
-/// slots that artifacts still hold.
+/// The slots and counters of one thread. Never freed: a thread that ends leaves its record to the
+/// next thread, with the slots that artifacts still hold.
 struct alignas(64) hazard_record {
   static constexpr unsigned slot_count = 320;
-  static constexpr unsigned slots_tried = 8; ///< of one get; all in forty that find none
+  static constexpr unsigned slots_tried = 8; ///< slots that one get tries; forty gets try all
   static constexpr unsigned tally_count = 64;
 
-  /// Hits and misses of one index by this thread: the thread writes, anyone reads.
+  /// Hits and misses of one index by this thread: only the thread writes, any thread reads.
   struct tally {
     std::atomic<std::uint64_t> hits{0};
     std::atomic<std::uint64_t> misses{0};
   };
 
   std::array<hazard_slot, slot_count> slots{};
-  hazard_slot transient{};       ///< protects inside one get, while a count is taken
-  unsigned cursor = 0;           ///< the thread's own: where the search for a free slot starts
-  std::atomic<bool> taken{true}; ///< whether a thread owns it
-  hazard_record* next = nullptr; ///< the list, fixed once it is in it
+  hazard_slot transient{};       ///< protects inside one get, until the count is taken
+  unsigned cursor = 0;           ///< where the thread starts its search for a free slot
+  std::atomic<bool> taken{true}; ///< whether a thread owns the record
+  hazard_record* next = nullptr; ///< next in the list; fixed once the record is in it
   std::array<tally, tally_count> tallies{};
 
-  /// A free slot of this thread's, or null: then a count has to be taken.
+  /// A free slot of this thread, or null: then the caller takes a reference count.
   [[gnu::always_inline]] hazard_slot* free_slot() noexcept {
     for (unsigned tried = 0; tried < slots_tried; ++tried) {
       auto& slot = slots[cursor];
-      // Acquire: another thread may have cleared it, and what it did comes before our reuse.
+      // Acquire: another thread may have cleared the slot; its accesses happen before the reuse.
       if (!slot.load(std::memory_order_acquire)) [[likely]]
         return &slot;
       if (++cursor == slot_count) cursor = 0;
@@ -71,7 +72,7 @@ class hazard_registry {
 public:
   static hazard_registry& of_process() noexcept;
 
-  /// A record that nobody else owns; null when memory is short.
+  /// A record that no other thread owns; null when memory is short.
   hazard_record* acquire() noexcept;
   void release(hazard_record& record) noexcept;
 
@@ -80,13 +81,13 @@ public:
   template <class Visit>
   void each_held(Visit&& visit) const;
 
-  /// A number under which records count the hits of one index; `tally_count` when all are given.
+  /// A number under which records count the hits of one index; `tally_count` when all are in use.
   unsigned acquire_tally() noexcept;
   void release_tally(unsigned number) noexcept;
-  /// What all threads counted under it since the process began.
+  /// The sums of all threads under this number since the process began.
   void sum_tally(unsigned number, std::uint64_t& hits, std::uint64_t& misses) const noexcept;
 
-  /// Records ever made: as many as threads were readers at one time.
+  /// The number of records ever made: the maximum number of concurrent reader threads.
   std::size_t size() const noexcept;
 
 private:
@@ -106,7 +107,7 @@ void hazard_registry::each_held(Visit&& visit) const {
   }
 }
 
-/// What the slots of all threads named at one time.
+/// The pointers that the slots of all threads named at one time.
 class hazard_scan {
 public:
   /// Scans anew.

@@ -35,7 +35,7 @@ artifact index_reader::search(hazard_record& record, std::uint32_t cache, std::s
   if (!is_marked(*found)) mark(*found);
   if (slot) return artifact::protect(found->body, slot);
   const auto held = artifact::protect(found->body, &used);
-  return artifact(held); // a copy counts
+  return artifact(held); // the copy takes a reference count
 }
 
 node* index_reader::find(std::uint32_t cache, std::string_view bytes, std::uint64_t hash,
@@ -45,7 +45,8 @@ node* index_reader::find(std::uint32_t cache, std::string_view bytes, std::uint6
   return nullptr;
 }
 
-// Written only when it is clear: that keeps the line of a hot key in every reader's cache.
+// Writes the hit bits only when they are clear: this keeps the line of a hot key in every reader's
+// cache.
 void index_reader::mark(node& n) noexcept {
   const auto before = n.hit.fetch_or(node::hit_lately | node::hit_ever, std::memory_order_relaxed);
   if (before & node::hit_ever) return;

@@ -1,7 +1,7 @@
-// The readers' half of a memory index: where they begin, and what they write.
+// The readers' half of a memory index: the table where they begin, and the state that they write.
 //
-// Owner: the index, which says where its tables begin and takes what readers noted. Any thread
-// gets. Compiled into its callers: nearly every hit needs no call.
+// Owner: the index, which sets the first table and collects what readers recorded. Any thread calls
+// `get`. Inlined into its callers: nearly every hit needs no call.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -32,14 +32,14 @@ public:
     std::uint64_t hits = 0;
     std::uint64_t misses = 0;
   };
-  /// What all threads found, and did not find.
+  /// The hits and misses of all threads.
   hit_counts counts() const noexcept;
 
   // --- owner
 
-  /// Where readers begin from now on.
+  /// Sets the table where readers begin from now on.
   void begin_at(bucket_table& table) noexcept { table_.store(&table, std::memory_order_release); }
-  /// The nodes that were hit for the first time since this was called last, linked by
+  /// Removes and returns the nodes that were hit for the first time since the last call, linked by
   /// `next_first_hit`.
   node* take_first_hits() noexcept {
     return first_hits_.exchange(nullptr, std::memory_order_acquire);
@@ -58,20 +58,21 @@ private:
   void mark(node& n) noexcept;
   [[gnu::always_inline]] void count(hazard_record& record, bool hit) noexcept;
 
-  // On a line of its own, changed only by a growing table.
+  // On a cache line of its own; changes only when a table grows.
   alignas(64) std::atomic<bucket_table*> table_{nullptr};
   hazard_registry& registry_ = hazard_registry::of_process();
   const unsigned tally_;
   hit_counts before_; // counted under the same number by a destroyed index
 
-  // What readers write: the list of nodes hit for the first time, and counters in want of a tally.
+  // Readers write these: the list of nodes hit for the first time, and counters for threads without
+  // a tally.
   alignas(64) std::atomic<node*> first_hits_{nullptr};
   std::atomic<std::uint64_t> hits_{0};
   std::atomic<std::uint64_t> misses_{0};
 };
 
-// What nearly every hit needs and nothing else: no loop over buckets and no call, so that nothing
-// is saved for one. Whatever is out of the ordinary is searched for from the start.
+// The path of nearly every hit: no loop over buckets and no call, so that no register is saved. Any
+// other case starts over with the full search.
 inline artifact index_reader::get(std::uint32_t cache, std::string_view bytes,
                                   std::uint64_t hash) noexcept {
   auto* const record = this_thread_record;

@@ -27,7 +27,7 @@ constexpr std::size_t retired_batch = 128;             // nodes that wait for on
 constexpr std::uint64_t retired_batch_bytes = 1 << 20; // the same in bytes
 constexpr std::size_t homes_a_step = 8;    // buckets that one insert into a growing table empties
 constexpr std::size_t homes_a_tick = 1024; // the same for reclaim()
-constexpr std::size_t max_first_hits = 1 << 16; // kept for drain_first_hits
+constexpr std::size_t max_first_hits = 1 << 16; // hashes kept for drain_first_hits
 
 std::size_t chunk_bytes(const memory_index_options& options) noexcept {
   const auto layout = options.layout == node_layout::by_build ? layout_of_build : options.layout;
@@ -43,7 +43,7 @@ public:
   // Entries that compete with one another for room.
   struct partition {
     std::uint32_t cache = 0; // the owning cache; the first partition is shared
-    std::uint64_t share = 0; // bytes, at most; 0: what the others leave
+    std::uint64_t share = 0; // maximum bytes; 0: the rest of the budget
     std::uint64_t live_bytes = 0;
     eviction_queues queues;
   };
@@ -116,28 +116,28 @@ private:
 
   index_reader reader_;
 
-  // The owner's, on lines of its own.
+  // The owner's state, on cache lines of its own.
   alignas(64) const std::uint64_t budget_;
   const std::uint64_t batch_bytes_;
   const std::size_t max_fresh_hits_;
-  std::vector<std::unique_ptr<bucket_table>> tables_; // all there ever were; readers may be in any
-  bucket_table* current_ = nullptr;                   // where readers begin
-  bucket_table* growing_into_ = nullptr;              // the next one, while `current_` is emptied
+  std::vector<std::unique_ptr<bucket_table>> tables_; // all tables ever made; readers may be in any
+  bucket_table* current_ = nullptr;                   // the table where readers begin
+  bucket_table* growing_into_ = nullptr;              // the next table, while `current_` is emptied
   std::size_t homes_emptied_ = 0;
   const charge_function charge_;
   std::unique_ptr<node_slab> slab_;
-  std::vector<std::unique_ptr<partition>> partitions_; // the first is everybody's
+  std::vector<std::unique_ptr<partition>> partitions_; // the first is shared
   std::uint64_t table_bytes_ = 0;
-  std::uint64_t live_bytes_ = 0; // nodes and payloads
-  std::vector<node*> retired_;   // out of the tables, not yet freed
+  std::uint64_t live_bytes_ = 0; // bytes of nodes and payloads
+  std::vector<node*> retired_;   // nodes removed from the tables, not yet freed
   std::uint64_t retired_bytes_ = 0;
-  std::size_t held_ = 0; // so many at the front of `retired_` were held at the last scan
+  std::size_t held_ = 0; // nodes at the front of `retired_` that the last scan found held
   std::uint64_t held_bytes_ = 0;
   hazard_scan scan_;
   std::vector<std::uint64_t> fresh_hits_; // hashes, for drain_first_hits
-  memory_stats counts_;                   // the owner's part of it
+  memory_stats counts_;                   // the owner's part
 
-  // What stats() reads.
+  // The values that stats() reads.
   std::atomic<std::uint64_t> entries_{0}, bytes_used_{0}, inserted_{0}, evicted_{0}, erased_{0},
       refused_{0};
 };
@@ -149,7 +149,7 @@ memory_index::implementation::implementation(const memory_index_options& options
     , charge_(options.charge)
     , slab_(std::make_unique<node_slab>(chunk_bytes(options), options.charge)) {
   partitions_.push_back(std::make_unique<partition>());
-  // No more than fit: the smallest entries take about that many bytes.
+  // At most as many as fit into the budget: the smallest entries take about this many bytes.
   constexpr std::uint64_t smallest_entry = 128;
   const auto entries =
       std::min<std::uint64_t>(options.expected_entries, options.budget_bytes / smallest_entry);
@@ -255,7 +255,7 @@ void memory_index::implementation::add(const memory_key& key, const artifact& va
 void memory_index::implementation::replace(node& old, const memory_key& key,
                                            const artifact& value) {
   auto* const fresh = make(key, value);
-  if (!fresh) { // what was there is out of date all the same
+  if (!fresh) { // the old entry is out of date all the same
     ++counts_.refused;
     take_out(old, key.hash);
     return;
@@ -365,7 +365,7 @@ void memory_index::implementation::place(std::uint64_t hash, node& fresh) {
   grow_step(homes_a_step);
   if (newest()->is_full()) grow();
   if (newest()->insert(hash, &fresh)) return;
-  // Every bucket that it may be in is full: many keys of one hash, or no memory to grow.
+  // Every bucket that may hold the entry is full: many keys have one hash, or no memory to grow.
   auto* const victim = newest()->neighbour(hash);
   take_out(*victim, hash_of(*victim));
   ++counts_.evicted;
@@ -419,7 +419,8 @@ bool memory_index::implementation::evict_one(partition& from) {
   return true;
 }
 
-// Shares are kept to, so what is too much is everybody's, if there is any of it.
+// Partitions with a share stay within it, so the shared partition is the one to evict from, unless
+// it is empty.
 memory_index::implementation::partition& memory_index::implementation::fullest() noexcept {
   if (partitions_[0]->queues.size() > 0) return *partitions_[0];
   return **std::max_element(
@@ -437,7 +438,7 @@ void memory_index::implementation::make_room(const memory_key& key, const artifa
   }
 }
 
-// Tables, slab and queues may have grown since room was made.
+// Evicts again, since tables, slab and queues may have grown after make_room.
 void memory_index::implementation::shrink_to_budget() {
   if (bytes_used() <= budget_) return;
   while (occupied_bytes() > budget_ && evict_one(fullest())) {
@@ -471,7 +472,7 @@ void memory_index::implementation::reclaim() {
   held_bytes_ = retired_bytes_;
 }
 
-// What stays when everything that waits to be freed is free, but for what readers hold.
+// The bytes in use once all retired nodes are freed, except those that readers hold.
 std::uint64_t memory_index::implementation::occupied_bytes() const noexcept {
   std::uint64_t queues = 0;
   for (const auto& one : partitions_)
@@ -503,7 +504,7 @@ void memory_index::implementation::drain_first_hits(
       candidate.hit.fetch_or(node::hit_told, std::memory_order_relaxed);
       return true;
     });
-    if (!n) continue; // it has gone since
+    if (!n) continue; // the entry was removed meanwhile
     visit(n->cache, n->key());
     --limit;
   }

@@ -3,7 +3,7 @@
 namespace hearth::storage {
 
 namespace {
-constexpr int max_promotions = 64; // in a mailbox at once: each holds its artifact
+constexpr int max_promotions = 64; // in a mailbox at once: each keeps its artifact in memory
 } // namespace
 
 memory_view::memory_view(memory_index_options options, std::shared_ptr<const store> disk)
@@ -33,7 +33,7 @@ void memory_view::advance(unsigned disk_shard, epoch_change change) noexcept {
 
 void memory_view::refresh() {
   if (is_current()) return;
-  // The epochs are read before the entries go: what moves after that is seen the next time.
+  // Reads the epochs before it drops the entries: the next call sees a later move.
   std::vector<std::uint64_t> now(watched_.size());
   for (unsigned i = 0; i < now.size(); ++i)
     now[i] = disk_->epoch(i);

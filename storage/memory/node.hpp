@@ -1,7 +1,7 @@
-// One entry of the memory index: a small header and the key, dense, apart from the payload.
+// One entry of the memory index: a small header and the key, packed, separate from the payload.
 //
 // Made and freed by the owner of the index. Readers follow a pointer to it only while a hazard slot
-// names it. All but the hit bits is fixed before it is published.
+// names it. Everything except the hit bits is fixed before the node is published.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -14,27 +14,27 @@
 namespace hearth::storage {
 
 struct node {
-  static constexpr std::uint8_t hit_lately = 1; ///< since the eviction policy last looked
-  static constexpr std::uint8_t hit_ever = 2;   ///< since it came in
-  static constexpr std::uint8_t hit_told = 4;   ///< by drain_first_hits
-  static constexpr std::uint32_t retired = ~std::uint32_t{0}; ///< `position` of one taken out
-  static constexpr std::uint8_t standalone = 255;             ///< `place` of one without a chunk
+  static constexpr std::uint8_t hit_lately = 1; ///< hit since the eviction policy last visited it
+  static constexpr std::uint8_t hit_ever = 2;   ///< hit since it was inserted
+  static constexpr std::uint8_t hit_told = 4;   ///< reported by drain_first_hits
+  static constexpr std::uint32_t retired = ~std::uint32_t{0}; ///< `position` of a removed node
+  static constexpr std::uint8_t standalone = 255;             ///< `place` of a node without a chunk
   static constexpr std::size_t key_offset = 28;
 
-  const artifact_body* body = nullptr; ///< it owns one reference
-  node* next_first_hit = nullptr;      ///< list of those hit for the first time
+  const artifact_body* body = nullptr; ///< the node owns one reference
+  node* next_first_hit = nullptr;      ///< list of nodes hit for the first time
   std::uint32_t cache = 0;
-  std::uint32_t position = retired; ///< the owner's: where it stands in the eviction queues
+  std::uint32_t position = retired; ///< used by the owner: its place in the eviction queues
   std::uint16_t key_size = 0;
   std::atomic<std::uint8_t> hit{0};
-  std::uint8_t place = standalone; ///< its number in its chunk of the slab
+  std::uint8_t place = standalone; ///< the node's number in its chunk of the slab
 
   const char* key_data() const noexcept { return reinterpret_cast<const char*>(this) + key_offset; }
   char* key_data() noexcept { return reinterpret_cast<char*>(this) + key_offset; }
   std::string_view key() const noexcept { return {key_data(), key_size}; }
 
-  /// Whether it is the entry of this key. Keys are short and memcmp is a call, for which a caller
-  /// saves its registers: sixteen bytes at a time, the last ones overlapping.
+  /// Whether it is the entry of this key. Compares sixteen bytes at a time, the last ones
+  /// overlapping: keys are short, and a call of memcmp makes the caller save its registers.
   [[gnu::always_inline]] bool is(std::uint32_t of_cache, std::string_view bytes) const noexcept {
     const auto size = bytes.size();
     if (key_size != size || cache != of_cache) return false;
@@ -67,7 +67,7 @@ private:
     std::memcpy(&bytes, at, sizeof bytes);
     return bytes;
   }
-  // Of one to two words: the first and the last of them, which may overlap.
+  // Compares one to two words: the first and the last, which may overlap.
   template <class Word>
   static bool same_ends(const char* a, const char* b, std::size_t size) noexcept {
     const auto last = size - sizeof(Word);

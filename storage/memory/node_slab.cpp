@@ -9,10 +9,10 @@ namespace hearth::storage {
 struct alignas(16) node_slab::chunk {
   chunk* previous = nullptr;
   chunk* next = nullptr;
-  free_node* freed = nullptr; // nodes given back
+  free_node* freed = nullptr; // list of freed nodes
   std::uint32_t node_size = 0;
   std::uint8_t capacity = 0;
-  std::uint8_t touched = 0; // nodes given out at least once
+  std::uint8_t touched = 0; // number of nodes allocated at least once
   std::uint8_t used = 0;
 
   char* at(std::size_t place) noexcept {
@@ -27,7 +27,8 @@ struct alignas(16) node_slab::chunk {
 
 namespace {
 
-// Memory at an address that a word of the table holds: 48 bits. The kernel gives no other unasked.
+// Allocates memory at an address of 48 bits, which a word of the table can hold. The kernel returns
+// no higher address unless asked.
 void* allocate(std::size_t bytes) noexcept {
   void* memory = std::malloc(bytes);
   if (reinterpret_cast<std::uintptr_t>(memory) >> 48 == 0) return memory;

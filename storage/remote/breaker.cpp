@@ -28,7 +28,7 @@ bool breaker::fail(bool opens_at_once) noexcept {
   return true;
 }
 
-// Between a half and the whole of what doubles with each probe that failed.
+// A random time between half and all of a delay that doubles with each failed probe.
 std::chrono::milliseconds breaker::backoff() noexcept {
   constexpr unsigned max_doublings = 20;
   const auto max = std::max<std::int64_t>(1, options_.max_backoff.count());

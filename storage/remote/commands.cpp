@@ -5,7 +5,7 @@
 namespace hearth::storage {
 namespace {
 
-// Compare and change in one step.
+// A script that compares and changes in one step.
 constexpr auto renew_script =
     "local holder = redis.call('GET', KEYS[1]) "
     "if holder == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end "
@@ -14,7 +14,7 @@ constexpr auto renew_script =
 constexpr auto release_script =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
 
-// An initializer list would copy what is moved in: a payload, perhaps.
+// Moves the arguments; an initializer list would copy them, and one may be a payload.
 template <class... Arguments>
 remote_command command_of(Arguments&&... arguments) {
   remote_command made;

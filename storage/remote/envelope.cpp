@@ -11,7 +11,7 @@ namespace {
 
 opened_envelope not_taken(envelope_fault why) { return {why, {}}; }
 
-// The payload packed, or nothing when that is no smaller.
+// The compressed payload; empty when it is not smaller.
 std::string pack_payload(std::string_view payload) {
   if (payload.size() < min_packed_bytes) return {};
   std::string packed(ZSTD_compressBound(payload.size()), '\0');
@@ -37,7 +37,7 @@ artifact_body* room_for(const envelope_fields& fields) noexcept {
                                  fields.payload_bytes);
 }
 
-// In one pass over the payload.
+// Opens an uncompressed envelope in one pass over the payload.
 opened_envelope open_raw(const cache_key& key, const envelope_fields& fields,
                          const signing_keys& keys) {
   auto* const body = room_for(fields);
@@ -50,7 +50,7 @@ opened_envelope open_raw(const cache_key& key, const envelope_fields& fields,
   return {envelope_fault::none, std::move(made)};
 }
 
-// Nothing is unpacked that was not checked.
+// Opens a compressed envelope; checks it before it decompresses the payload.
 opened_envelope open_packed(const cache_key& key, const envelope_fields& fields,
                             const signing_keys& keys) {
   const auto fault = check(key, fields, hash_bytes(fields.stored), keys);

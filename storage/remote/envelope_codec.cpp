@@ -9,7 +9,7 @@
 namespace hearth::storage {
 namespace {
 
-// What msgpack's packer writes into.
+// The output stream for msgpack's packer.
 struct text_stream {
   std::string& out;
   void write(const char* data, std::size_t size) { out.append(data, size); }
@@ -26,8 +26,8 @@ void pack_bytes(packer& out, std::string_view bytes) {
   out.pack_bin(size).pack_bin_body(bytes.data(), size);
 }
 
-// The places of the fields, in the order in which they are met. The items of the signature stand in
-// an array of their own.
+// The places of the fields, in the order of the bytes. The items of the signature are in an array
+// of their own.
 enum class place {
   envelope,
   magic,
@@ -47,7 +47,7 @@ enum class place {
 constexpr std::uint32_t envelope_items = 9;
 constexpr std::uint32_t signature_items = 3;
 
-// Takes msgpack's events in the one order that is an envelope, and stops at any other.
+// Accepts msgpack's events only in the order of an envelope, and stops at any other.
 class reader : public msgpack::null_visitor {
 public:
   bool visit_nil() { return at_ == place::signature && go(place::stored); }
@@ -128,7 +128,7 @@ std::array<char, 8 * Count> little_endian(const std::array<std::uint64_t, Count>
   return bytes;
 }
 
-// Length and bytes, so that no two lists of parts read the same.
+// Appends the length before the bytes, so that different lists of parts differ as bytes.
 void add_length(std::string& out, std::size_t bytes) {
   const auto length = little_endian(std::array{std::uint64_t{bytes}});
   out.append(length.data(), length.size());

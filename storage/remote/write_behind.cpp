@@ -10,7 +10,7 @@ bool is_of_entry(const remote_write& write) { return write.what != remote_write:
 
 } // namespace
 
-// What a write takes here, its places in the tables included.
+// The bytes that a queued write takes, including its places in the tables.
 std::uint64_t write_behind::size_of(const remote_write& write) noexcept {
   constexpr std::uint64_t tables = 256;
   return tables + write.key.bytes.size() + write.value.payload().size() +
@@ -66,7 +66,7 @@ std::optional<remote_write> write_behind::retry(number which) {
   const auto at = in_flight_.find(which);
   const auto& failed = at->second;
   const auto newest = newest_.find(failed.write.key);
-  // No newest: a later one was acknowledged meanwhile, or dropped.
+  // Without a newest write, a later one was acknowledged or dropped meanwhile.
   const bool is_last_word =
       !is_of_entry(failed.write) || (newest != newest_.end() && newest->second == which);
   if (failed.tries >= limits_.tries || !is_last_word) return take(in_flight_, at);

@@ -1,6 +1,6 @@
-// What has still to be written to the remote tier: bounded in bytes and number, in the order in
-// which it came, the oldest dropped when there is no room. A write stays here until the server has
-// acknowledged it, so that one that a lost connection swallowed can be sent again.
+// The queue of writes to the remote tier: bounded in bytes and number, in order of arrival; it
+// drops the oldest when there is no room. A write stays queued until the server has acknowledged
+// it, so that a write lost with a connection can be sent again.
 //
 // Plain state of one owner; not for several threads.
 #pragma once
@@ -21,22 +21,22 @@ namespace hearth::storage {
 struct write_behind_limits {
   std::size_t entries = 4096;
   std::uint64_t bytes = std::uint64_t{64} << 20;
-  std::size_t in_flight = 32; ///< sent and not acknowledged
-  unsigned tries = 3;         ///< of one write
+  std::size_t in_flight = 32; ///< writes sent and not acknowledged
+  unsigned tries = 3;         ///< attempts for one write
 };
 
 /// One write: of an entry, or the end of a lease.
 struct remote_write {
   enum class kind : std::uint8_t {
-    insert,  ///< unless there is an entry
-    put,     ///< also over an entry
-    erase,   ///< of an entry
-    release, ///< of a lease, when it is still that of `token`
+    insert,  ///< stores unless there is an entry
+    put,     ///< stores, and replaces an entry
+    erase,   ///< removes an entry
+    release, ///< ends a lease, when `token` still holds it
   };
   kind what = kind::insert;
   cache_key key;
-  artifact value;    ///< of insert and put
-  std::string token; ///< of release
+  artifact value;    ///< for insert and put
+  std::string token; ///< for release
 };
 
 class write_behind {
@@ -46,22 +46,22 @@ public:
   explicit write_behind(const write_behind_limits& limits)
       : limits_(limits) {}
 
-  /// Adds a write. What had to go to make room, oldest first; ends of leases stay. A write that
-  /// alone is above the bound comes back itself.
+  /// Adds a write. Returns the writes dropped to make room, oldest first; never drops ends of
+  /// leases. Returns `write` itself when it alone is above the bound.
   std::vector<remote_write> push(remote_write write);
 
-  /// The next write that may be sent now; it counts as in flight until `finish` or `retry`. Null:
-  /// nothing waits, or enough is in flight. Valid until it ends.
+  /// The next write to send; it counts as in flight until `finish` or `retry`, and the pointer is
+  /// valid until then. Null: no write waits, or enough are in flight.
   const remote_write* send_next(number& which);
-  /// One that is in flight.
+  /// A write that is in flight.
   const remote_write& sent(number which) const { return in_flight_.at(which).write; }
-  /// The write is over: it was acknowledged, or is given up.
+  /// Removes a write that was acknowledged, or that the caller gives up.
   remote_write finish(number which);
-  /// The write failed: it goes back to its place. It comes back when it is given up: it was tried
-  /// often enough, or a later one of its key makes it pointless.
+  /// The write failed: puts it back into its place in the queue. Returns it instead when it is
+  /// given up: it has no attempts left, or a later write of its key replaces it.
   std::optional<remote_write> retry(number which);
 
-  /// The newest write of this key's entry, or null: what the remote tier is going to hold.
+  /// The newest write of this key's entry, which the remote tier will hold; or null.
   const remote_write* newest_of(const cache_key& key) const;
 
   bool empty() const noexcept { return waiting_.empty() && in_flight_.empty(); }
@@ -81,7 +81,7 @@ private:
   write_behind_limits limits_;
   std::map<number, queued> waiting_;
   std::map<number, queued> in_flight_;
-  std::unordered_map<cache_key, number, cache_key_hash> newest_; // of entries alone
+  std::unordered_map<cache_key, number, cache_key_hash> newest_; // writes of entries only
   number last_ = 0;
   std::uint64_t bytes_ = 0;
 };

@@ -3,7 +3,7 @@
 namespace hearth::storage {
 namespace {
 
-// What servers before Redis 6 say to HELLO, and what those say that have no RESP3.
+// The errors with which servers before Redis 6, or without RESP3, answer HELLO.
 bool is_older(const resp_value& error) {
   return error.text.starts_with("ERR unknown command") || error.text.starts_with("NOPROTO");
 }
@@ -33,8 +33,8 @@ std::vector<std::string> resp_handshake::command() const {
   return {};
 }
 
-// HELLO logs in and names by itself: its next is the database. The older way has a command for
-// each.
+// HELLO also logs in and sets the client's name, so the database comes next. The older handshake
+// has a command for each.
 resp_handshake::step resp_handshake::after(step at) const {
   if (at == step::auth && !login_.client_name.empty()) return step::name;
   return at != step::select && login_.database != 0 ? step::select : step::done;

@@ -1,6 +1,6 @@
-// How a connection to a server of the Redis protocol begins: RESP3 with HELLO, or RESP2 with AUTH
-// when the server is older; then the database. Says what to send next and takes what is replied;
-// knows no socket. Owned by one thread. No text that it gives out has the password in it.
+// The handshake of a connection to a server of the Redis protocol: RESP3 with HELLO, or RESP2 with
+// AUTH when the server is older; then the database. It returns the next command and takes the
+// reply; it has no socket. Owned by one thread. No text that it returns contains the password.
 #pragma once
 
 #include "storage/resp/resp_value.hpp"
@@ -11,7 +11,7 @@
 
 namespace hearth::storage {
 
-/// Who we are to the server.
+/// The client's login and name.
 struct resp_login {
   std::string user; ///< empty: the server's default user
   std::string password;
@@ -23,13 +23,13 @@ class resp_handshake {
 public:
   explicit resp_handshake(resp_login login);
 
-  /// What to send, now or after the last reply was taken. Empty: we are in.
+  /// The next command to send. Empty: the handshake is complete.
   std::vector<std::string> command() const;
 
   enum class outcome : std::uint8_t {
     go_on,   ///< send the next command, if there is one
-    refused, ///< the server said an error: `problem` is its text
-    garbage, ///< a reply that cannot be one to what was sent
+    refused, ///< the server replied an error: `problem` is its text
+    garbage, ///< the reply does not fit the command
   };
   /// Takes the reply to `command()`.
   outcome take(const resp_value& reply);

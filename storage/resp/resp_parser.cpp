@@ -8,17 +8,17 @@
 namespace hearth::storage {
 namespace {
 
-// What of a bulk string is received through the buffer, and what is taken from the allocator before
-// any of it has arrived.
+// From how many missing bytes on a bulk string is received directly, not through the buffer; and
+// how many bytes and items to allocate before any of them has arrived.
 constexpr std::uint64_t direct_from_bytes = 4u << 10;
 constexpr std::uint64_t eager_bytes = 4u << 20;
 constexpr std::uint64_t eager_items = 64;
-// So many values like the last are received at once, when that takes no more than so many times
-// what is usual.
+// Receives this many values of the last one's size at once, within this many times the usual buffer
+// size.
 constexpr std::uint64_t received_values = 4;
 constexpr std::uint64_t max_buffers = 4;
 
-// Whether a value may begin with it.
+// Whether a value may begin with this character.
 bool is_mark(char c) {
   return std::string_view("+-:$*_,#!=(%~>|").find(c) != std::string_view::npos;
 }
@@ -51,7 +51,8 @@ std::span<char> resp_parser::room() {
     scanned_ -= begin_;
     begin_ = 0;
   }
-  // What is left is less than a line, if `next` wanted more; else all that there is may be used.
+  // When `next` needs more bytes, the rest in the buffer is less than a line; otherwise the whole
+  // buffer may be used.
   return {buffer_.data() + end_, (end_ < receives_ ? receives_ : buffer_.size()) - end_};
 }
 
@@ -92,7 +93,7 @@ resp_parser::outcome resp_parser::next(resp_value& out) {
 }
 
 bool resp_parser::find_line(std::string_view& line) {
-  // At once, and not when some day a line ends.
+  // Refuses a wrong first character at once, instead of waiting for the end of the line.
   if (from_ == resp_side::server && end_ > begin_ && !is_mark(buffer_[begin_]))
     return refuse("a line that is no RESP");
   const auto* from = buffer_.data() + scanned_;
@@ -129,7 +130,7 @@ bool resp_parser::take_request_line(std::string_view line, resp_value& out) {
   if (line.starts_with('*')) {
     const auto count = parse_integer(line.substr(1));
     if (!count) return refuse("a count that is no number");
-    if (*count <= 0) return false; // what Redis passes over, too
+    if (*count <= 0) return false; // Redis ignores these, too
     return start_aggregate(resp_value::kind::array, line.substr(1), out);
   }
   auto words = split_words(line);
@@ -194,7 +195,7 @@ void resp_parser::grow_bulk() {
 
 bool resp_parser::read_bulk() {
   const auto count = std::min<std::uint64_t>(end_ - begin_, bulk_bytes_ - bulk_received_);
-  // What was grown for direct reception is overwritten; anything else is appended, so that no byte
+  // Overwrites the room that was made for direct reception, and appends the rest, so that no byte
   // is written twice.
   const auto* const from = buffer_.data() + begin_;
   const auto room = std::min<std::uint64_t>(count, bulk_.text.size() - bulk_received_);
@@ -248,7 +249,7 @@ void resp_parser::open_aggregate(resp_value::kind kind, std::uint64_t items, boo
   items_seen_ += items;
 }
 
-// Puts a value into what it is part of, and that into its own, as far as they are complete.
+// Adds a value to the aggregate that contains it, and each completed aggregate to its parent.
 bool resp_parser::complete(resp_value value, resp_value& out) {
   while (!open_.empty()) {
     auto& top = open_.back();

@@ -14,21 +14,21 @@ struct resp_value {
     text,       ///< `+`
     error,      ///< `-` and `!`: "ERR unknown command"
     integer,    ///< `:`
-    bytes,      ///< `$` and `=` (whose three letters and colon are left out)
+    bytes,      ///< `$` and `=` (without its three letters and colon)
     real,       ///< `,`
     boolean,    ///< `#`, in `integer`
     big_number, ///< `(`, its digits in `text`
     array,      ///< `*`
     map,        ///< `%`: keys and values in turn
     set,        ///< `~`
-    push,       ///< `>`: not the reply to any command
+    push,       ///< `>`: not a reply to a command
   };
 
   kind type = kind::null;
-  std::string text; ///< of text, error, bytes and big_number
+  std::string text; ///< for text, error, bytes and big_number
   std::int64_t integer = 0;
   double real = 0;
-  std::vector<resp_value> items; ///< of array, map, set and push
+  std::vector<resp_value> items; ///< for array, map, set and push
 
   bool is_null() const noexcept { return type == kind::null; }
   bool is_error() const noexcept { return type == kind::error; }

@@ -58,7 +58,7 @@ char escaped(char c) {
   }
 }
 
-// Takes `\xHH` or `\n` and the like from the front, of which the backslash is gone.
+// Takes an escape such as `xHH` or `n`, whose backslash is consumed already, from the front.
 char take_escape(std::string_view& text) {
   if (text.size() >= 3 && text[0] == 'x')
     if (const auto byte = hex_byte(text[1], text[2])) {
@@ -70,7 +70,7 @@ char take_escape(std::string_view& text) {
   return c;
 }
 
-// Takes up to the closing `quote`, which must be there and end the word.
+// Takes the text up to the closing `quote`, which must exist and end the word.
 bool take_quoted(std::string_view& text, char quote, std::string& word) {
   while (!text.empty()) {
     const char c = text.front();

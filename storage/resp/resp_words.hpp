@@ -1,4 +1,4 @@
-// The small parts of RESP: numbers, lines that are a value, and requests as people type them. Pure
+// The small parts of RESP: numbers, values of one line, and requests as people type them. Pure
 // functions, any thread.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace hearth::storage {
 
-/// A decimal number of 64 bits, with a sign or not; nothing beside it.
+/// Parses a decimal number of 64 bits, with or without a sign and no other characters.
 std::optional<std::int64_t> parse_integer(std::string_view digits);
 
-/// The value that is one line: `+`, `-`, `:`, `_`, `,`, `#` or `(` and what it says.
+/// Parses a value of one line: `+`, `-`, `:`, `_`, `,`, `#` or `(` and its text.
 std::optional<resp_value> parse_scalar(std::string_view line);
 
 /// The words of a request in one line (`SET "a key" 1`), quoted as redis-cli reads them: "..." with

@@ -8,12 +8,12 @@ namespace hearth::storage {
 namespace {
 
 constexpr std::string_view line_end = "\r\n";
-// Mark, number and line end.
+// The bytes of a mark, a number and a line end.
 constexpr std::size_t max_header_bytes = 24;
 
 char* put(char* at, std::string_view text) { return std::copy(text.begin(), text.end(), at); }
 
-// `*3\r\n` or `$5\r\n`.
+// Writes `*3\r\n` or `$5\r\n`.
 char* put_header(char* at, char mark, std::size_t number) {
   *at++ = mark;
   return put(std::to_chars(at, at + max_header_bytes, number).ptr, line_end);
@@ -78,7 +78,7 @@ void resp_writer::add_large(std::vector<std::string> arguments) {
   }
 }
 
-// One that has room for so many bytes more, or a new one.
+// The last piece when it has room for `bytes` more, or a new piece.
 std::string& resp_writer::open_piece(std::size_t bytes) {
   if (!open_ || pieces_.back().size() + bytes > piece_bytes) {
     pieces_.emplace_back();
@@ -99,7 +99,7 @@ void resp_writer::append_own(std::string text) {
   open_ = false;
 }
 
-// The room of the first piece, which is never an argument by itself, serves what comes next.
+// Keeps the memory of the first piece, which is never an argument by itself, for the next commands.
 void resp_writer::clear() {
   if (bytes_ == 0) return;
   pieces_.resize(1);

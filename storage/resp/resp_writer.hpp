@@ -1,5 +1,5 @@
-// Writes RESP: commands as bytes to send. Large arguments are not copied: they are moved in, and
-// handed out as pieces of their own, to be gathered by one write. Owned by one thread.
+// Writes RESP: commands as bytes to send. It moves large arguments instead of copying them, and
+// returns them as pieces of their own, for one gathering write. Owned by one thread.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@ void append_command(std::string& out, std::span<const std::string> arguments);
 /// Commands that wait to be sent, in order.
 class resp_writer {
 public:
-  /// Arguments from this size on are pieces of their own, bytes.
+  /// Arguments of at least this many bytes are pieces of their own.
   static constexpr std::size_t own_piece_bytes = 8u << 10;
 
   void add(std::vector<std::string> arguments);
 
   bool is_empty() const noexcept { return bytes_ == 0; }
-  /// Bytes of all pieces.
+  /// Total bytes of all pieces.
   std::size_t size() const noexcept { return bytes_; }
-  /// All of it, in order; valid until something is added or it is cleared.
+  /// All pieces, in order; valid until the next append or clear.
   std::vector<std::string_view> pieces() const {
     if (is_empty()) return {};
     return {pieces_.begin(), pieces_.end()};

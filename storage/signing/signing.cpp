@@ -86,7 +86,7 @@ std::string sign_digest(const digest& of, const signing_key& key) {
   const auto* made = HMAC(EVP_sha256(), key.secret.data(), static_cast<int>(key.secret.size()),
                           reinterpret_cast<const unsigned char*>(signed_bytes.data()),
                           signed_bytes.size(), mac.data(), &size);
-  if (!made) std::abort(); // only when memory or the library itself is broken
+  if (!made) std::abort(); // only when memory is exhausted or the library is broken
   return {reinterpret_cast<const char*>(mac.data()), size};
 }
 

@@ -11,7 +11,7 @@ const unsigned char* octets(std::string_view text) {
 }
 unsigned char* octets(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
 
-// OpenSSL counts in int: so many bytes, and their characters, at a time.
+// OpenSSL counts in int: this many bytes, and their characters, are converted at a time.
 constexpr std::size_t base64_chunk_bytes = 3u << 20;
 constexpr std::size_t base64_chunk_characters = base64_chunk_bytes / 3 * 4;
 
@@ -21,7 +21,7 @@ std::string encode_base64(std::string_view bytes) {
   std::string text, part;
   for (; !bytes.empty(); bytes.remove_prefix(std::min(base64_chunk_bytes, bytes.size()))) {
     const auto chunk = bytes.substr(0, base64_chunk_bytes);
-    part.resize((chunk.size() + 2) / 3 * 4 + 1); // with the end that OpenSSL writes
+    part.resize((chunk.size() + 2) / 3 * 4 + 1); // with the terminating zero that OpenSSL writes
     const int size = EVP_EncodeBlock(octets(part), octets(chunk), static_cast<int>(chunk.size()));
     text.append(part, 0, static_cast<std::size_t>(size));
   }
@@ -42,7 +42,7 @@ expected<std::string> decode_base64(std::string_view text) {
   }
   const auto padding = text.size() - (text.find_last_not_of('=') + 1);
   bytes.resize(bytes.size() - std::min(padding, bytes.size()));
-  // OpenSSL takes blanks and stray bits as well.
+  // OpenSSL also accepts blanks and stray bits, so compare the canonical form.
   if (padding <= 2 && encode_base64(bytes) == text) return bytes;
   return fail(errc::malformed, "base64 with a wrong character, or bits left over at its end");
 }

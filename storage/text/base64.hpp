@@ -11,8 +11,8 @@ namespace hearth::storage {
 
 std::string encode_base64(std::string_view bytes);
 
-/// Errors: `malformed` for a character that is none of the 64, missing or misplaced padding, bits
-/// left over that are not zero.
+/// Errors: `malformed` for a character outside the 64, missing or misplaced padding, and non-zero
+/// bits left over.
 expected<std::string> decode_base64(std::string_view text);
 
 } // namespace hearth::storage

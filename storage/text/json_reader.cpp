@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// Receives the parser's events and builds the value of them, on a stack of open containers.
+// Receives the parser's events and builds the value from them, on a stack of open containers.
 class strict_builder : public json::json_sax_t {
 public:
   explicit strict_builder(std::string_view text)
@@ -81,7 +81,7 @@ private:
   }
 
   std::string_view text_;
-  std::vector<std::pair<json, std::string>> open_; // with the name of the member that comes next
+  std::vector<std::pair<json, std::string>> open_; // each with the name of its next member
 };
 
 } // namespace

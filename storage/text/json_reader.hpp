@@ -1,5 +1,5 @@
-// Reads JSON more strictly than the library by itself: a name that comes twice in an object, and
-// an integer that does not fit into 64 bits, are errors. Any thread.
+// Reads JSON more strictly than the library does: a duplicate name in an object, and an integer
+// that does not fit into 64 bits, are errors. Any thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -10,10 +10,11 @@
 
 namespace hearth {
 
-/// Deepest nesting that is read.
+/// Maximum nesting.
 inline constexpr int max_json_depth = 200;
 
-/// Errors: `malformed`, with line and column where it is no JSON; `too_large`, nested too deep.
+/// Errors: `malformed`, with line and column, for text that is not JSON; `too_large` when nested
+/// too deep.
 expected<nlohmann::json> read_json(std::string_view text);
 
 } // namespace hearth

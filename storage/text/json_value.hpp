@@ -1,4 +1,5 @@
-// Values as JSON and back, without loss: what JSON cannot say is an error. Pure functions.
+// Converts values to JSON and back, without loss: a value that JSON cannot represent is an error.
+// Pure functions.
 #pragma once
 
 #include "messages/value.hpp"
@@ -7,10 +8,11 @@
 
 namespace hearth {
 
-/// Errors: `unsupported` for raw bytes, text that is no UTF-8, and numbers that are not finite.
+/// Errors: `unsupported` for raw bytes, text that is not UTF-8, and numbers that are not finite.
 expected<nlohmann::json> json_of(const value& v);
 
-/// Errors: `overflow` for an integer outside signed 64 bits; `too_large` nested deeper than 64.
+/// Errors: `overflow` for an integer outside signed 64 bits; `too_large` when nested deeper than
+/// 64.
 expected<value> value_of(const nlohmann::json& json);
 
 } // namespace hearth

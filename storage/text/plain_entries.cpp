@@ -49,7 +49,7 @@ error in_pair(std::size_t number, const error& why) {
   return why.within("pair " + std::to_string(number));
 }
 
-// Where one msgpack object that starts at `offset` ends.
+// The end of the msgpack object that starts at `offset`.
 expected<std::size_t> end_of_object(std::string_view bytes, std::size_t offset) {
   msgpack::null_visitor nothing;
   if (msgpack::parse(bytes.data(), bytes.size(), offset, nothing)) return offset;

@@ -1,8 +1,8 @@
-// Entries as plain text and plain msgpack: how a cache in memory is handed over in an environment
-// variable or a file. Pure functions, any thread.
+// Entries as plain text and plain msgpack: the form in which an environment variable or a file
+// holds a cache in memory. Pure functions, any thread.
 //
 // Text:  KEY,VALUE;KEY,VALUE  each the padded base64 of msgpack; white space around keys, values
-//        and pairs, empty pairs and identical repeats mean nothing.
+//        and pairs, empty pairs and identical repeats are ignored.
 // Bytes: one msgpack map of keys to values.
 #pragma once
 
@@ -29,9 +29,9 @@ using plain_entries = std::vector<plain_entry>;
 expected<plain_entries> parse_pairs(std::string_view text);
 std::string print_pairs(const plain_entries& entries);
 
-/// The same for a map; a key that comes twice is `malformed` there whatever its values.
+/// The same for a map; a duplicate key is `malformed` there, even with equal values.
 expected<plain_entries> decode_map(std::string_view bytes);
-/// Entries in the order of their keys' bytes: equal entries have equal bytes.
+/// Encodes entries in the order of their keys' bytes: equal entries have equal bytes.
 std::string encode_map(plain_entries entries);
 
 } // namespace hearth::storage

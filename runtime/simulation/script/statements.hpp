@@ -23,7 +23,7 @@ using simulation::actor_kind;
 using simulation::parameter;
 
 /// How long `settle` lasts unless it says otherwise.
-constexpr std::chrono::seconds longest_settling{60};
+constexpr std::chrono::seconds max_idle_wait{60};
 
 /// A duration, or a range of which the seed chooses one.
 struct time_range {
@@ -111,7 +111,7 @@ struct run_until_idle {
   std::chrono::nanoseconds within;
 };
 /// Whether a message that is sent is followed by `run_until_idle` of itself.
-struct set_settling {
+struct set_auto_run {
   bool always;
 };
 struct pass_time {
@@ -216,7 +216,7 @@ struct statement {
   int line = 0;
   std::string source; ///< for messages
   std::variant<add_host, add_remote, add_process, add_client, use_cache, send_message, deliver,
-               run_until_idle, set_settling, pass_time, stall, set_order, set_limit, forget_trace,
+               run_until_idle, set_auto_run, pass_time, stall, set_order, set_limit, forget_trace,
                process_fault, trouble_disk, file_fault, behave_remote, change_remote,
                instruct_compiler, expect_answer, expect_figure, expect_trace, expect_log,
                expect_all_answered, expect_intact, maybe>

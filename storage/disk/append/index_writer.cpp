@@ -37,9 +37,9 @@ slot* index_writer::claim(const word_set& taken, std::uint64_t hash) noexcept {
   });
 }
 
-// This process knows what it writes, so its own memory stays. It may still hold other dropped
-// entries; the next process that writes moves the epoch again. A process that writes alone pays
-// nothing, others pay once or twice after an eviction.
+// This process knows its own writes, so its own memory stays valid. It may still hold other dropped
+// entries; the next process that writes moves the epoch again. This costs a process that writes
+// alone nothing, others one or two moves after an eviction.
 void index_writer::outdate_dropped_elsewhere() noexcept {
   for (auto holder = head_.get(head_word::dropped);
        holder != nobody_holds_dropped && holder != files_.opening_id;

@@ -52,7 +52,7 @@ private:
   void outdate_dropped_elsewhere() noexcept;
 
   shard_files& files_;
-  head_page head_; // of files_, as is generations_
+  head_page head_; // the head of files_
   index_generations& generations_;
   entry_reader& entries_;
   std::uint64_t epoch_moves_ = 0;

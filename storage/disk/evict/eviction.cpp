@@ -13,8 +13,8 @@ expected<void> eviction::make_room(room_request wanted) {
     return right.take() || space_.has_room(space_.measure(), wanted.needed);
   });
   if (in_time && !right.is_taken()) return {};
-  // A holder of the right that takes that long may have been stopped. Two that evict at once do
-  // work twice, and nothing worse.
+  // A holder of the right that takes that long may be a stopped process. Two threads that evict at
+  // once do the same work twice, which is harmless.
   keep_rule rule;
   rule.keep_below = files_.head.get(head_word::next_segment);
   rule.keep_unhit_max_live_bytes = files_.config.budget_bytes / 2;
@@ -50,7 +50,7 @@ expected<void> eviction::evict_while(const use_test& is_too_much, keep_rule rule
 
 void eviction::catch_up() {
   if (!files_.is_writable() || !files_.eviction_due.exchange(false)) return;
-  // An error is not lost: the next writer that finds no room meets it again.
+  // An error is not lost: the next writer that finds no room gets it again.
   (void)make_room(space_.room_to_roll());
 }
 
@@ -75,8 +75,8 @@ expected<std::uint64_t> eviction::evict_to(std::uint64_t bytes, const step_callb
     if (left < last) step(std::exchange(last, left) - left);
     return left > bytes;
   };
-  // Once through what is there, keeping what was hit, and once more through what was kept. What
-  // others write meanwhile stays.
+  // The first pass goes through all segments and keeps entries that were hit; the second pass
+  // evicts those too. Segments that other threads begin meanwhile stay.
   for (const bool keeping : {true, false}) {
     keep_rule rule;
     rule.stop_at = files_.head.get(head_word::next_segment);
@@ -90,7 +90,7 @@ expected<std::uint64_t> eviction::evict_to(std::uint64_t bytes, const step_callb
   return before > after ? before - after : 0;
 }
 
-// With the lock held.
+// The caller holds the lock.
 void eviction::forget_below(std::uint64_t segment) {
   files_.head.set(head_word::oldest, segment);
   files_.head.set(head_word::live_bytes, 0);
@@ -104,12 +104,12 @@ expected<void> eviction::clear() {
     const auto held = access_.lock();
     if (!held) return fail(held.error());
     if (auto cleared = files_.mark.remove_before_write(); !cleared) return cleared;
-    forget_below(files_.tail().segment); // gives a full disk the room for the next segment
+    forget_below(files_.tail().segment); // on a full disk, makes room for the next segment
     if (auto begun = active_.begin_next(); !begun) return begun;
     forget_below(files_.tail().segment);
     growth_.shrink();
   }
-  // Durably: a rebuild would bring back what it finds.
+  // Syncs the removals: a rebuild would bring back the records of any segment that it finds.
   if (const int synced = files_.system.sync(files_.directory.get()); synced < 0)
     return fail(system_error(-synced, "sync", files_.config.path));
   return {};

@@ -1,8 +1,8 @@
 // Keeps a shard within its budget: decides when to evict, and how much.
 //
-// A writer that begins a segment sees to it that the next one fits too, before that is needed:
-// outside the lock, on the store's background thread if there is one. A writer that finds no room
-// all the same makes room itself, and the others wait for it.
+// A writer that begins a segment requests room for the next one in advance; the store's background
+// thread, if there is one, makes it outside the lock. A writer that finds no room all the same
+// makes room itself, and the others wait for it.
 //
 // Owner: a shard. Any thread, without the lock.
 #pragma once
@@ -32,11 +32,11 @@ public:
       , removal_(removal)
       , segments_(segments) {}
 
-  /// Evicts until what is asked for fits into the budget, or waits until another thread has.
+  /// Evicts until the requested room is in the budget, or waits until another thread has made it.
   expected<void> make_room(room_request wanted);
-  /// Evicts what is over the budget, if a writer said so.
+  /// Evicts down to the budget, if a writer requested it.
   void catch_up();
-  /// The same by the background thread, if there is one.
+  /// Has the background thread call `catch_up`, if there is one; else calls it.
   void catch_up_soon();
   /// Evicts until at most `bytes` of disk are taken. Returns the bytes freed.
   expected<std::uint64_t> evict_to(std::uint64_t bytes, const step_callback& step);
@@ -55,7 +55,7 @@ private:
   write_access& access_;
   segment_removal& removal_;
   segment_eviction& segments_;
-  std::mutex right_mutex_; // see eviction_right
+  std::mutex right_mutex_; // used by eviction_right
 };
 
 } // namespace hearth::storage::disk

@@ -1,7 +1,7 @@
 // The right to evict from a shard. One thread of all processes has it at a time; a thread that does
 // not get it need not evict, since another one does.
 //
-// On the stack of a thread that evicts; given back when it goes out of scope.
+// Owner: the stack of a thread that evicts; released when it goes out of scope.
 #pragma once
 
 #include "storage/disk/files/shard_files.hpp"
@@ -12,7 +12,7 @@ namespace hearth::storage::disk {
 
 class eviction_right {
 public:
-  /// `mutex`: of this process, one a shard.
+  /// `mutex`: one a shard, for the threads of this process.
   eviction_right(shard_files& files, std::mutex& mutex) noexcept
       : files_(files)
       , mutex_(mutex) {}
@@ -20,7 +20,7 @@ public:
   eviction_right& operator=(const eviction_right&) = delete;
   ~eviction_right();
 
-  /// Takes it, without waiting. False: another thread has it.
+  /// Takes the right, without waiting. False: another thread has it.
   bool take() noexcept;
   bool is_taken() const noexcept { return taken_; }
 

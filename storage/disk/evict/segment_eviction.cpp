@@ -12,7 +12,7 @@
 namespace hearth::storage::disk {
 namespace {
 
-// At most so much is appended under one lock.
+// The most that is appended under one hold of the lock.
 constexpr std::size_t max_copied_records = 128;
 constexpr std::uint64_t max_copied_bytes = std::uint64_t{512} << 10;
 
@@ -26,15 +26,15 @@ struct segment_eviction::evicted_segment {
   std::uint64_t segment = 0;
   bool is_large = false;
   std::vector<live_entry> live;
-  std::vector<std::uint64_t> hashes; // of all values, live or not
+  std::vector<std::uint64_t> hashes; // hashes of all values, live or not
   std::vector<entry_place> to_keep;
-  std::uint64_t bytes = 0; // of what is live
+  std::uint64_t bytes = 0; // size of the live entries
   std::size_t kept = 0;
   std::uint64_t kept_bytes = 0;
-  location kept_until{}; // what has to be synced before the segment may go
+  location kept_until{}; // must be synced before the segment is removed
 };
 
-/// A record read from the segment that goes.
+/// A record read from the evicted segment.
 struct segment_eviction::copied_record {
   entry_place from;
   std::string bytes;
@@ -48,7 +48,7 @@ expected<void> segment_eviction::evict_oldest(const keep_rule& rule) {
   if (!one) return fail(one.error());
   if (auto kept = one->is_large ? keep_large(*one) : keep(*one); !kept)
     if (!rule.drop_when_full || kept.error().code() != errc::no_space) return kept;
-  // If a record was flushed and then replaced, either it or its replacement has to survive a power
+  // If a record was flushed and then replaced, the record or its replacement must survive a power
   // loss.
   auto seen = files_.epoch();
   for (unsigned attempt = 0; attempt < 3; ++attempt) {
@@ -73,10 +73,10 @@ bool segment_eviction::is_replaced_unsynced(std::uint64_t hash) noexcept {
   return false;
 }
 
-// Syncs if the newer record of an entry is not synced. An error of the disk stops no eviction: see
+// Syncs if the newer record of an entry is not synced. A disk error does not stop the eviction: see
 // segment_removal::may_remove.
 void segment_eviction::sync_what_replaced(const evicted_segment& one) {
-  std::vector<std::uint64_t> kept; // their copies are waited for in any case
+  std::vector<std::uint64_t> kept; // their copies are synced before the removal in any case
   for (const auto& entry : one.to_keep)
     kept.push_back(entry.hash);
   std::sort(kept.begin(), kept.end());
@@ -86,7 +86,7 @@ void segment_eviction::sync_what_replaced(const evicted_segment& one) {
   if (std::any_of(one.hashes.begin(), one.hashes.end(), is_at_risk)) (void)syncer_.sync_all();
 }
 
-// The oldest segment; it is not appended to any more. 0: there is none.
+// Returns the oldest segment, to which no process appends any more. 0: the shard has no segment.
 expected<std::uint64_t> segment_eviction::choose() {
   const auto held = access_.lock();
   if (!held) return fail(held.error());
@@ -122,9 +122,9 @@ expected<segment_eviction::evicted_segment> segment_eviction::look_at(std::uint6
   return one;
 }
 
-// Keeps what was hit, and then what was not, if the rule says so: when most of the budget is taken
-// by records that were replaced or erased, there is room for it. At most half a segment is kept, so
-// that something is freed; a large value costs nothing to keep.
+// Keeps the entries that were hit, and then the others if the rule allows it: when records that
+// were replaced or erased take most of the budget, there is room for them. Keeps at most half a
+// segment, so that the eviction frees some space; a large value costs nothing to keep.
 void segment_eviction::choose_kept(evicted_segment& one, bool keeps_unhit) const {
   auto left = one.is_large ? ~std::uint64_t{0} : space_.copy_bytes();
   for (const bool hit : {true, false}) {
@@ -155,7 +155,7 @@ expected<void> segment_eviction::keep(evicted_segment& one) {
   };
   for (const auto& entry : one.to_keep) {
     auto record = from.read_intact(entry.where);
-    if (record.empty()) continue; // damaged: it goes with the segment
+    if (record.empty()) continue; // damaged: it is evicted with the segment
     bytes += record.size();
     batch.push_back({entry, std::move(record)});
     if (batch.size() < max_copied_records && bytes < batch_bytes) continue;
@@ -164,7 +164,7 @@ expected<void> segment_eviction::keep(evicted_segment& one) {
   return append();
 }
 
-// With the lock held.
+// The caller holds the lock.
 expected<void> segment_eviction::append_copies(evicted_segment& one,
                                                const std::vector<copied_record>& batch) {
   std::size_t next = 0;
@@ -192,8 +192,8 @@ expected<void> segment_eviction::append_copies(evicted_segment& one,
   return {};
 }
 
-// Adds a copy, unless the entry was replaced, erased or evicted since it was looked at, or has
-// expired.
+// Adds a copy, unless the entry has expired, or was replaced, erased or evicted since it was
+// chosen.
 void segment_eviction::plan_copy(append_batch& work, const copied_record& record) {
   const auto& from = record.from;
   auto* index = files_.index.current();
@@ -211,8 +211,8 @@ void segment_eviction::plan_copy(append_batch& work, const copied_record& record
                         from.hash, header.sequence});
 }
 
-// A large value's segment goes on, as it is, under a number above all others: its file gets a
-// second name, which the slot points at. The first name goes with the segment.
+// Keeps a large value's segment unchanged under a number above all others: its file gets a second
+// name, which the slot points at. The eviction removes the first name.
 expected<void> segment_eviction::keep_large(evicted_segment& one) {
   if (one.to_keep.empty()) return {};
   const auto& entry = one.to_keep.front();
@@ -243,17 +243,17 @@ expected<void> segment_eviction::keep_large(evicted_segment& one) {
   return {};
 }
 
-// Moves `oldest` past the segment. `epoch`: of the time when the newer records of its entries were
-// last seen synced.
+// Moves `oldest` past the segment. `epoch`: the epoch at which the newer records of its entries
+// were last seen synced.
 expected<void> segment_eviction::retire(const evicted_segment& one, std::uint64_t epoch) {
   const auto held = access_.lock();
   if (!held) return fail(held.error());
-  if (files_.oldest() > one.segment) return {}; // another process did
+  if (files_.oldest() > one.segment) return {}; // another process evicted it
   files_.counts.add(counter::kept_by_hit, one.kept);
   files_.counts.add(counter::evicted, one.live.size() - std::min(one.live.size(), one.kept));
   const auto live = files_.head.get(head_word::live_bytes);
   files_.head.set(head_word::live_bytes, live - std::min(live, one.bytes - one.kept_bytes));
-  files_.note_dropped(); // what of it could not be read is not in `live`
+  files_.note_dropped(); // `live` lacks the entries that could not be read
   if (one.kept > 0) files_.head.set(head_word::retired_after, one.kept_until);
   if (epoch != files_.epoch()) files_.head.set(head_word::retired_after, files_.tail());
   const auto segments = space_.measure().segments;

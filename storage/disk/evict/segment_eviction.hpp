@@ -1,11 +1,11 @@
-// Evicts the oldest segment: what of it was hit is appended again first.
+// Evicts the oldest segment; first appends its entries that were hit again.
 //
-// The lock is held for steps of bounded length only. The segment is looked through and its records
-// are read without it, and appended a batch at a time; an entry that another writer replaced or
-// erased meanwhile is told by its slot, which does not point at the old place any more.
+// The lock is held for steps of bounded length only. The segment is scanned and its records are
+// read without it, and appended a batch at a time; the slot of an entry that another writer
+// replaced or erased meanwhile does not point at the old place any more.
 //
-// Owner: a shard. One thread of all processes evicts at a time (see eviction_right); two do the
-// same work twice.
+// Owner: a shard. One thread of all processes evicts at a time (see eviction_right); two at once
+// would do the same work twice.
 #pragma once
 
 #include "messages/error.hpp"
@@ -16,12 +16,12 @@
 
 namespace hearth::storage::disk {
 
-/// What of an evicted segment is appended again, and where eviction ends.
+/// Which entries of an evicted segment are appended again, and where eviction ends.
 struct keep_rule {
-  std::uint64_t keep_below = 0; ///< of segments below this number entries are kept; 0: of none
-  /// Entries that were not hit are kept too while at most so many bytes of the shard are live.
+  std::uint64_t keep_below = 0; ///< entries of segments below this number are kept; 0: none are
+  /// Entries that were not hit are kept too while at most this many bytes of the shard are live.
   std::uint64_t keep_unhit_max_live_bytes = 0;
-  /// On a full disk entries that find no room are dropped; else eviction is given up.
+  /// On a full disk: true drops the entries that find no room, false gives the eviction up.
   bool drop_when_full = false;
   std::uint64_t stop_at = ~std::uint64_t{0}; ///< segments from this number on stay
 };
@@ -37,8 +37,8 @@ public:
       , access_(access)
       , syncer_(syncs) {}
 
-  /// Evicts the lowest segment, if there is one: it is below `oldest` afterwards. Its file is
-  /// removed by segment_removal.
+  /// Evicts the lowest segment, if there is one: it is below `oldest` afterwards. segment_removal
+  /// removes its file.
   expected<void> evict_oldest(const keep_rule& rule);
 
 private:

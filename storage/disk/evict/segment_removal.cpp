@@ -6,22 +6,22 @@
 
 namespace hearth::storage::disk {
 
-// With the lock held. After a sync that failed no promise is broken by going on: `flush` is an
-// error until the segment that could not be synced is evicted as well.
+// The caller holds the lock. After a failed sync, going on breaks no promise: `flush` is an error
+// until the segment that could not be synced is evicted as well.
 bool segment_removal::may_remove() noexcept {
   return files_.head.verify() && (syncer_.is_synced(files_.head.place(head_word::retired_after)) ||
                                   syncer_.failed_segment() != 0);
 }
 
-// With the lock held. Returns 0 or minus an errno.
+// The caller holds the lock. Returns 0 or minus an errno.
 int segment_removal::remove(std::uint64_t segment) {
   const file one = open_segment_to_change(files_.place(), segment);
   struct stat about {};
   const bool known = one && files_.system.status(one.get(), about) == 0;
   unfinished_.forget(segment);
   const int removed = files_.remove(segment_name(segment));
-  // A file that some process maps keeps its blocks. They are given back after the name is gone, not
-  // before: a power loss that brings the name back is to find the file whole.
+  // A file that some process maps keeps its blocks. They are freed after the name is removed, not
+  // before: if a power loss brings the name back, the file must be whole.
   if (known && removed == 0 && about.st_size > 0 && about.st_nlink == 1)
     files_.system.punch(one.get(), 0, static_cast<std::uint64_t>(about.st_size));
   return removed == -ENOENT ? 0 : removed;
@@ -43,7 +43,7 @@ expected<void> segment_removal::remove_retired() {
   for (const auto segment : segments) {
     const auto held = access_.lock();
     if (!held) return fail(held.error());
-    if (!may_remove()) return {}; // more was kept meanwhile
+    if (!may_remove()) return {}; // an eviction kept more entries meanwhile
     if (const int removed = segment < files_.oldest() ? remove(segment) : 0; removed < 0)
       return fail(system_error(-removed, "remove", files_.path_of_segment(segment)));
   }

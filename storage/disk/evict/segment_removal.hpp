@@ -1,7 +1,7 @@
 // Removes segments: those below the oldest, and those of large values that were replaced or erased.
-// What took the place of their entries has to survive a power loss first.
+// The replacements of their entries must survive a power loss first.
 //
-// Owner: a shard. Any thread; the lock is taken once a segment.
+// Owner: a shard. Any thread; it takes the lock once a segment.
 #pragma once
 
 #include "messages/error.hpp"
@@ -22,15 +22,16 @@ public:
       , access_(access)
       , syncer_(syncs) {}
 
-  /// Removes the segments below the oldest. Syncs first if it has to.
+  /// Removes the segments below the oldest. Syncs first if necessary.
   expected<void> remove_retired();
-  /// The same with the lock held, and without a sync: if one is needed, nothing is removed.
+  /// The same, called with the lock held, and without a sync: if a sync is needed, it removes
+  /// nothing.
   void remove_retired_now();
 
-  /// The segments of large values that no slot points at any more.
+  /// Returns the segments of large values that no slot points at any more.
   std::vector<std::uint64_t> find_dead_large();
-  /// Removes segments that `find_dead_large` found. Syncs first: else an older record of a key
-  /// could come back.
+  /// Removes the segments that `find_dead_large` returned. Syncs first: else an older record of a
+  /// key could come back.
   expected<void> remove_dead_large(const std::vector<std::uint64_t>& dead);
 
 private:

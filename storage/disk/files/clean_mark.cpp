@@ -22,7 +22,7 @@ expected<void> clean_mark::remove_before_write() {
   const int removed = files_.remove_at(directory_, mark_name);
   if (removed < 0 && removed != -ENOENT)
     return fail(system_error(-removed, "remove", path_ / mark_name));
-  // Another process may have removed it and not yet synced: so sync in any case.
+  // Syncs in any case: another process may have removed the mark without having synced yet.
   if (const int synced = files_.sync(directory_); synced < 0)
     return fail(system_error(-synced, "sync", path_));
   wrote_.store(true, std::memory_order_release);

@@ -1,8 +1,8 @@
-// The file `clean`: it says that all of a store is on disk and no process has written since,
-// so that the index can be trusted after a restart of the machine.
+// The file `clean`: it states that all of a store is on disk and no process has written since, so
+// that the index can be trusted after a restart of the machine.
 //
-// Owner: the store; shared by its shards. Any thread. It is removed, durably, before a session's
-// first write, and set by the last process to close the store.
+// Owner: the store; shared by its shards. Any thread. A session removes it, durably, before its
+// first write; the last process to close the store sets it.
 #pragma once
 
 #include "messages/error.hpp"
@@ -22,7 +22,7 @@ public:
       , path_(std::move(path)) {}
 
   bool exists() const noexcept;
-  /// To be called before each write. The first call removes the mark, later ones do nothing.
+  /// Called before each write. The first call removes the mark, later calls do nothing.
   expected<void> remove_before_write();
   bool wrote() const noexcept { return wrote_.load(std::memory_order_acquire); }
   /// Makes the mark. The caller has synced everything, and no other process has the store open.

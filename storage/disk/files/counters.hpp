@@ -1,5 +1,5 @@
-// Counters that threads move without disturbing each other: a few copies, each on cache lines of
-// its own, added up when a total is asked for.
+// Counters that threads increase without contention: a few copies, each on cache lines of its own,
+// added up when a total is read.
 //
 // Owner: a shard. Any thread.
 #pragma once

@@ -15,12 +15,12 @@ disk_use disk_budget::measure() const {
     struct stat about {};
     if (files_.system.status_at(files_.directory.get(), name.c_str(), about) < 0) continue;
     auto bytes = static_cast<std::uint64_t>(about.st_blocks) * 512;
-    // A value that is being written will take all of its size.
+    // A file that is being written will take its whole size.
     if (name.ends_with(temporary_suffix))
       bytes = std::max(bytes, static_cast<std::uint64_t>(about.st_size));
     const auto segment = segment_number(name);
     const bool retired = segment != 0 && segment < lowest;
-    if (retired && about.st_nlink > 1) bytes = 0; // the blocks are those of its other name
+    if (retired && about.st_nlink > 1) bytes = 0; // its other name counts the blocks
     use.bytes += bytes;
     if (retired) use.retired_bytes += bytes;
     if (segment != 0) use.segments.push_back(segment);

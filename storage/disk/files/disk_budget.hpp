@@ -1,10 +1,10 @@
-// How much of the disk a shard takes, and how much it may.
+// How much disk space a shard takes, and how much it may take.
 //
-// A segment may be begun when what is there, and what evicting one segment would append, fits into
-// the budget. So that it does, a writer that begins a segment asks for room for the next one before
-// that is needed: see eviction.hpp.
+// A writer may begin a segment when the space in use, and what the eviction of one segment would
+// append, fit into the budget. To ensure this, a writer that begins a segment requests room for the
+// next one in advance: see eviction.hpp.
 //
-// Owner: a shard. Any thread; each answer is as of the moment in which it was measured.
+// Owner: a shard. Any thread; each result is that of the moment of its measurement.
 #pragma once
 
 #include "storage/disk/files/shard_files.hpp"
@@ -15,15 +15,15 @@
 namespace hearth::storage::disk {
 
 struct disk_use {
-  std::uint64_t bytes = 0;             ///< of everything
-  std::uint64_t retired_bytes = 0;     ///< of segments below the oldest
+  std::uint64_t bytes = 0;             ///< size of all files
+  std::uint64_t retired_bytes = 0;     ///< size of segments below the oldest
   std::vector<std::uint64_t> segments; ///< ascending
 };
 
-/// How much room a writer asks for.
+/// How much room a writer requests.
 struct room_request {
-  std::uint64_t needed = 0; ///< what must fit into the budget
-  std::uint64_t wanted = 0; ///< what fits after an eviction that had to make room
+  std::uint64_t needed = 0; ///< bytes that must fit into the budget
+  std::uint64_t wanted = 0; ///< bytes that fit after an eviction that had to make room
 };
 
 class disk_budget {
@@ -32,22 +32,22 @@ public:
       : files_(files) {}
 
   disk_use measure() const;
-  /// Bytes that the shard may take. While the disk is full that is what it takes already, so that
-  /// writes are refused and nothing is evicted for them.
+  /// Bytes that the shard may take. On a nearly full disk, at least two segments above what it
+  /// takes now: a writer then evicts nothing, and the disk refuses the write.
   std::uint64_t limit(const disk_use& use) const noexcept;
   bool has_room(const disk_use& use, std::uint64_t bytes) const noexcept {
     return use.bytes + bytes <= limit(use) || is_bare(use);
   }
-  /// Whether an empty active segment is all there is: the budget may be smaller than the least that
-  /// a store takes.
+  /// Whether the shard has only an empty active segment: the budget may be smaller than the minimum
+  /// size of a store.
   bool is_bare(const disk_use& use) const noexcept;
 
-  /// At most so much of an evicted segment is appended again.
+  /// Maximum bytes of an evicted segment that are appended again.
   std::uint64_t copy_bytes() const noexcept { return files_.roll_limit() / 2; }
-  /// What an eviction may take before it frees something: copies, blocks that are not full yet, and
-  /// the tables that segments get.
+  /// Bytes that an eviction may take before it frees any: copies, blocks that are not full yet, and
+  /// the tables of segments.
   std::uint64_t reserve_bytes() const noexcept { return copy_bytes() + files_.roll_limit() / 4; }
-  /// For the next segment, and the one after it.
+  /// Room for the next segment, and for the one after it.
   room_request room_to_roll() const noexcept {
     return {reserve_bytes(), reserve_bytes() + files_.roll_limit()};
   }

@@ -21,16 +21,17 @@ struct shard_config {
   unsigned number = 0;
   unsigned shards = 1;
   std::uint64_t segment_bytes = 0;
-  std::uint64_t budget_bytes = 0;     ///< of this shard
-  std::uint64_t min_budget_bytes = 0; ///< when the budget follows the disk's free space; else 0
-  std::uint64_t max_budget_bytes = 0; ///< when the budget follows the disk's free space; else 0
+  std::uint64_t budget_bytes = 0; ///< budget of this shard
+  /// The range of a budget that follows the disk's free space; both 0: the budget is fixed.
+  std::uint64_t min_budget_bytes = 0;
+  std::uint64_t max_budget_bytes = 0;
   bool read_only = false;
   bool compress = false;
   /// Called when `shard::catch_up` should run soon; empty: the writer's thread calls it itself.
   std::function<void()> work_due;
   std::chrono::milliseconds lock_deadline{2000};
   std::uint64_t boot = 0; ///< 48 bits of the machine's present start
-  bool was_clean = false; ///< the store's clean mark was there when the store was opened
+  bool was_clean = false; ///< the store's clean mark existed when the store was opened
 };
 
 } // namespace hearth::storage::disk

@@ -9,12 +9,13 @@ namespace hearth::storage::disk {
 namespace {
 
 std::size_t windows_for(const shard_config& config) noexcept {
-  // Twice as many as segments can live within the budget, so that two rarely share a window.
+  // Twice as many windows as the budget has room for segments, so that two segments rarely share
+  // one.
   const auto live = config.budget_bytes / config.segment_bytes + 4;
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(live * 2, 32, 16384));
 }
 
-// A segment is an eighth of the budget at most, whatever the store was made with.
+// A segment is at most an eighth of the budget, whatever segment size the store was made with.
 std::uint64_t roll_limit_for(const shard_config& config) noexcept {
   constexpr std::uint64_t segments_a_budget = 8;
   const auto part = std::max(config.budget_bytes / segments_a_budget, min_segment_bytes);

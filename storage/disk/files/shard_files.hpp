@@ -1,8 +1,8 @@
 // A shard's files as this process has them open: the state that all parts of a shard share. It is
 // passive: the parts read and change it by the rules of docs/store-format.md.
 //
-// Owner: the shard. Any thread reads the head, the index and mapped segments, without a lock. The
-// holder of `lock` alone stores into the head and the index, and makes, changes and removes files;
+// Owner: the shard. Any thread reads the head, the index and mapped segments, without a lock. Only
+// the holder of `lock` stores into the head and the index, and makes, changes and removes files;
 // three stores are allowed without it: the hit bit of a slot, the drop of a damaged entry, and the
 // two words of the head that announce the drop (`index_stale`, `dropped`).
 #pragma once
@@ -29,7 +29,7 @@ namespace hearth::storage::disk {
 
 class shard_files {
 public:
-  /// Opens the head, and makes it when it is missing. What it says is not checked here. `mark` and
+  /// Opens the head, and makes it when it is missing. Does not check the head's words. `mark` and
   /// the file system outlive the shard.
   static expected<std::unique_ptr<shard_files>> open(shard_config config, file directory,
                                                      clean_mark& mark);
@@ -37,40 +37,40 @@ public:
   const shard_config config;
   file_system& system;
   clean_mark& mark;
-  /// Random, of this opened store alone. It is neither of the values of `head_word::dropped` that
-  /// name no opened store.
+  /// A random number, different for each opened store. It is neither of the values of
+  /// `head_word::dropped` that name no opened store.
   const std::uint64_t opening_id;
   const file directory;
   const head_file opened_head;
-  head_page head;                         ///< of `opened_head`
+  head_page head;                         ///< view of `opened_head`
   const std::unique_ptr<shard_lock> lock; ///< null: read-only
   segment_windows windows;
   index_generations index;
   counters counts;
 
-  // What one part leaves for another to do.
+  // Work that one part leaves for another.
   std::atomic<bool> eviction_due{false};
   std::atomic<bool> may_have_dead_large{false}; ///< a large value was replaced or erased
 
-  /// Where the next record goes.
+  /// The place of the next record.
   location tail() const noexcept { return head.place(head_word::active); }
-  /// Segments below this one do not count any more.
+  /// The lowest segment that counts; those below it are evicted.
   std::uint64_t oldest() const noexcept { return head.get(head_word::oldest); }
   std::uint64_t epoch() const noexcept { return head.get(head_word::epoch); }
   void move_epoch() noexcept { head.set(head_word::epoch, epoch() + 1); }
-  /// An entry goes, or has just gone, that no writer erased: memory tiers may go on holding it.
+  /// Notes that an entry is dropped without an erase: memory tiers may still hold it.
   void note_dropped() noexcept { head.set(head_word::dropped, all_may_hold_dropped); }
-  /// Whether the head is whole and of this store.
+  /// Whether the head is whole and belongs to this store.
   bool is_head_usable() const noexcept {
     return head.verify() && head.store_id() == config.store_id;
   }
 
-  /// This process leaves a segment for the next before it grows above this. The segments of one
-  /// store differ in size when the budgets of its processes do.
+  /// This process begins the next segment before the active one grows above this size. The segments
+  /// of one store differ in size when the budgets of its processes differ.
   std::uint64_t roll_limit() const noexcept { return roll_limit_; }
-  /// Larger records have a segment of their own.
+  /// Records above this size have a segment of their own.
   std::uint64_t large_from() const noexcept { return roll_limit_ / 4; }
-  /// No record of a shared segment ends above this.
+  /// No record of a shared segment ends above this offset.
   std::uint64_t segment_limit() const noexcept {
     return config.segment_bytes < max_segment_bytes ? config.segment_bytes
                                                     : max_segment_bytes - unit_bytes;
@@ -78,11 +78,11 @@ public:
 
   bool is_forked() const noexcept { return fork_generation() != born_; }
   bool is_writable() const noexcept { return !config.read_only && !is_forked(); }
-  /// Why nothing can be written, when it is not writable.
+  /// The error for a write when the shard is not writable.
   error refusal() const;
   error unmapped_index() const;
 
-  /// What windows and scans need to know of the segments.
+  /// What windows and scans need to know about the segments.
   const segment_place& place() const noexcept { return windows.place(); }
   std::filesystem::path path_of(std::string_view name) const { return config.path / name; }
   std::filesystem::path path_of_segment(std::uint64_t segment) const {
@@ -100,12 +100,11 @@ private:
   shard_files(shard_config with, file in, clean_mark& marked_by, head_file of,
               std::unique_ptr<shard_lock> locked_by, std::uint64_t id);
 
-  const std::uint64_t born_; // fork generation
+  const std::uint64_t born_; // fork generation at the opening
   const std::uint64_t roll_limit_;
 };
 
-/// Whether an error says something of this process, and nothing of the file: no more descriptors,
-/// memory or rights.
+/// Whether an error concerns this process and not the file: no more descriptors, memory or rights.
 bool is_process_error(int error) noexcept;
 
 } // namespace hearth::storage::disk

@@ -1,4 +1,4 @@
-// How long work on a shard tells how far it is. A plain type.
+// The progress callback of long work on a shard. A plain type.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace hearth::storage::disk {
 
-/// Told how many bytes more are done.
+/// Called with the number of bytes done since the last call.
 using step_callback = std::function<void(std::uint64_t bytes)>;
 
 } // namespace hearth::storage::disk

@@ -1,10 +1,10 @@
 // A shard's head: one mapped page that all processes share, never replaced. Words of 48 bits, each
-// with 16 check bits of its own, so that a torn or flipped page is noticed before anything is
-// believed or unlinked.
+// with 16 check bits of its own, so that a torn or flipped page is noticed before any word is used
+// or any file is unlinked.
 //
-// Owner: a shard. Any thread loads; only the holder of the shard's lock stores (the stale mark of
-// the index excepted). Every store is one atomic word: a process killed between two of them leaves
-// a head that the next holder of the lock can go on from.
+// Owner: a shard. Any thread loads; only the holder of the shard's lock stores (except for
+// `index_stale` and `dropped`, see shard_files.hpp). Every store is one atomic word: a process
+// killed between two stores leaves a head from which the next holder of the lock can continue.
 #pragma once
 
 #include "storage/disk/format.hpp"
@@ -14,41 +14,41 @@
 
 namespace hearth::storage::disk {
 
-/// The words, by position in the page. Those that readers load have a cache line of their own.
+/// The words, by position in the page. The words that readers load have a cache line of their own.
 enum class head_word : unsigned {
   magic = 0,
   shard,      ///< number of this shard
   store_low,  ///< low half of the store's id
   store_high, ///< high half
-  generation, ///< of the index
+  generation, ///< generation of the index
   oldest,     ///< lowest segment that counts
   boot,       ///< machine start during which the head was last opened
-  inode,      ///< of this file: a copied store has another
+  inode,      ///< inode of this file: a copied store has another
 
   active = 8,   ///< location of the tail: where the next record goes
   reserved,     ///< location up to which a writer may have written
-  pending,      ///< where the group being written starts; 0: none is
-  sequence,     ///< of the last record
+  pending,      ///< where the group being written starts; 0: no group is
+  sequence,     ///< sequence of the last record
   next_segment, ///< number of the next segment
-  live_bytes,   ///< of records that the index points at (advisory)
-  index_sum,    ///< of all slots
-  index_stale,  ///< 1: `index_sum` has to be computed anew
+  live_bytes,   ///< size of records that the index points at (advisory)
+  index_sum,    ///< checksum of all slots
+  index_stale,  ///< 1: `index_sum` must be recomputed
 
   epoch = 16, ///< moves with every put and erase
-  dropped,    ///< whose memory may hold entries that were evicted or damaged; see below
+  dropped,    ///< which process may hold evicted or damaged entries in memory; see below
 
   synced = 24,   ///< location up to which the active segment survives a power loss
-  synced_files,  ///< other segments below this number do
+  synced_files,  ///< other segments below this number survive one
   sync_failed,   ///< highest segment that the system could not sync
   segment_bytes, ///< of this store
   shards,        ///< of this store
-  retired_after, ///< location that has to be synced before segments below the oldest go
+  retired_after, ///< location that must be synced before segments below the oldest are removed
 
   count
 };
 
-/// Values of `head_word::dropped`. All others are the `opening_id` of the one opened store whose
-/// process may.
+/// Values of `head_word::dropped`. Any other value is the `opening_id` of the one opened store
+/// whose process may hold dropped entries.
 inline constexpr std::uint64_t nobody_holds_dropped = 0;
 inline constexpr std::uint64_t all_may_hold_dropped = 1;
 
@@ -84,13 +84,13 @@ public:
     at(word).store(pack_head_word(word, value), std::memory_order_release);
   }
   void set(head_word word, location where) noexcept { set(word, where.packed()); }
-  /// Stores `value` if `present` is there.
+  /// Stores `value` if the word holds `present`.
   bool replace(head_word word, std::uint64_t present, std::uint64_t value) noexcept {
     auto packed = pack_head_word(word, present);
     return at(word).compare_exchange_strong(packed, pack_head_word(word, value));
   }
 
-  /// The word itself, check bits and all.
+  /// The word itself, with its check bits.
   const std::atomic<std::uint64_t>& word(head_word which) const noexcept { return at(which); }
 
   std::uint64_t store_id() const noexcept {
@@ -100,7 +100,7 @@ public:
     set(head_word::store_low, id & 0xffffffff);
     set(head_word::store_high, id >> 32);
   }
-  /// Whether every word holds what a writer stored there.
+  /// Whether the check bits of every word are right.
   bool verify() const noexcept;
 
 private:

@@ -39,7 +39,7 @@ expected<file> head_file::open_for_lock() const {
   return opened;
 }
 
-// A whole head appears under its name at once; of several makers one wins.
+// Links a complete head to its name atomically; if several processes make one, the first wins.
 expected<file> head_file::make(std::uint64_t opening_id) const {
   const auto name = temporary_name(head_name, opening_id);
   const auto broken = [&](int error, std::string_view action) {
@@ -49,7 +49,7 @@ expected<file> head_file::make(std::uint64_t opening_id) const {
   const file made(*system_, system_->open_at(directory_, name.c_str(),
                                              O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0600));
   if (!made) return broken(made.error(), "make");
-  // Zeros: no word's check bits are right, so that the first to open it builds the shard.
+  // Zeros: no word's check bits are right, so that the first process to open it builds the shard.
   const std::array<char, page_bytes> zeros{};
   const auto wrote = write_fully(*system_, made.get(), zeros.data(), zeros.size(), 0);
   if (wrote.error) return broken(wrote.error, "write");
@@ -67,7 +67,7 @@ expected<void> head_file::map(const file& head, bool read_only) {
   if (const int stated = system_->status(head.get(), about); stated < 0)
     return fail(system_error(-stated, "read", path_));
   if (static_cast<std::uint64_t>(about.st_size) < page_bytes) {
-    // It was cut: what is missing reads as zeros, whose check bits are wrong.
+    // The file was cut: the missing part reads as zeros, whose check bits are wrong.
     if (read_only)
       return fail(errc::corrupt, path_ + " is cut short; open the store for writing once");
     if (const int made = system_->allocate(head.get(), 0, page_bytes); made < 0)

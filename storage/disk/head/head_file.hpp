@@ -1,6 +1,6 @@
-// The file `head` of a shard: opened, made when it is missing, and mapped.
+// The file `head` of a shard: opens it, makes it when it is missing, and maps it.
 //
-// Owner: a shard's files. Opened by one thread; afterwards any thread asks.
+// Owner: a shard's files. One thread opens it; afterwards any thread may call it.
 #pragma once
 
 #include "messages/error.hpp"
@@ -15,7 +15,7 @@ namespace hearth::storage::disk {
 
 class head_file {
 public:
-  /// `directory`: of the shard. `path`: the same, for messages. `opening_id`: see `temporary_name`.
+  /// `directory`: the shard's. `path`: its path, for messages. `opening_id`: see `temporary_name`.
   static expected<head_file> open(file_system& system, int directory,
                                   const std::filesystem::path& path, bool read_only,
                                   std::uint64_t opening_id);
@@ -24,7 +24,7 @@ public:
   /// 48 bits of the file's inode: a copied store has another.
   std::uint64_t inode() const noexcept { return inode_; }
   /// Opens the head once more, for locking. A mapping keeps the file description that it was made
-  /// from alive, in a forked child too, and with it a dead parent's lock.
+  /// from alive, in a forked child too, and the description keeps a dead parent's lock.
   expected<file> open_for_lock() const;
   /// Whether the mapped file is still the one at its path, and was never cut.
   bool is_in_place() const noexcept;

@@ -1,8 +1,9 @@
 // The lock under which a shard is written: between threads of this process a mutex, between
-// processes a `flock` on the head. Both are only ever tried, with pauses, up to a deadline: a
-// process that was stopped while it held the lock freezes nobody. A dead holder's lock is free.
+// processes a `flock` on the head. Both are only tried, with pauses, up to a deadline: a process
+// that is stopped while it holds the lock blocks another only until its deadline. A dead holder's
+// lock is free.
 //
-// Owner: a shard. Any thread. In a forked child the descriptor is closed and nothing is locked.
+// Owner: a shard. Any thread. In a forked child the descriptor is closed and the lock is not held.
 #pragma once
 
 #include "messages/error.hpp"
@@ -20,7 +21,7 @@ public:
       : files_(files)
       , head_(std::move(head)) {}
 
-  /// False: it could not be had in time.
+  /// False: the deadline passed.
   bool lock(std::chrono::milliseconds deadline) noexcept;
   void unlock() noexcept;
   /// The head's descriptor.
@@ -32,7 +33,7 @@ private:
   unshared_file head_;
 };
 
-/// The lock, which was taken, until this goes out of scope.
+/// Holds a lock that was taken, and releases it when it goes out of scope.
 class shard_lock_hold {
 public:
   explicit shard_lock_hold(shard_lock& taken) noexcept
@@ -50,7 +51,7 @@ private:
   shard_lock* lock_;
 };
 
-/// Tries `attempt` again and again, with growing pauses, until it holds or the deadline passes.
+/// Repeats `attempt`, with growing pauses, until it returns true or the deadline passes.
 template <class Attempt>
 bool retry_until(std::chrono::milliseconds deadline, Attempt attempt) noexcept;
 

@@ -25,7 +25,7 @@ index_table* index_generations::map_current() noexcept {
     int error = 0;
     auto made = index_table::map(system_, directory_, generation, store_id_, !read_only_, error);
     if (made) return adopt(std::move(made));
-    if (error != ENOENT) return nullptr; // ENOENT: it has grown meanwhile
+    if (error != ENOENT) return nullptr; // ENOENT: the index has grown meanwhile
   }
   return nullptr;
 }

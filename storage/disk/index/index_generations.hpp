@@ -1,8 +1,8 @@
-// The generations of a shard's index as this process has them mapped. The newest is in use; older
-// ones stay mapped until the shard closes, so that no reader loses the one that it looks in.
+// The generations of a shard's index that this process has mapped. The newest is in use; older ones
+// stay mapped until the shard closes, so that a reader can finish its search in one.
 //
-// Owner: a shard's files. Any thread asks, without a lock; the holder of the shard's lock makes new
-// generations.
+// Owner: a shard's files. Any thread reads, without a lock; the holder of the shard's lock makes
+// new generations.
 #pragma once
 
 #include "storage/disk/head/head.hpp"
@@ -16,7 +16,7 @@ namespace hearth::storage::disk {
 
 class index_generations {
 public:
-  /// `directory`: of the shard.
+  /// `directory`: the shard's.
   index_generations(file_system& system, int directory, head_page head, std::uint64_t store_id,
                     bool read_only) noexcept
       : system_(system)
@@ -38,19 +38,19 @@ public:
       return index;
     return map_current();
   }
-  /// The newest of those that are mapped; null: none is.
+  /// The newest mapped generation; null: none is mapped.
   index_table* newest() const noexcept { return newest_.load(std::memory_order_acquire); }
-  /// Whether the index is one in memory, of a reader that may not repair the one on disk.
+  /// Whether the index is in memory, for a reader that may not repair the one on disk.
   bool is_private() const noexcept { return private_ != nullptr; }
 
-  /// The errno, or EBADMSG, for which the generation that the head names cannot be mapped; 0: it
-  /// can.
+  /// The errno, or EBADMSG, with which mapping the generation that the head names fails; 0: it
+  /// succeeds.
   int why_unmapped() const;
   /// Makes the file of a generation and maps it. Null: see `error`.
   std::unique_ptr<index_table> make(std::uint64_t generation, std::uint64_t buckets, int& error);
-  /// Puts a table to use, unless a newer one is in use already. Returns the one in use.
+  /// Makes a table the current one, unless a newer one is current already. Returns the current one.
   index_table* adopt(std::unique_ptr<index_table> made) noexcept;
-  /// Uses a table in memory from now on. Only while the shard is opened.
+  /// Uses a table in memory from now on. Called only while the shard is being opened.
   void use_private(std::unique_ptr<index_table> made) noexcept;
 
 private:

@@ -19,7 +19,7 @@ constexpr std::uint64_t file_bytes(std::uint64_t buckets) noexcept {
   return sizeof(index_header) + buckets * slots_per_bucket * sizeof(slot);
 }
 
-// Real blocks for the whole file: a hole would be a SIGBUS on a full disk.
+// Allocates blocks for the whole file: on a full disk, an access to a hole would be a SIGBUS.
 int fill(file_system& files, int fd, std::uint64_t bytes) {
   const int allocated = files.allocate(fd, 0, bytes);
   if (allocated != -EOPNOTSUPP && allocated != -ENOSYS) return -allocated;

@@ -2,7 +2,7 @@
 // all processes. A key's slot is in one of two buckets, and stays where it is while it lives.
 //
 // Owner: a shard's index_generations. Any thread reads slots; only the holder of the shard's lock
-// changes them, but for the hit bit, and for a reader that drops a damaged entry.
+// changes them, except for the hit bit, and for a reader that drops a damaged entry.
 #pragma once
 
 #include "messages/error.hpp"
@@ -22,21 +22,22 @@ using slot = std::atomic<std::uint64_t>;
 /// "index.7"
 std::string index_name(std::uint64_t generation);
 
-/// Buckets of a table for this many entries, with room for more.
+/// The number of buckets of a table for this many entries, with room for more.
 constexpr std::uint64_t buckets_for(std::uint64_t entries) noexcept {
   constexpr std::uint64_t least = 512;
-  constexpr std::uint64_t percent = 60; // of the slots in use
+  constexpr std::uint64_t percent = 60; // share of the slots in use
   const auto wanted = entries * 100 / percent / slots_per_bucket + 1;
   return wanted < least ? least : wanted;
 }
 
 class index_table {
 public:
-  /// Makes the file of a generation, in place of a left-over one: empty, all its blocks real.
-  /// Returns 0 or an errno.
+  /// Makes the file of a generation, in place of a left-over one: empty, with all its blocks
+  /// allocated. Returns 0 or an errno.
   static int create(file_system& files, int directory, std::uint64_t generation,
                     std::uint64_t store_id, std::uint64_t buckets);
-  /// Maps a generation. Null: `error` is the errno, or EBADMSG when it is no index of this store.
+  /// Maps a generation. Null: `error` is the errno, or EBADMSG when the file is not an index of
+  /// this store.
   static std::unique_ptr<index_table> map(file_system& files, int directory,
                                           std::uint64_t generation, std::uint64_t store_id,
                                           bool writable, int& error);
@@ -50,28 +51,28 @@ public:
   std::uint64_t position_of(const slot* one) const noexcept {
     return static_cast<std::uint64_t>(one - slots_);
   }
-  /// The two buckets in which a hash may be.
+  /// The two buckets that may hold a hash.
   std::array<slot*, 2> buckets_of(std::uint64_t hash) const noexcept {
     return {slots_ + slots_per_bucket * first_bucket(hash, buckets_),
             slots_ + slots_per_bucket * second_bucket(hash, buckets_)};
   }
-  /// Brings both buckets near, for many hashes that are about to be looked for. Loads them: a
-  /// prefetch is dropped when its page is in no TLB, and buckets lie anywhere in the table.
+  /// Brings both buckets into the cache, before a lookup of many hashes. It loads them: the
+  /// processor drops a prefetch whose page is in no TLB, and buckets lie anywhere in the table.
   void touch(std::uint64_t hash) const noexcept {
     for (const slot* bucket : buckets_of(hash))
       static_cast<void>(bucket->load(std::memory_order_relaxed));
   }
   /// The slot that holds exactly this record (hit or not), or null.
   slot* find_exact(std::uint64_t hash, location where) const noexcept;
-  /// A slot for a new entry, in the emptier of its buckets, for which `is_free` holds of the slot
-  /// and its value; or null.
+  /// A slot for a new entry, in the emptier of its buckets, for which `is_free(slot, value)` is
+  /// true; or null.
   template <class IsFree>
   slot* find_free(std::uint64_t hash, IsFree is_free) const noexcept;
 
   /// The checksum of all slots, 48 bits.
   std::uint64_t sum() const noexcept;
 
-  index_table* older = nullptr; ///< the next in the list of what is mapped
+  index_table* older = nullptr; ///< the next in the list of mapped generations
 
 private:
   mapping file_;

@@ -1,4 +1,4 @@
-// The texts of the store's errors: what was tried, where, what the system said, what to do.
+// The texts of the store's errors: the action, the place, the system's message, and what to do.
 // Pure functions, any thread.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Which calls of a file system are to fail: the plan that file systems of tests and of the
-// simulator follow. Any thread.
+// Which calls of a file system fail: the plan that file systems of tests and of the simulator
+// follow. Any thread.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace hearth::storage {
 
-/// The calls that can be made to fail.
+/// The calls that a plan can make fail.
 enum class disk_call : std::uint8_t {
   open,
   read,
@@ -32,21 +32,21 @@ std::optional<disk_call> disk_call_named(std::string_view name) noexcept;
 /// Which calls of one kind fail.
 struct disk_fault {
   int error = 0;                           ///< an errno; 0: none
-  std::uint64_t after = 0;                 ///< calls that still work
-  std::uint64_t times = ~std::uint64_t{0}; ///< calls that fail then
+  std::uint64_t after = 0;                 ///< calls that succeed first
+  std::uint64_t times = ~std::uint64_t{0}; ///< calls that fail after those
 };
 
 class fault_plan {
 public:
-  /// Replaces what was planned for these calls.
+  /// Replaces the plan for these calls.
   void fail(disk_call call, disk_fault fault);
-  /// Writes take at most this many bytes at a time; 0: as many as they like.
+  /// A write takes at most this many bytes at a time; 0: no limit.
   void limit_writes(std::size_t bytes);
   void heal();
 
-  /// Counts a call. Minus the errno with which it fails, or 0.
+  /// Counts a call. Returns minus the errno with which the call fails, or 0.
   int next(disk_call call) noexcept;
-  /// How many calls of this kind there were.
+  /// The number of calls of this kind so far.
   std::uint64_t calls(disk_call call) const;
   std::size_t write_limit() const;
 
@@ -59,7 +59,7 @@ private:
   std::size_t write_limit_ = 0;
 };
 
-/// The first part of a write that has any bytes, `most` of them at most.
+/// The first non-empty part of a write, cut to at most `max_bytes`.
 iovec shortened(const iovec* parts, int count, std::size_t max_bytes) noexcept;
 
 } // namespace hearth::storage

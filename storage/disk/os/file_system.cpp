@@ -14,7 +14,7 @@
 namespace hearth::storage {
 namespace {
 
-// The call's result, or minus errno; a call that a signal interrupted is made again.
+// Returns the call's result, or minus errno; repeats a call that a signal interrupted.
 template <class Call>
 auto retried(Call call) noexcept -> decltype(call()) {
   for (;;) {

@@ -1,8 +1,8 @@
 // The seam between the store and the operating system: every file, mapping and lock of a store goes
 // through one of these, so that tests can make any of them fail, tear or lose power.
 //
-// The base class is the real thing. Owner: the runtime, or the test; it outlives the store. Any
-// thread. Reads of mapped bytes do not pass here, so the seam costs a hit nothing.
+// The base class makes the real system calls. Owner: the runtime, or the test; it outlives the
+// store. Any thread. Reads of mapped bytes do not pass through it, so it costs a hit nothing.
 #pragma once
 
 #include "storage/disk/os/sigbus_guard.hpp"
@@ -30,7 +30,7 @@ public:
   virtual void close(int fd) noexcept;
   virtual ssize_t read_at(int fd, void* to, std::size_t bytes, std::uint64_t offset) noexcept;
   virtual ssize_t write_at(int fd, const iovec* parts, int count, std::uint64_t offset) noexcept;
-  /// Makes real blocks for a range and extends the file to its end.
+  /// Allocates blocks for a range and extends the file to its end.
   virtual int allocate(int fd, std::uint64_t offset, std::uint64_t bytes) noexcept;
   /// Frees the blocks of a range, which then reads as zeros.
   virtual int punch(int fd, std::uint64_t offset, std::uint64_t bytes) noexcept;
@@ -48,7 +48,7 @@ public:
 
   /// Maps `bytes` of a file, shared; at `fixed` when it is given. Null: `error` says why.
   virtual void* map(int fd, std::size_t bytes, bool writable, void* fixed, int& error) noexcept;
-  /// Address space and nothing in it.
+  /// Reserves address space without memory.
   virtual void* reserve(std::size_t bytes, int& error) noexcept;
   virtual void unmap(void* address, std::size_t bytes) noexcept;
 
@@ -59,20 +59,20 @@ public:
   virtual int try_lock_byte(int fd, std::uint64_t offset) noexcept;
   virtual void unlock_byte(int fd, std::uint64_t offset) noexcept;
 
-  /// The kind of file system, as `statfs` says it, or minus an errno.
+  /// The type of file system, as `statfs` reports it, or minus an errno.
   virtual long type_of(int fd) noexcept;
-  /// Bytes that this user may still take.
+  /// Free bytes that this user may still take.
   virtual std::uint64_t free_bytes(int fd) noexcept;
-  /// Changes with every start of the machine.
+  /// An identifier that changes with every start of the machine.
   virtual std::string boot_id() noexcept;
 };
 
-/// The operating system itself.
+/// The file system that calls the operating system.
 file_system& real_file_system() noexcept;
 
 namespace disk {
 
-/// An open file; closed when it goes.
+/// An open file; the destructor closes it.
 class file {
 public:
   file() = default;
@@ -91,7 +91,7 @@ public:
 
   explicit operator bool() const noexcept { return fd_ >= 0; }
   int get() const noexcept { return fd_; }
-  /// Minus the errno when it could not be opened.
+  /// The errno when it could not be opened; else 0.
   int error() const noexcept { return fd_ < 0 ? -fd_ : 0; }
   void close() noexcept {
     if (fd_ >= 0) files_->close(fd_);
@@ -104,7 +104,7 @@ private:
   int fd_ = -1;
 };
 
-/// A mapped range; unmapped when it goes.
+/// A mapped range; the destructor unmaps it.
 class mapping {
 public:
   mapping() = default;
@@ -140,7 +140,7 @@ private:
   std::size_t bytes_ = 0;
 };
 
-/// Reads until `bytes` are there or the file ends. Returns what was read, or minus an errno.
+/// Reads until `bytes` are read or the file ends. Returns the bytes read, or minus an errno.
 ssize_t read_fully(file_system& files, int fd, void* to, std::size_t bytes,
                    std::uint64_t offset) noexcept;
 
@@ -149,7 +149,7 @@ struct write_result {
   std::uint64_t written = 0;
   int error = 0;
 };
-/// Writes all parts, going on after short writes. `parts` is used up.
+/// Writes all parts, continuing after short writes. It modifies `parts`.
 write_result write_fully(file_system& files, int fd, std::vector<iovec>& parts,
                          std::uint64_t offset) noexcept;
 write_result write_fully(file_system& files, int fd, const void* data, std::size_t bytes,

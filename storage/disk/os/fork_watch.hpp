@@ -1,8 +1,8 @@
 // Keeps locks from passing to a forked child. A child shares the open file descriptions of its
 // parent: it would keep a dead parent's lock, and could release a living parent's lease.
 //
-// Any thread. The child's handler runs inside `fork`; it closes what is registered here. Handles of
-// the child know that they are one by `fork_generation`.
+// Any thread. The child's handler runs inside `fork`; it closes the files that are registered here.
+// Handles in the child recognise the fork by `fork_generation`.
 #pragma once
 
 #include "storage/disk/os/file_system.hpp"

@@ -18,7 +18,7 @@ struct guarded {
 };
 
 std::array<guarded, 8192> ranges;
-// No range was ever at or above this position.
+// No position from this one on was ever used.
 std::atomic<std::size_t> used{0};
 struct sigaction former;
 
@@ -50,7 +50,7 @@ void pass_on(int number, siginfo_t* info, void* context) {
   } else if (former.sa_handler != SIG_DFL && former.sa_handler != SIG_IGN) {
     former.sa_handler(number);
   } else {
-    ::signal(number, SIG_DFL); // the access is made again, and ends the process
+    ::signal(number, SIG_DFL); // the access is repeated, and ends the process
   }
 }
 

@@ -1,6 +1,6 @@
 // Lists the live entries of a shard.
 //
-// A free function; any thread, without the lock: others may write meanwhile.
+// A free function; any thread, without the lock: other threads and processes may write meanwhile.
 #pragma once
 
 #include "messages/error.hpp"
@@ -11,7 +11,7 @@
 
 namespace hearth::storage::disk {
 
-/// Calls `visit` for each entry until it returns false; then `go_on` is false too.
+/// Calls `visit` for each entry until it returns false; then sets `go_on` to false.
 expected<void> list_entries(shard_files& files, const std::function<bool(const entry_info&)>& visit,
                             bool& go_on);
 

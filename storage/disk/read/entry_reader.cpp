@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned max_read_attempts = 8;
 
-// Errors that say something about the entry, not about this process.
+// Whether an error concerns the entry, not this process.
 bool is_damage(int error) noexcept {
   return error == ERANGE || error == EBADMSG || error == ENOENT || error == ELOOP;
 }
@@ -80,7 +80,7 @@ entry_match entry_reader::read(std::uint64_t word, const entry_key& key, std::ui
     if (result == entry_match::match && out) result = read_value(from, where, header, *out);
     if (error) *error = from.error();
     if (result != entry_match::bad || again) return result;
-    from.distrust_mapping(); // it may have been mapped over, or zeroed after a SIGBUS
+    from.distrust_mapping(); // another segment may be mapped there, or zeros after a SIGBUS
   }
 }
 
@@ -164,7 +164,7 @@ read_result entry_reader::drop_corrupt(slot& one, std::uint64_t word) noexcept {
     counts_.add(counter::corrupt);
     return {read_status::corrupt, {}};
   }
-  // Both before and after: the holder of the lock has to compute the sum after the slot changed.
+  // Set both before and after: the holder of the lock must compute the sum after the slot changed.
   files_.head.set(head_word::index_stale, 1);
   files_.note_dropped();
   auto present = bare;

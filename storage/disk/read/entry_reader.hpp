@@ -1,8 +1,9 @@
-// Looks entries up: a key's slot, the record that it points at, the copy that is handed out.
+// Looks entries up: finds a key's slot, verifies the record that it points at, and copies the
+// value.
 //
-// Owner: a shard. Any thread, in a forked child too; no lock is taken. A segment may be evicted, a
-// window mapped over and the index grown while an entry is read: what does not fit is looked at
-// again, and counts as damage only when nothing has changed meanwhile.
+// Owner: a shard. Any thread, in a forked child too; it takes no lock. A segment may be evicted, a
+// window mapped over and the index grown during a read: the reader repeats a read whose sums do not
+// fit, and counts damage only when nothing has changed meanwhile.
 #pragma once
 
 #include "storage/disk/files/shard_files.hpp"
@@ -18,12 +19,12 @@
 
 namespace hearth::storage::disk {
 
-/// What a slot's record is to a key.
+/// How a slot's record relates to a key.
 enum class entry_match {
   match,
   other,      ///< another key's record
   bad,        ///< a sum or a length is wrong
-  unreadable, ///< no descriptor, no memory: nothing is known
+  unreadable, ///< no descriptor or no memory: the result is unknown
 };
 
 class entry_reader {
@@ -36,16 +37,16 @@ public:
       , counts_(files.counts)
       , store_id_(files.config.store_id) {}
 
-  /// Looks a key up. The bytes are copied out and verified.
+  /// Looks a key up. Copies the bytes out and verifies them.
   read_result get(const entry_key& key);
   /// Sets the hit bit of an entry, without reading it.
   void touch(const entry_key& key) noexcept;
 
   /// Reads the record that the slot's `word` points at, the value too if `out` is given. `oldest`:
-  /// the head's word of that name, from before the slot was read. `error`: the errno, if any.
+  /// the head's word of that name, loaded before the slot was read. `error`: the errno, if any.
   entry_match read(std::uint64_t word, const entry_key& key, std::uint64_t oldest,
                    record_header& header, artifact* out, int* error = nullptr) noexcept;
-  /// Whether a slot holds the same entry still, hit or not, and the entry still counts.
+  /// Whether a slot still holds the same entry, hit or not, and the entry still counts.
   bool is_unchanged(const index_table& index, const slot& one, std::uint64_t word) const noexcept;
 
 private:
@@ -58,13 +59,13 @@ private:
   read_result drop_corrupt(slot& one, std::uint64_t word) noexcept;
 
   shard_files& files_;
-  // Of the files, for the shortest way: a hit costs about 1,600 instructions.
+  // Copies from the files, to save indirections: a hit costs about 1,600 instructions.
   const head_page head_;
   index_generations& index_;
   segment_windows& windows_;
   counters& counts_;
   const std::uint64_t store_id_;
-  // What a reader that cannot drop an entry has reported as corrupt.
+  // The entries that a reader has reported as corrupt but cannot drop.
   std::array<std::atomic<std::uint64_t>, 64> reported_{};
 };
 

@@ -16,13 +16,13 @@
 namespace hearth::storage::disk {
 namespace {
 
-// How many segment numbers are left out after a head was lost: the numbers that were given out are
-// not known.
+// How many segment numbers are skipped after a head was lost: the numbers in use are not known
+// then.
 constexpr std::uint64_t number_gap = 64;
 constexpr std::string_view index_prefix = "index.";
 
 std::uint64_t highest_generation(const std::vector<std::string>& names, std::uint64_t known) {
-  constexpr std::uint64_t limit = 1u << 30; // a name may say anything
+  constexpr std::uint64_t limit = 1u << 30; // a file name may contain any number
   for (const auto& name : names)
     if (name.starts_with(index_prefix))
       known = std::max<std::uint64_t>(
@@ -32,7 +32,7 @@ std::uint64_t highest_generation(const std::vector<std::string>& names, std::uin
 
 } // namespace
 
-// A record that may count.
+// A record that may be its key's newest.
 struct index_rebuild::survivor {
   std::uint64_t hash;
   std::uint64_t sequence;
@@ -41,9 +41,9 @@ struct index_rebuild::survivor {
   record_kind kind;
 };
 
-// What a new head says.
+// The values of a new head.
 struct index_rebuild::head_values {
-  std::uint64_t generation = 0; // the highest that was ever used
+  std::uint64_t generation = 0; // the highest generation ever used
   std::uint64_t oldest = 0;
   std::uint64_t next_segment = 0;
   std::uint64_t sequence = 0;
@@ -74,7 +74,8 @@ index_rebuild::collect(const std::vector<std::uint64_t>& segments, bool trust_he
   return all;
 }
 
-// Below `synced` a header is believed, above it only a whole record. Returns 0 or an errno.
+// Collects the records of a segment: below `synced` those with a right header, above it only intact
+// ones. Returns 0 or an errno.
 int index_rebuild::collect_scanned(segment_scan& scan, location synced, std::vector<survivor>& all,
                                    std::vector<location>& torn) const {
   record_header header;
@@ -91,15 +92,15 @@ int index_rebuild::collect_scanned(segment_scan& scan, location synced, std::vec
   return scan.error();
 }
 
-// By the head alone, whose words may be of different age after a power loss: `synced_files` is
-// believed of what cannot have been the active segment when it was stored.
+// Uses the head only, whose words may be of different age after a power loss: `synced_files` is
+// trusted for segments that cannot have been active when it was stored.
 bool index_rebuild::is_wholly_synced(std::uint64_t segment, const segment_scan& scan) const {
   const auto active_then = files_.head.place(head_word::synced).segment;
   return segment != active_then && segment < files_.head.get(head_word::synced_files) &&
          (segment < active_then || scan.is_large());
 }
 
-// Name, version and key of a record, and where one ends and the next begins.
+// Name, version and key of a record, with their lengths.
 std::optional<std::string> index_rebuild::identity_at(location where) {
   segment_reader from(files_.windows, where.segment, 0);
   std::string scratch;
@@ -119,7 +120,7 @@ bool index_rebuild::same_key(location a, location b) {
   return !first || !second || *first == *second;
 }
 
-// Leaves one survivor a key: the newest, and none when that is a tombstone.
+// Keeps one survivor a key: the newest; none when the newest is a tombstone.
 void index_rebuild::keep_newest(std::vector<survivor>& all) {
   std::sort(all.begin(), all.end(), [](const survivor& a, const survivor& b) {
     if (a.hash != b.hash) return a.hash < b.hash;
@@ -144,7 +145,7 @@ void index_rebuild::keep_newest(std::vector<survivor>& all) {
 
 expected<void> index_rebuild::make_index(const std::vector<survivor>& all,
                                          std::uint64_t generation) {
-  constexpr unsigned max_attempts = 3; // each with twice the buckets
+  constexpr unsigned max_attempts = 3; // each attempt doubles the buckets
   const auto fill = [&](const index_table& table) {
     std::size_t lost = 0;
     for (const auto& one : all) {
@@ -189,8 +190,8 @@ index_rebuild::head_values index_rebuild::values_after(const std::vector<survivo
     values.synced = head.get(head_word::synced);
     values.synced_files = head.get(head_word::synced_files);
     values.epoch = head.get(head_word::epoch) + 1;
-    // Of the head's words some may be older than others: no number that counts as synced is given
-    // out.
+    // Some of the head's words may be older than others: do not reuse a number that counts as
+    // synced.
     values.next_segment =
         std::max({head.get(head_word::next_segment), highest + 1, values.synced_files,
                   location::unpack(values.synced).segment + 1});
@@ -225,7 +226,7 @@ void index_rebuild::store(const head_values& values) noexcept {
   head.set(head_word::sync_failed, 0);
   head.set(head_word::retired_after, 0);
   head.set(head_word::oldest, values.oldest);
-  // What was the tail may be torn: go on in a segment of its own.
+  // The old tail may be torn: continue in a new segment.
   head.set(head_word::active, location{values.next_segment, first_record_offset});
   head.set(head_word::reserved, location{values.next_segment, first_record_offset});
 }
@@ -252,7 +253,7 @@ expected<void> index_rebuild::run() {
   for (const auto& name : names)
     if (name.starts_with(index_prefix) && name != index_name(generation)) files_.remove(name);
   files_.head.set(head_word::boot, files_.config.boot);
-  // What was evicted may be back.
+  // Evicted segments may be back after a power loss.
   if (!space_.has_room(space_.measure(), 0))
     files_.eviction_due.store(true, std::memory_order_relaxed);
   return {};
@@ -260,7 +261,7 @@ expected<void> index_rebuild::run() {
 
 expected<void> index_rebuild::run_in_memory() {
   files_.counts.add(counter::rebuilds);
-  std::vector<location> torn; // stays as it is: this process may not write
+  std::vector<location> torn; // stays unchanged: this process may not write
   auto all = collect(space_.measure().segments, false, torn);
   if (!all) return fail(all.error());
   keep_newest(*all);

@@ -1,7 +1,7 @@
-// Builds a shard's index anew from its segments, when the head or the index cannot be trusted.
+// Rebuilds a shard's index from its segments, when the head or the index cannot be trusted.
 //
-// Owner: a shard. Only the holder of the shard's lock uses it; of a shard that is open read-only,
-// the thread that opens it.
+// Owner: a shard. Only the holder of the shard's lock uses it; for a read-only shard, the thread
+// that opens it.
 #pragma once
 
 #include "messages/error.hpp"
@@ -22,8 +22,8 @@ public:
       , space_(space)
       , active_(active) {}
 
-  /// Makes head and index anew. A rebuild that is killed is begun again by the next process that
-  /// takes the lock: the head's word `boot` is stored last.
+  /// Rebuilds head and index. The next process that takes the lock restarts a rebuild that was
+  /// killed: the head's word `boot` is stored last.
   expected<void> run();
   /// Makes an index in memory and changes no file.
   expected<void> run_in_memory();
@@ -49,8 +49,8 @@ private:
   active_segment& active_;
 };
 
-/// Overwrites the start of records whose header is right and whose bytes are not. When their
-/// segment is synced next, every right header in it counts as a record. `durably`: syncs them.
+/// Overwrites the start of records with a right header and damaged bytes: once their segment is
+/// synced, every right header in it counts as a record. `durably`: syncs the writes.
 expected<void> erase_headers(const shard_files& files, const std::vector<location>& torn,
                              bool durably);
 

@@ -8,10 +8,10 @@
 
 namespace hearth::storage::disk {
 
-// What of a killed writer's group is not whole.
+// The torn parts of a killed writer's group.
 struct recovery::torn_group {
-  std::vector<location> records;                               // with a whole header
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges; // offsets; the same, and the rest
+  std::vector<location> records;                               // torn records with a whole header
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges; // offsets of all torn bytes
 };
 
 expected<void> recovery::put_in_order() {
@@ -34,18 +34,18 @@ expected<void> recovery::put_in_order() {
   return {};
 }
 
-// The mark first: a reader that drops a damaged entry meanwhile sets it again.
+// Clears the mark first: a reader that drops a damaged entry meanwhile sets it again.
 void recovery::sum_index() noexcept {
   files_.head.set(head_word::index_stale, 0);
   files_.head.set(head_word::index_sum, files_.index.current()->sum());
 }
 
-// A writer was killed between `pending` and the end of its group. Its caller has no answer, so that
-// each record may count or not: those that are whole do.
+// A writer was killed between storing `pending` and the end of its group. Its caller got no answer,
+// so each record may count or not: this publishes the intact ones.
 expected<void> recovery::finish_pending() {
   const auto start = files_.head.place(head_word::pending);
   const auto reserved = files_.head.place(head_word::reserved);
-  const bool shared = start.segment == files_.tail().segment; // not a large value's
+  const bool shared = start.segment == files_.tail().segment; // false: a large value's segment
   segment_scan scan(files_.place(), start.segment);
   if (is_process_error(scan.error()))
     return fail(system_error(scan.error(), "read", files_.path_of_segment(start.segment)));
@@ -82,7 +82,7 @@ expected<recovery::torn_group> recovery::apply_pending(segment_scan& scan) {
   return torn;
 }
 
-// What is torn counts neither as a record nor as damage from now on.
+// Makes torn bytes count neither as a record nor as damage from now on.
 expected<void> recovery::bury(const torn_group& torn, location start) {
   if (auto erased = erase_headers(files_, torn.records, false); !erased) return erased;
   if (active_.append_hole(start)) return {};
@@ -96,10 +96,10 @@ expected<void> recovery::apply_record(const record_header& header, const std::st
   const auto text = std::string_view(identity);
   const auto cache = cache_id::make(text.substr(0, header.name_bytes),
                                     text.substr(header.name_bytes, header.version_bytes));
-  if (!cache) return {}; // no cache can have this name, so that nobody can ask for the entry
+  if (!cache) return {}; // no cache can have this name, so no caller can request the entry
   const auto key = text.substr(header.name_bytes + header.version_bytes);
   const auto old = index_.find(entry_key(*cache, key, header.hash));
-  // Of two names of one large value's segment the later one counts.
+  // If a large value's segment has two names, the later one counts.
   if (old.where &&
       (old.header.sequence > header.sequence ||
        (old.header.sequence == header.sequence && slot_segment(old.word) >= where.segment)))

@@ -1,9 +1,9 @@
-// Brings a shard into order before it is written to. A writer that was killed left a group half
-// done: its whole records are published. After a power loss, or damage to the head or the index,
-// the index is built anew from the segments.
+// Repairs a shard before it is written to. When a killed writer left an unfinished group, it
+// publishes the group's intact records. After a power loss, or damage to the head or the index, it
+// rebuilds the index from the segments.
 //
-// Both follow one rule: the index is what the valid records make it. Of each key the record with
-// the highest sequence counts; when that is a tombstone, there is no entry.
+// Both follow one rule: the valid records determine the index. For each key the record with the
+// highest sequence counts; when it is a tombstone, there is no entry.
 //
 // Owner: a shard. Only the holder of the shard's lock uses it.
 #pragma once
@@ -28,7 +28,7 @@ public:
       , active_(active)
       , rebuild_(rebuild) {}
 
-  /// To be called each time when the lock was taken. Does nothing when all is in order.
+  /// Called each time after the lock was taken. Does nothing when the shard needs no repair.
   expected<void> put_in_order();
   /// Applies one record of a segment by the rule. `identity`: its name, version and key.
   expected<void> apply_record(const record_header& header, const std::string& identity,

@@ -22,7 +22,7 @@ std::string at_text(const std::filesystem::path& path, std::uint64_t offset) {
 
 } // namespace
 
-// What one look at a segment found. The damage is what no hole excuses.
+// The result of one scan of a segment. `damage`: damaged ranges outside holes.
 struct verification::segment_check {
   std::uint64_t records = 0, bytes = 0;
   ranges damage;
@@ -56,7 +56,7 @@ void verification::note_newest(const record_header& header, location where) {
   if (header.sequence >= known.sequence) known = {header.sequence, where, header.kind};
 }
 
-// Whether a segment went while it was looked at: evicted, or the only value in it was replaced.
+// Whether a segment was removed during its check: evicted, or the only value in it was replaced.
 bool verification::is_gone(std::uint64_t segment) const {
   struct stat about {};
   return segment < files_.oldest() ||
@@ -87,12 +87,12 @@ verification::segment_check verification::scan(std::uint64_t segment, location e
     note_newest(header, where);
   }
   result.error = scanned.error() == ERANGE ? 0 : scanned.error();
-  // Where nothing was ever written, its maker was killed or the power was lost.
+  // An empty segment is no damage: its maker was killed or the power was lost.
   const bool begun = !scanned.damage().empty() || result.records > 0;
   result.bad_header = begun && scanned.has_bad_header();
   for (auto range : scanned.damage())
     if (range.first < table_end && !scanned.is_unfinished_table(range.first, range.second))
-      torn.push_back(range); // behind a table there is its footer
+      torn.push_back(range); // behind a table is only its footer
   std::copy_if(torn.begin(), torn.end(), std::back_inserter(result.damage), [&](const auto& range) {
     return std::none_of(holes.begin(), holes.end(), [&](const auto& hole) {
       return range.first >= hole.first && range.second <= hole.second;
@@ -104,8 +104,8 @@ verification::segment_check verification::scan(std::uint64_t segment, location e
 void verification::check_segment(std::uint64_t segment) {
   auto result = scan(segment, end_);
   if (!result.is_intact()) {
-    // Another process may be removing the segment. What a killed writer left is put in order with
-    // the lock.
+    // Another process may be removing the segment. Taking the lock repairs what a killed writer
+    // left.
     (void)access_.lock();
     if (is_gone(segment)) return;
     result = scan(segment, files_.tail());
@@ -136,8 +136,7 @@ void verification::report_segment(std::uint64_t segment, const segment_check& re
   }
 }
 
-// Reads what was written since the check began: it may have replaced or erased what was found
-// before.
+// Reads the records written since the check began: they may have replaced or erased earlier ones.
 void verification::read_news() {
   const auto end = files_.tail();
   for (const auto segment : space_.measure().segments) {
@@ -153,7 +152,7 @@ void verification::read_news() {
   end_ = end;
 }
 
-// Leaves those that are still unindexed, and that nothing replaced or erased meanwhile.
+// Keeps the records that are still unindexed, and that were not replaced or erased meanwhile.
 void verification::look_again_at_unindexed() {
   if (unindexed_.empty()) return;
   read_news();
@@ -165,7 +164,7 @@ void verification::look_again_at_unindexed() {
   });
 }
 
-// Every key's newest record is in the index, unless it is a tombstone.
+// Checks that every key's newest record is in the index, unless it is a tombstone.
 void verification::check_newest() {
   const auto* index = files_.index.current();
   for (const auto& [hash, newest] : newest_) {
@@ -211,7 +210,7 @@ expected<void> verification::repair() {
   if (auto indexed = index_unindexed(); !indexed) return indexed;
   for (const auto segment : bad_headers_)
     report_.repaired += write_header_again(segment);
-  unfinished_.written.clear(); // what is zeroed now is in it too
+  unfinished_.written.clear(); // it holds the records that are zeroed now
   for (const auto& range : damaged_)
     report_.repaired += zero_range(files_.place(), range.segment, range.begin, range.end);
   files_.head.set(head_word::index_sum, files_.index.current()->sum());

@@ -1,8 +1,10 @@
-// Checks every record and every slot of a shard, and repairs what is damaged.
+// Checks every record and every slot of a shard, and repairs damage.
 //
-// Others may write meanwhile: what looks wrong is looked at again before it is called wrong.
+// Other threads and processes may write meanwhile: a finding is checked again before it is
+// reported.
 //
-// Owner: a shard; one object for one check, used by one thread. The lock is taken for the repair.
+// Owner: a shard; one object for one check, used by one thread. It takes the lock to recheck a
+// damaged segment, and for the repair.
 #pragma once
 
 #include "messages/error.hpp"
@@ -33,10 +35,10 @@ public:
       , report_(report)
       , end_(files.tail()) {}
 
-  /// Reads everything, and adds what is wrong to the report.
+  /// Reads every record and slot, and adds the findings to the report.
   void check(const step_callback& step);
-  /// After `check`: slots that point at no record are emptied, records that no slot points at get
-  /// one, and damaged bytes, which nothing points at any more, become zeros.
+  /// Called after `check`: empties slots that point at no record, gives a slot to each record
+  /// without one, and zeroes damaged bytes, at which no slot points any more.
   expected<void> repair();
 
 private:
@@ -52,7 +54,7 @@ private:
   struct damaged_range {
     std::uint64_t segment, begin, end;
   };
-  using ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>; // of offsets
+  using ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>; // pairs of offsets
   struct segment_check;
 
   void check_segment(std::uint64_t segment);
@@ -85,7 +87,7 @@ private:
   std::unordered_set<std::uint64_t> intact_;                  // packed locations
   std::vector<bad_slot> bad_slots_;
   std::vector<damaged_range> damaged_;
-  std::vector<std::uint64_t> bad_headers_; // segments
+  std::vector<std::uint64_t> bad_headers_; // segments with a damaged header
 };
 
 } // namespace hearth::storage::disk

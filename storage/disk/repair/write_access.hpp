@@ -1,5 +1,4 @@
-// The way to the shard's lock for every part that writes: the lock is taken, and the shard is put
-// in order.
+// The access to the shard's lock for every part that writes: takes the lock and repairs the shard.
 //
 // Owner: a shard. Any thread.
 #pragma once
@@ -15,8 +14,8 @@ public:
       : files_(files)
       , recovery_(recovers) {}
 
-  /// Takes the lock and puts the shard in order. Errors: `read_only`, `forked`, `busy` when another
-  /// process holds the lock for too long, and what keeps the shard from being put in order.
+  /// Takes the lock and repairs the shard if necessary. Errors: `read_only`, `forked`, `busy` when
+  /// another process holds the lock for too long, and the errors of the repair.
   expected<shard_lock_hold> lock();
 
 private:

@@ -1,4 +1,4 @@
-// Records: how a header is sealed and checked, and whose record it is.
+// Records: seals and checks headers, and compares a record's key.
 //
 // Plain values and pure functions, any thread. The layout is in format.hpp.
 #pragma once
@@ -14,7 +14,7 @@
 namespace hearth::storage::disk {
 
 /// The seed of the header checksum: a record counts only in its store and at its place, so that the
-/// image of a record inside a value is never taken for one.
+/// image of a record inside a value never counts as a record.
 constexpr std::uint64_t header_seed(std::uint64_t store_id, location where) noexcept {
   return mix64(store_id ^ where.packed() * 0x9e3779b97f4a7c15ULL);
 }
@@ -36,16 +36,16 @@ inline bool is_sealed(const record_header& header, std::uint64_t store_id,
 /// Largest record of any kind; longer lengths are damage.
 inline constexpr std::uint64_t max_stored_bytes = max_payload_bytes + (std::uint64_t{1} << 20);
 
-/// Bytes from the header's start to the payload's end. Only for lengths that were checked.
+/// Bytes from the header's start to the payload's end. The lengths must have been checked.
 constexpr std::uint64_t record_end(const record_header& header) noexcept {
   return sizeof(record_header) + header.name_bytes + header.version_bytes + header.key_bytes +
          header.metadata_bytes + header.stored_bytes;
 }
-/// The same, up to where the next record may start.
+/// The same, up to the place where the next record may start.
 constexpr std::uint64_t record_size(const record_header& header) noexcept {
   return round_up(record_end(header), unit_bytes);
 }
-/// Whether the lengths are ones that a writer may have written.
+/// Whether a writer may have written these lengths.
 constexpr bool has_sane_lengths(const record_header& header) noexcept {
   return header.stored_bytes <= max_stored_bytes && header.metadata_bytes <= max_metadata_bytes &&
          header.payload_bytes <= max_payload_bytes;
@@ -64,7 +64,7 @@ inline bool is_identity_of(const entry_key& key, const record_header& header,
              0;
 }
 
-/// Whether an entry with this expiry is over at `now_ms`.
+/// Whether an entry with this expiry has expired at `now_ms`.
 constexpr bool is_expired(std::int64_t expires_unix_ms, std::int64_t now_ms) noexcept {
   return expires_unix_ms != 0 && expires_unix_ms <= now_ms;
 }

@@ -1,4 +1,4 @@
-// The bytes of one segment for one reading: mapped if that is possible, else read from the file.
+// The bytes of one segment for one lookup: mapped if possible, else read from the file.
 //
 // Owner: the caller, on its stack, for one lookup. One thread.
 #pragma once
@@ -16,15 +16,15 @@ public:
       , segment_(segment)
       , oldest_(oldest) {}
 
-  /// Bytes that stay as long as `scratch` and the reader do; null: see `error`.
+  /// Returns bytes that stay valid as long as `scratch` and the reader; null: see `error`.
   const char* peek(std::uint64_t offset, std::uint64_t bytes, std::string& scratch) noexcept;
-  /// Copies bytes out and returns the hash of what was copied. False: see `error`.
+  /// Copies bytes out and sets `hash` to the hash of the copy. False: see `error`.
   bool copy(char* to, std::uint64_t offset, std::uint64_t bytes, std::uint64_t& hash) noexcept;
   /// The location for which the record at `where` was sealed (see `open_segment`).
   location sealed_at(location where) noexcept;
-  /// Reads from the file from now on, whatever is mapped.
+  /// Reads from the file from now on, even where the segment is mapped.
   void distrust_mapping() noexcept { from_file_ = true; }
-  /// The errno of what failed last; ERANGE: the segment ends before, ENOENT: there is none.
+  /// The errno of the last failure; ERANGE: the segment ends before, ENOENT: it does not exist.
   int error() const noexcept { return error_; }
 
 private:

@@ -74,7 +74,7 @@ bool segment_scan::next(record_header& header, location& where) {
 }
 
 void segment_scan::note_damage(std::uint64_t begin, std::uint64_t end) {
-  constexpr std::uint64_t gap = 256; // zeros inside a damaged record do not make two of it
+  constexpr std::uint64_t gap = 256; // zeros inside a damaged record do not split it in two
   const bool adjoins = !damage_.empty() && damage_.back().second >= record_end_;
   if (adjoins && begin <= damage_.back().second + gap)
     damage_.back().second = end;

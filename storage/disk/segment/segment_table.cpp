@@ -73,7 +73,7 @@ int write_table(const segment_place& place, std::uint64_t segment,
   segment_scan scan(place, segment);
   if (scan.error()) return scan.error();
   std::uint64_t sequence = entries.empty() ? 0 : entries.back().sequence;
-  // Known entries that do not end where the file does are not what is in it now.
+  // If the known entries do not end where the file ends, they do not match its content.
   if (entries.empty() || offset_of(entries.back()) + bytes_of(entries.back()) != scan.size()) {
     bool has_table = false;
     if (const int error = read_entries(scan, entries, sequence, has_table)) return error;

@@ -1,5 +1,5 @@
-// The table that a sealed segment ends in: a line for each of its records, so that the index can be
-// grown or built anew without reading the records.
+// The table at the end of a sealed segment: a line for each of its records, so that the index can
+// be grown or rebuilt without reading the records.
 //
 // Free functions; any thread. Two processes that write the table of one segment write the same
 // bytes.
@@ -14,21 +14,21 @@
 
 namespace hearth::storage::disk {
 
-/// What is known of a record without its bytes.
+/// A record's place and properties, without its bytes.
 struct entry_place {
   std::uint64_t hash = 0;
   std::uint64_t sequence = 0;
   location where{};
-  std::uint64_t bytes = 0; ///< that the record takes
+  std::uint64_t bytes = 0; ///< size of the record
   record_kind kind = record_kind::value;
 };
 
-/// The table of a sealed segment. False when it has none, or a damaged one.
+/// Reads the table of a sealed segment. False when it has none, or a damaged one.
 bool read_table(const segment_place& place, std::uint64_t segment, std::vector<table_entry>& out);
 
-/// Writes the table of a segment that nothing is appended to any more: its records end where the
-/// file does. `entries`: its lines, if they are known; else they are read. Two processes that do so
-/// at once write the same bytes. Returns 0 or an errno.
+/// Writes the table of a segment that is not appended to any more: its records end where the file
+/// ends. `entries`: its lines, if they are known; else it reads them. Two processes that do so at
+/// once write the same bytes. Returns 0 or an errno.
 int write_table(const segment_place& place, std::uint64_t segment,
                 std::vector<table_entry> entries = {});
 

@@ -1,10 +1,10 @@
-// Where segments are mapped for reading.
+// The address ranges where segments are mapped for reading.
 //
 // Owner: a shard. Any thread; there is no lock, so that a forked child can go on reading. A window
-// is an address range that stays while the store is open: when its segment has been evicted, the
-// next one is mapped over it. A slow reader of the old segment then copies bytes whose checksum
-// fails, and looks again. A reader does not wait for a window that is being mapped, or that belongs
-// to another live segment: it reads the bytes from the file instead.
+// is an address range that stays while the store is open: when its segment has been evicted,
+// another segment is mapped over it. A slow reader of the old segment then copies bytes whose
+// checksum fails, and retries. A reader does not wait for a window that is being mapped, or that
+// belongs to another live segment: it reads the bytes from the file instead.
 #pragma once
 
 #include "storage/disk/segment/segment_file.hpp"
@@ -23,7 +23,7 @@ public:
   ~segment_windows();
 
   /// The segment's first byte, when its bytes up to `end` are mapped; else null: `error` is 0 when
-  /// they are to be read from the file, ERANGE when the file ends before, or what went wrong.
+  /// the caller has to read the file, ERANGE when the file ends before, or another errno.
   const char* find(std::uint64_t segment, std::uint64_t end, std::uint64_t oldest,
                    int& error) noexcept {
     auto& one = windows_[segment % count_];
@@ -34,8 +34,8 @@ public:
     }
     return find_slowly(one, segment, end, oldest, error);
   }
-  /// Asks for the start of a record, if its segment is mapped: all of a small one comes at once
-  /// then, instead of its header first and the rest when its length is known.
+  /// Prefetches the start of a record, if its segment is mapped: a small record then arrives at
+  /// once, instead of its header first and the rest when its length is known.
   void prefetch(std::uint64_t segment, std::uint64_t offset) const noexcept {
     constexpr std::uint64_t line_bytes = 64;
     constexpr std::uint64_t small_record_bytes = 10 * line_bytes;
@@ -49,7 +49,7 @@ public:
 
 private:
   struct window {
-    std::atomic<std::uint64_t> state{0}; // the segment, and `busy` while it is being mapped
+    std::atomic<std::uint64_t> state{0}; // segment number, and `busy` while it is being mapped
     std::atomic<std::uint64_t> size{0};  // bytes that may be read
     std::atomic<char*> base{nullptr};
   };

@@ -5,7 +5,7 @@
 namespace hearth::storage::disk {
 namespace {
 
-// 24 MiB a shard. Beyond it the oldest are forgotten, and read when they are needed.
+// 24 MiB a shard. Beyond that the oldest are dropped, and read from disk when they are needed.
 constexpr std::size_t max_entries = std::size_t{1} << 20;
 
 } // namespace

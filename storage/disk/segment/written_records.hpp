@@ -1,7 +1,8 @@
-// Remembers what this process appended to segments that have no table yet, so that their tables,
-// and a larger index, are made without reading the segments again.
+// Remembers the records that this process appended to segments without a table, so that their
+// tables, and a larger index, are made without reading the segments again.
 //
-// Owner: the holder of a shard's lock. It saves work only: what is not remembered is read.
+// Owner: the holder of a shard's lock. It is a cache only: records that it does not remember are
+// read.
 #pragma once
 
 #include "storage/disk/format.hpp"
@@ -12,18 +13,18 @@
 
 namespace hearth::storage::disk {
 
-/// The end of a segment that is read as far as it goes.
+/// The limit for reading a segment to its end.
 inline constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 
 class written_records {
 public:
-  /// This process made the segment, and it has no record yet.
+  /// Notes that this process made the segment, which has no record yet.
   void begin(std::uint64_t segment);
-  /// A value or a tombstone was appended to it from `start` to `end`. When another
-  /// process's record lies before `start`, the segment is forgotten.
+  /// Notes a value or a tombstone appended from `start` to `end`. Forgets the segment when another
+  /// process's record lies before `start`.
   void append(location start, std::uint64_t end, std::uint64_t hash, std::uint64_t sequence,
               record_kind kind);
-  /// This process ended the segment: its records end at `end`, and there will be no more.
+  /// Notes that this process ended the segment: its records end at `end`.
   void seal(location end);
   /// Forgets the segments below this one.
   void drop_below(std::uint64_t segment);
@@ -32,9 +33,9 @@ public:
     count_ = 0;
   }
 
-  /// All records of a segment that was sealed here, or that ends at `tail`. Null: not known.
+  /// All records of a segment that this process sealed, or that ends at `tail`. Null: not known.
   const std::vector<table_entry>* find(std::uint64_t segment, location tail) const noexcept;
-  /// The same of a sealed one, handed over. Empty: not known.
+  /// Removes and returns the records of a sealed segment. Empty: not known.
   std::vector<table_entry> take(std::uint64_t segment);
 
 private:
@@ -46,7 +47,7 @@ private:
   void bound();
 
   std::map<std::uint64_t, records> segments_;
-  std::size_t count_ = 0; // of entries, of all segments
+  std::size_t count_ = 0; // number of entries of all segments
 };
 
 /// The line of a segment's table for a record from `start` to `end`.
@@ -57,7 +58,7 @@ constexpr table_entry table_entry_of(std::uint64_t hash, std::uint64_t sequence,
           start / unit_bytes | ((end - start) / unit_bytes) << 32 |
               static_cast<std::uint64_t>(kind) << 56};
 }
-/// Where the record of a line starts, and the bytes that it takes.
+/// Start and size of a line's record.
 constexpr std::uint64_t offset_of(const table_entry& entry) noexcept {
   return (entry.place & 0xffffffff) * unit_bytes;
 }

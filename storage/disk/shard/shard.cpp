@@ -7,7 +7,7 @@
 namespace hearth::storage::disk {
 namespace {
 
-// At opening the lock may be held by a process that rebuilds the index.
+// At opening, another process that rebuilds the index may hold the lock.
 constexpr std::chrono::milliseconds rebuild_deadline{60000};
 
 } // namespace
@@ -39,19 +39,19 @@ expected<std::unique_ptr<shard>> shard::open(shard_config config, file directory
   return opened;
 }
 
-// Whether the head says that this very file was in use since the machine started.
+// Whether the head states that this very file was in use since the machine started.
 bool shard::was_here_before() const noexcept {
   return files_.is_head_usable() &&
          files_.head.get(head_word::inode) == files_.opened_head.inode() &&
          files_.head.get(head_word::boot) == files_.config.boot;
 }
 
-// After a restart that found everything synced, the index is as good as before.
+// If everything was synced before the machine restarted, the index is still valid.
 void shard::adopt_boot() noexcept {
   const bool is_good = files_.is_head_usable() &&
                        files_.head.get(head_word::inode) == files_.opened_head.inode() &&
                        files_.config.was_clean && files_.head.get(head_word::boot) != 0;
-  files_.head.set(head_word::boot, is_good ? files_.config.boot : 0); // 0: the index is built anew
+  files_.head.set(head_word::boot, is_good ? files_.config.boot : 0); // 0: rebuild the index
 }
 
 expected<void> shard::check_at_open() {
@@ -62,7 +62,7 @@ expected<void> shard::check_at_open() {
     return trusted && files_.index.current() ? expected<void>{} : rebuild_.run_in_memory();
   }
   if (!files_.lock->lock(known ? std::chrono::milliseconds(0) : rebuild_deadline)) {
-    if (known) return {}; // another process is writing, so it has checked
+    if (known) return {}; // another process is writing, so it has checked the shard
     return fail(errc::busy, "cannot lock " + files_.config.path.string() +
                                 ": another process holds it; try again");
   }

@@ -1,19 +1,19 @@
 // One shard of a store: its head, index and segments, in a directory of their own that all
 // processes share. This class puts the parts together:
 //
-//   files/   shard_files: what is open, which all parts share; disk_budget
+//   files/   shard_files: the open files, which all parts share; disk_budget
 //   read/    entry_reader: get and touch; entry_list
-//   append/  active_segment, index_writer, index_growth: what changes with the lock held
-//   repair/  recovery and index_rebuild; write_access: the way to the lock; verification
-//   sync/    syncer: what survives a power loss
-//   evict/   eviction: when, and how much; segment_eviction: one segment; segment_removal: its file
+//   append/  active_segment, index_writer, index_growth: changes made with the lock held
+//   repair/  recovery and index_rebuild; write_access: access to the lock; verification
+//   sync/    syncer: makes writes survive a power loss
+//   evict/   eviction: when and how much; segment_eviction: one segment; segment_removal: files
 //   write/   group_writer and large_writer: apply
 //
 // A folder uses the ones above it, and os/, head/, segment/ and index/.
 //
-// Owner: the store. Any thread calls `get`, `touch` and `epoch`, which take no lock. Everything
-// else takes the shard's lock for as long as it needs it; `apply` is called by one thread at a
-// time. In a forked child only reading works; all else answers `forked`.
+// Owner: the store. Any thread calls `get`, `touch` and `epoch`, which take no lock. All other
+// functions take the shard's lock for as long as they need it; one thread at a time calls `apply`.
+// In a forked child only reading works; other calls return `forked`.
 #pragma once
 
 #include "storage/disk/append/unfinished_segments.hpp"
@@ -36,33 +36,33 @@ namespace hearth::storage::disk {
 
 class shard {
 public:
-  /// Opens a shard, makes it when it is missing, and builds its index anew when it cannot be
-  /// trusted. `mark` and the file system outlive it.
+  /// Opens a shard, makes it when it is missing, and rebuilds its index when it cannot be trusted.
+  /// `mark` and the file system outlive it.
   static expected<std::unique_ptr<shard>> open(shard_config config, file directory,
                                                clean_mark& mark);
 
   read_result get(const entry_key& key) { return entries_.get(key); }
   void touch(const entry_key& key) noexcept { entries_.touch(key); }
   std::uint64_t epoch() const noexcept { return files_.epoch(); }
-  /// The word of the head that has the epoch in its upper 48 bits.
+  /// The word of the head whose upper 48 bits are the epoch.
   const std::atomic<std::uint64_t>& word_of_epoch() const noexcept {
     return files_.head.word(head_word::epoch);
   }
 
-  /// Returns how often it moved the epoch.
+  /// Applies a group. Returns how often it moved the epoch.
   std::uint64_t apply(std::span<write_request> group) { return group_writer_.apply(group); }
   expected<void> flush();
-  /// Evicts what is over the budget, if anything is.
+  /// Evicts down to the budget, if a writer requested it.
   void catch_up() { eviction_.catch_up(); }
-  /// Syncs head and index too, for the clean mark.
+  /// Syncs head and index, for the clean mark.
   bool sync_index() { return syncer_.sync_index(); }
 
-  /// Calls `visit` for each entry until it returns false; then `go_on` is false too.
+  /// Calls `visit` for each entry until it returns false; then sets `go_on` to false.
   expected<void> list(const std::function<bool(const entry_info&)>& visit, bool& go_on);
   void add_stats(store_stats& out) const;
-  /// Bytes of disk that it takes.
+  /// Bytes of disk that the shard takes.
   std::uint64_t disk_bytes() const { return space_.measure().bytes; }
-  /// Checks every record and slot, and adds what is wrong to `report`. `repair`: drops it.
+  /// Checks every record and slot, and adds the findings to `report`. `repair`: drops damaged ones.
   expected<void> verify(bool repair, verify_report& report, const step_callback& step);
   /// Evicts until at most `bytes` of disk are taken. Returns the bytes freed.
   expected<std::uint64_t> evict_to(std::uint64_t bytes, const step_callback& step) {

@@ -26,7 +26,8 @@ constexpr unsigned default_shards = 4;
 constexpr std::uint64_t segments_a_shard = 8;
 constexpr std::uint64_t smallest_chosen_segment = std::uint64_t{1} << 20;
 
-// The shape of a new store. A budget too small for four shards of eight segments has fewer shards.
+// The shape of a new store. With a budget too small for four shards of eight segments it has fewer
+// shards.
 store_shape shape_for(const store_options& options, std::uint64_t budget) {
   const auto cores = std::max(1u, std::thread::hardware_concurrency());
   const auto fit = static_cast<unsigned>(std::clamp<std::uint64_t>(
@@ -41,7 +42,7 @@ store_shape shape_for(const store_options& options, std::uint64_t budget) {
   return shape;
 }
 
-// Bytes of all files below a directory, two folders deep: a store's.
+// Bytes of all files below a store's directory, two folders deep.
 std::uint64_t bytes_in(file_system& files, int directory, unsigned depth = 0) {
   std::uint64_t total = 0;
   std::vector<std::string> names;
@@ -70,7 +71,7 @@ std::uint64_t level_for(std::vector<std::uint64_t> held, std::uint64_t bytes) {
   return std::numeric_limits<std::uint64_t>::max();
 }
 
-// Waits by the clock.
+// Waits on the clock.
 class interval_timer final : public sync_timer {
 public:
   bool wait(std::chrono::milliseconds interval) override {
@@ -172,7 +173,7 @@ shard_config disk_store::config_of(const opening& one, unsigned number,
   config.compress = options_.compress;
   if (background_) config.work_due = [timer = background_->timer] { timer->wake(); };
   config.lock_deadline = options_.lock_deadline;
-  // Never 0, which means: not to be trusted.
+  // Never 0, which marks an index that cannot be trusted.
   config.boot = (hash_bytes(files_.boot_id()) & head_value_mask) | 1;
   config.was_clean = one.mark.exists();
   return config;
@@ -185,7 +186,7 @@ expected<void> disk_store::open_shards(opening& one) const {
                                    others_may::nothing);
   if (!folder) return fail(folder.error());
   const auto budget = choose_budget(one.directory.folder);
-  const auto was_clean = one.mark.exists(); // building the first shard removes it
+  const auto was_clean = one.mark.exists(); // building the first shard removes the mark
   for (unsigned number = 0; number < one.directory.description.shards; ++number) {
     const auto name = shard_folder(number);
     auto place =
@@ -201,7 +202,7 @@ expected<void> disk_store::open_shards(opening& one) const {
 }
 
 bool disk_store::reopen_after_removal(unsigned number) {
-  constexpr std::size_t max_openings = 16; // they are kept until the store closes
+  constexpr std::size_t max_openings = 16; // openings are kept until the store closes
   if (is_forked()) return false;
   const std::lock_guard lock(opening_mutex_);
   if (shard_at(number).is_in_place() || openings_.size() >= max_openings) return false;
@@ -212,9 +213,8 @@ bool disk_store::reopen_after_removal(unsigned number) {
   return true;
 }
 
-// The background thread. It evicts what is over the budget as soon as a writer says so, and syncs
-// once an interval. Errors are not lost: a writer that finds no room meets them again, and so does
-// flush().
+// The background thread. It evicts down to the budget when a writer requests it, and syncs once an
+// interval. Errors are not lost: a writer that finds no room gets them again, and so does flush().
 void disk_store::evict_and_sync() {
   while (!background_->stopping) {
     const bool passed = background_->timer->wait(options_.sync_interval);
@@ -227,7 +227,7 @@ void disk_store::evict_and_sync() {
 
 void disk_store::close() noexcept {
   if (is_forked()) {
-    // The thread is not in this process, and its timer's lock may stay taken for ever.
+    // The thread does not exist in this forked child, and its timer's lock may stay taken for ever.
     if (background_) new std::shared_ptr<sync_timer>(background_->timer);
     (void)background_.release();
     return;
@@ -239,7 +239,7 @@ void disk_store::close() noexcept {
   }
   if (!current_.load() || !current().session || !current().mark.wrote()) return;
   if (!flush()) return;
-  // The last process to close the store says that all of it is on disk.
+  // The last process to close the store marks that all of it is on disk.
   if (files_.try_lock(current().session->get(), true) != 0 || !flush()) return;
   for (const auto& one : current().shards)
     if (!one->sync_index()) return;
@@ -310,7 +310,7 @@ public:
       , all_(all) {}
   void add(std::uint64_t bytes) {
     done_ += bytes;
-    if (tell_) tell_(std::min(done_, all_), all_); // others may write meanwhile
+    if (tell_) tell_(std::min(done_, all_), all_); // other threads may write meanwhile
   }
 
 private:
@@ -333,7 +333,7 @@ expected<verify_report> disk_store::verify(bool repair, const progress_callback&
   return report;
 }
 
-// The shards that take most are evicted from first, and none while all together take less.
+// Evicts from the largest shards first, and from none if all together are below the limit.
 expected<std::uint64_t> disk_store::evict_to(std::uint64_t bytes,
                                              const progress_callback& progress) {
   const auto before = taken();

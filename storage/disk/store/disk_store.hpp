@@ -1,4 +1,4 @@
-// The store that callers get: its shards, its leases, its clean mark, and the thread that evicts
+// The implementation of `store`: its shards, its leases, its clean mark, and the thread that evicts
 // and syncs in the background. store.hpp says which threads may call what.
 #pragma once
 
@@ -39,14 +39,14 @@ public:
   expected<void> clear() override;
 
 private:
-  // The thread that evicts and syncs; on the heap, since a forked child has to leave it alone.
+  // The thread that evicts and syncs; on the heap, since a forked child must not destroy it.
   struct background_work {
     std::shared_ptr<sync_timer> timer;
     std::atomic<bool> stopping{false};
     std::thread thread;
   };
 
-  // One opening of the directory. When the directory is removed underneath, the store opens it
+  // One opening of the directory. When another process removes the directory, the store opens it
   // again; the former opening stays, for threads that still read in it.
   struct opening {
     opening(file_system& files, store_directory opened)
@@ -55,7 +55,7 @@ private:
 
     store_directory directory;
     clean_mark mark;
-    std::unique_ptr<unshared_file> session; // a shared lock: this process may write
+    std::unique_ptr<unshared_file> session; // holds a shared lock: this process may write
     std::vector<std::unique_ptr<shard>> shards;
   };
 
@@ -65,7 +65,8 @@ private:
   expected<void> open_shards(opening& one) const;
   shard_config config_of(const opening& one, unsigned number, std::uint64_t budget) const;
   std::uint64_t choose_budget(const file& folder) const;
-  /// Opens the directory again if the shard's is no longer in place. False: it is, or cannot be.
+  /// Opens the directory again if the shard's is no longer in place. False: it is in place, or
+  /// cannot be opened.
   bool reopen_after_removal(unsigned number);
   void publish(opening& one);
   opening& current() const noexcept { return *current_.load(std::memory_order_acquire); }
@@ -79,8 +80,8 @@ private:
   file_system& files_;
   const std::uint64_t born_;
   std::atomic<opening*> current_{nullptr};
-  std::vector<epoch_place> epoch_places_; // of `current_`, a shard each
-  std::mutex opening_mutex_;              // of `openings_`
+  std::vector<epoch_place> epoch_places_; // places in `current_`, one a shard
+  std::mutex opening_mutex_;              // protects `openings_`
   std::vector<std::unique_ptr<opening>> openings_;
   std::unique_ptr<background_work> background_;
 };

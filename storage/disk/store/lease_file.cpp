@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* lease_name = "leases";
 
-// Offsets of a file are signed: keys whose hashes differ in the top two bits alone merely wait.
+// Offsets of a file are signed, so the top bits are cut: keys whose hashes differ only there share
+// a lease, and merely wait.
 constexpr std::uint64_t byte_of(std::uint64_t hash) noexcept {
   return hash & (~std::uint64_t{0} >> 2);
 }

@@ -14,7 +14,7 @@ namespace hearth::storage::disk {
 
 class lease_file final : public lease_table {
 public:
-  /// A table with a file description of its own, of the file `leases` in this directory.
+  /// Opens a table with a file description of its own for the file `leases` in this directory.
   static expected<std::unique_ptr<lease_table>> open(file_system& files, int directory,
                                                      const std::filesystem::path& path);
   lease_file(file_system& files, file opened, std::filesystem::path path)
@@ -31,7 +31,7 @@ private:
   unshared_file file_;
   std::filesystem::path path_;
   const std::uint64_t born_;
-  // The system lets one description lock a byte twice: what is held here is known here.
+  // The leases that this table holds: the system lets one description lock a byte twice.
   std::unordered_set<std::uint64_t> held_;
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned max_shards = 256;
 
-// None of the words that make up a description may be damaged; the others do not matter.
+// The description in a head's words. None of the words that it uses may be damaged.
 std::optional<store_description> told_by(const head_page& words) {
   std::uint64_t low = 0, high = 0, shards = 0, segment_bytes = 0;
   if (!words.load(head_word::store_low, low) || !words.load(head_word::store_high, high) ||
@@ -42,10 +42,10 @@ std::optional<store_description> told_by_head(file_system& files, const file& sh
   return told_by(head_page(bytes.data()));
 }
 
-// What the segments of all shards say of themselves.
+// The header values of the segments of all shards.
 struct segments_seen {
-  std::map<std::uint64_t, unsigned> stores; // how many are of which
-  std::uint64_t largest = 0;                // of those that many records share
+  std::map<std::uint64_t, unsigned> stores; // number of segments by store
+  std::uint64_t largest = 0;                // size of the largest shared segment
   std::uint32_t shards = 0;
 
   void look_at(file_system& files, const file& shard) {

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* description_name = "store";
 constexpr std::uint64_t copy_distance = page_bytes / description_copies;
 
-// File systems on which locks and shared mappings are those of one machine.
+// File systems whose locks and shared mappings are local to one machine.
 constexpr std::array<long, 7> known_file_systems{
     0xEF53,     // ext2, ext3, ext4
     0x58465342, // xfs
@@ -52,7 +52,7 @@ page encode(store_description d) {
   return bytes;
 }
 
-// The description that most of the whole copies agree on: one of them may be another store's.
+// The description that most of the intact copies agree on: one of them may be another store's.
 std::optional<store_description> decode(const page& bytes) {
   std::optional<store_description> best;
   std::ptrdiff_t votes = 0;
@@ -76,7 +76,8 @@ std::uint64_t new_store_id() {
   return (std::uint64_t{source()} << 32) | source();
 }
 
-// A whole description appears under its name at once; of several makers one wins.
+// Links a complete description to its name atomically; if several processes make one, the first
+// wins.
 expected<void> make_description(file_system& files, store_directory& in,
                                 const store_description& d) {
   const auto name = "store." + std::to_string(::getpid()) + "." + std::to_string(new_store_id());
@@ -122,7 +123,7 @@ expected<void> read_description(file_system& files, store_directory& in, bool re
   return {};
 }
 
-// Makes a folder, durably: what is flushed into it later has to be found again.
+// Makes a folder, durably, so that files flushed into it later survive a power loss.
 int make_folder(file_system& files, int parent, const std::filesystem::path& name) {
   const int made = files.make_directory_at(parent, name.c_str(), 0700);
   if (made < 0) return made;

@@ -12,14 +12,14 @@
 
 namespace hearth::storage::disk {
 
-// What is to be synced, as of one moment.
+// The files to sync, as of one moment.
 struct syncer::job {
   location tail{};
   std::uint64_t next_segment = 0;
   location synced{};
   std::uint64_t synced_files = 0;
   std::uint64_t oldest = 0;
-  unfinished_segments::open_files open; // what this process wrote itself
+  unfinished_segments::open_files open; // segments that this process wrote
   std::uint64_t failed = 0;             // segment that could not be synced
 
   bool is_done() const noexcept {
@@ -39,7 +39,7 @@ bool syncer::is_synced(location where) const noexcept {
          where.segment != files_.tail().segment;
 }
 
-// With the lock held.
+// The caller holds the lock.
 syncer::job syncer::begin() const {
   job work;
   work.tail = files_.tail();
@@ -62,7 +62,7 @@ int syncer::sync_segment(std::uint64_t segment, const job& work) const {
   return files_.system.sync(opened.get());
 }
 
-// Without the lock.
+// The caller does not hold the lock.
 expected<void> syncer::run(job& work) const {
   if (work.is_done()) return {};
   std::vector<std::string> names;
@@ -83,7 +83,7 @@ expected<void> syncer::run(job& work) const {
   return {};
 }
 
-// With the lock held. Two may have synced at once: the words only move on.
+// The caller holds the lock. Two threads may have synced at once: the words only increase.
 void syncer::end(const job& work) {
   const auto synced = files_.head.place(head_word::synced);
   if (synced.segment < work.tail.segment ||
@@ -94,7 +94,7 @@ void syncer::end(const job& work) {
   unfinished_.forget_synced(work.open, work.tail.segment);
 }
 
-// The system reports a failed sync once: the segment is kept here until the head has it.
+// The system reports a failed sync only once: the segment is kept here until the head has it.
 void syncer::note_failure(std::uint64_t segment) noexcept {
   auto known = failed_here_.load();
   while (known < segment && !failed_here_.compare_exchange_weak(known, segment)) {
@@ -137,8 +137,8 @@ expected<void> syncer::write_tables() {
     if (!held) return fail(held.error());
     tables = unfinished_.take_untabled();
   }
-  // Outside the lock: nothing is appended to these segments. One whose table cannot be written does
-  // without.
+  // Outside the lock: no process appends to these segments. A segment whose table cannot be written
+  // stays without one.
   for (auto& [segment, entries] : tables)
     if (segment >= files_.oldest()) write_table(files_.place(), segment, std::move(entries));
   return {};

@@ -1,6 +1,6 @@
-// Makes what was acknowledged survive a power loss, and says how far that is so. The system's work
-// is done outside the shard's lock; the words `synced` and `synced_files` of the head move only
-// after all of it succeeded.
+// Makes acknowledged writes survive a power loss, and records up to where they do. It syncs outside
+// the shard's lock; the words `synced` and `synced_files` of the head move only after all of it
+// succeeded.
 //
 // Owner: a shard. Any thread; several may sync at once.
 #pragma once
@@ -23,16 +23,16 @@ public:
       , unfinished_(unfinished)
       , access_(access) {}
 
-  /// Whether what lies before this place survives a power loss.
+  /// Whether the records before this place survive a power loss.
   bool is_synced(location where) const noexcept;
-  /// Syncs everything that was acknowledged before, by any process.
+  /// Syncs all writes acknowledged before, by any process.
   expected<void> sync_all();
-  /// Syncs head and index too, for the clean mark.
+  /// Syncs head and index, for the clean mark.
   bool sync_index();
-  /// Writes the tables of segments that were left and are synced.
+  /// Writes the tables of segments that are complete and synced.
   expected<void> write_tables();
-  /// With the lock held: the segment that could not be synced, until it is evicted; 0: there is
-  /// none.
+  /// The segment that could not be synced, until it is evicted; 0: there is none. The caller holds
+  /// the lock.
   std::uint64_t failed_segment() noexcept;
 
 private:
@@ -47,7 +47,7 @@ private:
   active_segment& active_;
   unfinished_segments& unfinished_;
   write_access& access_;
-  std::atomic<std::uint64_t> failed_here_{0}; // segment; until the head says so too
+  std::atomic<std::uint64_t> failed_here_{0}; // such a segment; 0 once the head has it
 };
 
 } // namespace hearth::storage::disk

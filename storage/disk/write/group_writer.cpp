@@ -7,8 +7,8 @@
 namespace hearth::storage::disk {
 namespace {
 
-// A request is planned again after a segment was begun or the index grown for it: more often than
-// this is a bug, and an error instead of a loop.
+// A request is planned again after a segment was begun or the index grown for it. More retries than
+// this are a bug, reported as an error instead of a loop.
 constexpr unsigned max_retries = 8;
 
 } // namespace
@@ -40,12 +40,12 @@ std::uint64_t group_writer::apply(std::span<write_request> group) {
   return index_.epoch_moves() - moves_before;
 }
 
-// A tombstone is small, however long its key.
+// A tombstone is never large, however long its key.
 bool group_writer::is_large(const prepared_write& ready) const noexcept {
   return ready.header.kind == record_kind::value && record_size(ready.header) > files_.large_from();
 }
 
-// Brings the buckets of all keys near before the lock is taken.
+// Loads the buckets of all keys into the cache before the lock is taken.
 void group_writer::touch_index(std::span<const write_request> group) const noexcept {
   const auto* index = files_.index.newest();
   if (!index) return;
@@ -54,7 +54,7 @@ void group_writer::touch_index(std::span<const write_request> group) const noexc
 }
 
 void group_writer::apply_small(std::span<write_request> group, std::span<prepared_write> ready) {
-  constexpr unsigned max_waits = 64; // for room that other processes took again
+  constexpr unsigned max_waits = 64; // waits for room that other processes took again
   unsigned waits = 0;
   while (!group.empty()) {
     const auto part = std::min(group.size(), max_batch_records);
@@ -92,7 +92,7 @@ group_writer::plan_result group_writer::plan_from(append_batch& work,
   return plan_result::decided;
 }
 
-// Returns how many are decided: fewer than all when there is no room for the next.
+// Returns how many requests are decided: fewer than all when there is no room for the next.
 std::size_t group_writer::append_all(std::span<write_request> group,
                                      std::span<prepared_write> ready) {
   std::size_t number = 0;
@@ -144,8 +144,8 @@ group_writer::plan_result group_writer::plan_append(append_batch& work,
                                                     const write_request& request,
                                                     prepared_write& ready, std::size_t number,
                                                     const found_entry& old) {
-  // What replaces a record lies in no lower segment: else it would be evicted first, and a rebuild
-  // would bring the old record back.
+  // A record must not be in a lower segment than the one that it replaces: else it would be evicted
+  // first, and a rebuild would bring the old record back.
   if (old.where && slot_segment(old.word) > work.start.segment) return plan_result::segment_full;
   auto& header = ready.header;
   const location at{work.start.segment, work.end};

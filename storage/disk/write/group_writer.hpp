@@ -1,7 +1,7 @@
 // Applies groups of writes: plans their records into batches, appends each batch with one write,
 // and answers the requests. Large values go to large_writer, one by one.
 //
-// Owner: a shard. One thread at a time; it takes the shard's lock for a batch, and leaves it to
+// Owner: a shard. One thread at a time; it takes the shard's lock for a batch, and releases it to
 // make room.
 #pragma once
 
@@ -33,7 +33,7 @@ public:
   std::uint64_t apply(std::span<write_request> group);
 
 private:
-  /// What became of a request that was to be planned into a batch.
+  /// The result of planning a request into a batch.
   enum class plan_result { decided, batch_full, segment_full, index_full };
 
   void apply_small(std::span<write_request> group, std::span<prepared_write> ready);

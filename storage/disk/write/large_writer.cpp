@@ -30,11 +30,11 @@ expected<void> large_writer::write_and_publish(write_request& request, prepared_
       result = fail(held.error());
     }
   }
-  if (*made) files_.remove(name); // else it has its final name
+  if (*made) files_.remove(name); // false: the file has its final name
   return result;
 }
 
-// Whether the request is an insert of a key that has an entry; then it gets that answer.
+// Whether the request is an insert of a key that has an entry; then answers it with `exists`.
 bool large_writer::is_answered(write_request& request, const found_entry& old) {
   if (request.kind != write_kind::insert || !old.is_live(unix_time_ms())) return false;
   answer_exists(request, files_.counts);
@@ -52,7 +52,7 @@ expected<bool> large_writer::is_to_be_written(write_request& request, const prep
   return true;
 }
 
-// Whether the value fits beside the least that a store takes.
+// Checks that the value fits in addition to the minimum size of a store.
 expected<void> large_writer::check_size(const prepared_write& ready) {
   const auto bytes = first_record_offset + record_size(ready.header);
   const auto* index = files_.index.current();
@@ -67,9 +67,9 @@ expected<void> large_writer::check_size(const prepared_write& ready) {
                   std::to_string(files_.config.shards) + " shards); raise the budget");
 }
 
-// A file of its final size, for which there is room in the budget.
+// Makes a file of its final size, once there is room for it in the budget.
 expected<file> large_writer::reserve(const std::string& name, std::uint64_t bytes) {
-  constexpr unsigned max_waits = 64; // for room that other processes took again
+  constexpr unsigned max_waits = 64; // waits for room that other processes took again
   const auto needed = bytes + space_.reserve_bytes();
   for (unsigned waits = 0; waits < max_waits; ++waits) {
     {
@@ -83,8 +83,8 @@ expected<file> large_writer::reserve(const std::string& name, std::uint64_t byte
                               " faster than it can be evicted; try again");
 }
 
-// With the lock held: another process neither takes the file for an abandoned one before it is
-// locked, nor takes the same room.
+// The caller holds the lock, so that another process neither removes the file as abandoned before
+// it is locked, nor takes the same room.
 expected<file> large_writer::make_file(const std::string& name, std::uint64_t bytes) {
   file made = files_.open_file(name, O_CREAT | O_EXCL | O_RDWR);
   if (!made)
@@ -96,7 +96,7 @@ expected<file> large_writer::make_file(const std::string& name, std::uint64_t by
   return fail(system_error(error, "make room for a value in", files_.config.path));
 }
 
-// All but the two headers.
+// Writes everything except the two headers.
 expected<void> large_writer::write(const file& to, const write_request& request,
                                    const prepared_write& ready) {
   const int allocated =
@@ -139,7 +139,7 @@ int large_writer::rename_and_publish(const std::string& name, const planned_reco
   return renamed;
 }
 
-// With the lock held. Takes the file, if it succeeds.
+// The caller holds the lock. Takes the file over on success.
 expected<void> large_writer::publish(write_request& request, prepared_write& ready, file& written,
                                      const std::string& name) {
   const auto old = index_.find(request.key);

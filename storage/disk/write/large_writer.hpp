@@ -1,7 +1,7 @@
 // Writes values above a quarter of a segment, each into a segment of its own. Its bytes are written
-// without the shard's lock, under a temporary name; with it the segment gets its number, its
-// headers and its slot. The file of a killed writer is not locked any more, and is removed by the
-// next process that opens the shard.
+// without the shard's lock, under a temporary name; with the lock held the segment gets its number,
+// its headers and its slot. The file of a killed writer is not locked any more, so the next process
+// that opens the shard removes it.
 //
 // Owner: a shard. One thread at a time.
 #pragma once

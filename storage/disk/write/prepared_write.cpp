@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t min_compressed_bytes = 512;
 constexpr int compression_level = 3;
 
-// Of name, version and key, which the record has without gaps.
+// The sum of name, version and key, which the record holds without gaps.
 std::uint64_t identity_sum_of(const entry_key& key, std::uint64_t bytes) {
   std::array<char, max_cache_name_bytes + max_cache_version_bytes + 512> small;
   std::string large;
@@ -27,7 +27,7 @@ std::uint64_t identity_sum_of(const entry_key& key, std::uint64_t bytes) {
   return hash_bytes(identity, bytes);
 }
 
-// If it makes the payload smaller.
+// Compresses the payload if that makes it smaller.
 void compress(prepared_write& out) {
   if (out.payload.size() < min_compressed_bytes) return;
   out.compressed.resize(ZSTD_compressBound(out.payload.size()));

@@ -1,4 +1,4 @@
-// A write request made ready outside the lock, and the answers that it can get.
+// A write request that is prepared outside the lock, and its possible results.
 //
 // Plain values and free functions; any thread.
 #pragma once
@@ -15,21 +15,21 @@
 
 namespace hearth::storage::disk {
 
-/// A record but for its sequence and its seal, which depend on where it will be.
+/// A record without its sequence and its seal, which depend on its place.
 struct prepared_write {
   record_header header;
-  std::string_view payload; ///< as it will be stored
+  std::string_view payload; ///< the payload as it will be stored
   std::string compressed;   ///< the payload, if it was compressed
 };
 
-/// Why the request can never be right; an error without text: it is right.
+/// Why the request is invalid; an error without text when it is valid.
 error flaw_of(const write_request& request, const shard_config& config);
 /// Fills in the header's lengths and sums, and compresses the payload if it should be.
 void prepare(const write_request& request, const shard_config& config, prepared_write& out);
 
-/// The request failed.
+/// Marks the request as failed.
 void refuse(write_request& request, const error& why, counters& counts);
-/// The request is written.
+/// Marks the request as written.
 inline void confirm(write_request& request, counters& counts) {
   const auto kind = request.kind;
   request.status = kind == write_kind::insert ? write_status::inserted
@@ -39,7 +39,7 @@ inline void confirm(write_request& request, counters& counts) {
              : kind == write_kind::put  ? counter::put
                                         : counter::erased);
 }
-/// An insert whose key has an entry.
+/// Answers an insert whose key has an entry.
 inline void answer_exists(write_request& request, counters& counts) {
   request.status = write_status::exists;
   counts.add(counter::existed);

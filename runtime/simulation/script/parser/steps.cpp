@@ -31,12 +31,12 @@ statement_body parse_deliver(line_reader& in, scope& names) {
 }
 
 statement_body parse_run_until_idle(line_reader& in, scope&) {
-  if (in.accept("always")) return set_settling{true};
+  if (in.accept("always")) return set_auto_run{true};
   if (in.accept("when")) {
     in.expect_word("told");
-    return set_settling{false};
+    return set_auto_run{false};
   }
-  run_until_idle made{longest_settling};
+  run_until_idle made{max_idle_wait};
   if (in.accept("within")) made.within = in.take_duration("a time, as 5s");
   return made;
 }
