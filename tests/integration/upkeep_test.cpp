@@ -1,4 +1,4 @@
-// Looking after a store from the command line: also a damaged one, and while others write to it.
+// Maintenance of a store from the command line, also of a damaged one and while others write to it.
 #include "messages/key.hpp"
 #include "storage/disk/store.hpp"
 #include "tests/storage/disk/store_fixture.hpp"
@@ -56,7 +56,7 @@ void flip(const fs::path& path, std::streamoff at) {
 
 } // namespace
 
-TEST_CASE_FIXTURE(kept_store, "commands that look make no store and say that there is none") {
+TEST_CASE_FIXTURE(kept_store, "commands that only look create no store and report that there is none") {
   for (const bool is_empty : {false, true}) {
     if (is_empty) fs::create_directory(store);
     for (const std::string command : {"list", "stats", "verify", "clear"})
@@ -70,7 +70,7 @@ TEST_CASE_FIXTURE(kept_store, "commands that look make no store and say that the
   }
 }
 
-TEST_CASE_FIXTURE(kept_store, "verify finds nothing wrong with a store that is intact") {
+TEST_CASE_FIXTURE(kept_store, "verify finds nothing wrong with an intact store") {
   fill(100);
   const auto said = hearth({"verify"});
   CHECK(said.status == 0);
@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(kept_store, "verify finds nothing wrong with a store that is i
   CHECK(repaired.json().at("repaired") == 0);
 }
 
-TEST_CASE_FIXTURE(kept_store, "verify names what is damaged and repair leaves an intact store") {
+TEST_CASE_FIXTURE(kept_store, "verify names the damage and repair leaves an intact store") {
   fill(100);
   flip(segment(), 20'000);
   const auto found = hearth({"verify"});
@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(kept_store, "verify names what is damaged and repair leaves an
   REQUIRE(lines_of(found.out).size() >= 2);
   CHECK(lines_of(found.out).front().find("000001.seg at ") != std::string::npos);
   CHECK(lines_of(found.out).back().starts_with("not intact: "));
-  CHECK(hearth({"verify"}).status == 1); // looking repaired nothing
+  CHECK(hearth({"verify"}).status == 1); // verify alone repaired nothing
   const auto report = hearth({"verify", "--json"});
   CHECK(report.status == 1);
   CHECK(report.json().at("intact") == false);
@@ -118,16 +118,18 @@ TEST_CASE_FIXTURE(kept_store, "a store whose head is gone is not intact until it
   CHECK(hearth({"list", "--json"}).json().size() == 100);
 }
 
-// The index is made from the records, as after a power loss: nothing is lost with it.
+// The index is rebuilt from the records, as after a power loss; no entry is lost.
 TEST_CASE_FIXTURE(kept_store, "a store whose index is cut is intact and its index is rebuilt") {
   fill(100);
+  const auto whole = hearth({"verify", "--json"}).json();
+  CHECK(whole.at("rebuilt_shards") == 0);
   fs::resize_file(store / "v1/shards/00/index.1", 1000);
   for (const auto& arguments : {std::vector<std::string>{"verify", "--json"},
                                 std::vector<std::string>{"verify", "--repair", "--json"}}) {
     const auto found = hearth(arguments);
     CHECK(found.status == 0);
     CHECK(found.json().at("intact") == true);
-    CHECK(found.json().at("records") == 100);
+    CHECK(found.json().at("records") == whole.at("records"));
     CHECK(found.json().at("rebuilt_shards") == 1);
   }
   CHECK(hearth({"verify", "--json"}).json().at("rebuilt_shards") == 0);
@@ -151,7 +153,7 @@ TEST_CASE_FIXTURE(kept_store, "evict understands sizes and keeps to them") {
   CHECK(half.json().at("status") == "evicted");
   CHECK(half.json().at("freed_bytes") > 3'000'000);
   CHECK(half.json().at("disk_bytes") <= 5u << 19);
-  CHECK(blocks_under(store) <= (5u << 19) + (16u << 10)); // and the store's own few files
+  CHECK(blocks_under(store) <= (5u << 19) + (16u << 10)); // allows for the store's small files
   CHECK(hearth({"verify"}).status == 0);
   CHECK(hearth({"list", "--json"}).json().size() > 300);
   const auto nothing = hearth({"evict", "--to", "1TiB"});
@@ -173,7 +175,7 @@ TEST_CASE_FIXTURE(kept_store, "a bad size is one line and status 2") {
   CHECK(hearth({"list", "--json"}).json().size() == 1);
 }
 
-TEST_CASE_FIXTURE(kept_store, "evicting keeps what was asked for") {
+TEST_CASE_FIXTURE(kept_store, "evict keeps entries that were hit") {
   fill(1000, 6000);
   for (int round = 0; round < 2; ++round)
     for (const std::string key : {"k3", "k7"})
@@ -183,7 +185,7 @@ TEST_CASE_FIXTURE(kept_store, "evicting keeps what was asked for") {
   CHECK(hearth({"get", "k4", "--cache", "graphs"}).status == 1);
 }
 
-TEST_CASE_FIXTURE(kept_store, "clear drops every entry and gives the disk back") {
+TEST_CASE_FIXTURE(kept_store, "clear drops every entry and frees the disk space") {
   fill(3000, 1000);
   const auto said = hearth({"clear", "--json"});
   CHECK(said.status == 0);
@@ -286,12 +288,12 @@ TEST_CASE_FIXTURE(kept_store, "a user with read access only looks and changes no
            {"verify", "--repair"}, {"evict", "--to", "0"}, {"clear"}})
     check_error(as_nobody(change), 3, "ermission");
   ::close(program);
-  fs::permissions(store, fs::perms(0700)); // so that it can be removed
+  fs::permissions(store, fs::perms(0700)); // so that the test can remove it
   REQUIRE(::chown(store.c_str(), 0, 0) == 0);
-  check_error(hearth({"list"}), 3, "another user"); // what is somebody else's is refused
+  check_error(hearth({"list"}), 3, "another user"); // a store of another user is refused
 }
 
-TEST_CASE_FIXTURE(kept_store, "verify shows how far it is on a terminal and takes it away") {
+TEST_CASE_FIXTURE(kept_store, "verify shows its progress on a terminal and removes it") {
   fill(100);
   int master = -1;
   int slave = -1;
@@ -315,7 +317,7 @@ TEST_CASE_FIXTURE(kept_store, "verify shows how far it is on a terminal and take
   CHECK(file_text(out).starts_with("intact: "));
 }
 
-TEST_CASE_FIXTURE(kept_store, "list shows one cache alone and refuses a name that is none") {
+TEST_CASE_FIXTURE(kept_store, "list shows one cache alone and refuses an invalid name") {
   fill(3);
   const auto one = directory / "one";
   write_text(one, "1");

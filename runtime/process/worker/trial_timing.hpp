@@ -12,8 +12,9 @@ struct kernel_call {
   void* const* buffers = nullptr;
   const std::int64_t* sizes = nullptr;
 
-  /// An exception ends the process: it crossed an `extern "C"` boundary.
-  void operator()() const noexcept { entry(buffers, sizes); }
+  /// Not noexcept, so that an exception of the kernel ends the process in the kernel's own C++
+  /// runtime, whose last words name the exception.
+  void operator()() const { entry(buffers, sizes); }
 };
 
 struct timing {

@@ -48,10 +48,10 @@ TEST_CASE("without PATH programs are found where a shell finds them") {
   ::setenv("PATH", "/nowhere", 1);
   const std::string when_set(search_path());
   before ? ::setenv("PATH", kept.c_str(), 1) : ::unsetenv("PATH");
-  CHECK(without == "/usr/bin:/bin");
+  CHECK(without == "/usr/local/bin:/usr/bin:/bin");
   REQUIRE(shell);
-  CHECK((*shell == "/usr/bin/sh" || *shell == "/bin/sh"));
-  CHECK(when_empty.empty()); // this is the working directory alone
+  CHECK(shell->ends_with("bin/sh"));
+  CHECK(when_empty.empty()); // an empty entry means the working directory
   CHECK(when_set == "/nowhere");
 }
 

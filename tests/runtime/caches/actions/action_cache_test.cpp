@@ -1,4 +1,4 @@
-// Actions as programs that embed Hearth run them: real processes.
+// Actions in programs that embed Hearth: real processes.
 #include "runtime/caches/actions/action_cache.hpp"
 
 #include "runtime/caches/actions/action_key.hpp"
@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(actions_fixture, "an outcome is found with its streams, output
   CHECK(ran.time_taken_ns > 0);
 }
 
-TEST_CASE_FIXTURE(actions_fixture, "everything that can change a result is in the key") {
+TEST_CASE_FIXTURE(actions_fixture, "every part of an action that can change its result is in the key") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
   write_text(folder / "in", "1");
@@ -112,7 +112,7 @@ TEST_CASE_FIXTURE(actions_fixture, "everything that can change a result is in th
   CHECK(differs(base()));
 }
 
-TEST_CASE_FIXTURE(actions_fixture, "what cannot change a result is not in the key") {
+TEST_CASE_FIXTURE(actions_fixture, "parts that cannot change the result are not in the key") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
   auto asked = shell("true");
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(actions_fixture, "what cannot change a result is not in the ke
   CHECK(key_of(actions, asked) == key);
 }
 
-TEST_CASE_FIXTURE(actions_fixture, "a compiler is known by what it is made of, not by PATH") {
+TEST_CASE_FIXTURE(actions_fixture, "a compiler is identified by its content, not by PATH") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
   action asked;
@@ -143,7 +143,7 @@ TEST_CASE_FIXTURE(actions_fixture, "a compiler is known by what it is made of, n
   CHECK(key_of(actions, other) != with_more);
 }
 
-TEST_CASE("names of compilers") {
+TEST_CASE("names that are compilers") {
   for (const auto* name : {"g++", "gcc-12", "cc", "clang++-14", "x86_64-linux-gnu-g++-12", "c++"})
     CHECK_MESSAGE(is_compiler_name(name), name);
   for (const auto* name : {"sh", "ccache", "g", "gccgo", "protoc", "clang-format", ""})
@@ -161,13 +161,13 @@ TEST_CASE_FIXTURE(actions_fixture, "inputs may be texts and a program may be one
   CHECK(run(actions, asked).out == "other\ndeep\ntool.sh\n");
 }
 
-TEST_CASE_FIXTURE(actions_fixture, "the command works in a folder of its own") {
+TEST_CASE_FIXTURE(actions_fixture, "the command works in its own folder") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
   write_text(folder / "there", "1");
   const auto outcome = run(actions, shell("pwd; echo left > behind; cat there"));
   CHECK(outcome.succeeded());
-  CHECK(outcome.out.find(folder.string() + "\n1") != std::string::npos); // as its end
+  CHECK(outcome.out.find(folder.string() + "\n1") != std::string::npos); // its end
   CHECK_FALSE(outcome.out.starts_with(folder.string() + "\n"));
   CHECK_FALSE(fs::exists(folder / "behind"));
   CHECK_FALSE(fs::exists(lines_of(outcome.out).front()));
@@ -188,7 +188,7 @@ TEST_CASE_FIXTURE(actions_fixture, "placeholders stand for absolute paths in the
   CHECK(outcome.outputs.at(0).bytes.payload() == "1");
 }
 
-TEST_CASE_FIXTURE(actions_fixture, "eight threads that want one action have it run once") {
+TEST_CASE_FIXTURE(actions_fixture, "eight threads that request one action have it run once") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
   auto asked = shell("echo made > a");
@@ -214,7 +214,7 @@ TEST_CASE_FIXTURE(actions_fixture, "a run without waiters is killed") {
   std::stop_source stop;
   auto waiting = actions.run_async(shell("echo > '" + line.string() + "'; sleep 1000"),
                                    {.cancel = stop.get_token()});
-  lines_of(file_text(line)); // it runs
+  lines_of(file_text(line)); // the command runs
   stop.request_stop();
   CHECK(waiting.get().error().code() == errc::cancelled);
   // The one worker is free again.
@@ -258,7 +258,7 @@ TEST_CASE_FIXTURE(actions_fixture, "discovered inputs are told apart by folder a
   CHECK(runs() == 2);
 }
 
-TEST_CASE_FIXTURE(actions_fixture, "a dependency file that is missing or wrong is said, not kept") {
+TEST_CASE_FIXTURE(actions_fixture, "a missing or wrong dependency file is reported and the result not kept") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
   auto asked = shell("echo fine");
@@ -266,7 +266,7 @@ TEST_CASE_FIXTURE(actions_fixture, "a dependency file that is missing or wrong i
   CHECK_FALSE(run(actions, asked).problem.empty());
   CHECK_FALSE(run(actions, asked).found);
   asked.command.back() += "; echo words > d";
-  CHECK(run(actions, asked).problem.find("no rule") != std::string::npos);
+  CHECK(run(actions, asked).problem.find("not a make rule") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(actions_fixture, "a damaged entry is run again, not served") {

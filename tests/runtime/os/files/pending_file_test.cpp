@@ -29,7 +29,7 @@ namespace {
 
 struct place {
   std::string text() const { return read_whole_file(target, 1 << 20).value_or("none"); }
-  // How many names there are in the folder.
+  // The number of names in the folder.
   std::ptrdiff_t names() const {
     return std::distance(fs::directory_iterator(directory.path()), fs::directory_iterator());
   }
@@ -49,7 +49,7 @@ std::vector<pending_file> begin_many(const fs::path& folder, const std::string& 
   return files;
 }
 
-// The end of every child, and of what they left behind, which is this process's by now.
+// Waits for every child, and for the processes that they left to this one.
 void wait_for_all() {
   while (::wait(nullptr) > 0 || errno == EINTR) {
   }
@@ -57,7 +57,7 @@ void wait_for_all() {
 
 } // namespace
 
-TEST_CASE("a pending file is seen when it is committed, in place of what was there") {
+TEST_CASE("a pending file replaces the old one when it is committed") {
   const place here;
   REQUIRE(replace_whole_file(here.target, "old"));
   auto file = pending_file::begin(here.target);
@@ -71,7 +71,7 @@ TEST_CASE("a pending file is seen when it is committed, in place of what was the
   CHECK(here.names() == 1);
 }
 
-TEST_CASE("a pending file that is not committed leaves what was there and nothing else") {
+TEST_CASE("a pending file that is not committed leaves the old one and nothing else") {
   const place here;
   REQUIRE(replace_whole_file(here.target, "old"));
   {
@@ -85,7 +85,7 @@ TEST_CASE("a pending file that is not committed leaves what was there and nothin
   CHECK(here.names() == 1);
 }
 
-TEST_CASE("a pending file has the mode that was asked for") {
+TEST_CASE("a pending file has the requested mode") {
   const place here;
   auto file = pending_file::begin(here.target, 0600);
   REQUIRE(file);
@@ -93,7 +93,7 @@ TEST_CASE("a pending file has the mode that was asked for") {
   CHECK(fs::status(here.target).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
 }
 
-TEST_CASE("a pending file in a folder that is not there is an error that names it") {
+TEST_CASE("a pending file in a missing folder is an error that names it") {
   const place here;
   const auto file = pending_file::begin(here.directory / "missing" / "file");
   REQUIRE(!file);
@@ -101,7 +101,7 @@ TEST_CASE("a pending file in a folder that is not there is an error that names i
   CHECK(file.error().text().find("missing/file") != std::string::npos);
 }
 
-TEST_CASE("of files that are committed together the first that cannot be is told") {
+TEST_CASE("the error of a group commit names the first file that fails") {
   const place here;
   fs::create_directories(here.directory / "folder" / "is not empty");
   std::vector<pending_file> files;
@@ -114,13 +114,13 @@ TEST_CASE("of files that are committed together the first that cannot be is told
   CHECK(refused.error().text().find((here.directory / "folder").string()) != std::string::npos);
   CHECK_FALSE(fs::exists(here.directory / "two"));
   files.clear();
-  CHECK(here.names() == 2); // "one" and the folder
+  CHECK(here.names() == 2); // only "one" and the folder
 }
 
-// $HEARTH_COMMIT_ROUNDS says how often, at least; 20 without. Each kill comes within a time that
-// grows when a round put nothing in place and shrinks when it put all there: so kills fall around
-// the moment of the commit on any machine, and rounds of both kinds come about.
-TEST_CASE("files that are committed together are all there or none whenever they are killed") {
+// $HEARTH_COMMIT_ROUNDS is the least number of rounds (default 20). Each kill comes within a time
+// that grows when a round replaced no file and shrinks when it replaced all: so the kills fall
+// around the commit on any machine, and rounds of both kinds occur.
+TEST_CASE("files that are committed together are all replaced or none at a kill at any moment") {
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   const char* asked = std::getenv("HEARTH_COMMIT_ROUNDS");
   const int rounds = asked ? std::atoi(asked) : 20;
