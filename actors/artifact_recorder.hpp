@@ -32,6 +32,7 @@ struct artifact_recorder_state {
 using artifact_recorder_pointer =
     artifact_recorder_actor::stateful_pointer<artifact_recorder_state>;
 
+/// The second argument is not used: CAF 0.17.6 cannot spawn a function without one.
 artifact_recorder_actor::behavior_type artifact_recorder(artifact_recorder_pointer self, int);
 
 } // namespace hearth::actors

@@ -43,18 +43,21 @@ void write_lookups(metrics_page& page, const figures& all, const storage::store_
 void write_memory(metrics_page& page, const memory_shard_stats& memory) {
   page.gauge("memory_entries", "Entries in memory.", memory.entries);
   page.gauge("memory_used_bytes", "Memory that entries and tables take.", memory.bytes_used);
-  page.gauge("memory_budget_bytes", "Memory that they may take.", memory.budget_bytes);
-  page.counter("memory_changes_total", "Changes of what memory holds.");
+  page.gauge("memory_budget_bytes", "Limit of the memory that entries and tables take.",
+             memory.budget_bytes);
+  page.counter("memory_changes_total", "Changes of the entries in memory.");
   page.sample(memory.inserted, {{"change", "inserted"}});
   page.sample(memory.evicted, {{"change", "evicted"}});
   page.sample(memory.erased, {{"change", "erased"}});
-  page.counter("loads_total", "Looks below memory by message.", memory.loads);
-  page.counter("coalesced_total", "Lookups that joined a look under way.", memory.coalesced);
+  page.counter("loads_total", "Lookups on disk or in the remote tier, by message.", memory.loads);
+  page.counter("coalesced_total", "Lookups that joined one in flight for the same key.",
+               memory.coalesced);
   page.counter("promotions_total", "Hits on disk that memory took in.", memory.promotions);
   page.gauge("unpersisted_entries", "Entries in memory that the disk could not take yet.",
              memory.unpersisted);
-  page.counter("leases_granted_total", "Leases to compile that were given.", memory.leases_granted);
-  page.gauge("leases", "Leases to compile, and who waits for them.");
+  page.counter("leases_granted_total", "Leases to compile that were granted.",
+               memory.leases_granted);
+  page.gauge("leases", "Leases to compile that are held, and requests that wait for one.");
   page.sample(memory.leases_held, {{"state", "held"}});
   page.sample(memory.leases_waiting, {{"state", "waiting"}});
 }
@@ -63,9 +66,9 @@ void write_disk(metrics_page& page, const storage::store_stats& disk) {
   page.gauge("disk_entries", "Entries on disk.", disk.entries);
   page.gauge("disk_live_bytes", "Bytes of entries on disk.", disk.live_bytes);
   page.gauge("disk_used_bytes", "Bytes of the store's files.", disk.disk_bytes);
-  page.gauge("disk_budget_bytes", "Bytes that they may take.", disk.budget_bytes);
+  page.gauge("disk_budget_bytes", "Limit of the bytes of the store's files.", disk.budget_bytes);
   page.gauge("disk_segments", "Segments of the store.", disk.segments);
-  page.counter("disk_writes_total", "Writes to disk by this process, by what became of them.");
+  page.counter("disk_writes_total", "Writes to disk by this process, by outcome.");
   page.sample(disk.inserted, {{"outcome", "inserted"}});
   page.sample(disk.existed, {{"outcome", "existed"}});
   page.sample(disk.put, {{"outcome", "put"}});
@@ -77,8 +80,9 @@ void write_disk(metrics_page& page, const storage::store_stats& disk) {
   page.sample(disk.unreadable, {{"reason", "unreadable"}});
   page.sample(disk.expired, {{"reason", "expired"}});
   page.counter("disk_evicted_total", "Entries evicted from disk by this process.", disk.evicted);
-  page.counter("disk_kept_by_hit_total", "Entries that a hit kept from that.", disk.kept_by_hit);
-  page.counter("disk_rebuilds_total", "Indexes built anew from segments.", disk.rebuilds);
+  page.counter("disk_kept_by_hit_total", "Entries that a hit kept from eviction.",
+               disk.kept_by_hit);
+  page.counter("disk_rebuilds_total", "Indexes rebuilt from segments.", disk.rebuilds);
 }
 
 void write_remote_state(metrics_page& page, const remote_tier_stats& remote) {
@@ -87,16 +91,18 @@ void write_remote_state(metrics_page& page, const remote_tier_stats& remote) {
     page.sample(remote.state == state, {{"of", "lookups"}, {"state", state}});
     page.sample(remote.writes == state, {{"of", "writes"}, {"state", state}});
   }
-  page.counter("remote_openings_total", "How often it opened.", remote.openings);
+  page.counter("remote_openings_total", "How often the breaker of the remote tier opened.",
+               remote.openings);
   page.gauge("remote_writes", "Writes behind that are not acknowledged.");
   page.sample(remote.waiting, {{"state", "waiting"}});
   page.sample(remote.in_flight, {{"state", "in_flight"}});
-  page.gauge("remote_write_bytes", "Their bytes.", remote.bytes);
+  page.gauge("remote_write_bytes", "Bytes of the writes behind that are not acknowledged.",
+             remote.bytes);
   page.counter("remote_unsent_total", "Writes behind that were never sent.");
   page.sample(remote.dropped, {{"reason", "queue_full"}});
   page.sample(remote.too_large, {{"reason", "too_large"}});
   page.gauge("remote_leases_held", "Leases of the fleet that are held.", remote.leases_held);
-  page.counter("remote_leases_total", "Questions for a lease of the fleet, by their answer.");
+  page.counter("remote_leases_total", "Requests for a lease of the fleet, by outcome.");
   page.sample(remote.leases_granted, {{"outcome", "granted"}});
   page.sample(remote.leases_elsewhere, {{"outcome", "elsewhere"}});
   page.sample(remote.leases_unavailable, {{"outcome", "unavailable"}});
@@ -125,7 +131,8 @@ void write_remote_caches(metrics_page& page, const remote_tier_stats& remote) {
 
 void write_programs(metrics_page& page, const broker_stats& programs) {
   page.counter("programs_total", "Compilers and other programs that were started.", programs.runs);
-  page.counter("program_failures_total", "Those that failed.", programs.failures);
+  page.counter("program_failures_total", "Compilers and other programs that failed.",
+               programs.failures);
   page.counter("trials_total", "Kernels that were tried.", programs.trials);
   page.gauge("programs_queued", "Programs and trials that wait for a worker.", programs.queued);
 }

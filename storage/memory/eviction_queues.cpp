@@ -38,14 +38,14 @@ void eviction_queues::add(node& fresh, std::uint64_t hash) {
 }
 
 void eviction_queues::replace(node& old, node& fresh) noexcept {
-  at(queue_of(old), old.position).who = &fresh;
+  at(queue_of(old), old.position).held = &fresh;
   fresh.position = old.position;
   old.position = node::retired;
 }
 
 void eviction_queues::remove(node& gone) {
   auto& q = queue_of(gone);
-  at(q, gone.position).who = nullptr;
+  at(q, gone.position).held = nullptr;
   gone.position = node::retired;
   --q.live;
   if (q.entries.size() > 2 * q.live + 64) compact(q);
@@ -57,11 +57,11 @@ eviction_queues::entry eviction_queues::take_victim() {
   for (auto passes = 2 * size() + 1; passes > 0 && size() > 0; --passes) {
     const bool from_small = small_.live * small_share >= size() || main_.live == 0;
     const auto e = pop(from_small ? small_ : main_);
-    if (take_hit(*e.who) && passes > 1) {
+    if (take_hit(*e.held) && passes > 1) {
       push(main_, e);
       continue;
     }
-    e.who->position = node::retired;
+    e.held->position = node::retired;
     if (from_small) {
       ghosts_.set_capacity(size());
       ghosts_.add(e.hash);
@@ -93,7 +93,7 @@ std::uint32_t eviction_queues::position_of(const queue& q, std::size_t index) co
 
 void eviction_queues::push(queue& q, entry e) {
   q.entries.push_back(e);
-  e.who->position = position_of(q, q.entries.size() - 1);
+  e.held->position = position_of(q, q.entries.size() - 1);
   ++q.live;
 }
 
@@ -102,7 +102,7 @@ eviction_queues::entry eviction_queues::pop(queue& q) noexcept {
     const auto e = q.entries.front();
     q.entries.pop_front();
     ++q.first;
-    if (!e.who) continue;
+    if (!e.held) continue;
     --q.live;
     return e;
   }
@@ -111,8 +111,8 @@ eviction_queues::entry eviction_queues::pop(queue& q) noexcept {
 void eviction_queues::compact(queue& q) noexcept {
   std::size_t kept = 0;
   for (const auto& e : q.entries) {
-    if (!e.who) continue;
-    e.who->position = position_of(q, kept);
+    if (!e.held) continue;
+    e.held->position = position_of(q, kept);
     q.entries[kept++] = e;
   }
   q.entries.erase(q.entries.begin() + static_cast<std::ptrdiff_t>(kept), q.entries.end());

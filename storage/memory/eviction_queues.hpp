@@ -48,7 +48,7 @@ private:
 class eviction_queues {
 public:
   struct entry {
-    node* who; // null: the entry was erased since
+    node* held; // null: the entry was erased since
     std::uint64_t hash;
   };
 
@@ -56,7 +56,7 @@ public:
   /// `fresh` takes the place of `old`.
   void replace(node& old, node& fresh) noexcept;
   void remove(node& gone);
-  /// Removes and returns the entry to evict; `who` is null when there is none.
+  /// Removes and returns the entry to evict; `held` is null when there is none.
   entry take_victim();
   std::uint64_t hash_of(const node& n) const noexcept;
   /// Calls `visit(node, hash)` for all entries. `visit` must not change the queues.
@@ -99,7 +99,7 @@ template <class Visit>
 void eviction_queues::each(Visit&& visit) const {
   for (const auto* q : {&small_, &main_})
     for (const auto& e : q->entries)
-      if (e.who) visit(*e.who, e.hash);
+      if (e.held) visit(*e.held, e.hash);
 }
 
 template <class Visit>

@@ -411,11 +411,11 @@ void memory_index::implementation::erase_from_tables(const node& gone,
 
 bool memory_index::implementation::evict_one(partition& from) {
   const auto victim = from.queues.take_victim();
-  if (!victim.who) return false;
-  erase_from_tables(*victim.who, victim.hash);
-  note_gone(*victim.who);
+  if (!victim.held) return false;
+  erase_from_tables(*victim.held, victim.hash);
+  note_gone(*victim.held);
   ++counts_.evicted;
-  retire(*victim.who);
+  retire(*victim.held);
   return true;
 }
 

@@ -2,7 +2,7 @@
 
 #include "messages/hex.hpp"
 #include "storage/disk/os/errors.hpp"
-#include "storage/disk/store/recall.hpp"
+#include "storage/disk/store/recover_description.hpp"
 
 #include <algorithm>
 #include <array>
@@ -107,7 +107,7 @@ expected<void> read_description(file_system& files, store_directory& in, bool re
   if (got < 0) return fail(system_error(static_cast<int>(-got), "read", path));
   auto found = decode(bytes);
   const bool damaged = !found;
-  if (damaged) found = recall(files, in.folder, fresh);
+  if (damaged) found = recover_description(files, in.folder, fresh);
   if (!found && read_only)
     return fail(errc::corrupt, path.string() + " is damaged; open the store for writing once");
   in.description = found.value_or(fresh);
@@ -199,8 +199,8 @@ open_store_directory(file_system& files, const std::filesystem::path& directory,
   };
   open();
   if (opened.description_file.error() == ENOENT && missing == when_missing::make) {
-    const auto recalled = recall(files, opened.folder, fresh);
-    if (auto made = make_description(files, opened, recalled.value_or(fresh)); !made)
+    const auto recovered = recover_description(files, opened.folder, fresh);
+    if (auto made = make_description(files, opened, recovered.value_or(fresh)); !made)
       return fail(made.error());
     open();
   }

@@ -1,4 +1,4 @@
-#include "storage/disk/store/recall.hpp"
+#include "storage/disk/store/recover_description.hpp"
 
 #include "storage/disk/head/head.hpp"
 #include "storage/disk/segment/segment_windows.hpp"
@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned max_shards = 256;
 
 // The description in a head's words. None of the words that it uses may be damaged.
-std::optional<store_description> told_by(const head_page& words) {
+std::optional<store_description> description_in(const head_page& words) {
   std::uint64_t low = 0, high = 0, shards = 0, segment_bytes = 0;
   if (!words.load(head_word::store_low, low) || !words.load(head_word::store_high, high) ||
       !words.load(head_word::shards, shards) ||
@@ -33,22 +33,22 @@ std::optional<store_description> told_by(const head_page& words) {
   return is_usable(d) ? std::optional(d) : std::nullopt;
 }
 
-std::optional<store_description> told_by_head(file_system& files, const file& shard) {
+std::optional<store_description> description_in_head(file_system& files, const file& shard) {
   const file head(files, files.open_at(shard.get(), "head", O_RDONLY | O_NOFOLLOW, 0));
   alignas(8) std::array<char, page_bytes> bytes{};
   if (!head || read_fully(files, head.get(), bytes.data(), bytes.size(), 0) !=
                    static_cast<ssize_t>(bytes.size()))
     return std::nullopt;
-  return told_by(head_page(bytes.data()));
+  return description_in(head_page(bytes.data()));
 }
 
 // The header values of the segments of all shards.
-struct segments_seen {
+struct segment_headers {
   std::map<std::uint64_t, unsigned> stores; // number of segments by store
   std::uint64_t largest = 0;                // size of the largest shared segment
   std::uint32_t shards = 0;
 
-  void look_at(file_system& files, const file& shard) {
+  void read_all(file_system& files, const file& shard) {
     std::vector<std::string> names;
     files.list(shard.get(), names);
     for (const auto& name : names) {
@@ -65,7 +65,7 @@ struct segments_seen {
       if (header.large == 0) largest = std::max(largest, static_cast<std::uint64_t>(about.st_size));
     }
   }
-  std::optional<store_description> tell(const store_description& fresh) const {
+  std::optional<store_description> likely_description(const store_description& fresh) const {
     const auto most = std::max_element(stores.begin(), stores.end(),
                                        [](auto& a, auto& b) { return a.second < b.second; });
     if (most == stores.end()) return std::nullopt;
@@ -89,21 +89,21 @@ bool is_usable(const store_description& d) noexcept {
          d.segment_bytes >= min_segment_bytes && d.segment_bytes <= max_segment_bytes;
 }
 
-std::optional<store_description> recall(file_system& files, const file& folder,
-                                        const store_description& fresh) {
+std::optional<store_description> recover_description(file_system& files, const file& folder,
+                                                     const store_description& fresh) {
   const file shards(files, files.open_at(folder.get(), "shards", O_RDONLY | O_DIRECTORY, 0));
   if (!shards) return std::nullopt;
-  segments_seen segments;
+  segment_headers segments;
   for (unsigned number = 0; number < max_shards; ++number) {
     const auto name = shard_folder(number);
     const file shard(
         files, files.open_at(shards.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0));
     if (!shard) continue;
-    if (const auto told = told_by_head(files, shard)) return told;
-    segments.look_at(files, shard);
+    if (const auto found = description_in_head(files, shard)) return found;
+    segments.read_all(files, shard);
     segments.shards = number + 1;
   }
-  return segments.tell(fresh);
+  return segments.likely_description(fresh);
 }
 
 } // namespace hearth::storage::disk

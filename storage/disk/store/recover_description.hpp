@@ -19,7 +19,7 @@ bool is_usable(const store_description& d) noexcept;
 /// The description of the store in `folder`, from a head; when no head has whole words for it, that
 /// of the store that most segments belong to, with as many shards as there are folders, and the
 /// larger of `fresh`'s segment size and that of the largest segment. Nothing when no file has it.
-std::optional<store_description> recall(file_system& files, const file& folder,
-                                        const store_description& fresh);
+std::optional<store_description> recover_description(file_system& files, const file& folder,
+                                                     const store_description& fresh);
 
 } // namespace hearth::storage::disk
