@@ -21,7 +21,7 @@ action_request action(const std::string& label) {
   return request;
 }
 
-// Discovers what `read` says that it read.
+// Discovers the inputs that `read` returns.
 action_request discovering(const std::string& label, const std::string& read) {
   auto request = action(label);
   request.dependency_file = "d";
@@ -44,7 +44,7 @@ struct fixture : deterministic {
   expected<action_reply> run(const action_request& request) {
     return ask<action_reply>(actions, verb::run_v, k, request, 0);
   }
-  // Asks as a plain thread does.
+  // Sends the request as a plain thread does.
   waiting call(const action_request& request, int priority = 0) {
     auto state = std::make_shared<completion_state<action_reply>>();
     caf::anon_send(actions, verb::run_v, k, request, priority, action_completion(state));
@@ -128,7 +128,7 @@ struct watching_runner : actors::process_runner {
   bool started = false, stopped_at_start = false;
 };
 
-// Runs an action for so many steps of the scheduler, then withdraws its only waiter.
+// Runs an action for this many scheduler steps, then withdraws its only waiter.
 std::shared_ptr<watching_runner> withdraw_after(int steps, bool& has_started) {
   fixture f;
   const auto runner = std::make_shared<watching_runner>();
@@ -162,7 +162,7 @@ TEST_CASE("an action whose last waiter withdraws is not run or is told to stop a
   CHECK(told_to_stop > 0);
 }
 
-TEST_CASE_FIXTURE(fixture, "giving up leaves others who wait for the same") {
+TEST_CASE_FIXTURE(fixture, "giving up leaves the other waiters of the same action") {
   auto gone = call(action("a"));
   auto stays = call(action("a"));
   gone->give_up();
@@ -217,7 +217,7 @@ TEST_CASE_FIXTURE(fixture, "an observation is added to a list that another proce
   CHECK(*decode_observations(both->value) == observation_list{"ours", "theirs"});
 }
 
-TEST_CASE_FIXTURE(fixture, "who has not seen all observations is told to look again") {
+TEST_CASE_FIXTURE(fixture, "a request that has not seen all observations is told to look again") {
   CHECK(run(discovering("a", "read 1"))->ran);
   const auto again = run(discovering("a", "read 1"));
   CHECK(again->again);
@@ -235,7 +235,7 @@ TEST_CASE_FIXTURE(fixture, "observations are bounded") {
   CHECK(decode_observations(all->value)->size() == max_observations);
 }
 
-TEST_CASE_FIXTURE(fixture, "what must not be kept is answered with why") {
+TEST_CASE_FIXTURE(fixture, "a result that must not be kept is answered with the reason") {
   auto request = discovering("a", "");
   request.observe = [](std::string_view) -> expected<std::string> {
     return fail(errc::busy, "a header changed");
@@ -246,14 +246,14 @@ TEST_CASE_FIXTURE(fixture, "what must not be kept is answered with why") {
   CHECK(run(request)->ran);
 }
 
-TEST_CASE_FIXTURE(fixture, "an entry that cannot be read goes and the action is run") {
+TEST_CASE_FIXTURE(fixture, "an entry that cannot be read is dropped and the action is run") {
   REQUIRE(ask<insert_outcome>(one.shard, verb::insert_v, k, artifact::make("no result")));
   CHECK(run(action("a"))->ran);
   CHECK_FALSE(run(action("a"))->ran);
 }
 
-TEST_CASE_FIXTURE(fixture,
-                  "a program that cannot be started is the error of all, and its lease is free") {
+TEST_CASE_FIXTURE(
+    fixture, "a program that cannot be started is an error for every waiter and frees the lease") {
   fakes.processes->answer = [](const process_request&) -> expected<process_result> {
     return fail(errc::process_failed, "no such program");
   };

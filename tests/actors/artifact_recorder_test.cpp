@@ -1,4 +1,4 @@
-// artifact_recorder: sessions that note each artifact once, apart from each other, bounded.
+// artifact_recorder: sessions are bounded and separate, and note each artifact once.
 #include "actors/artifact_recorder.hpp"
 
 #include "tests/support/deterministic.hpp"
@@ -33,7 +33,7 @@ struct recorder : test::deterministic {
 
 } // namespace
 
-TEST_CASE_FIXTURE(recorder, "recorder: each artifact is noted once as it was last") {
+TEST_CASE_FIXTURE(recorder, "recorder: each artifact is noted once in its latest form") {
   const auto session = begin();
   record(session, "one", "1");
   record(session, "two", "2");
@@ -63,13 +63,13 @@ TEST_CASE_FIXTURE(recorder, "recorder: sessions do not see each other and types 
   CHECK(noted->artifacts[1].value.payload() == "second session");
 }
 
-TEST_CASE_FIXTURE(recorder, "recorder: what goes beyond a session's bounds is counted not kept") {
+TEST_CASE_FIXTURE(recorder, "recorder: artifacts beyond a session's bounds are counted not kept") {
   const auto session = begin(20, 2);
   record(session, "a", "12345"); // 7 bytes
   record(session, "b", "far too long for it");
   record(session, "c", "1234567");       // 16 in all
-  record(session, "a", "1234567890123"); // as it was before: the newer one does not fit
-  record(session, "d", "");              // a third one
+  record(session, "a", "1234567890123"); // the old version stays: the newer one does not fit
+  record(session, "d", "");              // a third artifact
   const auto noted = finish(session);
   CHECK(noted->artifacts.size() == 2);
   CHECK(noted->artifacts[0].value.payload() == "12345");
@@ -77,7 +77,7 @@ TEST_CASE_FIXTURE(recorder, "recorder: what goes beyond a session's bounds is co
   CHECK(noted->left_out == 3);
 }
 
-TEST_CASE_FIXTURE(recorder, "recorder: a session ends once and what comes late is nothing") {
+TEST_CASE_FIXTURE(recorder, "recorder: a session ends once and a late note is ignored") {
   const auto session = begin();
   CHECK(finish(session)->artifacts.empty());
   record(session, "late", "x");

@@ -61,7 +61,7 @@ struct fixture : deterministic {
     if (!found.hit()) return {};
     return actors::decode_bundle(found.value.payload()).value();
   }
-  // Carries a bundle as the remote tier would.
+  // Copies a bundle to another machine, in place of the remote tier.
   void carry(const machine& from, const machine& to) {
     const auto found = ask<lookup>(from.local.shard, verb::get_v, plan).value();
     ask<done>(to.local.shard, verb::put_v, plan, found.value);
@@ -70,7 +70,7 @@ struct fixture : deterministic {
 
 } // namespace
 
-TEST_CASE_FIXTURE(fixture, "a session that missed stores what was saved and what hit locally") {
+TEST_CASE_FIXTURE(fixture, "a session that missed stores the saved entries and the local hits") {
   save(here, "old", record(1), 0);
   const auto session = begin(here);
   CHECK_FALSE(session.hit);
@@ -141,7 +141,7 @@ TEST_CASE_FIXTURE(fixture, "sessions interleave, each with its own tunings") {
   CHECK(bundle(here, plan).size() == 3);
 }
 
-TEST_CASE_FIXTURE(fixture, "what two sessions of one plan found at once is all kept") {
+TEST_CASE_FIXTURE(fixture, "tunings that two sessions of one plan found at once are all kept") {
   const auto one = begin(here);
   const auto two = begin(here);
   save(here, "a", record(1), one.id);
@@ -158,7 +158,7 @@ TEST_CASE_FIXTURE(fixture, "an abandoned session stores nothing") {
   run_until_idle();
   CHECK(finish(here, session.id).error().code() == errc::not_found);
   CHECK(bundle(here, plan).empty());
-  CHECK(best(here, "a")); // what it tuned is known all the same
+  CHECK(best(here, "a")); // its tunings are known all the same
 }
 
 TEST_CASE_FIXTURE(fixture, "a session ends once") {
@@ -185,7 +185,7 @@ TEST_CASE_FIXTURE(fixture, "a bundle that cannot be read is a miss and is replac
   CHECK(bundle(here, plan).size() == 1);
 }
 
-TEST_CASE_FIXTURE(fixture, "an entry of a bundle that cannot be read hides no other") {
+TEST_CASE_FIXTURE(fixture, "an entry of a bundle that cannot be read hides no other entry") {
   const auto whole = decode_value(actors::encode_bundle({{"a", record(1)}})).value();
   auto fields = *whole.as<value::map>();
   fields["broken"] = 17;

@@ -26,7 +26,7 @@ autotune_choices choices(const std::string& hash) { return {{tiled(16), tiled(32
 
 using noted = std::vector<std::pair<std::uint64_t, std::string>>;
 
-// Notes what it is told; what a bundler or a recorder does with it is not looked at here.
+// Records the notes that it gets; the tests here do not look at the bundler or the recorder.
 autotune_bundler_actor::behavior_type note_bundled(autotune_bundler_actor::pointer, noted* notes) {
   return {
       [](verb::begin, const cache_key&, const named_cache_ptr&) { return bundle_session{}; },
@@ -92,24 +92,25 @@ TEST_CASE_FIXTURE(fixture, "the best is found for the candidates that it was cho
   CHECK(best(both, "other").error().code() == errc::not_found);
 }
 
-TEST_CASE_FIXTURE(fixture, "the nearest tier that knows answers") {
+TEST_CASE_FIXTURE(fixture, "the nearest tier that knows the best answers") {
   REQUIRE(save(only_remote, record(16, "h")));
   CHECK(best(both, "h")->best.candidate == 0);
   REQUIRE(save(only_local, record(32, "h")));
   CHECK(best(both, "h")->best.candidate == 1);
 }
 
-TEST_CASE_FIXTURE(fixture, "a local entry of other candidates hides no good remote one") {
+TEST_CASE_FIXTURE(fixture, "a local entry of other candidates hides no matching remote entry") {
   REQUIRE(save(only_local, record(16, "old")));
   REQUIRE(save(only_remote, record(32, "new")));
   const auto found = best(both, "new");
   REQUIRE(found);
   CHECK(found->best.candidate == 1);
-  // From now on the local tier knows it.
+  // The local tier knows it from now on.
   CHECK(best(only_local, "new")->best.candidate == 1);
 }
 
-TEST_CASE_FIXTURE(fixture, "a local entry that fits no candidate, or cannot be read, hides none") {
+TEST_CASE_FIXTURE(fixture,
+                  "a local entry that fits no candidate or cannot be read hides no remote entry") {
   REQUIRE(save(only_remote, record(32, "h")));
   REQUIRE(save(only_local, record(999, "h")));
   CHECK(best(both, "h")->best.candidate == 1);
@@ -117,7 +118,7 @@ TEST_CASE_FIXTURE(fixture, "a local entry that fits no candidate, or cannot be r
   CHECK(best(both, "h")->best.candidate == 1);
 }
 
-TEST_CASE_FIXTURE(fixture, "each tier alone serves, and without any nothing is known") {
+TEST_CASE_FIXTURE(fixture, "each tier serves alone and without a tier nothing is known") {
   REQUIRE(save(only_local, record(16, "h")));
   CHECK(stored(remote).empty());
   CHECK(best(only_local, "h"));
@@ -127,20 +128,20 @@ TEST_CASE_FIXTURE(fixture, "each tier alone serves, and without any nothing is k
   CHECK(bundled.empty());
 }
 
-TEST_CASE_FIXTURE(fixture, "what is saved is in every tier, byte for byte the same") {
+TEST_CASE_FIXTURE(fixture, "a saved entry is in every tier with the same bytes") {
   REQUIRE(save(both, record(16, "h")));
   CHECK(stored(local) == encode_record(record(16, "h")));
   CHECK(stored(remote) == stored(local));
 }
 
-TEST_CASE_FIXTURE(fixture, "a later tuning replaces the one before") {
+TEST_CASE_FIXTURE(fixture, "a later tuning replaces the earlier one") {
   REQUIRE(save(both, record(16, "h")));
   REQUIRE(save(both, record(32, "h")));
   CHECK(best(only_local, "h")->best.candidate == 1);
   CHECK(best(only_remote, "h")->best.candidate == 1);
 }
 
-TEST_CASE_FIXTURE(fixture, "what is saved and what hits locally is noted for the sessions") {
+TEST_CASE_FIXTURE(fixture, "saved entries and local hits are noted for the sessions") {
   const auto line = "matmul.best_config " + encode_record(record(16, "h"));
   const auto entry = "autotune " + encode_record(record(16, "h"));
   REQUIRE(save(both, record(16, "h"), {7, 3}));
@@ -150,13 +151,13 @@ TEST_CASE_FIXTURE(fixture, "what is saved and what hits locally is noted for the
   CHECK(bundled == noted{{7, line}, {8, line}});
   REQUIRE(best(both, "h", {0, 9}));
   CHECK(recorded == noted{{3, entry}, {9, entry}});
-  // Matching takes nothing out of what is noted: the configs hash is still there.
+  // Matching removes no field from the note: the configs hash is still there.
   CHECK(bundled[1].second.find("configs_hash") != std::string::npos);
   REQUIRE(best(both, "h"));
   CHECK(bundled.size() == 2);
 }
 
-TEST_CASE_FIXTURE(fixture, "a remote hit is noted as what the local tier has from then on") {
+TEST_CASE_FIXTURE(fixture, "a remote hit is noted as the local tier stores it") {
   REQUIRE(save(only_remote, record(16, "h"), {5, 0}));
   CHECK(bundled.empty());
   REQUIRE(best(both, "h", {6, 0}));
@@ -164,7 +165,7 @@ TEST_CASE_FIXTURE(fixture, "a remote hit is noted as what the local tier has fro
   CHECK(stored(local) == encode_record(record(16, "h")));
 }
 
-TEST_CASE_FIXTURE(fixture, "what coordinate descent made is found when that tuning is on") {
+TEST_CASE_FIXTURE(fixture, "a tuning of coordinate descent is found when that tuning is on") {
   auto found = record(48, "h");
   found.config.found_by_coordesc = true;
   REQUIRE(save(both, found));

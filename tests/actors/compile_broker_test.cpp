@@ -101,8 +101,8 @@ TEST_CASE_FIXTURE(fixture, "a source that changed while it was compiled is not k
         "a: a source changed while it was compiled; run again");
 }
 
-TEST_CASE_FIXTURE(fixture,
-                  "never more run at once than there are workers and the urgent come first") {
+TEST_CASE_FIXTURE(
+    fixture, "no more programs run at once than there are workers and urgent ones come first") {
   std::vector<std::string> started;
   std::vector<compile_worker_actor> workers;
   for (int i = 0; i < 2; ++i)

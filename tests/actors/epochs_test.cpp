@@ -1,5 +1,5 @@
-// Memory tiers over one store: what another process changes between a question to the disk and its
-// answer must not be hidden by what the answer keeps in memory.
+// Memory tiers over one store. Another process may change an entry between the question to the disk
+// and its answer; a value that memory keeps from the answer must not hide that change.
 #include "tests/support/tiers.hpp"
 
 namespace epochs_test {
@@ -15,11 +15,12 @@ struct fixture : deterministic {
   tiers two{*this, directory.path()};
 
   fixture() {
-    // An epoch is a disk shard's, in every process: keys that are to share one are neighbours.
+    // An epoch belongs to a disk shard, in every process. Keys that share one are called
+    // neighbours.
     REQUIRE(one.store->shards() == two.store->shards());
   }
 
-  /// Another process puts a new value, and this one takes the change in.
+  /// Another process puts a new value, and this process takes in the change.
   std::function<void()> put_elsewhere(const cache_key& key, std::string_view payload) {
     return [this, key, payload] {
       storage::write_request request{storage::write_kind::put, storage::entry_key(key)};
@@ -54,7 +55,7 @@ TEST_CASE_FIXTURE(fixture,
   const auto k = key_in("c", "k");
   CHECK(ask<insert_outcome>(one.shard, verb::insert_v, k, artifact::make("old")));
   CHECK(payload_of(k) == "old");
-  // The put of a key that was not there moves no epoch; the foreign one moves it by one.
+  // A put of a new key moves no epoch; the put of the other process moves it by one.
   one.meddled->before_apply = put_elsewhere(k, "new");
   CHECK(ask<done>(one.shard, verb::put_v, neighbour_of(k), artifact::make("x")));
   CHECK(payload_of(k) == "new");
@@ -89,7 +90,7 @@ TEST_CASE_FIXTURE(fixture, "a group of puts leaves other entries in memory") {
     one.meddled->before_apply = count;
   };
   one.meddled->before_apply = count;
-  // Both reach the disk shard in one group, which moves the epoch for each.
+  // Both puts reach the disk shard in one group, which moves the epoch once for each.
   caf::anon_send(one.shard, verb::put_v, a, artifact::make("w"),
                  done_completion(std::make_shared<completion_state<done>>()));
   CHECK(ask<done>(one.shard, verb::put_v, a, artifact::make("x")));

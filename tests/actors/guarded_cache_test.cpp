@@ -73,7 +73,7 @@ TEST_CASE_FIXTURE(fixture, "a variant that is gone is skipped and counted") {
     return true;
   }));
   REQUIRE(digests.size() == 2);
-  // The one that is tried first goes first.
+  // The variant that a lookup tries first is erased first.
   const auto tried_first = get({{"s0", 5}}).found.value.payload() == "one" ? "one" : "two";
   const auto payload_of = [&](const std::string& digest) {
     return std::string(
@@ -129,9 +129,9 @@ TEST_CASE_FIXTURE(fixture, "entries with guards survive a restart") {
   CHECK(hit->found.from == tier::disk);
 }
 
-TEST_CASE_FIXTURE(fixture, "a list that another writer stores past the lock is extended not taken "
-                           "for one's own") {
-  // The other writer's list has the bytes of a list with that variant alone, under another key.
+TEST_CASE_FIXTURE(
+    fixture, "a list that another writer stores past the lock is extended not taken as one's own") {
+  // The other writer's list has the same bytes as the list of that one variant under another key.
   const auto other = key_in("fxgraph", "other");
   CHECK(*ask<insert_outcome>(guarded, verb::insert_v, other, std::string("s0 == 1"),
                              artifact::make("theirs")) == insert_outcome::inserted);
@@ -146,11 +146,12 @@ TEST_CASE_FIXTURE(fixture, "a list that another writer stores past the lock is e
     two.store->apply(two.store->shard_of(list.disk_hash), {&request, 1});
     CHECK(request.status == storage::write_status::inserted);
   };
-  // The first group that is written holds the variant, the second the list.
+  // The first group that is written holds the variant; the second holds the list.
   one.meddled->before_apply = [&] { one.meddled->before_apply = store_theirs; };
   CHECK(*insert("s0 == 2", "ours") == insert_outcome::inserted);
   CHECK(get({{"s0", 2}}).found.value.payload() == "ours");
-  // Their line is still there: its variant is not stored under this key, and is counted.
+  // The other writer's line is still there; no variant is stored for it under this key: it is
+  // counted.
   CHECK(get({{"s0", 1}}).broken == 1);
 }
 
@@ -164,7 +165,7 @@ TEST_CASE_FIXTURE(fixture, "a list that another writer stores again and again is
   };
   auto& hooks = *one.meddled;
   const auto insert_theirs = [&] { apply(storage::write_kind::insert); };
-  // Before the list is written it is there, when it is read again it is gone, and so on.
+  // The list exists before each write, and is gone again at each read after it.
   hooks.before_apply = [&] {
     hooks.before_apply = [&] {
       insert_theirs();
@@ -175,7 +176,7 @@ TEST_CASE_FIXTURE(fixture, "a list that another writer stores again and again is
     };
   };
   CHECK(insert("s0 == 2", "ours").error().code() == errc::busy);
-  CHECK_FALSE(hooks.before_apply); // it was used
+  CHECK_FALSE(hooks.before_apply); // the hook ran
   // The lock is free: a later insert is listed.
   apply(storage::write_kind::erase);
   CHECK(insert("s0 == 2", "ours"));

@@ -19,7 +19,7 @@ const std::string mul_graph = "graph(%x, %y):\n  %z = aten::mul(%x, %y)\n  retur
 
 struct found_kernel {
   std::int64_t id = -2;
-  std::string spec; // "<miss>" when there is none
+  std::string spec; // "<miss>" for a miss
 };
 
 struct fixture : deterministic {
@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(fixture, "kernels are numbered from zero and found by number")
   CHECK(count() == 2);
 }
 
-TEST_CASE_FIXTURE(fixture, "a graph is found whatever its names and tensor types") {
+TEST_CASE_FIXTURE(fixture, "a graph is found with any names and tensor types") {
   CHECK(find(add_graph).id == -1);
   CHECK(find(add_graph).spec == "<miss>");
   save(add_graph, "add kernel");
@@ -113,8 +113,7 @@ TEST_CASE_FIXTURE(fixture, "a bound drops the oldest kernel and its graph") {
   CHECK(get(2) == "mul kernel again");
 }
 
-TEST_CASE_FIXTURE(fixture,
-                  "kernels that are kept are found after a restart and by another process") {
+TEST_CASE_FIXTURE(fixture, "stored kernels are found after a restart and by another process") {
   kernels = spawn(kept());
   CHECK(save(add_graph, "add kernel") == 0);
   kernels = spawn(kept());
@@ -131,7 +130,7 @@ TEST_CASE_FIXTURE(fixture,
   CHECK(find(add_graph).spec == "add kernel");
 }
 
-TEST_CASE_FIXTURE(fixture, "two who look for a kept kernel at once get one number") {
+TEST_CASE_FIXTURE(fixture, "two lookups of a stored kernel at once get one number") {
   kernels = spawn(kept());
   save(add_graph, "add kernel");
   kernels = spawn(kept());

@@ -41,7 +41,7 @@ TEST_CASE_FIXTURE(fixture, "every candidate is compiled once and the fastest is 
   CHECK(best->record.label == "matmul");
 }
 
-TEST_CASE_FIXTURE(fixture, "the next process finds what was made and tries nothing") {
+TEST_CASE_FIXTURE(fixture, "the next process finds the stored entry and tries nothing") {
   tune(one, request_for({1, 2}));
   tuning_process two(*this, directory.path());
   const auto found = tune(two, request_for({1, 2}));
@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(fixture, "two processes that ask at once make an entry once") 
   CHECK(one.fakes.processes->requests.size() + two.fakes.processes->requests.size() == 2);
 }
 
-TEST_CASE_FIXTURE(fixture, "what is not good is left out with its reason") {
+TEST_CASE_FIXTURE(fixture, "a candidate that is not good is left out with its reason") {
   one.fakes.processes->answer = [&](const process_request& request) -> expected<process_result> {
     process_result result;
     if (request.argv.back() == "1") {
@@ -109,7 +109,7 @@ TEST_CASE_FIXTURE(fixture, "without a good candidate it fails and nothing is kep
   CHECK(one.fakes.trials->count == 4);
 }
 
-TEST_CASE_FIXTURE(fixture, "what the machine made fail is no verdict and is tried again") {
+TEST_CASE_FIXTURE(fixture, "a failure that the machine caused is no verdict and is tried again") {
   one.fakes.processes->answer = [&](const process_request& request) -> expected<process_result> {
     if (request.argv.back() == "9") return fail(errc::process_failed, "no memory for a process");
     (*one.fakes.scratch->content)["out"] = request.argv.back();

@@ -25,7 +25,7 @@ struct fixture : deterministic {
   }
 };
 
-// Asks for a lease with a completion, as a plain thread does.
+// Requests a lease with a completion, as a plain thread does.
 struct waiter {
   explicit waiter(deterministic& in, const memory_shard_actor& shard, const cache_key& k) {
     caf::anon_send(shard, verb::acquire_v, k, lease_completion(state));
@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(fixture, "a put by another process is seen although memory had
   CHECK_FALSE(get(one.shard)->hit());
 }
 
-TEST_CASE_FIXTURE(fixture, "a put of ours leaves other entries in memory") {
+TEST_CASE_FIXTURE(fixture, "a put of this process leaves other entries in memory") {
   const auto other = key_in("fxgraph", "other");
   CHECK(ask<insert_outcome>(one.shard, verb::insert_v, other, value));
   CHECK(ask<done>(one.shard, verb::put_v, k, artifact::make("new")));
@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(fixture, "a promotion that was overtaken by a put is dropped")
   CHECK(get(one.shard)->value.payload() == "new");
 }
 
-TEST_CASE_FIXTURE(fixture, "a key is looked for once however many ask") {
+TEST_CASE_FIXTURE(fixture, "a key is looked for once for any number of requests") {
   std::vector<std::shared_ptr<completion_state<lookup>>> asked;
   for (int i = 0; i < 100; ++i) {
     asked.push_back(std::make_shared<completion_state<lookup>>());
@@ -105,7 +105,7 @@ TEST_CASE_FIXTURE(fixture, "a key is looked for once however many ask") {
   CHECK(ask<memory_shard_stats>(one.shard, verb::stats_v)->loads == 1);
 }
 
-TEST_CASE_FIXTURE(fixture, "one gets the lease and the others its artifact") {
+TEST_CASE_FIXTURE(fixture, "one request gets the lease and the others its artifact") {
   waiter first(*this, one.shard, k);
   waiter second(*this, one.shard, k);
   waiter third(*this, one.shard, k);
@@ -231,7 +231,7 @@ TEST_CASE_FIXTURE(fixture, "a lease held by another process is waited for and it
   waiter here(*this, one.shard, k);
   CHECK_FALSE(here.answered());
   CHECK(ask<insert_outcome>(two.shard, verb::fulfil_v, lease->lease.take(), value));
-  run_until_idle(); // the poll is due
+  run_until_idle(); // the lease poll is due
   REQUIRE(here.answered());
   const auto reply = here.take();
   CHECK(reply->found.value.payload() == "binary");
@@ -250,7 +250,7 @@ TEST_CASE_FIXTURE(fixture, "a lease that another process drops without an artifa
   CHECK(here.take()->lease.take() != 0);
 }
 
-TEST_CASE_FIXTURE(fixture, "a lock excludes by key and looks for nothing") {
+TEST_CASE_FIXTURE(fixture, "a lock excludes by key and does not look for the entry") {
   CHECK(*insert(one.shard, value) == insert_outcome::inserted);
   const auto lease = ask<lease_reply>(one.shard, verb::lock_v, k);
   REQUIRE(lease);
@@ -266,7 +266,7 @@ TEST_CASE_FIXTURE(fixture, "a lock excludes by key and looks for nothing") {
   const auto second = system.spawn(ask_next, k);
   scheduler.run();
   CHECK(next == 0);
-  // Another key's is free.
+  // The lock of another key is free.
   CHECK(ask<lease_reply>(one.shard, verb::lock_v, key_in("fxgraph", "other"))->lease.take() != 0);
   caf::anon_send(one.shard, verb::release_v, lease->lease.take());
   scheduler.run();
@@ -274,7 +274,7 @@ TEST_CASE_FIXTURE(fixture, "a lock excludes by key and looks for nothing") {
   CHECK(next != lease->lease.take());
 }
 
-TEST_CASE_FIXTURE(fixture, "answers that cannot come any more say closed") {
+TEST_CASE_FIXTURE(fixture, "answers that cannot come any more are closed errors") {
   waiter first(*this, one.shard, k);
   waiter second(*this, one.shard, k);
   caf::anon_send_exit(one.shard, caf::exit_reason::user_shutdown);
@@ -298,7 +298,7 @@ TEST_CASE_FIXTURE(deterministic, "memory alone gets inserts puts and erases") {
   CHECK_FALSE(ask<lookup>(shard, verb::get_v, k)->hit());
 }
 
-TEST_CASE_FIXTURE(fixture, "a hundred who ask for a missing key cause one load of each tier") {
+TEST_CASE_FIXTURE(fixture, "a hundred requests for a missing key cause one load of each tier") {
   std::size_t remote_gets = 0;
   const auto remote = keep(system.spawn(
       [](remote_tier_actor::pointer, std::size_t* gets) -> remote_tier_actor::behavior_type {
@@ -343,8 +343,8 @@ TEST_CASE_FIXTURE(fixture, "a hundred who ask for a missing key cause one load o
   CHECK(remote_gets == 1);
 }
 
-TEST_CASE_FIXTURE(fixture,
-                  "the items of a batch are answered together whichever way they are found") {
+TEST_CASE_FIXTURE(
+    fixture, "the items of a batch are answered together from whichever tiers they are found in") {
   CHECK(*insert(one.shard, value) == insert_outcome::inserted);
   const auto gone = key_in("fxgraph", "gone");
   auto state = std::make_shared<completion_state<lookup_list>>();
@@ -363,7 +363,7 @@ TEST_CASE_FIXTURE(fixture,
   CHECK_FALSE(answers->at(0)->hit());
 }
 
-TEST_CASE_FIXTURE(fixture, "an idle shard frees what readers let go of") {
+TEST_CASE_FIXTURE(fixture, "an idle shard frees artifacts that readers have released") {
   CHECK(*insert(one.shard, value) == insert_outcome::inserted);
   auto held = get(one.shard)->value;
   const auto before = one.view->index().stats().bytes_used;
@@ -376,15 +376,15 @@ TEST_CASE_FIXTURE(fixture, "an idle shard frees what readers let go of") {
   CHECK(one.view->index().stats().bytes_used < before);
 }
 
-TEST_CASE_FIXTURE(fixture, "a shard does not look for ever for what a reader keeps") {
+TEST_CASE_FIXTURE(fixture, "a shard does not poll for ever for artifacts that a reader keeps") {
   CHECK(*insert(one.shard, value) == insert_outcome::inserted);
   const auto held = one.view->index().get({k.cache->number, k.bytes, k.memory_hash});
   CHECK(*ask<bool>(one.shard, verb::erase_v, k));
-  run_until_idle(); // ends
+  run_until_idle(); // returns: the polling ends
   CHECK(one.view->index().has_leftovers());
 }
 
-TEST_CASE_FIXTURE(fixture, "those who gave up are taken out of those who wait for a lease") {
+TEST_CASE_FIXTURE(fixture, "waiters that gave up are removed from the waiters of a lease") {
   waiter first(*this, one.shard, k);
   std::vector<std::unique_ptr<waiter>> others;
   for (int i = 0; i < 100; ++i) {

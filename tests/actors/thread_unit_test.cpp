@@ -1,4 +1,4 @@
-// Actors that a thread wakes and runs itself, beside those that CAF's workers run.
+// Actors that a thread wakes and runs itself, besides those that CAF's workers run.
 #include "actors/thread_unit.hpp"
 
 #include <caf/actor_system_config.hpp>
@@ -29,7 +29,7 @@ struct host {
   caf::actor_system system{settings};
 };
 
-// Which thread handled which number, in order. Any thread.
+// Records which thread handled which number, in order. Any thread may call it.
 class journal {
 public:
   struct line {
@@ -50,7 +50,7 @@ private:
   std::vector<line> lines_;
 };
 
-// Notes each number, and hands it on to the next actor, which may be none. 0 ends both.
+// Notes each number and sends it to the next actor, if there is one. 0 ends both.
 caf::behavior noting(caf::event_based_actor* self, journal* notes, const caf::actor& next) {
   return {[=](int number) {
     notes->add(number);
@@ -65,14 +65,15 @@ bool are_all_by(const std::vector<journal::line>& lines, std::thread::id thread)
   return true;
 }
 
-// By the workers, before anything else is asked of it: an actor begins where it is spawned.
+// Spawned here, so that the actor starts on the workers before it gets another message.
 caf::actor begun(host& in, journal& notes, const caf::actor& next = {}) {
   return in.system.spawn<caf::lazy_init>(noting, &notes, next);
 }
 
 } // namespace
 
-TEST_CASE("what a thread's unit wakes is run by that thread, and so is what that wakes") {
+TEST_CASE(
+    "an actor that a thread's unit wakes runs on that thread, and so do the actors that it wakes") {
   host here;
   journal first;
   journal second;
@@ -147,7 +148,7 @@ TEST_CASE("many messages of one actor keep their order, and let others have thei
   CHECK(others_turn < count);
 }
 
-TEST_CASE("when its turn is over a unit leaves the rest to the workers") {
+TEST_CASE("a unit leaves the rest to the workers when its turn is over") {
   host here;
   journal first;
   journal second;
@@ -166,7 +167,7 @@ TEST_CASE("when its turn is over a unit leaves the rest to the workers") {
   CHECK(second.lines().front().by != std::this_thread::get_id());
 }
 
-TEST_CASE("what a unit has not run when it ends, or before its thread waits, the workers run") {
+TEST_CASE("the workers run what a unit has not run when it ends or its thread begins to wait") {
   host here;
   journal notes;
   const auto one = begun(here, notes);

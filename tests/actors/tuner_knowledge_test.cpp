@@ -1,4 +1,4 @@
-// What the kernel tuner does with tunings that are known, and with those that are not wanted.
+// The kernel tuner with tunings that are known already, and with tuning switched off.
 #include "tests/support/tuning_process.hpp"
 
 namespace tuner_knowledge_test {
@@ -20,7 +20,7 @@ struct fixture : deterministic {
     other->mode = mode;
     return other;
   }
-  // What tuning found, without what it made.
+  // The record of a tuning, without the artifacts.
   autotune_record tuning_of(tuning_process& where, const tune_request& request) {
     return ask<autotune_found>(where.autotune, verb::best_v, request.address,
                                actors::choices_of(request), tuning_notes{})
@@ -75,8 +75,7 @@ TEST_CASE_FIXTURE(fixture, "a known winner that does not compile here is no answ
   CHECK(tuning_of(one, *request).config.arguments == value::map{{"TILE", 2}});
 }
 
-TEST_CASE_FIXTURE(fixture,
-                  "a plan that gains a configuration compiles that and measures all again") {
+TEST_CASE_FIXTURE(fixture, "a plan that gains a configuration compiles it and measures all again") {
   CHECK(tune(one, request_for({1, 2})).config_text == "TILE=2");
   one.fakes.trials->count = 0;
   const auto more = tune(one, request_for({1, 2, 4}));
@@ -95,7 +94,7 @@ TEST_CASE_FIXTURE(fixture, "a plan that loses a configuration measures nothing")
   CHECK(one.fakes.trials->count == 0);
 }
 
-TEST_CASE_FIXTURE(fixture, "what was left out is remembered with its reason") {
+TEST_CASE_FIXTURE(fixture, "a candidate that was left out is remembered with its reason") {
   one.fakes.trials->answer = [](const std::string& library) -> trial_result {
     if (library == "4") return {trial_status::crashed, "SIGSEGV", 0, 0};
     return {trial_status::good, {}, 1000 / std::stol(library), 1};
@@ -108,8 +107,7 @@ TEST_CASE_FIXTURE(fixture, "what was left out is remembered with its reason") {
   CHECK(one.fakes.trials->count == 0);
 }
 
-TEST_CASE_FIXTURE(fixture,
-                  "without tuning the first candidate that is right is taken and kept apart") {
+TEST_CASE_FIXTURE(fixture, "without tuning the first right candidate is taken and kept apart") {
   one.fakes.trials->answer = [](const std::string& library) -> trial_result {
     if (library == "1") return {trial_status::wrong, "output 0", 0, 0};
     return {trial_status::good, {}, 1000 / std::stol(library), 1};
@@ -123,12 +121,13 @@ TEST_CASE_FIXTURE(fixture,
   CHECK(one.fakes.trials->count == 2);
   CHECK(tune(one, off).status == tune_status::memory);
   CHECK(one.fakes.trials->count == 2);
-  // It is no tuning: who wants one gets one, and then everybody does.
+  // The entry is no tuning: a request that tunes makes one, which later requests without tuning get
+  // too.
   CHECK(tune(one, request).config_text == "TILE=4");
   CHECK(tune(one, off).config_text == "TILE=4");
 }
 
-TEST_CASE_FIXTURE(fixture, "without tuning what is known is not asked for") {
+TEST_CASE_FIXTURE(fixture, "without tuning known tunings are not looked up") {
   const auto request = request_for({1, 2, 4});
   auto record = autotune_record{};
   record.config.arguments = {{"TILE", 4}};
@@ -143,14 +142,15 @@ TEST_CASE_FIXTURE(fixture, "cached only measures nothing, known or not") {
   const auto cached = with_mode(request, tune_mode::cached_only);
   const auto unknown = tune(one, cached);
   CHECK(unknown.config_text == "TILE=1");
-  CHECK(one.fakes.trials->count == 1); // whether it is right
+  CHECK(one.fakes.trials->count == 1); // the trial only checks that it is right
   CHECK(tune(one, cached).status == tune_status::memory);
   CHECK(compiles(one) == 1);
   tune(one, request);
   CHECK(tune(one, cached).config_text == "TILE=4");
 }
 
-TEST_CASE_FIXTURE(fixture, "descent measures a third at most and says how it was found") {
+TEST_CASE_FIXTURE(fixture,
+                  "descent measures a third at most and reports how the winner was found") {
   std::vector<int> tiles;
   for (int tile = 1; tile <= 48; ++tile)
     tiles.push_back(tile);
@@ -173,7 +173,7 @@ TEST_CASE_FIXTURE(fixture, "descent measures a third at most and says how it was
   CHECK(two.fakes.trials->count == 0);
 }
 
-TEST_CASE_FIXTURE(fixture, "descent from candidates that fail finds one that is good") {
+TEST_CASE_FIXTURE(fixture, "descent from candidates that fail finds a good one") {
   one.fakes.trials->answer = [](const std::string& library) -> trial_result {
     if (std::stol(library) < 6) return {trial_status::crashed, "SIGSEGV", 0, 0};
     return {trial_status::good, {}, 1000 / std::stol(library), 1};
@@ -183,7 +183,7 @@ TEST_CASE_FIXTURE(fixture, "descent from candidates that fail finds one that is 
   CHECK(made.config_text == "TILE=7");
 }
 
-TEST_CASE_FIXTURE(fixture, "who is close is measured again, in turn") {
+TEST_CASE_FIXTURE(fixture, "close candidates are measured again in turn") {
   std::vector<std::string> order;
   one.fakes.trials->answer = [&](const std::string& library) {
     order.push_back(library);
@@ -193,7 +193,7 @@ TEST_CASE_FIXTURE(fixture, "who is close is measured again, in turn") {
   CHECK(order == std::vector<std::string>{"1", "2", "3", "1", "2", "1", "2", "1", "2", "1", "2"});
 }
 
-TEST_CASE_FIXTURE(fixture, "an entry that hits is noted for the session as its tuning was") {
+TEST_CASE_FIXTURE(fixture, "an entry that hits is noted for the session with its tuning") {
   const auto request = request_for({1, 2});
   tune(one, request);
   const auto session = begin(one);

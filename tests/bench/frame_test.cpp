@@ -1,4 +1,4 @@
-// The benchmark's arithmetic, the form of its lines, and the choice of rows.
+// The benchmark's arithmetic, the format of its lines, and the selection of rows.
 #include "bench/frame/figures.hpp"
 #include "bench/frame/row.hpp"
 
@@ -39,7 +39,7 @@ TEST_CASE("times are shown in the unit that fits") {
   CHECK(time_text(2) == "2 s");
 }
 
-TEST_CASE("rows are chosen by prefix in their own order") {
+TEST_CASE("rows are chosen by prefix and run in their own order") {
   registry all;
   for (const char* name : {"store.get.512", "store.insert.512", "disk.get.512"})
     all.rows.push_back({name, "", {}, {}});
@@ -76,7 +76,7 @@ TEST_CASE("contenders take turns and the ratio is the median of the rounds' rati
   run.compare({{"hearth", ours}, {"peer", theirs}}, "a thing");
   CHECK(turns == "hpphhp");
   REQUIRE(out.ratios().size() == 1);
-  CHECK(out.ratios()[0].ratio == 3); // of 6, 3 and 2
+  CHECK(out.ratios()[0].ratio == 3); // the median of 6, 3 and 2
   CHECK(out.ratios()[0].made_of ==
         "hearth 2 s, peer 6 s a thing; medians of 3 rounds, ratios 2.00 to 6.00");
 }

@@ -1,4 +1,4 @@
-// `hearth bench` as it is called: every row runs, on tiny data, and prints what it promises.
+// Runs `hearth bench` as a user does: every row runs on tiny data and prints the lines it promises.
 #include "bench/rows.hpp"
 #include "tests/support/hearth_program.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -15,7 +15,7 @@ using namespace hearth::bench;
 
 namespace {
 
-// A figure's line follows one that begins with what it is a figure of.
+// A line with a figure begins with the name of the row that it belongs to.
 void check_lines(const row& wanted, const std::vector<std::string>& lines) {
   const std::regex ratio("RATIO ([a-zA-Z0-9.]+/[a-z_]+) [0-9]+\\.[0-9][0-9]");
   const std::regex value("VALUE ([a-zA-Z0-9.]+\\.[a-zA-Z0-9_]+_[a-z]+) [0-9.e+-]+");
@@ -43,7 +43,7 @@ void check_lines(const row& wanted, const std::vector<std::string>& lines) {
 
 } // namespace
 
-TEST_CASE("every row runs and prints the lines it promises and leaves nothing behind") {
+TEST_CASE("every row runs and prints the lines it promises and leaves no file behind") {
   const temporary_directory directory;
   const auto work = directory / "work";
   std::filesystem::create_directory(work);
@@ -65,7 +65,7 @@ TEST_CASE("names of rows are not prefixes of each other, so that each can be run
       CHECK_MESSAGE((&one == &other || !other.name.starts_with(one.name)), one.name);
 }
 
-TEST_CASE("a name of no row is bad usage and says which rows there are") {
+TEST_CASE("an unknown row name is bad usage and the message lists the rows") {
   const temporary_directory directory;
   const auto result = run_hearth({"bench", "nothing"}, directory.path());
   CHECK(result.status == 2);
@@ -73,7 +73,7 @@ TEST_CASE("a name of no row is bad usage and says which rows there are") {
   CHECK(result.err.starts_with("hearth-bench: no row starts with 'nothing'; there are: mem."));
 }
 
-TEST_CASE("the rows are listed with what they do") {
+TEST_CASE("the rows are listed with their descriptions") {
   const temporary_directory directory;
   const auto result = run_hearth({"bench", "--list"}, directory.path());
   CHECK(result.status == 0);
@@ -92,7 +92,7 @@ TEST_CASE("JSON holds the same figures") {
   CHECK(all["ratios"][0]["ratio"].is_number());
 }
 
-TEST_CASE("a directory that is not there is trouble") {
+TEST_CASE("a missing directory is trouble") {
   const temporary_directory directory;
   const auto missing = (directory / "missing").string();
   const auto result = run_hearth({"bench", "--dir", missing, "mem.index.1t"}, directory.path());

@@ -1,5 +1,5 @@
-// Bundles: hostile bytes as they are, and once more as content whose checksums fit, as somebody
-// could make them.
+// Bundles: reads hostile bytes as they are, and again as content with matching checksums, as an
+// attacker could make it.
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/storage/bundle/bundle_bytes.hpp"
 

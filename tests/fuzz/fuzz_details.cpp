@@ -1,5 +1,5 @@
-// JSON as the details of keys are read: any text is refused or read, and says the same when it is
-// written and read again.
+// JSON in the form of key details: any text is refused or read, and reading back what is written
+// for it gives the same details.
 #include "storage/text/json_reader.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,5 +1,5 @@
-// Envelopes: hostile bytes as they are, and once more with a checksum and a signature that fit, as
-// somebody could make them who may write to the server; then the file of the keys.
+// Envelopes: reads hostile bytes as they are, and again with a matching checksum and signature, as
+// an attacker with write access to the server could make them; then the key file.
 #include "storage/remote/envelope.hpp"
 
 #include "storage/hash/copy_hash.hpp"
@@ -32,7 +32,7 @@ void open_repaired(const cache_key& key, envelope_fields fields) {
   fields.key = key.bytes;
   fields.checksum = entry_checksum(key, fields, hash_bytes(fields.stored));
   const auto sum = entry_digest(key, fields);
-  // A seed's own signature still fits when nothing but its checksum was changed.
+  // A seed's own signature still fits when only its checksum was changed.
   const bool genuine = fields.signature && is_signed_by(test::two_keys(), *fields.signature, sum);
   open(key, pack_envelope(fields), !key.cache->sign || genuine);
   const auto& signer = test::two_keys().back();

@@ -1,4 +1,4 @@
-// Graphs: any text is refused or has one normal text, which is its own.
+// Graphs: any text is refused, or has one normal text, whose own normal text is itself.
 #include "messages/graph.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

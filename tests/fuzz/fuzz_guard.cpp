@@ -1,4 +1,4 @@
-// Guards: any text is refused or evaluated, within the limits, the same each time.
+// Guards: any text is refused or evaluated within the limits, with the same result each time.
 #include "messages/guard.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

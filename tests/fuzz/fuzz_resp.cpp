@@ -1,5 +1,5 @@
-// RESP, as replies and as requests: bytes mean the same in one piece and in many, limits hold, and
-// a request that was read is read again from what is written for it.
+// RESP replies and requests: bytes mean the same in one piece and in many, the limits hold, and a
+// request that was read and written again is read as the same request.
 #include "storage/resp/resp_parser.hpp"
 #include "storage/resp/resp_writer.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -46,7 +46,7 @@ void check_written_again(const resp_value& request) {
   require(rest.empty() && shown(again) == shown(request), "it is read as something else");
 }
 
-// Everything that was read, and how it ended.
+// All values that were read, and how the input ended.
 std::string read_all(std::string_view bytes, std::size_t piece, resp_side side) {
   resp_parser parser(limits, side);
   resp_value value;

@@ -1,5 +1,5 @@
-// Tunings remembered, as users of the program see it: real compilers, real processes, a real
-// server.
+// Remembered tunings from the point of view of the program's users: real compilers, real processes,
+// a real server.
 #include "tests/support/hearth_program.hpp"
 #include "tests/support/local_redis.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -27,7 +27,7 @@ struct workplace {
                                      const std::vector<std::string>& more) const {
     std::vector<std::string> all{
         "compile", (plans / plan).string(), "--store", store(store_name).string(), "--jobs", "2",
-        "--json",  "--remote-deadline",     "10s"}; // a busy machine is no ill server
+        "--json",  "--remote-deadline",     "10s"}; // a busy machine is not a failing server
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -65,7 +65,7 @@ json configs(const json& report) {
   return all;
 }
 
-// The remote tier's counters of a named cache, as a report has them.
+// The remote tier's counters of a named cache in a report.
 json counts(const json& report, const std::string& cache) {
   for (const auto& one : report.at("remote").at("caches"))
     if (one.at("cache") == cache) return one;
@@ -74,7 +74,7 @@ json counts(const json& report, const std::string& cache) {
 
 constexpr std::size_t entries_of_small = 4;
 
-// What another machine may do that has tunings and no artifacts.
+// Checks the work of another machine that has the tunings but no artifacts.
 void check_only_winners_are_compiled(const json& cold, const json& other) {
   CHECK(other.at("compiler_runs") == entries_of_small);
   CHECK(other.at("trials") == 0);
@@ -114,7 +114,7 @@ TEST_CASE_FIXTURE(workplace,
   const local_redis redis;
   const std::vector<std::string> remote{"--remote", redis.url()};
   const auto cold = compile("a", "small.toml", remote);
-  // All that is no tuning goes from the server.
+  // Deletes everything except tunings from the server.
   const auto script = "return #redis.call('keys', '*')";
   CHECK(redis.eval(script) > 8);
   redis.eval("local n = 0 for _, k in ipairs(redis.call('keys', '*')) do "
@@ -125,7 +125,7 @@ TEST_CASE_FIXTURE(workplace,
 }
 
 TEST_CASE_FIXTURE(workplace,
-                  "other remarks find the same bundle, other words the tunings one by one") {
+                  "other comments find the same bundle, other code finds the tunings one by one") {
   const local_redis redis;
   const std::vector<std::string> tunings_alone{"--remote", redis.url(), "--remote-caches",
                                                "autotune"};
@@ -158,10 +158,10 @@ TEST_CASE_FIXTURE(workplace, "two plans that share kernels, tuned at once, tune 
   };
   CHECK(sum("compiler_runs") == 8);
   CHECK(sum("trials") >= 8);
-  // Each entry was tuned by one of the two, and the other waited for it or found it.
+  // One of the two processes tuned each entry; the other waited for it or found it.
   std::set<std::string> tuned, tuned_twice;
   for (const auto* report : {&first, &second}) {
-    std::set<std::string> here; // several requests have one entry
+    std::set<std::string> here; // several requests share an entry
     const auto kernels = report->json().at("kernels");
     for (const auto& kernel : kernels)
       if (kernel.at("status") == "compiled")
@@ -176,7 +176,7 @@ TEST_CASE_FIXTURE(workplace, "two plans that share kernels, tuned at once, tune 
     CHECK(report->json().at("bundle").at("entries") == entries_of_small);
     CHECK(report->json().at("bundle").at("stored") == true);
   }
-  // Each bundle is whole: by itself it serves a new machine.
+  // Each bundle is complete: it serves a new machine alone.
   for (const auto* plan : {"small.toml", "other.toml"}) {
     const auto other = compile(plan, plan, tunings_alone);
     check_only_winners_are_compiled(first.json(), other);
@@ -188,7 +188,7 @@ TEST_CASE_FIXTURE(workplace, "a plan that gains a configuration compiles that al
   edit("small.toml", "configs = [{ UNROLL = 1 }, { UNROLL = 8 }]",
        "configs = [{ UNROLL = 1 }, { UNROLL = 8 }, { UNROLL = 4 }]");
   const auto more = compile("a", "small.toml");
-  CHECK(more.at("compiler_runs") == 2); // `scale`, for each guard
+  CHECK(more.at("compiler_runs") == 2); // of `scale`, one for each guard
   CHECK(more.at("trials") >= 6);
   edit("small.toml", "{ UNROLL = 8 }, { UNROLL = 4 }]", "{ UNROLL = 8 }]");
   const auto back = compile("a", "small.toml");
@@ -200,10 +200,10 @@ TEST_CASE_FIXTURE(workplace, "a plan that gains a configuration compiles that al
   CHECK(fewer.at("trials") == 0);
 }
 
-TEST_CASE_FIXTURE(workplace, "--tune says what is measured") {
+TEST_CASE_FIXTURE(workplace, "the option --tune says what is measured") {
   const auto off = compile("a", "small.toml", {"--tune", "off"});
   CHECK(off.at("compiler_runs") == entries_of_small);
-  CHECK(off.at("trials") == entries_of_small); // whether it is right
+  CHECK(off.at("trials") == entries_of_small); // checks only that the candidate is right
   for (const auto& kernel : off.at("kernels"))
     CHECK(kernel.at("config").at("UNROLL") == 1);
   CHECK(list("a").empty());
@@ -212,7 +212,7 @@ TEST_CASE_FIXTURE(workplace, "--tune says what is measured") {
   CHECK(cached.at("compiler_runs") == 0);
   CHECK(cached.at("trials") == 0);
   const auto full = compile("a", "small.toml", {"--tune", "full"});
-  CHECK(full.at("compiler_runs") == entries_of_small); // the other candidate of each
+  CHECK(full.at("compiler_runs") == entries_of_small); // compiles the other candidate of each
   CHECK(configs(compile("a", "small.toml", {"--tune", "off"})) == configs(full));
   const auto wrong = run_hearth(arguments("a", "small.toml", {"--tune", "much"}), directory.path());
   CHECK(wrong.status == 2);
@@ -220,7 +220,8 @@ TEST_CASE_FIXTURE(workplace, "--tune says what is measured") {
   CHECK(wrong.err.find("much") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(workplace, "descent says so in what it remembers, and another tag sees nothing") {
+TEST_CASE_FIXTURE(workplace,
+                  "descent is named in its tuning records, and another tag sees none of them") {
   const local_redis redis;
   const auto with_tunings = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--remote", redis.url(), "--remote-caches", "autotune"});
@@ -231,8 +232,8 @@ TEST_CASE_FIXTURE(workplace, "descent says so in what it remembers, and another 
   REQUIRE(known.size() == entries_of_small);
   for (const auto& one : known)
     CHECK(one.at("found_by_coordesc") == true);
-  // The fleet's tunings serve another machine, but not under another tag: the bundle comes, whose
-  // key has no tag, and none of its tunings is used.
+  // The fleet's tunings serve another machine, but not under another tag: the machine gets the
+  // bundle, whose key has no tag, and uses none of its tunings.
   CHECK(compile("c", "small.toml", with_tunings({"--tune", "descent"})).at("trials") == 0);
   CHECK(compile("d", "small.toml", with_tunings({"--tuning-tag", "mine"})).at("trials") >= 8);
   compile("b", "small.toml", {"--tuning-tag", "mine"});
@@ -275,7 +276,7 @@ TEST_CASE_FIXTURE(workplace, "tunings are listed and shown") {
   CHECK(none.status == 1);
   CHECK(none.out.empty());
   CHECK(lines_of(none.err).size() == 1);
-  CHECK(autotune("a", {"show", ""}).status == 2); // all are called so
+  CHECK(autotune("a", {"show", ""}).status == 2); // the empty name matches all of them
 }
 
 TEST_CASE_FIXTURE(workplace, "exported tunings serve another machine") {
@@ -298,7 +299,7 @@ TEST_CASE_FIXTURE(workplace, "exported tunings serve another machine") {
   CHECK(autotune("a", {"export", one, "nothing"}).status == 1);
 }
 
-TEST_CASE_FIXTURE(workplace, "files of Inductor keep every field on the way through a store") {
+TEST_CASE_FIXTURE(workplace, "files of Inductor keep every field through a store") {
   const json original{{"XBLOCK", 64},
                       {"num_warps", 4},
                       {"num_stages", 2},

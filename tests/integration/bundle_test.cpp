@@ -1,4 +1,4 @@
-// hearth bundle: artifacts carried from one store to another.
+// hearth bundle: moves artifacts from one store to another.
 #include "tests/support/hearth_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -52,7 +52,7 @@ TEST_CASE_FIXTURE(two_machines, "a bundle makes another machine as warm") {
   CHECK(again["existed"] == 3);
 }
 
-TEST_CASE_FIXTURE(two_machines, "an import never replaces what is there") {
+TEST_CASE_FIXTURE(two_machines, "an import never replaces a stored entry") {
   fill("a");
   REQUIRE(hearth("a", {"bundle", "export", bundle}).status == 0);
   hearth("b", {"insert", "one", file("own", "its own"), "--cache", "graphs"});
@@ -71,7 +71,7 @@ TEST_CASE_FIXTURE(two_machines, "a cache or single keys are exported alone") {
   check_error(hearth("a", {"bundle", "export", bundle, "one", "none", "--cache", "graphs"}), 1,
               "no entry \"none\" in cache 'graphs'; nothing was exported");
   const auto left = hearth("a", {"bundle", "list", bundle, "--json"}).json();
-  CHECK(left["records"].size() == 1); // the bundle of before
+  CHECK(left["records"].size() == 1); // the earlier bundle, unchanged
   CHECK(left["records"][0]["key"] == "\"one\"");
 }
 
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(two_machines, "with keys a bundle is taken only when one of th
   CHECK(hearth("b", {"list", "--json"}).json().empty());
   CHECK(hearth("b", {"bundle", "list", bundle, "--json"}).json()["signed_by"] == "k1");
   CHECK(hearth("b", {"bundle", "import", bundle, "--signing-keys", ours}).status == 0);
-  CHECK(hearth("c", {"bundle", "import", bundle}).status == 0); // without keys nothing is asked for
+  CHECK(hearth("c", {"bundle", "import", bundle}).status == 0); // unsigned is enough
 }
 
 TEST_CASE_FIXTURE(two_machines, "bad usage of bundles is said in one line") {
@@ -144,7 +144,7 @@ TEST_CASE_FIXTURE(two_machines, "bad usage of bundles is said in one line") {
               "no signing key");
 }
 
-TEST_CASE_FIXTURE(two_machines, "a damaged entry is left out of a bundle and said") {
+TEST_CASE_FIXTURE(two_machines, "a damaged entry is left out of a bundle and reported") {
   const auto one = file("one", std::string(20'000, 'o'));
   hearth("a", {"insert", "one", one});
   hearth("a", {"insert", "two", file("two", "whole")});

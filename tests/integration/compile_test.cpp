@@ -1,4 +1,4 @@
-// The main job, as its users run it: real compilers, real processes, one store.
+// The main job as its users run it: real compilers, real processes, one store.
 #include "tests/support/hearth_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A copy of the test plans in a directory of its own, and a store beside it.
+// A copy of the test plans in its own directory, with a store beside it.
 struct workplace {
   explicit workplace(const std::string& folder = "plans")
       : plans(directory / folder)
@@ -32,15 +32,15 @@ struct workplace {
   program_result compile(const std::string& plan) const {
     return run_hearth(arguments(plan), directory.path());
   }
-  // Replaces `from`, which is there, in a file of the plans.
+  // Replaces `from`, which must occur, in a file of the plans.
   void edit(const std::string& file, const std::string& from, const std::string& to) const {
     auto text = file_text(plans / file);
     const auto at = text.find(from);
     REQUIRE(at != std::string::npos);
     write_text(plans / file, text.replace(at, from.size(), to));
   }
-  // Makes the plan's compiler a script that logs every run that makes an object, does `before`,
-  // and becomes g++.
+  // Makes the plan's compiler a script that logs every run with an output, runs `before`, and then
+  // executes g++.
   void wrap_compiler(const std::string& plan, const std::string& before = ":") const {
     write_text(plans / "cc", "#!/bin/sh\ncase \" $* \" in *\" -o \"*)\n"
                              "printf '%s\\n' \"$*\" >> '" +
@@ -49,7 +49,7 @@ struct workplace {
     edit(plan, "compiler = \"g++\"", "compiler = \"./cc\"");
   }
   fs::path log() const { return directory / "runs.log"; }
-  // What the wrapped compiler made, without the output's path.
+  // The outputs of the wrapped compiler's runs, without the output's path.
   std::vector<std::string> runs() const {
     auto lines = lines_of(file_text(log()));
     for (auto& line : lines)
@@ -76,7 +76,7 @@ nlohmann::json configs(const nlohmann::json& report) {
   return all;
 }
 
-// The row of a kernel.
+// The report's row of a kernel.
 nlohmann::json row(const nlohmann::json& report, const std::string& name) {
   for (const auto& kernel : report.at("kernels"))
     if (kernel.at("name") == name) return kernel;
@@ -137,8 +137,8 @@ TEST_CASE_FIXTURE(workplace, "eight processes at once compile each action exactl
 }
 
 TEST_CASE_FIXTURE(workplace, "after a kill in the middle nothing acknowledged is compiled again") {
-  // While the file `hold` is there, the fourth compile and those after it hang, and say so in one
-  // pipe. Another is held open by every compiler: it ends when none is left.
+  // While the file `hold` exists, the fourth compile and later ones hang, and write a byte to one
+  // pipe. Every compiler holds another pipe open: it ends when no compiler is left.
   const auto hold = directory / "hold";
   const auto hangs = (directory / "hangs").string();
   const auto alive = (directory / "alive").string();
@@ -153,7 +153,7 @@ TEST_CASE_FIXTURE(workplace, "after a kill in the middle nothing acknowledged is
   REQUIRE(fcntl(alive_end, F_SETFL, 0) == 0);
   program_run cold(arguments("small.toml"), directory.path());
   char mark = 0;
-  for (int i = 0; i < 2; ++i) // both workers
+  for (int i = 0; i < 2; ++i) // one for each worker
     REQUIRE(read(hangs_end, &mark, 1) == 1);
   const auto acknowledged_now = [&] {
     const auto listed =
@@ -161,7 +161,7 @@ TEST_CASE_FIXTURE(workplace, "after a kill in the middle nothing acknowledged is
     REQUIRE_MESSAGE(listed.status == 0, listed.err);
     return listed.json().size();
   };
-  while (acknowledged_now() == 0) { // what was compiled is about to be stored
+  while (acknowledged_now() == 0) { // a result is about to be stored
   }
   cold.kill();
   CHECK(cold.wait().status == -9);
@@ -191,7 +191,7 @@ TEST_CASE_FIXTURE(workplace, "a touched header recompiles the kernels that inclu
   CHECK(row(touched, "add").at("status") == "disk");
 }
 
-TEST_CASE_FIXTURE(workplace, "other flags recompile everything and the old ones hit everything") {
+TEST_CASE_FIXTURE(workplace, "other flags recompile everything and the old flags hit everything") {
   REQUIRE(compile("small.toml").status == 0);
   edit("small.toml", "\"-O2\"", "\"-O1\"");
   CHECK(compile("small.toml").json().at("compiler_runs") == 8);
@@ -201,7 +201,8 @@ TEST_CASE_FIXTURE(workplace, "other flags recompile everything and the old ones 
   CHECK(old.at("hits") == old.at("requests"));
 }
 
-TEST_CASE_FIXTURE(workplace, "bad configurations are left out with a reason and the rest goes on") {
+TEST_CASE_FIXTURE(workplace,
+                  "bad configurations are left out with a reason and the others are used") {
   const auto result = compile("rejects.toml");
   REQUIRE_MESSAGE(result.status == 0, result.err);
   const auto faulty = row(result.json(), "faulty");
@@ -253,14 +254,14 @@ TEST_CASE_FIXTURE(workplace, "a broken plan is one line that names the place") {
   check_bad_plan(*this, "small.toml", {"small.toml:11", "scale.cpp"});
 }
 
-TEST_CASE_FIXTURE(workplace, "a compiler that is not there is bad input") {
+TEST_CASE_FIXTURE(workplace, "a missing compiler is bad input") {
   edit("small.toml", "compiler = \"g++\"", "compiler = \"no-such-compiler\"");
   const auto result = compile("small.toml");
   CHECK(result.status == 2);
   CHECK(result.err.find("no-such-compiler") != std::string::npos);
 }
 
-TEST_CASE("quotes blanks and other alphabets in paths flags and sources work") {
+TEST_CASE("quotes, blanks and other alphabets in paths, flags and sources work") {
   const workplace place("pl\xc3\xa4ne mit 'Quotes' \"and\" $blanks");
   fs::rename(place.plans / "add.cpp", place.plans / "\xe5\x8a\xa0 'a' \"b\" #c.cpp");
   place.edit("small.toml", "source = \"add.cpp\"", "source = '''\xe5\x8a\xa0 'a' \"b\" #c.cpp'''");
@@ -274,7 +275,7 @@ TEST_CASE("quotes blanks and other alphabets in paths flags and sources work") {
   CHECK(warm.at("hits") == 5);
 }
 
-TEST_CASE_FIXTURE(workplace, "a plan runs without a store that can be used") {
+TEST_CASE_FIXTURE(workplace, "a plan runs without a usable store") {
   write_text(directory / "store", "a file, not a directory");
   const auto result = compile("small.toml");
   CHECK(result.status == 0);
@@ -294,7 +295,7 @@ TEST_CASE_FIXTURE(workplace, "a trace holds every compile and trial") {
                          [&](const auto& event) { return event.at("cat") == category; });
   };
   CHECK(count("compile") == 8);
-  CHECK(count("trial") >= 8); // those that are close are tried again
+  CHECK(count("trial") >= 8); // close candidates are tried again
   CHECK(count("trial") == result.json().at("trials"));
 }
 

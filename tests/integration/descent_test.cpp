@@ -1,6 +1,6 @@
-// Coordinate descent on grids of configurations: how many it measures, and how good what it finds
-// is. The long form, with HEARTH_DESCENT_RUNS=5, compares it with measuring everything, on example
-// kernels: some minutes, and a machine that does little else.
+// Coordinate descent on grids of configurations: how many candidates it measures, and how good its
+// result is. The long form (HEARTH_DESCENT_RUNS=5) compares it with measuring every candidate of
+// example kernels; it takes some minutes, and needs an otherwise idle machine.
 #include "tests/support/hearth_program.hpp"
 #include "tests/support/local_redis.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -19,7 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-// How often the long form measures each kernel; 0: not at all.
+// How often the long form measures each kernel; 0 skips the long form.
 int descent_runs() {
   const auto* const asked = std::getenv("HEARTH_DESCENT_RUNS");
   return asked ? std::atoi(asked) : 0;
@@ -34,7 +34,7 @@ std::string text_of(const json& config) {
   return text + " }";
 }
 
-// Every combination.
+// Every combination of the parameters' values.
 json grid(const std::vector<axis>& axes) {
   auto all = json::array({json::object()});
   for (const auto& [name, values] : axes) {
@@ -51,7 +51,7 @@ json grid(const std::vector<axis>& axes) {
 
 struct kernel {
   std::string name;
-  std::string head; ///< of its table in the plan, but for `configs`
+  std::string head; ///< the lines of its table in the plan, except `configs`
   std::vector<axis> axes;
 };
 
@@ -112,7 +112,7 @@ std::vector<kernel> example_kernels() {
   };
 }
 
-// How many candidates a run looked at: made here, or fetched.
+// The number of candidates of a run, compiled here or fetched.
 int looked_at(const json& report) {
   int count = report.at("compiler_runs").get<int>();
   for (const auto& one : report.at("remote").at("caches"))
@@ -125,8 +125,9 @@ double median(std::vector<double> values) {
   return values[(values.size() - 1) / 2];
 }
 
-// How much slower the first is than the second, measured in turn by themselves. What is far off in
-// its first round is not measured again: the median of several contests.
+// The ratio of the first's time to the second's, measured in turn in a plan of their own. A
+// candidate far behind in its first round is not measured again, so this is the median of several
+// contests.
 double slower_by(const workplace& place, const kernel& of, const json& found, const json& best,
                  const std::string& store) {
   if (found == best) return 1;
@@ -143,7 +144,7 @@ double slower_by(const workplace& place, const kernel& of, const json& found, co
 
 } // namespace
 
-TEST_CASE_FIXTURE(workplace, "descent looks at a third of a grid and finds what works") {
+TEST_CASE_FIXTURE(workplace, "descent looks at a third of a grid and finds a working candidate") {
   fs::copy(fs::path(HEARTH_SOURCE_DIR) / "tests/integration/plans/scale.cpp",
            directory / "scale.cpp");
   fs::copy(fs::path(HEARTH_SOURCE_DIR) / "tests/integration/plans/shared.hpp",
@@ -160,13 +161,13 @@ TEST_CASE_FIXTURE(workplace, "descent looks at a third of a grid and finds what 
   CHECK(std::find(all.begin(), all.end(), report.at("kernels").at(0).at("config")) != all.end());
 }
 
-// Not a test of a run without HEARTH_DESCENT_RUNS.
+// Skipped in a run without HEARTH_DESCENT_RUNS.
 TEST_CASE_FIXTURE(workplace,
                   "on example kernels descent is within a tenth of the best (long form)" *
                       doctest::skip(descent_runs() == 0)) {
   const int runs = descent_runs();
   const local_redis redis;
-  // Objects travel, so that each is compiled once in all runs; tunings do not.
+  // Artifacts are shared, so that each is compiled once in all runs; tunings are not shared.
   const std::vector<std::string> remote{"--remote", redis.url(),         "--remote-caches",
                                         "actions",  "--remote-deadline", "10s"};
   auto descent = remote;

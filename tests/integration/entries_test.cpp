@@ -1,4 +1,4 @@
-// One entry at a time, and what a store holds, from the command line.
+// Single entries, and the content of a store, from the command line.
 #include "tests/support/hearth_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -60,7 +60,7 @@ TEST_CASE_FIXTURE(shell, "caches of two names do not see each other") {
   CHECK(hearth({"get", "k", "--cache", "a"}).out == "1");
 }
 
-TEST_CASE_FIXTURE(shell, "list and stats show what is there") {
+TEST_CASE_FIXTURE(shell, "list and stats show the stored entries") {
   check_error(hearth({"list"}), 3, "no store");
   check_error(hearth({"stats"}), 3, "no store");
   const auto one = file("one", "12345");
@@ -78,7 +78,7 @@ TEST_CASE_FIXTURE(shell, "list and stats show what is there") {
   CHECK(lines_of(hearth({"list"}).out).size() == 3);
 }
 
-TEST_CASE_FIXTURE(shell, "json says what happened") {
+TEST_CASE_FIXTURE(shell, "the option --json reports the outcome") {
   const auto one = file("one", "abc");
   CHECK(hearth({"insert", "k", one, "--json"}).json().at("status") == "inserted");
   const auto hit = hearth({"get", "k", "--json"}).json();

@@ -36,7 +36,7 @@ struct desk {
 
 } // namespace
 
-// The key was computed by another program from what docs/keys.md says.
+// Another program computed the key from the description in docs/keys.md.
 TEST_CASE_FIXTURE(desk, "a key is what docs keys says") {
   CHECK(key(R"({"op": "add", "n": 3})") ==
         "fz4asd5u5nonzj6rs5rwyaadryia7ukw4zxvdawvgyzpht3gipcu\n");
@@ -64,7 +64,7 @@ TEST_CASE_FIXTURE(desk, "every kind of field has a form in JSON") {
   const auto first = hearth({"key", "--debug", file("details.json", all)});
   CHECK_MESSAGE(first.status == 0, first.err);
   const auto lines = lines_of(first.out);
-  CHECK(lines.size() == 22); // a field each; the list and the set have two items; the key
+  CHECK(lines.size() == 22); // each field, two items in list and set, the key
   CHECK(first.out.find("] source: \"k()\"\n") != std::string::npos);
   CHECK(first.out.find("] set[0]: 1\n") != std::string::npos);
   CHECK(first.out.find("] tree[\"weights.bin\"]: 8 bytes ") == std::string::npos);
@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(desk, "every kind of field has a form in JSON") {
   CHECK(key(R"({"tree": {"$tree": "."}, "f": {"$file": "weights.bin"}})") != before);
 }
 
-TEST_CASE_FIXTURE(desk, "what no key can hold bypasses the cache") {
+TEST_CASE_FIXTURE(desk, "a value that no key can hold bypasses the cache") {
   const auto result =
       hearth({"key", file("a", R"({"args": [1, {"$unsupported": "a callable"}]})")});
   CHECK(result.status == 1);
@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(desk, "what no key can hold bypasses the cache") {
   CHECK(json.json()["bypass"] == "args[1]: a callable");
 }
 
-TEST_CASE_FIXTURE(desk, "details that are wrong are refused with their place") {
+TEST_CASE_FIXTURE(desk, "wrong details are refused with their place") {
   check_refused("{\"a\": 1,\n \"b\": }", "line 2, column 7: no JSON");
   check_refused("", "line 1, column 1: no JSON");
   check_refused("{\"a\": 1, \"a\": 2}", "the name 'a' comes twice");
@@ -134,7 +134,7 @@ TEST_CASE_FIXTURE(desk, "explain names the fields in which two keys differ") {
 
 namespace {
 
-// A store in which keys of 200 fields are kept with their details.
+// A store that holds keys of 200 fields with their details.
 struct kept_keys : desk {
   std::string store = (directory / "store").string();
 
@@ -190,7 +190,8 @@ TEST_CASE_FIXTURE(kept_keys, "explain compares with the nearest stored key") {
   CHECK(explain(wanted).status == 0);
 }
 
-TEST_CASE_FIXTURE(kept_keys, "of stored keys the one that differs in the fewest places is told") {
+TEST_CASE_FIXTURE(kept_keys,
+                  "the nearest stored key is the one that differs in the fewest places") {
   const auto two = file("two.json", R"({"a": 1, "b": 2, "c": 3})");
   const auto one = file("one.json", R"({"a": 1, "b": 2, "c": 4})");
   const auto wanted = file("wanted.json", R"({"a": 1, "b": 5, "c": 4})");
@@ -199,7 +200,7 @@ TEST_CASE_FIXTURE(kept_keys, "of stored keys the one that differs in the fewest 
   CHECK(explain(wanted).out == "b: 5 -> 2\n");
 }
 
-TEST_CASE_FIXTURE(kept_keys, "details that are not the key's are refused") {
+TEST_CASE_FIXTURE(kept_keys, "details of another key are refused") {
   const auto a = file("a.json", R"({"a": 1})");
   const auto payload = file("payload", "bytes");
   const auto wrong = hearth({"--store", store, "insert", "mine", payload, "--details", a});

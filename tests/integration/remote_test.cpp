@@ -1,4 +1,4 @@
-// `hearth compile` on several hosts, each a store of its own, over one real server.
+// `hearth compile` on several hosts, each with its own store, over one real server.
 #include "tests/support/certificates.hpp"
 #include "tests/support/fault_proxy.hpp"
 #include "tests/support/hearth_program.hpp"
@@ -22,14 +22,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A plan whose compiler notes each start, and stores by name.
+// A plan whose compiler logs each start and whose artifacts are stored by name.
 struct fleet {
   fleet()
       : plans(directory / "plans") {
     fs::copy(fs::path(HEARTH_SOURCE_DIR) / "tests/integration/plans", plans);
     wrap_compiler(":");
   }
-  // The compiler does `before` each time it makes something.
+  // The compiler runs `before` each time it makes an output.
   void wrap_compiler(const std::string& before) const {
     write_text(plans / "cc", "#!/bin/sh\ncase \" $* \" in *\" -o \"*)\necho run >> '" +
                                  (directory / "runs").string() + "'\n" + before +
@@ -47,7 +47,7 @@ struct fleet {
                                  "--json"};
     all.insert(all.end(), more.begin(), more.end());
     if (std::find(more.begin(), more.end(), "--remote-deadline") == more.end())
-      all.insert(all.end(), {"--remote-deadline", "10s"}); // a busy machine is no ill server
+      all.insert(all.end(), {"--remote-deadline", "10s"}); // a busy machine is not a failing server
     return all;
   }
   program_result compile(const std::string& store, const std::vector<std::string>& more) const {
@@ -76,7 +76,8 @@ void check_all_remote(const program_result& result) {
 
 } // namespace
 
-TEST_CASE_FIXTURE(fleet, "what one host compiled an empty one gets over tcp, tls and a socket") {
+TEST_CASE_FIXTURE(fleet,
+                  "entries that one host compiled reach an empty host over tcp, tls and a socket") {
   certificate_authority authority(directory.path(), "ca");
   const auto files = authority.issue("server", "DNS:localhost,IP:127.0.0.1");
   const local_redis redis({.tcp = true,
@@ -92,7 +93,7 @@ TEST_CASE_FIXTURE(fleet, "what one host compiled an empty one gets over tcp, tls
       compile("d", {"--remote", "rediss://localhost:" + std::to_string(redis.tls_port()),
                     "--remote-ca-file", authority.file().string()}));
   CHECK(runs() == 1);
-  // What a host got it has.
+  // The second host now has the entries on its own disk.
   const auto again = compile("b", {"--remote", tcp}).json();
   CHECK(again.at("hits") == again.at("requests"));
   CHECK(again.at("kernels")[0].at("status") == "disk");
@@ -113,7 +114,7 @@ TEST_CASE_FIXTURE(fleet, "a password opens the remote tier, from the url or a fi
   CHECK(refused.err.find("open%20up") == std::string::npos);
 }
 
-TEST_CASE_FIXTURE(fleet, "entries are taken only as signed when signing is on") {
+TEST_CASE_FIXTURE(fleet, "entries have to be signed when signing is on") {
   const local_redis redis;
   write_text(directory / "old", "old " + std::string(64, 'a') + "\n");
   write_text(directory / "both",
@@ -123,7 +124,7 @@ TEST_CASE_FIXTURE(fleet, "entries are taken only as signed when signing is on") 
                                     (directory / keys).string()};
   };
   check_compiled(compile("open", {"--remote", redis.url()}));
-  const auto first = compile("a", with("old")); // what is there is unsigned
+  const auto first = compile("a", with("old")); // the stored entry is unsigned
   check_compiled(first);
   CHECK(first.json().at("remote").dump().find("unsigned") != std::string::npos);
   check_all_remote(compile("b", with("both")));
@@ -134,10 +135,11 @@ TEST_CASE_FIXTURE(fleet, "entries are taken only as signed when signing is on") 
   CHECK(forged.json().at("remote").dump().find("forged") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(fleet, "a plan ends well whatever the remote tier does, and so does the next") {
+TEST_CASE_FIXTURE(
+    fleet, "a plan ends well with every fault of the remote tier, and so does the next one") {
   struct fault {
     const char* name;
-    std::string counted; // as what
+    std::string counted; // the name of its counter
     std::function<void(fault_proxy&)> begin;
   };
   const std::vector<fault> faults{
@@ -185,7 +187,7 @@ TEST_CASE_FIXTURE(fleet, "a plan ends well whatever the remote tier does, and so
   }
 }
 
-TEST_CASE_FIXTURE(fleet, "a certificate that is wrong in any way is gone without") {
+TEST_CASE_FIXTURE(fleet, "a certificate that is wrong in any way disables the remote tier") {
   certificate_authority authority(directory.path(), "ca"), stranger(directory.path(), "stranger");
   struct trial {
     const char* name;
@@ -239,10 +241,10 @@ TEST_CASE_FIXTURE(fleet,
   const std::vector<std::string> remote{"--remote", redis.url(), "--remote-lease", "3s"};
   program_run first(arguments("a", remote), directory.path());
   char mark = 0;
-  REQUIRE(read(end, &mark, 1) == 1); // it compiles
+  REQUIRE(read(end, &mark, 1) == 1); // the compile has begun
   close(end);
   fs::remove(hold);
-  // The first is killed when the second has asked for the lease, too: SET takes leases.
+  // The first process is killed after the second has asked for the lease, too: SET takes leases.
   const auto sets = [&] {
     return redis.eval("return tonumber(string.match(redis.call('info', 'commandstats'), "
                       "'cmdstat_set:calls=(%d+)') or 0)");
@@ -259,7 +261,7 @@ TEST_CASE_FIXTURE(fleet,
   check_compiled(result);
   CHECK(result.json().at("remote").at("leases").at("elsewhere") >= 1);
   CHECK(runs() == 2);
-  // As long as the lease, and what this machine takes now for one compile, with as much to spare.
+  // The limit: the lease's time and the time of one compile on this machine now, doubled.
   const auto begun = std::chrono::steady_clock::now();
   check_compiled(compile("c", {}));
   const auto alone = std::chrono::steady_clock::now() - begun;

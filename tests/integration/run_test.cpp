@@ -43,7 +43,7 @@ struct bench {
   program_result run(const words& options, const words& command) const {
     return start(options, command).wait();
   }
-  // A shell that notes each run of itself, then does `script`.
+  // A shell command that logs each run of itself, then runs `script`.
   words counted(const std::string& script) const {
     return {"sh", "-c", "echo run >> '" + (logs / "runs").string() + "'; " + script};
   }
@@ -67,7 +67,7 @@ struct bench {
   std::string store = (directory / "store").string();
 };
 
-// What plain g++ makes of a file in a folder.
+// The bytes that plain g++ makes of a file in a folder.
 std::string plain_object(const fs::path& folder, const std::string& source) {
   const auto out = folder.parent_path() / "plain.o";
   const auto command =
@@ -82,8 +82,7 @@ void check_quiet(const program_result& result, int status = 0) {
   CHECK_MESSAGE(result.err.empty(), result.err);
 }
 
-// Waits until somebody writes into a named pipe, so that a test goes on when a command is under
-// way.
+// Waits until a process writes to a named pipe, so that the test goes on while a command runs.
 class started_mark {
 public:
   explicit started_mark(fs::path path)
@@ -120,7 +119,8 @@ TEST_CASE_FIXTURE(bench, "a compiler makes the same bytes as without Hearth, col
   CHECK(files() == words{"a.cpp", "a.o"});
 }
 
-TEST_CASE_FIXTURE(bench, "a changed input runs the command again and a changed back one is found") {
+TEST_CASE_FIXTURE(bench,
+                  "a changed input runs the command again and the old input finds the old result") {
   const auto command = counted("cat a b > c");
   const words options{"--in", "a", "b", "--out", "c"};
   write("a", "1");
@@ -151,10 +151,10 @@ TEST_CASE_FIXTURE(bench, "an undeclared header that a dependency file names is a
   fs::remove(folder / "a.o");
   check_quiet(run(options, command));
   CHECK(text("a.o") == first);
-  CHECK(files() == words{"a.cpp", "a.o", "include"}); // the dependency file was not asked for
+  CHECK(files() == words{"a.cpp", "a.o", "include"}); // the dependency file is no output
 }
 
-TEST_CASE_FIXTURE(bench, "a dependency file can be an output and says what make wants to know") {
+TEST_CASE_FIXTURE(bench, "a dependency file can be an output and has the rules that make needs") {
   write("h.hpp", "\n");
   write("a.cpp", "#include \"h.hpp\"\n");
   const words options{"--in", "a.cpp", "--out", "out/a.o", "--out", "out/a.d"};
@@ -184,7 +184,7 @@ TEST_CASE_FIXTURE(bench, "discovered inputs are found again without running the 
   CHECK(runs() == 2);
 }
 
-TEST_CASE_FIXTURE(bench, "a generator with three outputs puts out all of them, cold and warm") {
+TEST_CASE_FIXTURE(bench, "a generator with three outputs materializes all of them, cold and warm") {
   const auto command = counted("echo one > a; mkdir -p deep; echo two > deep/b; printf '' > c; "
                                "chmod +x a; echo said; echo complained >&2");
   const words options{"--out", "a", "deep/b", "c"};
@@ -204,7 +204,7 @@ TEST_CASE_FIXTURE(bench, "a generator with three outputs puts out all of them, c
   CHECK(runs() == 1);
 }
 
-TEST_CASE_FIXTURE(bench, "an output that was not made is an error and none is put out") {
+TEST_CASE_FIXTURE(bench, "an output that was not made is an error and no output is materialized") {
   const auto result = run({"--out", "a", "b"}, {"sh", "-c", "echo one > a"});
   CHECK(result.status == 125);
   CHECK_MESSAGE(result.err.find("without writing its output") != std::string::npos, result.err);
@@ -212,7 +212,7 @@ TEST_CASE_FIXTURE(bench, "an output that was not made is an error and none is pu
   CHECK(files().empty());
 }
 
-TEST_CASE_FIXTURE(bench, "a failing command passes on its status and words and is run again") {
+TEST_CASE_FIXTURE(bench, "a failing command passes on its status and output and is run again") {
   write("a", "as it was");
   const auto command = counted("echo bad > a; echo out; echo err >&2; exit 42");
   for (int round = 1; round < 3; ++round) {
@@ -225,7 +225,7 @@ TEST_CASE_FIXTURE(bench, "a failing command passes on its status and words and i
   }
 }
 
-TEST_CASE_FIXTURE(bench, "a failure is kept when it is asked for") {
+TEST_CASE_FIXTURE(bench, "a failure is kept when the option asks for it") {
   const auto command = counted("echo out; echo err >&2; exit 3");
   for (int round = 0; round < 2; ++round) {
     const auto result = run({"--keep-failures"}, command);
@@ -236,7 +236,7 @@ TEST_CASE_FIXTURE(bench, "a failure is kept when it is asked for") {
   CHECK(runs() == 1);
 }
 
-TEST_CASE_FIXTURE(bench, "a compiler that fails says what it says without Hearth") {
+TEST_CASE_FIXTURE(bench, "a failing compiler prints the same text as without Hearth") {
   write("bad.cpp", "int f( {\n");
   const auto result =
       run({"--in", "bad.cpp", "--out", "a.o"}, {"g++", "-c", "bad.cpp", "-o", "a.o"});
@@ -260,9 +260,9 @@ TEST_CASE_FIXTURE(bench, "two processes that run one action at once run its comm
     REQUIRE(at != std::string::npos);
     return std::stoi(all.substr(at + name.size()));
   };
-  // The gate opens when the second process has read the input, which it does right before it asks.
-  // It asked in time when it missed more than one does that comes later: else once more, with
-  // another input.
+  // The gate opens after the second process has read the input, which it does right before it asks.
+  // If it missed more often than a later process does, it asked in time; otherwise the test repeats
+  // with another input.
   bool has_waited = false;
   std::size_t rounds = 0;
   for (; !has_waited && rounds < 20; ++rounds) {
@@ -301,12 +301,12 @@ TEST_CASE_FIXTURE(bench, "a kill in the middle leaves no output and nothing runn
   killed.kill();
   CHECK(killed.wait().status == -SIGKILL);
   CHECK(files().empty());
-  // The pipe ends when the last process that has it is gone.
+  // The pipe ends when the last process that holds it is gone.
   pollfd ended{alive_end, POLLIN, 0};
   REQUIRE(::poll(&ended, 1, patience_ms) == 1);
   CHECK((ended.revents & POLLHUP) != 0);
   ::close(alive_end);
-  // Its lease is gone with it: the next one runs.
+  // The process's lease is free too: the next one runs the command.
   const int drain = ::open(alive.c_str(), O_RDWR | O_CLOEXEC);
   write_text(logs / "go", "");
   check_quiet(run({"--out", "a", "b"}, {"sh", "-c", script}));
@@ -332,7 +332,7 @@ TEST_CASE_FIXTURE(bench, "a command that a signal ends has that status") {
   CHECK(run({}, {"sh", "-c", "kill -9 $$"}).status == 137);
 }
 
-TEST_CASE_FIXTURE(bench, "a command is killed at its timeout and that is not kept") {
+TEST_CASE_FIXTURE(bench, "a command is killed at its timeout and the result is not kept") {
   const auto command = counted("echo before; sleep 1000");
   for (int round = 1; round < 3; ++round) {
     const auto result = run({"--timeout", "300ms", "--keep-failures"}, command);
@@ -342,7 +342,7 @@ TEST_CASE_FIXTURE(bench, "a command is killed at its timeout and that is not kep
   }
 }
 
-TEST_CASE_FIXTURE(bench, "what a command may take is bounded") {
+TEST_CASE_FIXTURE(bench, "the resources of a command are bounded") {
   const auto result =
       run({"--memory", "64MiB"}, {"dd", "if=/dev/zero", "of=/dev/null", "bs=256M", "count=1"});
   CHECK(result.status == 1);
@@ -351,7 +351,7 @@ TEST_CASE_FIXTURE(bench, "what a command may take is bounded") {
   CHECK((busy.status == 128 + SIGXCPU || busy.status == 128 + SIGKILL));
 }
 
-TEST_CASE_FIXTURE(bench, "only variables that are named reach the command and its key") {
+TEST_CASE_FIXTURE(bench, "only named variables reach the command and its key") {
   ::setenv("HEARTH_TEST_NAMED", "one", 1);
   ::setenv("HEARTH_TEST_OTHER", "secret", 1);
   const auto command = counted("echo \"$HEARTH_TEST_NAMED|$HEARTH_TEST_OTHER|$HOME\"");
@@ -386,7 +386,7 @@ TEST_CASE_FIXTURE(bench, "programs that cannot be run have the statuses of env")
   CHECK(run({}, {"./nothing"}).status == 127);
 }
 
-TEST_CASE_FIXTURE(bench, "what is Hearth's own failure is 125 and one line") {
+TEST_CASE_FIXTURE(bench, "a failure of Hearth itself is status 125 and one line") {
   const auto check = [&](const words& arguments, const std::string& said) {
     const auto result = program_run(arguments, logs, folder).wait();
     CHECK(result.status == 125);
@@ -397,18 +397,18 @@ TEST_CASE_FIXTURE(bench, "what is Hearth's own failure is 125 and one line") {
   check(line({"--in", "missing"}, {"true"}), "missing");
   check(line({"--out", "a", "a"}, {"true"}), "named twice");
   check(line({"--timeout", "soon"}, {"true"}), "--timeout: 'soon' is no time");
-  check(line({"--timeout", "90"}, {"true"}), "--timeout: '90' is no time"); // of which unit?
+  check(line({"--timeout", "90"}, {"true"}), "--timeout: '90' is no time"); // without a unit
   check({"run", "--store", store}, "there is no command");
   check({"run", "--store", store, "--unknown", "--", "true"}, "--unknown");
   CHECK(files().empty());
 }
 
-TEST_CASE_FIXTURE(bench, "words of the command are its own whatever they look like") {
+TEST_CASE_FIXTURE(bench, "arguments of the command are its own even if they look like options") {
   const auto result = run({}, {"echo", "--in", "run", "--", "--help", "list"});
   CHECK(result.out == "--in run -- --help list\n");
 }
 
-TEST_CASE_FIXTURE(bench, "a store that cannot be used is no reason to fail") {
+TEST_CASE_FIXTURE(bench, "a command runs without a usable store") {
   write_text(store, "a file in its place");
   check_quiet(run({"--out", "a"}, counted("echo made > a")));
   check_quiet(run({"--out", "a"}, counted("echo made > a")));
@@ -429,7 +429,7 @@ TEST_CASE_FIXTURE(bench, "a command works on paths around its folder and on abso
   CHECK(text("c") == "1");
 }
 
-TEST_CASE_FIXTURE(bench, "a file that is changed in place is an input and an output") {
+TEST_CASE_FIXTURE(bench, "a file that is changed in place is both an input and an output") {
   write("a", "1");
   const auto command = counted("echo 2 >> a");
   check_quiet(run({"--in", "a", "--out", "a"}, command));
@@ -447,7 +447,7 @@ TEST_CASE_FIXTURE(bench, "strict shows declared inputs alone") {
   CHECK(result.out == "a\n");
 }
 
-TEST_CASE_FIXTURE(bench, "a folder is an input with all that is in it") {
+TEST_CASE_FIXTURE(bench, "a folder is an input with all of its content") {
   write("tree/deep/a", "1");
   const auto command = counted("cat tree/deep/*");
   CHECK(run({"--in", "tree"}, command).out == "1");
@@ -456,7 +456,7 @@ TEST_CASE_FIXTURE(bench, "a folder is an input with all that is in it") {
   CHECK(runs() == 2);
 }
 
-TEST_CASE_FIXTURE(bench, "every run is in the trace and a hit is none") {
+TEST_CASE_FIXTURE(bench, "every run is in the trace and a hit is not") {
   const auto trace = (logs / "trace.json").string();
   check_quiet(run({"--trace", trace, "--out", "a"}, counted("echo > a")));
   const auto events = nlohmann::json::parse(file_text(trace)).at("traceEvents");

@@ -1,5 +1,5 @@
-// docs/store-format.md is complete: a reader that was written from it alone finds what the program
-// finds, and the bytes that were stored.
+// docs/store-format.md is complete: a reader written from that page alone finds the same entries as
+// the program, with the stored bytes.
 #include "messages/key.hpp"
 #include "storage/hash/copy_hash.hpp"
 #include "tests/storage/disk/store_fixture.hpp"
@@ -37,7 +37,7 @@ void apply(hearth::storage::store& store, write_request request) {
   REQUIRE(request.status != hearth::storage::write_status::failed);
 }
 
-// By cache, version and key.
+// Indexed by cache, version and key.
 using entries = std::map<std::string, nlohmann::json>;
 
 entries by_key(const nlohmann::json& list) {
@@ -56,7 +56,7 @@ TEST_CASE("a reader written from the format's page agrees with the program about
   auto options = small_store(place);
   options.shards = 3;
   options.budget_bytes = 15u << 20;
-  std::map<std::string, std::string> sums; // of the payload, by the key's text
+  std::map<std::string, std::string> sums; // the payload's checksum, by the key's text
   const auto graphs = *hearth::cache_id::make("graphs");
   const auto tunings = *hearth::cache_id::make("tunings", "v2 \xc3\xa9");
   {
@@ -105,7 +105,7 @@ TEST_CASE("a reader written from the format's page agrees with the program about
     for (const char* field : {"metadata_bytes", "payload_bytes", "stored_bytes", "sequence",
                               "shard", "expires_unix_ms"})
       REQUIRE(one.at(field) == same.at(field));
-    const auto text = same.at("key").get<std::string>(); // quoted
+    const auto text = same.at("key").get<std::string>(); // with quotes
     REQUIRE(one.at("payload_xxh3") ==
             sums.at(one.at("cache").get<std::string>() + "|" + text.substr(1, text.size() - 2)));
   }

@@ -45,7 +45,7 @@ TEST_CASE_FIXTURE(terminal, "a guard is the next argument whatever it starts wit
   check_refused({"guard", "--json"}, "guard: column 3: unknown name 'json'");
 }
 
-TEST_CASE_FIXTURE(terminal, "a guard or symbol that is wrong is named") {
+TEST_CASE_FIXTURE(terminal, "a wrong guard or symbol is named") {
   check_refused({"guard", "s0 >"}, "guard: column 5: ");
   check_refused({"guard", "s0 > 1"}, "guard: column 1: unknown name 's0'");
   check_refused({"guard", "1 // s0", "s0=0"}, "guard: column 3: ");
@@ -57,7 +57,7 @@ TEST_CASE_FIXTURE(terminal, "a guard or symbol that is wrong is named") {
   check_refused({"guard"}, "EXPR");
 }
 
-TEST_CASE_FIXTURE(terminal, "graphs alike but for names have one text") {
+TEST_CASE_FIXTURE(terminal, "graphs that differ only in names have one text") {
   write_text(directory / "a", "graph(%x.1 : Float(2)):\n  %y : Tensor = aten::neg(%x.1) # f:1:2\n"
                               "  return (%y)\n");
   write_text(directory / "b", "graph(%0 : Long(3, 4)): %1 : Int(1) = aten::neg(%0) return (%1)");
@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(terminal, "graphs alike but for names have one text") {
   CHECK(hearth({"--json", "graph", (directory / "b").string()}).json()["graph"] == a.out);
 }
 
-TEST_CASE_FIXTURE(terminal, "a graph that is malformed or missing is named") {
+TEST_CASE_FIXTURE(terminal, "a malformed or missing graph is named") {
   write_text(directory / "bad", "graph(%x : Tensor):\n  return (%y)\n");
   check_refused({"graph", (directory / "bad").string()},
                 "/bad: line 2, column 11: '%y' is used before it is defined");

@@ -56,7 +56,8 @@ void flip(const fs::path& path, std::streamoff at) {
 
 } // namespace
 
-TEST_CASE_FIXTURE(kept_store, "commands that only look create no store and report that there is none") {
+TEST_CASE_FIXTURE(kept_store,
+                  "commands that only look create no store and report that there is none") {
   for (const bool is_empty : {false, true}) {
     if (is_empty) fs::create_directory(store);
     for (const std::string command : {"list", "stats", "verify", "clear"})

@@ -29,7 +29,8 @@ artifact with(const artifact& of, const std::string& member, value replaced) {
 
 } // namespace
 
-TEST_CASE("observations stand behind the action's key, a result behind its observation's digest") {
+TEST_CASE(
+    "observations are stored under the action's key, a result under its observation's digest") {
   CHECK(observations_part() == key("observations"));
   CHECK(observed_part("read 1") == key::bytes(sha256("read 1").view()));
 }
@@ -44,13 +45,13 @@ TEST_CASE("placeholders in an argument become absolute paths") {
   CHECK(expanded("cat {in:sub/a} {in:b} > {out:c}") == "cat /w/dir/sub/a /w/dir/b > /w/dir/c");
 }
 
-TEST_CASE("what is no placeholder stays as it is") {
+TEST_CASE("text that is no placeholder is unchanged") {
   for (const std::string text : {"", "{x}", "{}", "{in:open", "{out:", "{ directory}", "a{in}b"})
     CHECK(expand_placeholders(text, "/w") == text);
   CHECK(expand_placeholders("{in:a}", "/w/{in:b}") == "/w/{in:b}/a");
 }
 
-TEST_CASE("a result comes back from its entry with all that it was") {
+TEST_CASE("a result comes back from its entry complete") {
   const auto entry = encode_result(example());
   const auto back = decode_result(entry);
   REQUIRE(back);

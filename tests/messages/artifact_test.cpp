@@ -33,7 +33,7 @@ TEST_CASE("an artifact held by a hazard slot clears it and a copy counts") {
   CHECK(copy.payload() == "x");
 }
 
-TEST_CASE("an artifact's time is a member of its metadata that nothing replaces") {
+TEST_CASE("the time of an artifact is a member of its metadata that nothing replaces") {
   using namespace std::chrono_literals;
   const auto plain = artifact::make("x");
   CHECK(time_taken(plain) == 0ns);

@@ -1,4 +1,4 @@
-// Attachments as bytes: files are kept unchanged, and no path leaves its folder.
+// Attachments as bytes: files are kept unchanged, and no path leads out of its folder.
 #include "messages/attachment.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ TEST_CASE("attachment: files come back with their places and rights") {
   CHECK(back->files[1] == files.files[0]);
 }
 
-TEST_CASE("attachment: the folder's name is put back as the one of the new place") {
+TEST_CASE("attachment: the folder's name becomes the name of the new place") {
   CHECK(there_and_back("[\"/a/b\", \"/a/b/k.cubin\"]", "/a/b", "/elsewhere/x") ==
         "[\"/elsewhere/x\", \"/elsewhere/x/k.cubin\"]");
   CHECK(there_and_back("/a/b", "/a/b", "/c") == "/c");
@@ -43,7 +43,7 @@ TEST_CASE("attachment: the folder's name is put back as the one of the new place
   CHECK(there_and_back("", "/a/b", "/c") == "");
 }
 
-TEST_CASE("attachment: a longer name that begins the same is another folder") {
+TEST_CASE("attachment: a longer name with the same beginning is another folder") {
   CHECK(there_and_back("/a/bc /a/b-1 /a/b.x /a/b_y", "/a/b", "/c") == "/a/bc /a/b-1 /a/b.x /a/b_y");
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("attachment: text that looks like a placeholder is text") {
   CHECK(there_and_back("[REPLACE]/a/b", "/a/b", "/c") == "[REPLACE]/c");
 }
 
-TEST_CASE("attachment: equal files have one key whatever their folder is called") {
+TEST_CASE("attachment: equal files have one key whatever the name of their folder") {
   auto a = file_of("m.json", "at /one");
   auto b = file_of("m.json", "at /other");
   cut_folder(a, "/one");
@@ -64,7 +64,7 @@ TEST_CASE("attachment: equal files have one key whatever their folder is called"
   CHECK(attachment_key(sha256(kept_a->payload())) == attachment_key(sha256(kept_b->payload())));
 }
 
-TEST_CASE("attachment: a path that leads elsewhere is refused on both sides") {
+TEST_CASE("attachment: a path that leads out of the folder is refused on both sides") {
   for (const auto* path : {"", "/etc/passwd", "../x", "a/../../x", "a//b", "a/", ".", "a/./b"}) {
     CAPTURE(path);
     CHECK_FALSE(is_inner_path(path));
@@ -79,7 +79,7 @@ TEST_CASE("attachment: a path that leads elsewhere is refused on both sides") {
         errc::invalid_argument);
 }
 
-TEST_CASE("attachment: what is none is malformed") {
+TEST_CASE("attachment: bytes that are no attachment are malformed") {
   const auto line = [](std::int64_t place) {
     return value::array{value::array{"x", false, value::array{place}, binary{"12"}}};
   };

@@ -18,7 +18,7 @@ TEST_CASE("two versions are two caches") {
   CHECK(cache_id::make("a", "1")->seed() != cache_id::make("a", "2")->seed());
 }
 
-TEST_CASE("names that could leave their folder are refused") {
+TEST_CASE("names that could lead out of their folder are refused") {
   for (const char* name : {"", ".", "../x", "a/b", "a b", "\xc3\xa4"})
     CHECK(cache_id::make(name).error().code() == errc::invalid_argument);
 }

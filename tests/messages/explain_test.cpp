@@ -28,7 +28,7 @@ tensor_field tensor(std::int64_t rows) {
   return t;
 }
 
-// A field for the field of this number, of one kind after the other.
+// Makes a field for this number; the numbers go through the kinds in turn.
 key_field field_of(int i, int variant) {
   const auto text = "v" + std::to_string(i) + "." + std::to_string(variant);
   switch (i % 9) {
@@ -97,7 +97,7 @@ TEST_CASE("items of lists are matched so that the rest does not differ") {
         expected_lines{"l[0][1]: 2 -> 3"});
 }
 
-TEST_CASE("of long text the line that differs is shown") {
+TEST_CASE("for long text the line that differs is shown") {
   std::string text = "first line\n" + std::string(100, 'x') + "\n";
   const auto a = key_field::map{{"code", *key_field::source(text + "tile = 16\nend")}};
   const auto b = key_field::map{{"code", *key_field::source(text + "tile = 32\nend")}};

@@ -1,4 +1,4 @@
-// Graph entries as bytes, and the counters that they replay.
+// Graph entries as bytes, and the replay of their counters.
 #include "messages/graph_entry.hpp"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ TEST_CASE("graph entry: payload, guard, counters, attachments, source and time c
   CHECK(*decode_graph_entry(encode_graph_entry("x", {})) == graph_entry_details{});
 }
 
-TEST_CASE("graph entry: a member that is not what it should be is named") {
+TEST_CASE("graph entry: a malformed member is named") {
   const auto refusal = [](const char* name, value member) {
     const auto entry = artifact::make("x", value::map{{name, std::move(member)}});
     const auto decoded = decode_graph_entry(entry);
@@ -44,13 +44,13 @@ TEST_CASE("graph entry: a member that is not what it should be is named") {
         errc::malformed);
 }
 
-TEST_CASE("graph entry: the time of an artifact that says none is none") {
+TEST_CASE("graph entry: an artifact without a time has none") {
   CHECK(time_taken_of(artifact::make("x")).count() == 0);
   CHECK(time_taken_of(artifact::make("x", std::string_view("\xc1"))).count() == 0);
   CHECK(time_taken_of(artifact::make("x", value::map{{"time_taken_ns", 5}})).count() == 5);
 }
 
-TEST_CASE("counters: replayed deltas move them as the compile did") {
+TEST_CASE("counters: replayed deltas change them as the compile did") {
   counter_set compiled;
   compiled.add("fused");
   compiled.add("fused", 2);

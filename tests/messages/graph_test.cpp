@@ -21,7 +21,7 @@ std::string normal(std::string_view text) {
   return result ? *result : result.error().to_string();
 }
 
-// The texts of tests/messages/graphs by name: graphs as TorchScript prints them.
+// The texts of tests/messages/graphs by name: graphs in the form in which TorchScript prints them.
 const std::map<std::string, std::string>& examples() {
   static const auto all = [] {
     std::map<std::string, std::string> texts;
@@ -88,7 +88,7 @@ void each_block(graph_block& block, const std::function<void(graph_block&)>& vis
       each_block(inner, visit);
 }
 
-// Every graph that differs from this one in one operator, attribute, edge, node or block.
+// Every graph that differs from this one in a single operator, attribute, edge, node or block.
 std::vector<graph> changed_in_one_place(const graph& original) {
   std::vector<graph> all;
   const auto with = [&](std::size_t block, const std::function<void(graph_block&)>& change) {
@@ -187,7 +187,7 @@ TEST_CASE("a changed operator, attribute, edge or block changes the normal text"
   CHECK(changes > 500);
 }
 
-TEST_CASE("what is no tensor type stays as it is") {
+TEST_CASE("text that is no tensor type is unchanged") {
   const auto type_of = [](const std::string& type) {
     const auto parsed = parse_graph("graph(%x : " + type + "): return (%x)");
     return parsed ? parsed->body.inputs[0].type : parsed.error().to_string();
@@ -206,7 +206,7 @@ TEST_CASE("what is no tensor type stays as it is") {
   CHECK(type_of("Floating") == "Floating");
 }
 
-TEST_CASE("attributes keep what distinguishes them") {
+TEST_CASE("attributes keep the parts that distinguish them") {
   const auto of = [](const std::string& value) {
     return normal("graph():\n  %x : int = a::b[value=" + value + "]()\n  return (%x)");
   };
@@ -266,7 +266,7 @@ TEST_CASE("nesting has a bound") {
   CHECK(normal("graph(): " + graphs).starts_with("too_large: line 1, column "));
 }
 
-TEST_CASE("a graph cut or changed anywhere is read or refused, and what is read is normal") {
+TEST_CASE("a graph cut or changed anywhere is refused, or is read and normal") {
   std::mt19937 random(7);
   std::size_t refused = 0;
   for (const auto& [name, text] : examples()) {

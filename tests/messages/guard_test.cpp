@@ -32,7 +32,7 @@ std::string value_of(std::string_view text, const symbol_values& symbols = {}) {
   return value ? std::to_string(*value) : value.error().to_string();
 }
 
-// One line of what tests/support/guard_oracle.py prints.
+// One line of the output of tests/support/guard_oracle.py.
 struct oracle_case {
   std::string text;
   symbol_values symbols;
@@ -69,7 +69,7 @@ oracle_case read_case(const std::string& line) {
   return read;
 }
 
-// What the oracle would call our outcome.
+// Our outcome in the oracle's words.
 std::string outcome_of(const oracle_case& which) {
   const auto parsed = guard_expression::parse(which.text);
   if (!parsed) return std::string(to_string(parsed.error().code()));
@@ -85,7 +85,7 @@ std::string outcome_of(const oracle_case& which) {
   }
 }
 
-// Checks every line; the number of cases.
+// Checks every line and returns the number of cases.
 int check_cases(std::istream& lines) {
   int count = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -175,13 +175,13 @@ TEST_CASE("a guard that cannot be evaluated names the column") {
   CHECK(value_of("0 ** -1") == "division_by_zero: column 3: division by zero");
 }
 
-TEST_CASE("an unknown name is blamed where it was met") {
-  // Its first place was never evaluated.
+TEST_CASE("an unknown name is reported at the place where it was evaluated") {
+  // The name's first place is not evaluated.
   CHECK(value_of("m or n + n", {{"n", 1}}) == "unknown_name: column 1: unknown name 'm'");
   CHECK(value_of("False and n or 1 + n") == "unknown_name: column 20: unknown name 'n'");
 }
 
-TEST_CASE("what is not evaluated is no error") {
+TEST_CASE("an operand that is not evaluated is no error") {
   CHECK(value_of("True or nobody // 0") == "1");
   CHECK(value_of("0 and nobody") == "0");
   CHECK(value_of("1 > 2 > nobody") == "0");
@@ -230,7 +230,7 @@ TEST_CASE("a name has one canonical spelling") {
   }
 }
 
-TEST_CASE("nesting has a limit and no stack is used up") {
+TEST_CASE("nesting has a limit and cannot exhaust the stack") {
   const auto nested = [](std::string_view open, std::size_t depth, std::string_view close) {
     std::string text;
     for (std::size_t i = 0; i < depth; ++i)
@@ -250,7 +250,7 @@ TEST_CASE("nesting has a limit and no stack is used up") {
 }
 
 TEST_CASE("values that wait for their right side have a limit") {
-  // Each level keeps four of them: an argument and the left sides of three operators.
+  // Each level keeps four values: an argument and the left sides of three operators.
   const auto nested = [](int depth) {
     std::string text = "1";
     for (int i = 0; i < depth; ++i)

@@ -1,4 +1,4 @@
-// The fast hashes are those of XXH3, whatever the length: formats stand on them.
+// The fast hashes equal XXH3 for every length; the stored formats depend on it.
 #include "messages/hash.hpp"
 
 #include "messages/hex.hpp"
@@ -21,7 +21,7 @@ std::string hex_of(const hash_128& hash) {
 } // namespace
 
 TEST_CASE("hash: 128 bits are XXH3's, high half first") {
-  // By libxxhash's XXH3_128bits_withSeed.
+  // Computed by libxxhash's XXH3_128bits_withSeed.
   CHECK(hex_of(fast_hash_128("")) == "99aa06d3014798d86001c324468d497f");
   CHECK(hex_of(fast_hash_128(std::string(53, 'a'))) == "25dde20dec44895ba66d4fe2b82cd2da");
   CHECK(hex_of(fast_hash_128(std::string(1000, 'a'))) == "b01da365eddaa29cb3e7af627147db7c");

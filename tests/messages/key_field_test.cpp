@@ -26,7 +26,7 @@ tensor_field small_tensor() {
   return t;
 }
 
-// A field of any kind, the same for the same state of `random`.
+// A field of any kind; the same state of `random` gives the same field.
 key_field random_field(std::mt19937& random, int depth = 0) {
   const auto text = [&] { return std::string(1, static_cast<char>('a' + random() % 4)); };
   const auto items = [&] {
@@ -68,8 +68,8 @@ key_field random_field(std::mt19937& random, int depth = 0) {
 
 } // namespace
 
-// The right-hand sides were put together by hand from docs/keys.md.
-TEST_CASE("every kind has the encoding that is written down") {
+// The right-hand sides were written by hand from docs/keys.md.
+TEST_CASE("every kind has the documented encoding") {
   CHECK(hex(encode(key_field{})) == "9100");
   CHECK(hex(encode(key_field(true))) == "9201c3");
   CHECK(hex(encode(key_field(-1))) == "9202ff");
@@ -145,7 +145,7 @@ TEST_CASE("a field that comes twice or has no name is refused") {
   CHECK(key_builder().add("deep", deep).build().error().code() == errc::too_large);
 }
 
-TEST_CASE("what no key can hold bypasses the cache with its reason") {
+TEST_CASE("a value that no key can hold bypasses the cache with its reason") {
   const auto key =
       key_builder()
           .add("args", key_field::list{1, key_field::map{{"fn", unsupported_field{"a callable"}}}})
@@ -155,7 +155,7 @@ TEST_CASE("what no key can hold bypasses the cache with its reason") {
   CHECK(key->bypass == "args[1].fn: a callable");
 }
 
-TEST_CASE("patterns leave running indices out of sources") {
+TEST_CASE("patterns remove running indices from sources") {
   const auto one =
       key_field::source("kernel_idx = 17\nrun(k_17)", {"kernel_idx = \\d+\n", "_\\d+"});
   const auto other =
@@ -209,7 +209,7 @@ TEST_CASE("order matters in lists and nowhere else") {
   }
 }
 
-// Each structure has a description of its own, made another way than its encoding.
+// Each structure also has a description, which is made independently of its encoding.
 TEST_CASE("different details never share bytes") {
   std::mt19937 random(11);
   std::map<std::string, key_field> seen;
@@ -226,7 +226,7 @@ TEST_CASE("different details never share bytes") {
   CHECK(seen.size() > 1000);
 }
 
-TEST_CASE("debug lines have a hash a field and an item") {
+TEST_CASE("debug lines have one hash for each field and item") {
   const key_field details = key_field::map{{"args", key_field::list{1, "x"}},
                                            {"empty", key_field::list{}},
                                            {"opt level", 3},

@@ -1,4 +1,4 @@
-// Pages as Prometheus's text format has them: names, types and escapes, byte for byte.
+// Pages in Prometheus's text format: names, types and escapes, byte for byte.
 #include "messages/metrics_page.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ TEST_CASE("any text can be a label") {
                           "hearth_x{version=\"\"} 2\n");
 }
 
-TEST_CASE("an empty page is one") {
+TEST_CASE("an empty page is a page") {
   const metrics_page page;
   CHECK(page.text().empty());
   CHECK(page.samples().empty());

@@ -20,7 +20,7 @@ TEST_CASE("times are numbers with a unit") {
   CHECK(parse_time("1000d") == 24000h);
 }
 
-TEST_CASE("what is no time is none") {
+TEST_CASE("text that is no time is refused") {
   for (const auto* text : {"", "s", "90", "-1s", "+1s", "1.5s", " 1s", "1 s", "1s ", "1sec", "1S",
                            "1001d", "9223372036854775808ns", "99999999999999999999s", "1min2s"})
     CHECK_MESSAGE(!parse_time(text), text);

@@ -16,7 +16,7 @@ TEST_CASE("a path is a JSON pointer and back") {
   CHECK(parse_pointer("/")->size() == 1);
 }
 
-TEST_CASE("a malformed pointer is told") {
+TEST_CASE("a malformed pointer is an error") {
   for (const auto* bad : {"a", "a/b", "/~", "/~2", "/a~"})
     CHECK(parse_pointer(bad).error().code() == errc::malformed);
   std::string deep;
@@ -26,7 +26,7 @@ TEST_CASE("a malformed pointer is told") {
   CHECK(parse_pointer(deep + "/x").error().code() == errc::too_large);
 }
 
-TEST_CASE("what is set at a path is found there and in the maps above") {
+TEST_CASE("a value set at a path is found there and in the maps above") {
   value tree = value::map{};
   REQUIRE(set_at(tree, tree_path{"gemm", "64x64", "time"}, 5));
   REQUIRE(set_at(tree, tree_path{"gemm", "32x32"}, "fast"));

@@ -32,7 +32,7 @@ TEST_CASE("bytes cut anywhere are malformed") {
   }
 }
 
-TEST_CASE("what does not fit a value is refused") {
+TEST_CASE("bytes that do not fit a value are refused") {
   CHECK(decode_value(std::string("\xcf\xff\xff\xff\xff\xff\xff\xff\xff", 9)).error().code() ==
         errc::overflow);
   CHECK(decode_value(std::string("\x81\x01\x02", 3)).error().code() == errc::malformed);

@@ -4,21 +4,21 @@
 #include <cstdlib>
 #include <malloc.h>
 
-// jemalloc's; not there without it.
+// A function of jemalloc; null without it.
 extern "C" int mallctl(const char* name, void* old_value, std::size_t* old_size, void* new_value,
                        std::size_t new_size) noexcept __attribute__((weak));
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-extern "C" std::size_t __sanitizer_get_current_allocated_bytes(); // GCC ships no header of it
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes(); // GCC has no header for it
 #endif
 
 namespace hearth::test {
 namespace {
 
 std::uint64_t jemalloc_bytes() {
-  std::uint64_t epoch = 1; // what is told next is of now
+  std::uint64_t epoch = 1; // updates the statistics
   std::size_t allocated = 0, size = sizeof allocated;
-  // What the thread keeps of freed memory counts as given out.
+  // The thread's cache of freed memory counts as allocated, so it is flushed.
   if (mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0) != 0 ||
       mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch) != 0 ||
       mallctl("stats.allocated", &allocated, &size, nullptr, 0) != 0)

@@ -1,4 +1,4 @@
-// What the process's allocator says that it has given out: glibc's, jemalloc or a sanitizer's.
+// The bytes that the process's allocator (glibc, jemalloc or a sanitizer) has given out.
 #pragma once
 
 #include <cstdint>

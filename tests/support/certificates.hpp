@@ -1,4 +1,5 @@
-// Certificates for tests of TLS, made anew: an authority, and what it issues. Files are PEM.
+// Certificates for tests of TLS, newly made: an authority, and the ones that it issues. Files are
+// PEM.
 #pragma once
 
 #include <filesystem>
@@ -14,12 +15,12 @@ struct certificate_files {
 
 class certificate_authority {
 public:
-  /// Its files come into `directory`, their names begin with `name`.
+  /// Writes its files to `directory`, with names that begin with `name`.
   certificate_authority(std::filesystem::path directory, std::string name);
   certificate_authority(certificate_authority&&) noexcept;
   ~certificate_authority();
 
-  /// Its own certificate: whom to trust.
+  /// The authority's own certificate, for clients that trust it.
   std::filesystem::path file() const;
 
   /// Issues a certificate for `names` ("DNS:localhost,IP:127.0.0.1"), valid between these seconds

@@ -1,5 +1,5 @@
-// A forked child of a test: it runs a function and leaves with what that returns. For tests of what
-// processes do to each other. Not for programs with threads running.
+// A forked child of a test: it runs a function and exits with its result. For tests in which
+// processes affect each other. Not for programs with threads running.
 #pragma once
 
 #include <csignal>
@@ -13,7 +13,7 @@ namespace hearth::test {
 
 class child_process {
 public:
-  /// Starts `run` in a child. What it returns (0 to 255) is the child's status.
+  /// Starts `run` in a child. Its result (0 to 255) is the child's status.
   explicit child_process(const std::function<int()>& run)
       : pid_(::fork()) {
     if (pid_ == 0) {
@@ -37,7 +37,7 @@ public:
 
   pid_t pid() const { return pid_; }
   void kill(int signal = SIGKILL) { ::kill(pid_, signal); }
-  /// The child's status; minus the signal that ended it.
+  /// Returns the child's status, or minus the signal that ended it.
   int wait() {
     int status = 0;
     ::waitpid(std::exchange(pid_, -1), &status, 0);

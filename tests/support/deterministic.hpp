@@ -1,4 +1,4 @@
-// Actors without threads: a scheduler that is stepped, and a clock that is moved by hand.
+// Actors without threads: the test steps the scheduler and moves the clock.
 //
 //   struct fixture : test::deterministic { ... };
 //   const auto answer = ask<done>(actor, verb::drain_v);   // sends, runs all, takes the answer
@@ -33,20 +33,20 @@ public:
     }
   }
 
-  /// Notes an actor to be ended with the fixture.
+  /// Registers an actor that the fixture ends.
   template <class Handle>
   Handle keep(Handle actor) {
     ours_.push_back(caf::actor_cast<caf::actor>(actor));
     return actor;
   }
 
-  /// Notes all actors of a wiring to be ended with the fixture.
+  /// Registers all actors of a wiring, which the fixture ends.
   template <class Actors>
   void keep_all(const Actors& actors) {
     append(ours_, actors);
   }
 
-  /// Sends a request, lets every actor run until nothing is left to do, takes the answer.
+  /// Sends a request, runs every actor until none has work left, returns the reply.
   template <class T, class Handle, class... Parts>
   expected<T> ask(const Handle& actor, const Parts&... parts) {
     auto answer = self->request(actor, caf::infinite, parts...);

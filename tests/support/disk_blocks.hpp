@@ -1,4 +1,4 @@
-// What a directory takes of the disk, as `du` counts it.
+// The disk space of a directory, as `du` counts it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace hearth::test {
 inline std::uint64_t blocks_under(const std::filesystem::path& path) {
   std::uint64_t total = 0;
   std::set<ino_t> seen;
-  std::error_code gone; // others may remove files meanwhile
+  std::error_code gone; // other processes may remove files meanwhile
   for (std::filesystem::recursive_directory_iterator one(path, gone), end; one != end;
        one.increment(gone)) {
     struct stat about {};

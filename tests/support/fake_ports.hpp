@@ -1,5 +1,5 @@
-// Stand-ins for what actors need from outside: compilers, trials and scratch directories whose
-// outcome a test decides. Used from the one thread of a stepped test.
+// Fakes of the ports that actors need: compilers, trials and scratch directories with outcomes
+// chosen by the test. Used from the one thread of a stepped test.
 #pragma once
 
 #include "actors/compile_worker.hpp"
@@ -21,7 +21,7 @@ public:
   expected<std::unique_ptr<actors::scratch_directory>> make() override {
     return std::make_unique<directory>(content);
   }
-  /// What every directory holds; a compile "writes" here.
+  /// The content of every directory; a compile "writes" here.
   std::shared_ptr<files> content = std::make_shared<files>();
 
 private:
@@ -68,7 +68,7 @@ struct fake_trials : actors::trial_runner {
   int count = 0;
 };
 
-/// All three, wired as a worker wants them.
+/// All three, wired as a worker needs them.
 struct fake_ports {
   std::shared_ptr<fake_scratch> scratch = std::make_shared<fake_scratch>();
   std::shared_ptr<fake_processes> processes = std::make_shared<fake_processes>();

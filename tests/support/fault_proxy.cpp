@@ -45,7 +45,7 @@ bool is_greeting(const std::string& command) {
   return command == "HELLO" || command == "AUTH" || command == "SELECT" || command == "CLIENT";
 }
 
-// Writes what can be written now. False when the peer is gone.
+// Writes as much as the socket takes. Returns false when the peer is gone.
 bool send_some(int to, std::string& bytes) {
   const auto sent = ::send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent < 0) return errno == EAGAIN || errno == EINTR;
@@ -53,7 +53,7 @@ bool send_some(int to, std::string& bytes) {
   return true;
 }
 
-// What has come, or nothing when the peer is gone.
+// Returns the received bytes, or nothing when the peer is gone.
 std::optional<std::string> receive_some(int from) {
   std::string bytes(64u << 10, '\0');
   const auto got = ::recv(from, bytes.data(), bytes.size(), MSG_DONTWAIT);
@@ -65,7 +65,7 @@ std::optional<std::string> receive_some(int from) {
 
 } // namespace
 
-// A client's connection and ours to the server.
+// A client's connection and the proxy's connection to the server.
 class fault_proxy::link {
 public:
   link(os::descriptor client, os::descriptor server)
@@ -76,7 +76,7 @@ public:
   int server() const { return server_.get(); }
   bool wants_client() const { return !to_client_.empty() && now() >= next_byte_; }
   bool wants_server() const { return server_ && !to_server_.empty(); }
-  /// When the next byte may go to the client; far away when there is none.
+  /// When the next byte may go to the client; far in the future when there is none.
   clock::time_point wakes_at() const {
     return to_client_.empty() ? clock::time_point::max() : next_byte_;
   }
@@ -85,7 +85,7 @@ public:
     auto bytes = receive_some(client());
     if (!bytes) return false;
     if (now.fault == proxy_fault::black_hole) return true;
-    // Not RESP (TLS, say): it passes as it is.
+    // Bytes that are not RESP (TLS, say) pass unchanged.
     if (opaque_ || (first_ && !bytes->empty() && bytes->front() != '*')) {
       opaque_ = true;
       to_server_ += *bytes;
@@ -101,7 +101,7 @@ public:
 
   void from_server(const orders& now) {
     const auto bytes = receive_some(server());
-    if (!bytes) { // what is left still goes out
+    if (!bytes) { // the remaining bytes are still sent
       ends_ = true;
       server_.reset();
       return;
@@ -190,7 +190,7 @@ fault_proxy::~fault_proxy() {
   thread_.join();
 }
 
-// Off, the port stays ours: bound, but nobody is let in.
+// While off, the proxy keeps its port: the socket is bound, but does not listen.
 void fault_proxy::listen(bool on) {
   listener_.reset();
   listener_ = os::descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -252,7 +252,7 @@ void fault_proxy::accept_one() {
   if (server) links_.push_back(std::make_unique<link>(std::move(client), std::move(server)));
 }
 
-// Waits for something to do, and says what: of the orders, the listener, then of each link.
+// Waits for events and returns them: of the orders, the listener, then of each link.
 std::vector<pollfd> fault_proxy::wait() const {
   const auto wanted = [](bool writes) {
     return static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN);

@@ -1,4 +1,4 @@
-// A file system on which calls fail when a test says so.
+// A file system whose calls fail when a test says so.
 //
 // For one process. Plans are changed between calls by the test; calls may come from any thread.
 #pragma once
@@ -15,15 +15,15 @@ using call = storage::disk_call;
 
 class faulty_file_system : public storage::file_system {
 public:
-  /// From now on, calls of this kind fail with `error` after `after` more have worked; for `times`
-  /// calls. 0: none fail.
+  /// From now on, calls of this kind fail with `error` after `after` more have succeeded, for
+  /// `times` calls; 0 ends the failures.
   void fail(call kind, int error, unsigned after = 0, unsigned times = ~0u) {
     plan_.fail(kind, {error, after, times});
   }
   void heal();
-  /// Writes take at most this many bytes at a time; 0: as many as they like.
+  /// Writes take at most this many bytes at a time; 0: no limit.
   void limit_writes(std::size_t bytes) { plan_.limit_writes(bytes); }
-  /// From now on writes stop for good after this many bytes, as if the disk were full; -1: never.
+  /// From now on writes fail for good after this many bytes, as on a full disk; -1: never.
   void fill_after(std::int64_t bytes) { room_ = bytes; }
   void pretend_type(long type) { type_ = type; }
   void pretend_boot(std::string id) { boot_ = std::move(id); }
@@ -44,7 +44,7 @@ public:
   std::string boot_id() noexcept override;
 
 protected:
-  /// Counts a call. Minus the errno with which it is to fail, or 0.
+  /// Counts a call. Returns minus the errno with which it is to fail, or 0.
   int fault(call kind) noexcept { return plan_.next(kind); }
 
 private:

@@ -1,4 +1,4 @@
-// Files as tests write and read them.
+// Functions with which tests write and read files.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,9 @@
 
 namespace hearth::test {
 
-/// The whole file; empty when there is none.
+/// Returns the whole file; empty when there is none.
 std::string file_text(const std::filesystem::path& path);
-/// Makes or overwrites the file, and the folders that lead to it.
+/// Creates or overwrites the file, and the folders of its path.
 void write_text(const std::filesystem::path& path, std::string_view text);
 
 } // namespace hearth::test

@@ -34,7 +34,7 @@ pid_t start(const std::vector<std::string>& arguments, const std::filesystem::pa
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&files, directory.c_str());
-  // A shell that starts tests in the background has them ignore SIGINT.
+  // A shell ignores SIGINT in tests that it starts in the background.
   sigset_t ends;
   sigemptyset(&ends);
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})

@@ -1,4 +1,4 @@
-// Runs the program `hearth` as its users do, in a process of its own, for integration tests.
+// Runs the program `hearth` as its users do, in its own process, for integration tests.
 #pragma once
 
 #include "tests/support/files.hpp"
@@ -13,19 +13,19 @@
 namespace hearth::test {
 
 struct program_result {
-  int status = 0; ///< exit status; minus the signal that ended it
+  int status = 0; ///< exit status, or minus the signal that ended it
   std::string out;
   std::string err;
 
-  /// stdout as JSON; the test fails when it is none.
+  /// Parses stdout as JSON; the test fails when it is none.
   nlohmann::json json() const;
 };
 
-/// A run of hearth that was started: killed when it goes, if it still runs.
+/// A started run of hearth. The destructor kills it if it still runs.
 class program_run {
 public:
-  /// Starts `build/.../hearth arguments...`, output into files in `scratch`, in `directory`; empty:
-  /// in that of the test. `in` is its standard input.
+  /// Starts `build/.../hearth arguments...` in `directory` (empty: the test's own), with its output
+  /// in files in `scratch`. `in` is its standard input.
   program_run(std::vector<std::string> arguments, const std::filesystem::path& scratch,
               const std::filesystem::path& directory = {},
               const std::filesystem::path& in = "/dev/null");
@@ -43,12 +43,12 @@ private:
   std::filesystem::path err_;
 };
 
-/// Starts and waits.
+/// Starts the program and waits for its end.
 program_result run_hearth(std::vector<std::string> arguments, const std::filesystem::path& scratch);
 
 /// The non-empty lines of a text.
 std::vector<std::string> lines_of(const std::string& text);
-/// It ended with `status` and said nothing but one line, with `word` in it, on stderr.
+/// Checks that it ended with `status` and wrote only one line, which contains `word`, to stderr.
 void check_error(const program_result& result, int status, const std::string& word);
 
 } // namespace hearth::test

@@ -1,4 +1,4 @@
-// Bytes as tests compare them with what is written down.
+// Bytes as text, for comparison with written values.
 #pragma once
 
 #include "messages/hex.hpp"
@@ -8,7 +8,7 @@
 
 namespace hearth::test {
 
-/// Two lower-case hexadecimal digits a byte.
+/// Two lower-case hexadecimal digits for each byte.
 inline std::string hex(std::string_view bytes) {
   std::string text;
   append_hex(text, bytes);

@@ -1,5 +1,5 @@
-// For tests that only root can run: without root they are not part of the run, and so not counted
-// as passed. `TEST_CASE("..." * doctest::skip(lacks_root()))`
+// For tests that only root can run: without root they are skipped, and so not counted as passed.
+// `TEST_CASE("..." * doctest::skip(lacks_root()))`
 #pragma once
 
 #include <unistd.h>

@@ -16,9 +16,9 @@ namespace hearth::test {
 namespace {
 
 constexpr int start_deadline_ms = 30'000;
-constexpr int max_starts = 10; // somebody else may take the free port first
+constexpr int max_starts = 10; // another process may take the free port first
 
-// Whether the log says that it is ready, before it ends.
+// Whether the log says that the server is ready; false if it ends before.
 bool wait_until_ready(int log, std::string& text) {
   char part[4096];
   for (;;) {
@@ -27,7 +27,7 @@ bool wait_until_ready(int log, std::string& text) {
     const auto got = ::read(log, part, sizeof part);
     if (got <= 0) return false;
     text.append(part, static_cast<std::size_t>(got));
-    // The last of its listeners is the Unix socket.
+    // The Unix socket is the last listener that it opens.
     if (text.find("ready to accept connections at") != std::string::npos) return true;
   }
 }
@@ -134,7 +134,7 @@ bool local_redis::try_start() {
   const auto line = command_line();
   std::vector<char*> arguments;
   for (const auto& word : line)
-    arguments.push_back(const_cast<char*>(word.c_str())); // NOLINT: as execvp wants it
+    arguments.push_back(const_cast<char*>(word.c_str())); // execvp takes char*
   arguments.push_back(nullptr);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();

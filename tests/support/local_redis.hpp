@@ -1,5 +1,5 @@
-// A real redis-server for a test: started on a Unix socket and, when wanted, on a free port of this
-// machine, with TLS or not; ended with the object, and with the test however that ends. It keeps
+// A real redis-server for a test: started on a Unix socket and, on request, on a free port of this
+// machine, with TLS or without. It ends with the object, and with the test in every case, and keeps
 // nothing on disk. When the program is missing the test fails and says so.
 #pragma once
 
@@ -16,13 +16,13 @@ namespace hearth::test {
 
 struct redis_setup {
   bool tcp = false;                     ///< on a free port of 127.0.0.1 and ::1
-  bool tls = false;                     ///< on a free port; wants the files below
+  bool tls = false;                     ///< on a free port; needs the files below
   std::filesystem::path certificate{};  ///< of the server
   std::filesystem::path key{};          ///< of the server
-  std::filesystem::path ca{};           ///< whose clients are let in
-  bool ask_clients = false;             ///< clients have to show a certificate
+  std::filesystem::path ca{};           ///< the authority of accepted clients
+  bool ask_clients = false;             ///< clients must present a certificate
   std::string password{};               ///< of the default user
-  std::vector<std::string> arguments{}; ///< more of them: "--maxmemory", "1mb"
+  std::vector<std::string> arguments{}; ///< further ones: "--maxmemory", "1mb"
 };
 
 class local_redis {
@@ -38,13 +38,14 @@ public:
   /// "redis+unix:///tmp/.../redis.sock"
   std::string url() const { return "redis+unix://" + socket().string(); }
   pid_t pid() const { return pid_; }
-  /// Runs a script in it (EVAL, without keys) that answers a number; only without a password.
+  /// Runs a script in the server (EVAL, without keys) that returns a number; only without a
+  /// password.
   std::int64_t eval(const std::string& script) const;
 
-  /// Ends it at once, as a crash would; `start` starts it again, empty, at the same places.
+  /// Ends the server at once, like a crash; `start` starts it again, empty, at the same addresses.
   void kill();
   void start();
-  /// Stops it where it stands, so that it accepts and never answers; and lets it go on.
+  /// Stops the process, so that it accepts and never answers; and continues it.
   void freeze();
   void thaw();
 
@@ -60,7 +61,7 @@ private:
   os::descriptor output_; // kept open: the server writes its log there
 };
 
-/// A port of 127.0.0.1 that nobody listened on a moment ago.
+/// A port of 127.0.0.1 on which no process listened a moment ago.
 std::uint16_t free_port();
 
 } // namespace hearth::test

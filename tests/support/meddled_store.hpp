@@ -1,4 +1,4 @@
-// A store with somebody else at work beside it: a hook runs before or after each group is written.
+// A store with a second writer beside it: a hook runs before or after each group is written.
 #pragma once
 
 #include "storage/disk/store.hpp"

@@ -18,7 +18,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// Starts the program with `output` as its stdout and stderr. Zero or an error number.
+// Starts the program with `output` as its stdout and stderr. Returns zero or an error number.
 int start(const process_request& request, int output, pid_t& child) {
   auto arguments = request.argv;
   auto environment = request.environment;

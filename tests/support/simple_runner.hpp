@@ -9,14 +9,14 @@
 
 namespace hearth::test {
 
-/// Runs each program to its end; deadlines and stop tokens are not looked at. Any thread.
+/// Runs each program to its end; ignores deadlines and stop tokens. Any thread.
 class simple_runner : public actors::process_runner {
 public:
   expected<process_result> run(const process_request& request, std::stop_token stop) override;
 
-  /// How many programs it was asked to run.
+  /// The number of programs started.
   int count() const;
-  /// The argument lists of all of them, in the order in which they were started.
+  /// The argument lists of all programs, in the order of their starts.
   std::vector<std::vector<std::string>> commands() const;
 
 private:

@@ -12,9 +12,9 @@ namespace hearth::test {
 namespace {
 
 std::mutex guard;
-std::vector<std::filesystem::path> made; // since the test case began
+std::vector<std::filesystem::path> made; // created since the test case began
 
-// Clears up when a test case ends, once it is known whether it passed.
+// Removes the directories when a test case ends and its result is known.
 struct cleaner : doctest::IReporter {
   explicit cleaner(const doctest::ContextOptions&) {}
   void report_query(const doctest::QueryData&) override {}

@@ -1,4 +1,4 @@
-// A private directory for one test: removed when the test passed, kept and named when it failed.
+// A private directory for one test: removed when the test passed, kept and reported when it failed.
 #pragma once
 
 #include <filesystem>

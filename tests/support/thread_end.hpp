@@ -1,4 +1,4 @@
-// Waits for the end of a thread that nobody joins, its last steps included.
+// Waits for the end of a thread that is not joined, including its last steps.
 #pragma once
 
 #include <latch>
@@ -10,7 +10,7 @@ class thread_end {
 public:
   /// Called by the thread, once.
   void watch_this_thread() {
-    // Goes after all that the thread's function has.
+    // Destroyed after all locals of the thread's function.
     thread_local struct notice {
       std::shared_ptr<std::latch> ended;
       ~notice() {

@@ -1,6 +1,6 @@
 // The local tiers for actor tests: a real store in a temporary directory, its disk shards and one
-// memory shard, stepped by hand. A second `tiers` over the same directory stands for another
-// process: it has leases of its own.
+// memory shard, stepped by the test. A second `tiers` over the same directory represents another
+// process: it has its own leases.
 #pragma once
 
 #include "messages/key.hpp"
@@ -19,7 +19,7 @@ namespace hearth::test {
 
 inline cache_key key_in(const std::string& cache, const key& k) {
   const auto id = cache_id::make(cache).value();
-  // One number for each name: a test's caches differ by name alone.
+  // One number for each name: the caches of a test differ by name alone.
   const auto number = static_cast<std::uint32_t>(id.seed());
   return {std::make_shared<const named_cache>(named_cache{id, number, id.seed() ^ process_seed()}),
           k.encoded()};
@@ -47,14 +47,14 @@ struct tiers {
 
   std::vector<std::string> log;
   std::shared_ptr<meddled_store> meddled;
-  std::shared_ptr<storage::store> store; ///< the same
+  std::shared_ptr<storage::store> store; ///< the same store
   wiring::tier_actors actors;
   memory_shard_actor shard;
   actors::shard_router router;
   std::shared_ptr<storage::memory_view> view;
 };
 
-/// Memory alone.
+/// The memory tier alone.
 inline memory_shard_actor memory_only(deterministic& in) {
   wiring::tier_ports ports;
   ports.log = [](log_level, std::string_view) {};

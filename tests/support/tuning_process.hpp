@@ -13,7 +13,7 @@
 
 namespace hearth::test {
 
-/// What stands on these tiers, with one worker.
+/// The actors of the services over these tiers, with one worker.
 inline wiring::service_actors services_over(deterministic& in, const tiers& local,
                                             const actors::worker_ports& programs) {
   wiring::service_ports ports;
@@ -51,7 +51,7 @@ struct tuning_process {
   kernel_tuner_actor tuner;
 };
 
-/// The entry of a kernel with these tiles to choose from.
+/// The request for a kernel with these tiles as candidates.
 inline tune_request_ptr request_for(const std::vector<int>& tiles, const std::string& guard = "") {
   auto request = std::make_shared<tune_request>();
   request->name = "matmul";

@@ -20,7 +20,7 @@ struct stat about(const fs::path& path) {
   return found;
 }
 
-// Mapped files change word by word; what is written reaches the disk sector by sector.
+// Mapped files change word by word; other writes reach the disk sector by sector.
 std::size_t unit_of(const std::string& name) {
   return name == "head" || name.starts_with("index.") ? 8 : 512;
 }
@@ -40,7 +40,7 @@ volatile_file_system::folder& volatile_file_system::folder_at(const fs::path& pa
   if (known != folders_.end()) return known->second;
   auto& made = folders_[inode];
   made.path = path;
-  // What was there before anybody looked has been there for long.
+  // Entries that exist at the first look count as synced long ago.
   for (const auto& entry : fs::directory_iterator(path)) {
     const auto id = id_of(entry.path());
     made.now[entry.path().filename()] = id;
@@ -203,7 +203,7 @@ void volatile_file_system::write_back() {
   auto& durable = nodes_[in->now.at(name)].durable;
   const auto now = file_text(in->path / name);
   if (random() % 2) durable.resize(now.size());
-  const auto share = random() % 4; // of four blocks
+  const auto share = random() % 4; // the number of blocks in four
   const auto unit = unit_of(name);
   for (std::size_t at = 0; at < now.size(); at += unit) {
     if (random() % 4 > share) continue;

@@ -1,7 +1,7 @@
-// A file system that can lose power: what was not synced by then may be there, or not, or in part.
+// A file system that can lose power: unsynced data may then be there, or not, or in part.
 //
-// It keeps, of every file and folder that a store touched, what is certain to survive; the rest is
-// drawn from a seed. For one process; any thread. Nothing is really synced, so that it is quick.
+// For every file and folder that a store touched it keeps the content that is certain to survive; a
+// seed decides on the rest. For one process; any thread. It syncs nothing really, so it is fast.
 #pragma once
 
 #include "tests/support/faulty_file_system.hpp"
@@ -18,14 +18,14 @@
 
 namespace hearth::test {
 
-/// In which order changes of a folder reach the disk. No file system that a store is made on brings
-/// removals of one folder out of order; some let a file that was synced bring its name along.
+/// The order in which changes of a folder reach the disk. No file system on which a store is
+/// created reorders removals in one folder; on some, syncing a file also syncs its name.
 enum class folder_order {
-  journal, ///< as they were made: what survives is a beginning of them
-  loose,   ///< removals as they were made, new names and renames each alone
+  journal, ///< in the order of the calls: a prefix of them survives
+  loose,   ///< removals in order, each new name and rename independently
 };
 
-/// What a power loss left of a folder: files by their path in it.
+/// The state of a folder after a power loss: files by their path in it.
 struct disk_image {
   std::map<std::filesystem::path, std::string> files;
   std::set<std::filesystem::path> folders;
@@ -45,25 +45,25 @@ public:
   int link_at(int directory, const char* from, const char* to) noexcept override;
 
   void set_order(folder_order order) { order_ = order; }
-  /// From now on some blocks of some files, as `seed` has it, reach the disk on their own while the
-  /// store works, as a kernel writes back what it likes when it likes.
+  /// From now on some blocks of some files, chosen by `seed`, reach the disk on their own while the
+  /// store works, like a kernel's write-back.
   void write_back_sometimes(std::uint64_t seed);
 
-  /// Writes `from` to `to` as a power loss now might leave it, as `seed` has it.
+  /// Writes `from` to `to` as a power loss now might leave it; `seed` decides.
   void lose_power(const std::filesystem::path& from, const std::filesystem::path& to,
                   std::uint64_t seed);
 
-  /// Loses the power of `root` right before the call that changes something after `calls` more of
-  /// them. From then on such calls fail; `restart` shows what was left.
+  /// Loses the power of `root` right before the call that would change the disk after `calls` more
+  /// such calls. From then on they fail; `restart` shows the remaining state.
   void lose_power_after(int calls, const std::filesystem::path& root, std::uint64_t seed);
   void lose_power_now(const std::filesystem::path& root, std::uint64_t seed);
   bool is_dead() const { return dead_; }
-  /// Makes the folder what the power loss left of it, in place, so that files that stayed are the
-  /// same files; and starts the machine again. Everything is closed by now.
+  /// Gives the folder the state after the power loss, in place, so that remaining files are the
+  /// same files, and starts the machine again. All files must be closed.
   void restart();
 
 private:
-  using file_id = std::uint64_t; // inodes are used again, these are not
+  using file_id = std::uint64_t; // inode numbers are reused, these are not
   struct change {
     std::string removed; // names; empty: none
     std::string added;
@@ -72,12 +72,12 @@ private:
   struct folder {
     std::filesystem::path path;
     std::map<std::string, file_id> synced, now;
-    std::vector<change> news; // since it was synced
+    std::vector<change> news; // changes since it was synced
   };
   struct node {
     std::string durable;             // contents that survive
     std::optional<std::string> last; // contents when its last name was removed
-    ino_t folder = 0;                // of a folder: its inode
+    ino_t folder = 0;                // for a folder: its inode
   };
 
   bool may_change() noexcept;
@@ -108,7 +108,7 @@ private:
   std::atomic<bool> dead_{false};
 };
 
-/// Writes an image; a file that is there already keeps its inode.
+/// Writes an image; a file that exists already keeps its inode.
 void write_image(const disk_image& image, const std::filesystem::path& to);
 
 } // namespace hearth::test

@@ -1,4 +1,4 @@
-// Tells when a thread waits: it sleeps in the kernel. For tests of what ends a wait.
+// Tells when a thread sleeps in the kernel. For tests of events that end a wait.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ class waiting_thread {
 public:
   /// Called by the thread, right before the call that waits.
   void waits_next() { number_ = ::gettid(); }
-  /// Called by another thread: returns when the thread sleeps, or false when it ended instead.
+  /// Called by another thread: returns true when the thread sleeps, or false when it ended instead.
   bool falls_asleep() const {
     for (;; std::this_thread::yield()) {
       if (number_ == 0) continue;
@@ -25,7 +25,7 @@ public:
   }
 
 private:
-  // As /proc has it; 0: there is no such thread.
+  // The state in /proc; 0: there is no such thread.
   char state() const {
     std::ifstream in("/proc/self/task/" + std::to_string(number_) + "/stat");
     std::string text;

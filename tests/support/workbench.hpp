@@ -1,5 +1,5 @@
-// A folder with sources, real compilers and a memo in a map: what tests of toolchains and includes
-// share.
+// A folder with sources, real compilers and a memo in a map, shared by the tests of toolchains and
+// includes.
 #pragma once
 
 #include "runtime/fingerprints/includes/includes.hpp"
@@ -35,7 +35,7 @@ private:
   std::mutex guard_;
 };
 
-/// A plan's folder. Each `identify` and `scan` is a run of its own: it sees the files anew and
+/// A plan's folder. Each `identify` and `scan` is a separate run: it reads the files again and
 /// keeps only the memo.
 class workbench {
 public:

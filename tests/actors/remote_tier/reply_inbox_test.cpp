@@ -1,4 +1,5 @@
-// Where replies wait for the remote tier's actor: when it has to be told, and what it takes.
+// The inbox in which replies wait for the remote tier's actor: when it notifies the actor, and
+// which replies the actor takes.
 #include "actors/remote_tier/reply_inbox.hpp"
 
 #include <atomic>
@@ -24,7 +25,7 @@ reply_inbox::item reply(std::uint64_t exchange, std::size_t which) {
 
 } // namespace
 
-TEST_CASE("the actor is told of the first reply since it took all") {
+TEST_CASE("the actor is told of the first reply since it took all replies") {
   reply_inbox inbox;
   std::vector<reply_inbox::item> taken;
   for (int round = 0; round < 3; ++round) {
@@ -43,7 +44,7 @@ TEST_CASE("the actor is told of the first reply since it took all") {
   CHECK(taken.empty());
 }
 
-TEST_CASE("the room of what was taken serves the replies that come next") {
+TEST_CASE("the memory of taken replies is used again for the next ones") {
   reply_inbox inbox;
   std::vector<reply_inbox::item> taken;
   taken.reserve(100);
@@ -55,9 +56,10 @@ TEST_CASE("the room of what was taken serves the replies that come next") {
   CHECK(taken.data() == room);
 }
 
-TEST_CASE("each reply of many threads is taken once, in its thread's order, and none untold") {
+TEST_CASE(
+    "replies of many threads are each taken once, in their thread's order, and none is missed") {
   constexpr std::size_t senders = 4;
-  constexpr std::size_t replies = 3'000; // of each
+  constexpr std::size_t replies = 3'000; // per sender
   reply_inbox inbox;
   std::counting_semaphore<> told(0); // the actor's mailbox
   std::vector<std::thread> threads;
@@ -72,7 +74,7 @@ TEST_CASE("each reply of many threads is taken once, in its thread's order, and 
   int empty = 0;
   for (std::size_t seen = 0; seen < senders * replies; seen += taken.size()) {
     taken.clear();
-    told.acquire(); // for ever, were it not told of some
+    told.acquire(); // blocks for ever if a notification is missing
     inbox.take(taken);
     empty += taken.empty();
     for (const auto& one : taken)

@@ -1,4 +1,4 @@
-// c[m][n] = a[m][n] + b[n]; UNROLL rows a step. Guard 0: m a multiple of 4. Guard 1: any size.
+// c[m][n] = a[m][n] + b[n], UNROLL rows a step. Guard 0: m is a multiple of 4. Guard 1: any size.
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// y[n] = x[n] + 1 on purpose done wrong; FAULT selects how.
+// y[n] = x[n] + 1 with a deliberate fault, which FAULT selects.
 //
 // FAULT  0: none; 1: does not compile; 2: crashes; 3: never ends; 4: a wrong result in the last
 //        element

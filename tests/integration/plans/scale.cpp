@@ -1,4 +1,4 @@
-// y[n] = x[n] * 2.5; UNROLL elements a step. Guard 0: n a multiple of 8. Guard 1: any size.
+// y[n] = x[n] * 2.5, UNROLL elements a step. Guard 0: n is a multiple of 8. Guard 1: any size.
 
 #include "shared.hpp"
 

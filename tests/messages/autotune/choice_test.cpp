@@ -38,7 +38,7 @@ TEST_CASE("the best is the one candidate with equal arguments, warps and stages"
   CHECK_FALSE(index_of(config(128, 8), among));
 }
 
-TEST_CASE("two candidates that match are none") {
+TEST_CASE("two candidates that match are no match") {
   CHECK_FALSE(choose(record(config(64, 4)), {{config(64, 4), config(64, 4)}, "h", false}));
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("a record of other configurations says nothing") {
   CHECK_FALSE(choose(record(found), {{}, "other", true}));
 }
 
-TEST_CASE("what coordinate descent found is rebuilt when that tuning is on") {
+TEST_CASE("a result of coordinate descent is rebuilt when that tuning is on") {
   auto found = config(48, 2, 3);
   found.found_by_coordesc = true;
   const auto rebuilt = choose(record(found), {{config(64, 4)}, "h", true});
@@ -86,12 +86,12 @@ TEST_CASE("arguments are compared as Python compares them") {
   CHECK_FALSE(equal_as_python("1", 1));
   CHECK(equal_as_python(value(), value()));
   CHECK(index_of({.arguments = {{"EVEN", true}}}, {{.arguments = {{"EVEN", 1}}}}) == 0);
-  // An argument that the record has not is None.
+  // An argument that the record lacks is None.
   CHECK(index_of({}, {{.arguments = {{"EVEN", value()}}}}) == 0);
   CHECK_FALSE(index_of({}, {{.arguments = {{"EVEN", 1}}}}));
 }
 
-TEST_CASE("arguments that a candidate has not do not matter") {
+TEST_CASE("arguments that a candidate lacks do not matter") {
   auto best = config(64, 4);
   best.arguments["later"] = 1;
   CHECK(index_of(best, {config(64, 4)}) == 0);

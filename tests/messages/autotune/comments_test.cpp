@@ -19,7 +19,7 @@ TEST_CASE("a hash begins a comment that ends with its line") {
   CHECK(python("") == "");
 }
 
-TEST_CASE("a hash in a string is none") {
+TEST_CASE("a hash in a string begins no comment") {
   CHECK(python("a = '#1' # x") == "a = '#1' ");
   CHECK(python(R"(a = "\"#" # x)") == R"(a = "\"#" )");
   CHECK(python("a = '''# 'no\n # ''' # x\n") == "a = '''# 'no\n # ''' \n");
@@ -39,7 +39,7 @@ TEST_CASE("a block comment becomes a space, so that no two words become one") {
   CHECK(cpp("a /* // */ b // /* c\nd */") == "a   b \nd */");
 }
 
-TEST_CASE("slashes in strings and characters are none") {
+TEST_CASE("slashes in strings and characters begin no comment") {
   CHECK(cpp(R"(p = "//x"; // y)") == R"(p = "//x"; )");
   CHECK(cpp(R"(p = "a\"//x"; /*y*/)") == R"(p = "a\"//x";  )");
   CHECK(cpp(R"(c = '"'; // y)") == R"(c = '"'; )");

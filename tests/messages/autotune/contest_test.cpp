@@ -10,7 +10,7 @@ using namespace hearth;
 
 namespace {
 
-// Measures until it is decided; how often each was measured.
+// Runs the contest until it is decided and counts the measurements of each candidate.
 std::map<std::size_t, int> run(contest& rounds,
                                const std::function<std::int64_t(std::size_t, int round)>& time) {
   std::map<std::size_t, int> measured;
@@ -41,7 +41,7 @@ TEST_CASE("a contest with a clear winner is decided after one round") {
   CHECK(rounds.slowest_ns() == 200);
 }
 
-TEST_CASE("those who are close are measured in turn, and who is behind drops out") {
+TEST_CASE("close candidates are measured in turn, and one that is behind drops out") {
   auto rounds = of({0, 1, 2});
   const std::int64_t times[] = {100, 110, 190};
   const auto measured = run(rounds, [&](std::size_t i, int) { return times[i]; });
@@ -49,9 +49,9 @@ TEST_CASE("those who are close are measured in turn, and who is behind drops out
   CHECK(measured == std::map<std::size_t, int>{{0, 4}, {1, 4}, {2, 1}});
 }
 
-TEST_CASE("what disturbs one round decides nothing: the median counts") {
+TEST_CASE("a disturbance of one round decides nothing: the median counts") {
   auto rounds = of({0, 1});
-  // The faster one is hit hard in its first round, the other is lucky once.
+  // The faster one is slow in its first round; the other is fast in one.
   const std::int64_t first[] = {125, 100, 100, 101, 100};
   const std::int64_t second[] = {104, 103, 90, 104, 103};
   run(rounds, [&](std::size_t i, int round) { return i == 0 ? first[round] : second[round]; });

@@ -44,7 +44,7 @@ outcome descend(const std::vector<value::map>& all, const cost& time, std::size_
   for (auto some = search.next(); !some.empty(); some = search.next()) {
     std::size_t fastest = search.current();
     for (const auto i : some) {
-      CHECK(seen.insert(i).second); // nobody is measured as new twice
+      CHECK(seen.insert(i).second); // no candidate is measured as new twice
       if (time(all[i]) < time(all[fastest])) fastest = i;
     }
     search.note(fastest);
@@ -76,7 +76,7 @@ TEST_CASE("along independent parameters descent finds the best with a third of t
   CHECK(found.measured <= 16);
 }
 
-TEST_CASE("where parameters depend on each other it goes on from elsewhere") {
+TEST_CASE("where parameters depend on each other it starts again from elsewhere") {
   const auto all = grid({{"A", {1, 2, 3, 4, 5, 6, 7, 8}}, {"B", {1, 2, 3, 4, 5, 6, 7, 8}}});
   // Two valleys; no line from the start leads into the deeper one.
   const auto time = [](const value::map& c) {
@@ -89,7 +89,7 @@ TEST_CASE("where parameters depend on each other it goes on from elsewhere") {
   CHECK(found.measured <= 40);
 }
 
-TEST_CASE("a third is never exceeded, and a grid of few is measured as far as that goes") {
+TEST_CASE("a third is never exceeded, and a small grid is measured as far as a third goes") {
   for (const std::size_t size : {1u, 2u, 3u, 5u, 48u, 100u}) {
     std::vector<value::map> all;
     for (std::size_t i = 0; i < size; ++i)
@@ -100,7 +100,7 @@ TEST_CASE("a third is never exceeded, and a grid of few is measured as far as th
   CHECK(coordinate_descent({}, 5).next().empty());
 }
 
-TEST_CASE("parameters without an order, and combinations that are not there, are no trouble") {
+TEST_CASE("parameters without an order and missing combinations are allowed") {
   const std::vector<value::map> all{
       {{"A", "x"}, {"B", 1}}, {{"A", "y"}, {"B", 1}},  {{"A", "y"}, {"B", 2}}, {{"A", "z"}},
       {{"A", "z"}, {"B", 2}}, {{"A", true}, {"B", 2}}, {{"A", 2.5}, {"B", 2}}};
@@ -113,7 +113,7 @@ TEST_CASE("parameters without an order, and combinations that are not there, are
   CHECK(seen.size() == all.size());
 }
 
-TEST_CASE("on random smooth surfaces the median of what is found is within a tenth") {
+TEST_CASE("on random smooth surfaces the median of the results is within a tenth") {
   const auto all = grid({{"A", {1, 2, 4, 8}}, {"B", {1, 2, 3, 4, 6}}, {"C", {1, 2, 4}}});
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> weight(-1, 1);

@@ -56,7 +56,7 @@ TEST_CASE("a record survives being stored") {
   CHECK_FALSE(to_fields(bare).contains("num_warps"));
 }
 
-TEST_CASE("what is no record is malformed") {
+TEST_CASE("bytes that are no record are malformed") {
   for (const auto* bytes : {"", "\xc0", "\x80", "\x81\xa1x\x01"})
     CHECK(decode_record(bytes).error().code() == errc::malformed);
 }
@@ -77,7 +77,7 @@ TEST_CASE("a best config is one flat map of Inductor's names alone") {
   CHECK(to_best_config(whole()).value() == expected);
 }
 
-TEST_CASE("a best config that was read is written as it was, unknown fields included") {
+TEST_CASE("a best config that was read is written unchanged, unknown fields included") {
   value::map file = to_best_config(whole()).value();
   file["some_later_field"] = value::array{1, value::map{{"deep", value()}}};
   file["triton_cache_hash"] = value();

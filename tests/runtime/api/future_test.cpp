@@ -16,7 +16,7 @@ using namespace hearth;
 
 namespace {
 
-using words = std::unique_ptr<std::string>; // shows what is moved, and dropped
+using words = std::unique_ptr<std::string>; // shows moves and destruction
 using state = completion_state<words>;
 
 words make(std::string text) { return std::make_unique<std::string>(std::move(text)); }
@@ -56,7 +56,7 @@ TEST_CASE("a future that is ready gives its error once") {
   CHECK(answer.get().error().code() == errc::cancelled);
 }
 
-TEST_CASE("a future that is moved takes with it what it holds, and leaves nothing") {
+TEST_CASE("a future that is moved hands on its content and is left empty") {
   SUBCASE("a value") {
     future<words> from{make("made")};
     future<words> to{std::move(from)};
@@ -90,7 +90,7 @@ TEST_CASE("a future that is moved takes with it what it holds, and leaves nothin
   }
 }
 
-TEST_CASE("a future in whose place another one comes is given up") {
+TEST_CASE("a future that another one replaces is given up") {
   pending first, second;
   first.answer = std::move(second.answer);
   CHECK_FALSE(first.answers.wanted());
@@ -103,7 +103,7 @@ TEST_CASE("a future in whose place another one comes is given up") {
   CHECK(**first.answer.get() == "third");
 }
 
-TEST_CASE("a future that is dropped is given up, one whose answer was taken is not") {
+TEST_CASE("a future that is dropped is given up, unless its answer was taken") {
   auto asked = std::make_shared<state>();
   const completion<words> answers{asked};
   bool told = false;
@@ -125,7 +125,7 @@ TEST_CASE("a future that is dropped is given up, one whose answer was taken is n
   }
 }
 
-TEST_CASE("futures in a vector that grows keep what they hold") {
+TEST_CASE("futures in a growing vector keep their content") {
   std::vector<future<words>> all;
   std::vector<std::shared_ptr<state>> asked;
   std::vector<completion<words>> answers;

@@ -1,4 +1,4 @@
-// Where settings come from, and the store's place among them.
+// The sources of settings, and the store's location among them.
 #include "runtime/cli/settings/settings.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -12,7 +12,7 @@ using namespace hearth::cli;
 
 namespace {
 
-// What was given, in the environment and in a file; the rest of this process's has no part in it.
+// The given options, variables and file; this process's own environment has no influence.
 struct places {
   test::temporary_directory directory;
   given_options given;
@@ -46,7 +46,7 @@ TEST_CASE("the store's place is the option's, the variable's, the file's, XDG's 
   CHECK(at.store() == "/option");
 }
 
-TEST_CASE("a variable that is empty or no absolute path says nothing") {
+TEST_CASE("an empty variable or one without an absolute path has no effect") {
   places at;
   at.variables["XDG_CACHE_HOME"] = "relative";
   at.variables["HEARTH_STORE"] = "";
@@ -55,7 +55,7 @@ TEST_CASE("a variable that is empty or no absolute path says nothing") {
   CHECK(at.store() == "/home/u/.cache/hearth");
 }
 
-TEST_CASE("without any place the error says how to give one") {
+TEST_CASE("without any location the error tells how to give one") {
   places at;
   at.variables.clear();
   const auto none = at.resolved();
@@ -64,7 +64,7 @@ TEST_CASE("without any place the error says how to give one") {
   CHECK(none.error().text().find("HEARTH_STORE") != std::string::npos);
 }
 
-TEST_CASE("an option beats a variable, a variable the file, and errors name the place") {
+TEST_CASE("an option overrides a variable, a variable the file, and errors name the place") {
   places at;
   at.file("# settings\njobs = 3\ndisk_budget = \"2GiB\"\n");
   CHECK(at.resolved()->jobs == 3);

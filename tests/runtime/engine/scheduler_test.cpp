@@ -31,7 +31,7 @@ struct pool {
   std::optional<caf::actor_system> system;
 };
 
-// Hands a number on to itself, from a thread of the pool, so many times; then adds it up.
+// Sends a number to itself so many times, from a thread of the pool; then adds it to the sum.
 caf::behavior counter(caf::event_based_actor* self, std::atomic<std::uint64_t>* sum) {
   return {[self, sum](std::uint64_t number, std::uint64_t hops) {
     if (hops == 0)
@@ -50,7 +50,7 @@ TEST_CASE("as many actors run at once as there are threads") {
   for (int i = 0; i < 4; ++i)
     four.system->spawn(
         [&](caf::event_based_actor*, std::barrier<>* here) {
-          here->arrive_and_wait(); // for ever, were there fewer threads
+          here->arrive_and_wait(); // blocks for ever with fewer threads
           ++passed;
         },
         &all_here);
@@ -61,7 +61,7 @@ TEST_CASE("as many actors run at once as there are threads") {
 TEST_CASE("every message from any thread is handled once") {
   constexpr std::size_t senders = 4;
   constexpr std::size_t receivers = 5;
-  constexpr std::uint64_t messages = 2'000; // a sender
+  constexpr std::uint64_t messages = 2'000; // per sender
   std::atomic<std::uint64_t> sum{0};
   {
     pool three(3);

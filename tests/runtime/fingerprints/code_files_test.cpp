@@ -81,7 +81,7 @@ TEST_CASE("content is hashed without the blanks around it and written as it is")
   CHECK(binary->key == code_hash(" \0 "));
 }
 
-TEST_CASE("many processes and threads write one file and nobody sees a part of it") {
+TEST_CASE("many processes and threads write one file and no reader sees a part of it") {
   const temporary_directory directory;
   const std::string content(1 << 16, 'x');
   const auto path = directory / "deep" / "er" / "file";

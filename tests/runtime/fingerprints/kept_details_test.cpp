@@ -14,7 +14,7 @@ key_field details_of(int tile) {
 
 } // namespace
 
-TEST_CASE("kept details are what they were and take little room") {
+TEST_CASE("stored details come back complete and take little room") {
   value::map metadata{{"time_taken_ns", 5}};
   REQUIRE(keep_details(metadata, details_of(16)));
   CHECK(metadata.size() == 2);
@@ -31,7 +31,7 @@ TEST_CASE("metadata without details has none") {
   CHECK_FALSE(*none);
 }
 
-TEST_CASE("kept details that are damaged are an error") {
+TEST_CASE("stored details that are damaged are an error") {
   value::map metadata;
   REQUIRE(keep_details(metadata, details_of(16)));
   auto& member = metadata[std::string(kept_details_member)];
@@ -48,7 +48,7 @@ TEST_CASE("kept details that are damaged are an error") {
     CHECK(refused(binary{packed.substr(0, size)}));
 }
 
-TEST_CASE("of keys that are equally near the newest is told") {
+TEST_CASE("the newest of the equally near keys is reported") {
   const auto wanted = details_of(16);
   nearest_key nearest(wanted);
   CHECK(nearest.offered() == 0);

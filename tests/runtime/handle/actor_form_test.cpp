@@ -1,4 +1,4 @@
-// Requests to a cache by a host's actor.
+// Requests of a host's actor to a cache.
 #include "runtime/handle/actor_form.hpp"
 #include "tests/support/runtimes.hpp"
 
@@ -27,7 +27,7 @@ struct fixture {
   hearth::cache cache = rt.open("c").value();
 };
 
-// Takes the lease of `at` and keeps it until it dies.
+// Takes the lease of `at` and keeps it until the actor dies.
 caf::behavior lease_keeper(caf::event_based_actor* self, const key_address& at,
                            std::promise<lease_id>* has_it) {
   self->request(at.owner, caf::infinite, verb::acquire_v, at.key)
@@ -60,7 +60,8 @@ TEST_CASE_FIXTURE(fixture, "an actor asks with requests that have deadlines") {
   CHECK(cache.get("k")->value.payload() == "made");
 }
 
-TEST_CASE_FIXTURE(fixture, "a request that is not answered in time is a timeout of ours") {
+TEST_CASE_FIXTURE(fixture,
+                  "a request that is not answered in time is a timeout error of the cache") {
   caf::scoped_actor self{host};
   const auto at = address(cache, "k").value();
   std::promise<lease_id> has_it;
@@ -72,7 +73,7 @@ TEST_CASE_FIXTURE(fixture, "a request that is not answered in time is a timeout 
   caf::anon_send_exit(keeper, caf::exit_reason::kill);
 }
 
-TEST_CASE_FIXTURE(fixture, "an actor that dies with a lease hands it on to a thread that waits") {
+TEST_CASE_FIXTURE(fixture, "an actor that dies with a lease passes it on to a waiting thread") {
   const auto at = address(cache, "k").value();
   std::promise<lease_id> has_it;
   auto keeper = host.spawn(lease_keeper, at, &has_it);
@@ -83,7 +84,7 @@ TEST_CASE_FIXTURE(fixture, "an actor that dies with a lease hands it on to a thr
   CHECK(next.get()->payload() == "by the next");
 }
 
-TEST_CASE_FIXTURE(fixture, "no address is given for what cannot be asked") {
+TEST_CASE_FIXTURE(fixture, "a request that cannot be sent gets no address") {
   CHECK(address(cache, key::bytes(std::string(max_key_bytes, 'k'))).error().code() ==
         errc::invalid_key);
   rt.shutdown();

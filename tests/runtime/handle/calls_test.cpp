@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A compile that is under way in another thread until it is told to end.
+// A compile that runs in another thread until the test ends it.
 class slow_compile {
 public:
   slow_compile(cache in, const key& k)
@@ -76,7 +76,7 @@ TEST_CASE_FIXTURE(on_disk,
   auto keys = numbered(150);
   keys.push_back(key::bytes(std::string(max_key_bytes, 'k')));
   const auto from_disk = cache.get_many(keys);
-  CHECK(cache.put(key::integer(0), artifact::make(payload_at(0)))); // behind the promotions
+  CHECK(cache.put(key::integer(0), artifact::make(payload_at(0)))); // handled after the promotions
   const auto again = cache.get_many_async(keys).get().value();
   REQUIRE(from_disk.size() == keys.size());
   REQUIRE(again.size() == keys.size());
@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(on_disk, "many keys are found by messages alone") {
   CHECK(get_by_message(cache, keys).get().error().code() == errc::closed);
 }
 
-TEST_CASE("a call that was called off before it began is cancelled in every form") {
+TEST_CASE("a call that was cancelled before it began is cancelled in every form") {
   runtime rt(in_memory());
   const auto cache = rt.open("c").value();
   std::stop_source stop;
@@ -155,7 +155,7 @@ TEST_CASE("a wait for another caller's compile is cancelled from another thread"
   CHECK(cache.get("k")->value.payload() == "made");
 }
 
-TEST_CASE("an asynchronous wait ends at its deadline without anybody waiting") {
+TEST_CASE("an asynchronous wait ends at its deadline without a waiting thread") {
   runtime rt(in_memory());
   const auto cache = rt.open("c").value();
   slow_compile slow(cache, "k");
@@ -171,7 +171,7 @@ TEST_CASE("an asynchronous wait ends at its deadline without anybody waiting") {
   CHECK(times == 1);
 }
 
-TEST_CASE("what is done within a deadline is done") {
+TEST_CASE("a call that ends within its deadline succeeds") {
   runtime rt(in_memory());
   const auto cache = rt.open("c").value();
   const call_options minute{.deadline = 60s};
@@ -183,14 +183,14 @@ TEST_CASE("what is done within a deadline is done") {
   CHECK(cache.get_or_compile_async("k", never, minute).get()->payload() == "never");
 }
 
-TEST_CASE("those who gave up waiting do not fill the bound on what is outstanding") {
+TEST_CASE("requests that gave up waiting do not fill the limit of requests in flight") {
   runtime rt(refusing_beyond(4));
   const auto cache = rt.open("c").value();
-  slow_compile slow(cache, "k"); // one is outstanding only until it has the lease
+  slow_compile slow(cache, "k"); // in flight only until it has the lease
   for (int i = 0; i < 200; ++i) {
     const auto late = cache.get_or_compile("k", never, {.deadline = 1ms});
     REQUIRE_FALSE(late);
-    // The one before may not be taken out yet, but they never add up.
+    // The previous request may still be counted, but requests never accumulate.
     const bool expected_error =
         late.error().code() == errc::timeout || late.error().code() == errc::overloaded;
     REQUIRE(expected_error);
@@ -203,13 +203,13 @@ TEST_CASE("those who gave up waiting do not fill the bound on what is outstandin
   CHECK(cache.insert("x", artifact::make("v")));
 }
 
-TEST_CASE("a thread that runs actors does not wait for a place among what is outstanding") {
+TEST_CASE("a thread that runs actors does not wait for a slot of the limit") {
   auto settings = in_memory();
   settings.max_inflight = 1;
   runtime rt(settings);
   const auto cache = rt.open("c").value();
   slow_compile slow(cache, "k");
-  auto waits = cache.get_or_compile_async("k", never); // has the only place
+  auto waits = cache.get_or_compile_async("k", never); // has the only slot
   caf::actor_system_config of_another;
   caf::actor_system another(of_another);
   const actors::thread_unit unit(another);

@@ -1,4 +1,4 @@
-// Caches in memory alone and their loaders.
+// Caches in memory alone, and the functions that load them.
 #include "runtime/handle/in_memory.hpp"
 #include "runtime/handle/typed_cache.hpp"
 #include "storage/text/plain_entries.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 using value_cache = typed_cache<key, value>;
 
-// An environment variable for one test.
+// Sets an environment variable for one test.
 class variable {
 public:
   explicit variable(const std::string& text) { ::setenv(name, text.c_str(), 1); }
@@ -133,7 +133,7 @@ TEST_CASE("a key that the cache holds with another value is an error and loads n
   CHECK(opened.get("new")->hit());
 }
 
-TEST_CASE("what does not fit the memory budget is an error and loads nothing") {
+TEST_CASE("a pair that does not fit the memory budget is an error and loads nothing") {
   auto settings = in_memory();
   settings.memory_budget_bytes = 128u << 10;
   settings.memory_shards = 1;
@@ -154,7 +154,7 @@ TEST_CASE("what does not fit the memory budget is an error and loads nothing") {
     CHECK_FALSE(cache.get(key::integer(i))->hit());
 }
 
-TEST_CASE_FIXTURE(files, "a cache goes to a file and comes back") {
+TEST_CASE_FIXTURE(files, "a cache is written to a file and read back") {
   const auto cache = rt.open("a", {.disk = false, .remote = false}).value();
   const value_cache values(cache);
   CHECK(values.insert(key::tuple({"op", key::integer(3)}), value{value::map{{"ms", 1.5}}}));
@@ -175,7 +175,7 @@ TEST_CASE_FIXTURE(files, "a missing file is an empty cache") {
     const auto loaded = from_file_path(rt, "a", missing);
     REQUIRE(loaded);
     CHECK(to_file_path(*loaded, directory / "copy"));
-    CHECK(file_text(directory / "copy") == "\x80"); // a map of nothing
+    CHECK(file_text(directory / "copy") == "\x80"); // an empty map
   }
 }
 
@@ -203,13 +203,13 @@ TEST_CASE_FIXTURE(files, "A4 defect: an empty file is the typed error and nothin
   const auto failed = from_file_path(rt, "a", write(""));
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code() == errc::malformed);
-  // Two good entries, then a cut: none of them is there.
+  // Two good entries, then a cut: neither of them is loaded.
   const auto whole = storage::encode_map({{key("a"), value{1}}, {key("b"), value{"text"}}});
   CHECK_FALSE(from_file_path(rt, "a", write(whole.substr(0, whole.size() - 1))));
   CHECK_FALSE(rt.open("a", {.disk = false, .remote = false})->get("a")->hit());
 }
 
-TEST_CASE_FIXTURE(files, "a file that cannot be written stays as it was and nothing is left") {
+TEST_CASE_FIXTURE(files, "a file that cannot be written is unchanged and no temporary is left") {
   const auto cache = rt.open("a", {.disk = false, .remote = false}).value();
   const auto path = write("before");
   CHECK(cache.insert("raw", artifact::make("\xc1 no msgpack")));
@@ -223,7 +223,7 @@ TEST_CASE_FIXTURE(files, "a file that cannot be written stays as it was and noth
   std::filesystem::create_directory(directory / "folder");
   CHECK_FALSE(to_file_path(cache, directory / "folder")); // renaming onto a folder fails
   CHECK(file_text(path) == "before");
-  CHECK(count() == 2); // the file and the folder
+  CHECK(count() == 2); // only the file and the folder
   CHECK(to_file_path(cache, path));
   CHECK(file_text(path) == "\x81\xa3raw\x01");
   CHECK(count() == 2);

@@ -1,4 +1,5 @@
-// get_or_compile: one compile for all who ask, its failure told once, its lease handed on.
+// get_or_compile: concurrent callers share one compile, a failure reaches each caller once, and a
+// lease passes on.
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/internals.hpp"
 #include "tests/support/runtimes.hpp"
@@ -24,7 +25,7 @@ constexpr int many = 100;
 
 std::uint64_t waiting_for_leases(runtime& rt) { return rt.stats().leases_waiting; }
 
-// Holds a lease in a thread until told how to go on; meanwhile others queue up behind it.
+// Holds a lease in a thread until the test ends it; meanwhile other callers queue up for it.
 class holder {
 public:
   holder(const cache& in, compile_function then)
@@ -47,7 +48,7 @@ private:
   std::thread thread_;
 };
 
-// The holder ends as `then` says; whoever waits has the lease at once and compiles.
+// The holder ends as `then` says; the waiter gets the lease at once and compiles.
 void hands_on(runtime& rt, compile_function then) {
   const auto cache = rt.open("c").value();
   holder first(cache, std::move(then));
@@ -62,7 +63,7 @@ void hands_on(runtime& rt, compile_function then) {
 
 } // namespace
 
-TEST_CASE("a failed compile of a hundred callers is told to each once and the next compiles") {
+TEST_CASE("a failed compile of a hundred callers is reported to each once and the next compiles") {
   runtime rt(in_memory());
   const auto cache = rt.open("c").value();
   std::atomic<int> compiles{0}, told{0};
@@ -102,27 +103,27 @@ TEST_CASE("a hundred asynchronous callers compile once on threads of the runtime
   CHECK(good == many);
 }
 
-TEST_CASE("a holder that throws hands its lease on at once") {
+TEST_CASE("a holder that throws passes its lease on at once") {
   runtime rt(in_memory());
   hands_on(rt, []() -> expected<artifact> { throw std::runtime_error("no luck"); });
 }
 
-TEST_CASE("a holder that throws what is no exception hands its lease on at once") {
+TEST_CASE("a holder that throws something else than an exception passes its lease on at once") {
   runtime rt(in_memory());
   hands_on(rt, []() -> expected<artifact> { throw 1; });
 }
 
-TEST_CASE("a holder that was called off hands its lease on at once") {
+TEST_CASE("a holder that was cancelled passes its lease on at once") {
   runtime rt(in_memory());
   hands_on(rt, []() -> expected<artifact> { return fail(errc::cancelled, "called off"); });
 }
 
-TEST_CASE("a holder whose thread ends hands its lease on at once") {
+TEST_CASE("a holder whose thread ends passes its lease on at once") {
   runtime rt(in_memory());
   hands_on(rt, []() -> expected<artifact> { pthread_exit(nullptr); });
 }
 
-TEST_CASE_FIXTURE(on_disk, "a holder that throws hands its lease on over a store too") {
+TEST_CASE_FIXTURE(on_disk, "a holder that throws passes its lease on over a store too") {
   runtime rt(settings());
   hands_on(rt, []() -> expected<artifact> { throw std::runtime_error("no luck"); });
 }
@@ -149,7 +150,7 @@ TEST_CASE("an error after the caller's cancellation is the caller's alone") {
   CHECK(next.get()->payload() == "by the next");
 }
 
-TEST_CASE("asynchronous compiles run no more at once than they may") {
+TEST_CASE("no more asynchronous compiles run at once than allowed") {
   auto settings = in_memory();
   settings.compile_threads = 2;
   runtime rt(settings);
@@ -164,7 +165,8 @@ TEST_CASE("asynchronous compiles run no more at once than they may") {
       for (auto before = most.load();
            before < running && !most.compare_exchange_weak(before, running);) {
       }
-      // The first two stay until all have their lease, and would run if they might.
+      // The first two stay until every compile has its lease; a third would run by then if it
+      // could.
       while (most < 2 || (running <= 2 && !all_asked && rt.stats().leases_held < compiles))
         std::this_thread::yield();
       all_asked = true;
@@ -177,7 +179,7 @@ TEST_CASE("asynchronous compiles run no more at once than they may") {
   CHECK(most == 2);
 }
 
-TEST_CASE("an asynchronous compile that waits for another leaves it its thread") {
+TEST_CASE("an asynchronous compile that waits for another leaves its thread to it") {
   auto settings = in_memory();
   settings.compile_threads = 1;
   runtime rt(settings);
@@ -210,14 +212,14 @@ TEST_CASE("a queued asynchronous compile that is given up passes its lease on") 
     while (rt.stats().leases_held < 2)
       std::this_thread::yield();
   }
-  // The only thread is busy; a caller on a thread of its own gets the lease all the same.
+  // The only thread is busy; a caller on its own thread gets the lease all the same.
   CHECK(cache.get_or_compile("k", [] { return artifact::make("right"); })->payload() == "right");
   finish.set_value();
   CHECK(busy.get());
   CHECK_FALSE(compiled);
 }
 
-TEST_CASE("shutdown waits for asynchronous compiles under way and answers the queued ones") {
+TEST_CASE("shutdown waits for running asynchronous compiles and answers the queued ones") {
   auto settings = in_memory();
   settings.compile_threads = 1;
   auto rt = std::make_unique<runtime>(settings);

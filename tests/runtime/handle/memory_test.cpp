@@ -1,4 +1,4 @@
-// The memory tier through the whole runtime: what it says it uses, its bound under load, its
+// The memory tier in a whole runtime: the memory use it reports, its budget under load, its
 // threads.
 #include "tests/support/allocated_bytes.hpp"
 #include "tests/support/runtimes.hpp"
@@ -22,7 +22,7 @@ using namespace hearth::test;
 
 namespace {
 
-// Bytes that inserting takes, by the allocator and by the runtime's own count.
+// The bytes that inserting takes, by the allocator and by the runtime's own count.
 void compare(std::size_t payload_bytes, int count) {
   auto settings = in_memory();
   settings.memory_budget_bytes = std::uint64_t{1} << 30;
@@ -42,7 +42,7 @@ void compare(std::size_t payload_bytes, int count) {
   CHECK(told <= 1.05 * taken);
 }
 
-// Numbers of this process's threads. One that has been joined may be listed for a moment more.
+// The numbers of this process's threads. A thread may be listed for a moment after it was joined.
 std::set<std::string> threads_now() {
   std::set<std::string> numbers;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
@@ -50,8 +50,8 @@ std::set<std::string> threads_now() {
   return numbers;
 }
 
-// Threads that begin with a runtime of these settings. Those of the runtime before may be about
-// to end: they are no new ones, whenever they go.
+// The number of threads that begin with a runtime of these settings. Threads of the previous
+// runtime may still be ending; they never count as new.
 std::size_t threads_of(const config& settings) {
   const auto before = threads_now();
   const runtime rt(settings);
@@ -62,14 +62,14 @@ std::size_t threads_of(const config& settings) {
 
 } // namespace
 
-TEST_CASE("memory used is what the allocator says, through the whole runtime") {
+TEST_CASE("memory used equals the allocator's figure through the whole runtime") {
   compare(4096, 4000);
   compare(64u << 10, 500);
   compare(1u << 20, 40);
 }
 
 TEST_CASE("readers and writers of many threads stay within the budget and see whole values") {
-  // HEARTH_TORTURE_SECONDS=60 for the long form.
+  // HEARTH_TORTURE_SECONDS=60 runs the long form.
   const auto* const seconds = std::getenv("HEARTH_TORTURE_SECONDS");
   const auto end = std::chrono::steady_clock::now() +
                    std::chrono::milliseconds(seconds ? 1000 * std::atoi(seconds) : 300);
@@ -83,7 +83,7 @@ TEST_CASE("readers and writers of many threads stay within the budget and see wh
     return std::string(16 + size, static_cast<char>('a' + number % 26));
   };
   const auto work = [&](std::uint64_t seed) {
-    constexpr int least_rounds = 20; // that many evict, however slow the machine is
+    constexpr int least_rounds = 20; // enough to evict on a slow machine too
     std::mt19937_64 random(seed);
     for (int round = 0; round < least_rounds || std::chrono::steady_clock::now() < end; ++round)
       for (int i = 0; i < 200; ++i) {
@@ -119,12 +119,12 @@ TEST_CASE("readers and writers of many threads stay within the budget and see wh
   CHECK(rt.stats().evicted > 0);
 }
 
-TEST_CASE("threads are as many as the configuration says") {
+TEST_CASE("the number of threads is the one that the configuration says") {
   config few;
   few.jobs = 1;
   few.scheduler_threads = 2;
   few.memory_shards = 1;
-  static_cast<void>(threads_of(few)); // what starts once a process
+  static_cast<void>(threads_of(few)); // starts the threads that a process starts once
   const auto base = threads_of(few);
   CHECK(base >= 2);
   auto more = few;
@@ -134,7 +134,7 @@ TEST_CASE("threads are as many as the configuration says") {
   more.jobs = 4;
   CHECK(threads_of(more) == base + 3);
   more = few;
-  more.memory_shards = 8; // actors of the pool: no threads
+  more.memory_shards = 8; // shards are actors of the pool, not threads
   CHECK(threads_of(more) == base);
 }
 

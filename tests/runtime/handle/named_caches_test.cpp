@@ -1,4 +1,4 @@
-// Named caches: one for a name and version, with options of its own.
+// Named caches: one for each name and version, with its own options.
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/internals.hpp"
 #include "tests/support/runtimes.hpp"
@@ -36,7 +36,7 @@ TEST_CASE("a name opened by many threads at once is one cache") {
   CHECK(seen.size() == 1);
 }
 
-TEST_CASE("a name opened with other options is an error that says which") {
+TEST_CASE("a name opened with other options is an error that names the difference") {
   runtime rt(in_memory());
   CHECK(rt.open("c", {.disk = false}));
   CHECK(rt.open("c", {.disk = false}));
@@ -57,7 +57,7 @@ TEST_CASE("a name opened with other options is an error that says which") {
   CHECK(rt.open("c", {.version = "2"})); // another version is another cache
 }
 
-TEST_CASE_FIXTURE(on_disk, "a cache keeps to its tiers") {
+TEST_CASE_FIXTURE(on_disk, "a cache uses its own tiers only") {
   {
     runtime rt(settings());
     CHECK(rt.open("memory", {.disk = false})->insert("k", artifact::make("v")));
@@ -73,7 +73,7 @@ TEST_CASE_FIXTURE(on_disk, "a cache keeps to its tiers") {
   CHECK(rt.open("disk")->get("k")->from == tier::disk);
 }
 
-TEST_CASE("names are safe and versions are apart") {
+TEST_CASE("names are safe and versions are separate") {
   runtime rt(in_memory());
   for (const auto* bad : {"", ".", "..", ".hidden", "a/b", "../x", "a b", "a\\b", "na\xc3\xafve"})
     CHECK(rt.open(bad).error().code() == errc::invalid_argument);
@@ -87,7 +87,8 @@ TEST_CASE("names are safe and versions are apart") {
   CHECK(one.get("k")->value.payload() == "of 1");
 }
 
-TEST_CASE("a cache's share of memory is its own: it fills no more and loses nothing to others") {
+TEST_CASE(
+    "a cache's share of memory is its own: it fills no more and loses nothing to other caches") {
   auto settings = in_memory();
   settings.memory_budget_bytes = 8u << 20;
   settings.memory_shards = 2;
@@ -107,7 +108,7 @@ TEST_CASE("a cache's share of memory is its own: it fills no more and loses noth
   for (int i = 0; i < 20'000; ++i)
     static_cast<void>(shared.insert_async(key::integer(i), artifact::make(payload)));
   CHECK(shared.insert("last", artifact::make("x")));
-  CHECK(hits(own, 1000) == 1000); // none was pushed out
+  CHECK(hits(own, 1000) == 1000); // no entry was evicted
   const auto before = hits(shared, 20'000);
   REQUIRE(before > 500);
   for (int i = 1000; i < 20'000; ++i)
@@ -132,7 +133,7 @@ TEST_CASE("shares of memory beyond the budget are refused") {
   CHECK(rt.open("b", {.memory_share_bytes = 3u << 20}));
 }
 
-TEST_CASE_FIXTURE(on_disk, "a cache's values are compressed on disk when it says so") {
+TEST_CASE_FIXTURE(on_disk, "a cache's values are compressed on disk when its options say so") {
   runtime rt(settings());
   const auto value = artifact::make(std::string(100'000, 'x'));
   CHECK(rt.open("small", {.compress = true})->insert("k", value));

@@ -37,7 +37,7 @@ TEST_CASE_FIXTURE(on_disk, "the handle gets inserts puts and erases") {
   CHECK(cache.get(key::bytes(std::string(max_key_bytes, 'k'))).error().code() == errc::invalid_key);
 }
 
-TEST_CASE_FIXTURE(on_disk, "metrics are a page of every counter, until the runtime is closed") {
+TEST_CASE_FIXTURE(on_disk, "metrics are a page of every counter until the runtime is closed") {
   runtime rt(settings());
   const auto cache = rt.open("c").value();
   REQUIRE(cache.insert("k", artifact::make("one")));
@@ -53,7 +53,7 @@ TEST_CASE_FIXTURE(on_disk, "metrics are a page of every counter, until the runti
   CHECK(rt.metrics().error().code() == errc::closed);
 }
 
-TEST_CASE_FIXTURE(on_disk, "what was acknowledged is on disk in the next runtime") {
+TEST_CASE_FIXTURE(on_disk, "acknowledged entries are on disk in the next runtime") {
   {
     runtime rt(settings());
     CHECK(rt.open("c")->insert(key::integer(1), artifact::make("x", {{"a", 1}})));
@@ -66,7 +66,7 @@ TEST_CASE_FIXTURE(on_disk, "what was acknowledged is on disk in the next runtime
   CHECK_FALSE(rt.open("c", {.version = "1"})->get(key::integer(1))->hit());
 }
 
-TEST_CASE("the asynchronous forms answer by get callback and coroutine") {
+TEST_CASE("the asynchronous forms answer by get, callback and coroutine") {
   runtime rt(in_memory());
   const auto cache = rt.open("c").value();
   CHECK(*cache.insert_async("k", artifact::make("v")).get() == insert_outcome::inserted);
@@ -85,7 +85,7 @@ TEST_CASE("the asynchronous forms answer by get callback and coroutine") {
   CHECK(seen.get_future().get() == "w");
 }
 
-TEST_CASE_FIXTURE(on_disk, "a hundred threads that ask for one key compile once") {
+TEST_CASE_FIXTURE(on_disk, "a hundred threads that request one key compile once") {
   runtime rt(settings());
   const auto cache = rt.open("c").value();
   constexpr int count = 100;
@@ -108,7 +108,7 @@ TEST_CASE_FIXTURE(on_disk, "a hundred threads that ask for one key compile once"
   CHECK(good == count);
 }
 
-TEST_CASE("a failed compile is told and the next caller compiles again") {
+TEST_CASE("a failed compile is reported and the next caller compiles again") {
   runtime rt(in_memory());
   const auto cache = rt.open("c").value();
   const auto failed = cache.get_or_compile(
@@ -135,7 +135,7 @@ TEST_CASE("a compile callback may use the cache and a cycle of leases is an erro
   CHECK(outer->payload() == "out of in");
   CHECK(self_cycle == errc::lease_cycle);
 
-  // Two threads, each with a lease that the other wants: one is refused, both end.
+  // Two threads each hold a lease that the other requests: one is refused, and both end.
   std::barrier both(2);
   std::atomic<int> cycles{0};
   const auto ring = [&](const char* mine, const char* other) {
@@ -174,7 +174,7 @@ TEST_CASE("waiting for another caller's compile ends at the deadline") {
   CHECK(cache.get("k")->value.payload() == "late");
 }
 
-TEST_CASE("an asynchronous compile runs on a thread of its own") {
+TEST_CASE("an asynchronous compile runs on its own thread") {
   runtime rt(in_memory());
   const auto cache = rt.open("c").value();
   std::thread::id compiled_on;
@@ -187,7 +187,7 @@ TEST_CASE("an asynchronous compile runs on a thread of its own") {
   CHECK(cache.get_or_compile_async("k", [] { return artifact::make("never"); }).ready());
 }
 
-TEST_CASE_FIXTURE(on_disk, "a store that cannot be used is left out and told once") {
+TEST_CASE_FIXTURE(on_disk, "a store that cannot be used is left out and logged once") {
   auto bad = settings();
   bad.store = directory / "file";
   std::ofstream(bad.store) << "no directory";
@@ -213,7 +213,7 @@ TEST_CASE("after shutdown handles answer closed and hits still serve") {
   CHECK(cache.erase("k").error().code() == errc::closed);
 }
 
-TEST_CASE("what is outstanding is bounded and the caller may be refused") {
+TEST_CASE("requests in flight are bounded and a caller may be refused") {
   runtime rt(refusing_beyond(1));
   const auto cache = rt.open("c").value();
   std::promise<void> started;
@@ -234,7 +234,7 @@ TEST_CASE("what is outstanding is bounded and the caller may be refused") {
   CHECK(waits.get()->payload() == "v");
 }
 
-TEST_CASE("the place of a request is free when its answer is there") {
+TEST_CASE("the slot of a request is free when its answer arrives") {
   runtime rt(refusing_beyond(1));
   const auto cache = rt.open("c").value();
   for (int i = 0; i < 2000; ++i) {
@@ -258,7 +258,8 @@ TEST_CASE("the runtime lives in a host's actor system") {
   CHECK(host.registry().running() == 0);
 }
 
-TEST_CASE_FIXTURE(on_disk, "in a fork's child hits serve and the rest is refused without a wait") {
+TEST_CASE_FIXTURE(on_disk,
+                  "in a fork's child hits serve and other calls are refused without a wait") {
   runtime rt(settings());
   const auto cache = rt.open("c").value();
   CHECK(cache.insert("k", artifact::make("v")));
@@ -278,7 +279,7 @@ TEST_CASE_FIXTURE(on_disk, "in a fork's child hits serve and the rest is refused
   CHECK(cache.insert("z", artifact::make("v")));
 }
 
-TEST_CASE_FIXTURE(on_disk, "the host's signals and locale are left alone") {
+TEST_CASE_FIXTURE(on_disk, "the host's signals and locale are unchanged") {
   const auto dispositions = [] {
     std::vector<std::pair<sighandler_t, int>> all;
     for (int signal = 1; signal < SIGRTMIN; ++signal) {

@@ -1,4 +1,4 @@
-// What hits save: told by each, and to hosts that want to know, in sum.
+// The time that hits save: reported by each hit, and as a total to hosts that want it.
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ namespace {
 
 const auto second_of_work = value::map{{"time_taken_ns", 1'000'000'000}};
 
-// What a host was told.
+// The reports that a host received.
 struct ledger {
   cache_options options(cache_options base = {}) {
     base.on_time_saved = [this](nanoseconds saved, nanoseconds total) {
@@ -45,23 +45,23 @@ compile_function takes(std::chrono::milliseconds time) {
 
 } // namespace
 
-TEST_CASE("a hit tells how long its compile took") {
+TEST_CASE("a hit reports the time of its compile") {
   runtime rt(in_memory());
   const auto cache = rt.open("c").value();
   REQUIRE(cache.get_or_compile("k", takes(3ms)));
   CHECK(cache.get("k")->time_saved() >= 3ms);
   REQUIRE(cache.get_or_compile_async("async", takes(3ms)).get());
   CHECK(cache.get("async")->time_saved() >= 3ms);
-  // One that says its time itself is believed.
+  // A time in the artifact's own metadata takes precedence.
   REQUIRE(cache.get_or_compile("own", [] { return artifact::make("code", second_of_work); }));
   CHECK(cache.get("own")->time_saved() == 1s);
-  // What was only inserted says nothing, unless whoever inserts it does.
+  // An inserted artifact has no time, unless its metadata says one.
   REQUIRE(cache.insert("plain", artifact::make("x")));
   CHECK(cache.get("plain")->time_saved() == 0s);
   CHECK(cache.get("miss")->time_saved() == 0s);
 }
 
-TEST_CASE("metadata of a compile stay as they are beside its time") {
+TEST_CASE("metadata of a compile are unchanged beside its time") {
   runtime rt(in_memory());
   const auto cache = rt.open("c").value();
   const auto made = cache.get_or_compile("k", [] {
@@ -76,7 +76,7 @@ TEST_CASE("metadata of a compile stay as they are beside its time") {
   CHECK(raw->metadata_bytes() == "\xff");
 }
 
-TEST_CASE("the host is told of each hit, and of all until now") {
+TEST_CASE("the host is told of each hit and of the total so far") {
   runtime rt(in_memory());
   ledger hits;
   const auto cache = rt.open("c", hits.options()).value();
@@ -90,8 +90,8 @@ TEST_CASE("the host is told of each hit, and of all until now") {
   REQUIRE(cache.get("k")->hit());
   REQUIRE(cache.get("k", {.deadline = 1min})->hit());
   REQUIRE(copy.get_async("k").get()->hit());
-  REQUIRE(cache.get_many(keys).size() == 4);              // two
-  REQUIRE(cache.get_many_async(keys).get()->size() == 4); // two
+  REQUIRE(cache.get_many(keys).size() == 4);              // two hits
+  REQUIRE(cache.get_many_async(keys).get()->size() == 4); // two hits
   REQUIRE(cache.get_or_compile("k", never)->payload() == "code");
   REQUIRE(cache.get_or_compile_async("k", never).get()->payload() == "code");
   CHECK_FALSE(cache.get("miss")->hit());
@@ -105,7 +105,7 @@ TEST_CASE("the host is told of each hit, and of all until now") {
   }
 }
 
-TEST_CASE("handles of one cache count apart, and one without a callback not at all") {
+TEST_CASE("handles of one cache count separately, and one without a callback not at all") {
   runtime rt(in_memory());
   ledger hits;
   const auto counting = rt.open("c", hits.options()).value();
@@ -119,7 +119,7 @@ TEST_CASE("handles of one cache count apart, and one without a callback not at a
   CHECK(hits.told.size() == 1);
 }
 
-TEST_CASE_FIXTURE(on_disk, "a hit on disk tells it, in another process's time, too") {
+TEST_CASE_FIXTURE(on_disk, "a hit on disk reports the time, also of another process") {
   {
     runtime rt(settings());
     REQUIRE(rt.open("c")->get_or_compile("k", takes(3ms)));
@@ -134,7 +134,7 @@ TEST_CASE_FIXTURE(on_disk, "a hit on disk tells it, in another process's time, t
   CHECK(cache.time_saved() == 2 * found.time_saved());
 }
 
-TEST_CASE("the compile itself, and the wait for another caller's, save nothing") {
+TEST_CASE("the compile itself saves nothing, nor does waiting for another caller's") {
   runtime rt(in_memory());
   ledger hits;
   const auto cache = rt.open("c", hits.options()).value();

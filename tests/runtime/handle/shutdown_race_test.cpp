@@ -1,5 +1,6 @@
-// A runtime that shuts down while other threads use it: every call is answered or refused, and
-// none sees what shutdown takes away. ThreadSanitizer's run (scripts/test-caf-threads) sees more.
+// A runtime that shuts down while other threads use it: every call is answered or refused, and none
+// uses an object that shutdown destroys. ThreadSanitizer's run (scripts/test-caf-threads) sees
+// more.
 #include "tests/support/runtimes.hpp"
 
 #include <doctest/doctest.h>
@@ -23,9 +24,9 @@ using namespace hearth::test;
 
 namespace {
 
-constexpr int calls_before = 20; // of each thread, before shutdown begins
+constexpr int calls_before = 20; // per thread, before shutdown begins
 
-// A call, given how many its thread made before; why it failed, if it did.
+// A call; it gets the number of its thread's earlier calls, and returns its error if it failed.
 using call = std::function<std::optional<error>(int)>;
 
 template <class T>
@@ -38,8 +39,8 @@ bool is_refusal(const error& why) {
   return why.code() == errc::closed || why.code() == errc::cancelled;
 }
 
-// Makes the calls again and again, each on a thread of its own, and shuts the runtime down
-// meanwhile. The errors that are no refusals.
+// Repeats each call on its own thread, and shuts the runtime down meanwhile. Returns the errors
+// that are no refusals.
 std::vector<std::string> errors_at_shutdown(runtime& rt, const std::vector<call>& calls) {
   std::vector<std::string> errors;
   std::mutex errors_mutex;
@@ -84,12 +85,12 @@ TEST_CASE_FIXTURE(on_disk, "calls while the runtime shuts down are answered or r
   CHECK(cache.insert("k", value).error().code() == errc::closed);
 }
 
-TEST_CASE_FIXTURE(on_disk, "statistics and metrics while the runtime shuts down are those of then "
-                           "or refused") {
+TEST_CASE_FIXTURE(on_disk,
+                  "statistics and metrics while the runtime shuts down are current or refused") {
   runtime rt(settings());
   const auto cache = rt.open("c").value();
   const auto value = artifact::make("v");
-  std::uint64_t disk_misses = 0; // the thread's that asks for statistics
+  std::uint64_t disk_misses = 0; // used by the thread that asks for statistics
   const auto errors = errors_at_shutdown(
       rt, {[&](int i) { return failure_of(cache.insert(key::integer(i), value)); },
            [&](int i) { return failure_of(cache.get(key::integer(-1 - i))); },
@@ -100,12 +101,12 @@ TEST_CASE_FIXTURE(on_disk, "statistics and metrics while the runtime shuts down 
            },
            [&](int) { return failure_of(rt.metrics()); },
            [&](int i) {
-             // A new cache that signs: whether it is kept remotely is looked at.
+             // Opens a new signing cache, which checks whether it is stored remotely.
              return failure_of(rt.open("c" + std::to_string(i), {.sign = true}));
            }});
   CHECK(errors == std::vector<std::string>());
   CHECK(disk_misses >= calls_before);
-  CHECK(rt.stats().disk.misses >= disk_misses); // what is still known
+  CHECK(rt.stats().disk.misses >= disk_misses); // the counters outlive shutdown
   CHECK(rt.metrics().error().code() == errc::closed);
 }
 
@@ -135,7 +136,7 @@ TEST_CASE("a runtime shuts down while threads that asked it live on") {
     CHECK(rt.metrics());
     CHECK(rt.stats().entries == 0);
     asked.arrive_and_wait();
-    is_down.arrive_and_wait(); // for ever, did shutdown wait for the end of this thread
+    is_down.arrive_and_wait(); // blocks for ever if shutdown waits for the end of this thread
   });
   asked.arrive_and_wait();
   rt.shutdown();
@@ -143,7 +144,7 @@ TEST_CASE("a runtime shuts down while threads that asked it live on") {
   other.join();
 }
 
-TEST_CASE("another thread than the one that started the runtime may shut it down") {
+TEST_CASE("a thread that did not start the runtime may shut it down") {
   runtime rt(in_memory());
   std::thread([&] { rt.shutdown(); }).join();
   CHECK(rt.metrics().error().code() == errc::closed);

@@ -43,7 +43,7 @@ using value_cache = typed_cache<key, value>;
 
 } // namespace
 
-TEST_CASE_FIXTURE(fixture, "a typed cache keeps values of a type that says how it is packed") {
+TEST_CASE_FIXTURE(fixture, "a typed cache keeps values of a type that defines its packing") {
   const typed_cache<example::shape, example::tuning> tunings(under);
   const example::shape matmul{"matmul", 256};
   CHECK_FALSE(tunings.get(matmul)->has_value());
@@ -55,11 +55,11 @@ TEST_CASE_FIXTURE(fixture, "a typed cache keeps values of a type that says how i
   CHECK(*tunings.erase(matmul));
   CHECK_FALSE(tunings.get_async(matmul).get()->has_value());
   CHECK(*tunings.insert_async(matmul, {}).get() == insert_outcome::inserted);
-  // A struct is a tuple: the same key by hand.
+  // A struct is packed as a tuple: the same key, written by hand.
   CHECK(under.get(key::tuple({"matmul", key::integer(256)}))->hit());
 }
 
-TEST_CASE_FIXTURE(fixture, "a typed cache compiles what is missing once") {
+TEST_CASE_FIXTURE(fixture, "a typed cache compiles a missing value once") {
   const typed_cache<std::string, int> lengths(under);
   int compiles = 0;
   for (int i = 0; i < 2; ++i)
@@ -88,7 +88,7 @@ TEST_CASE_FIXTURE(fixture,
   CHECK(tunings.get("k")->has_value());
 }
 
-TEST_CASE_FIXTURE(fixture, "hostile bytes are an error and believed no length") {
+TEST_CASE_FIXTURE(fixture, "hostile bytes are an error and their lengths are not trusted") {
   const typed_cache<std::string, std::vector<int>> lists(under);
   const std::string cases[] = {
       "",         "\xdd\xff\xff\xff\xff",           "\xc6\xff\xff\xff\xff", "\xc1", "\x91",
@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(fixture, "integers outside 64 bits are an error as key and as 
   CHECK_FALSE(narrow.get("big"));
 }
 
-TEST_CASE_FIXTURE(fixture, "values of every kind come back") {
+TEST_CASE_FIXTURE(fixture, "values of every kind are read back") {
   const value_cache values(under);
   const value kinds[] = {value{"text"},
                          value{-5},

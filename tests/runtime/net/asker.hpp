@@ -1,4 +1,4 @@
-// Asks a remote server and waits for its answers, for tests.
+// Sends requests to a remote server and waits for the replies, for tests.
 #pragma once
 
 #include "runtime/net/redis_client.hpp"
@@ -17,7 +17,7 @@ using actors::remote_reply;
 using lane = remote_client::lane;
 using namespace std::chrono_literals;
 
-/// For what has to be answered: generous, the machine may be busy.
+/// The deadline of requests that must succeed: generous, since the machine may be busy.
 constexpr std::chrono::milliseconds patient = 30s;
 
 inline std::future<remote_reply> ask_later(remote_client& server, remote_client::command words,
@@ -30,7 +30,7 @@ inline std::future<remote_reply> ask_later(remote_client& server, remote_client:
   return answer;
 }
 
-/// The answer; the test ends when there is none for long.
+/// Returns the reply; the test fails when none arrives for a long time.
 inline remote_reply answer_of(std::future<remote_reply> waiting) {
   REQUIRE_MESSAGE(waiting.wait_for(120s) == std::future_status::ready, "nobody answered");
   return waiting.get();

@@ -1,4 +1,4 @@
-// Commands to a real redis-server and their answers.
+// Commands to a real redis-server and the replies.
 #include "tests/runtime/net/asker.hpp"
 #include "tests/support/local_redis.hpp"
 
@@ -15,7 +15,7 @@ using storage::resp_value;
 
 namespace {
 
-// Threads of ours, by their names: a sanitizer may have some of its own.
+// Hearth's threads, by their names: a sanitizer may run threads of its own.
 std::size_t our_threads() {
   std::size_t count = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -60,7 +60,7 @@ TEST_CASE("redis: answers come in order, thousands of commands pipelined on both
   for (int i = 0; i < count; ++i)
     REQUIRE(answer_of(std::move(reads[static_cast<std::size_t>(i)])).value.text ==
             std::to_string(i));
-  // A connection a lane, beside the one that asks here.
+  // One connection for each lane; this request uses one of them.
   const auto clients = ask(*server, {"CLIENT", "LIST"}).value.text;
   CHECK(std::count(clients.begin(), clients.end(), '\n') == 2);
   CHECK(clients.find("name=hearth") != std::string::npos);
@@ -79,7 +79,7 @@ TEST_CASE("redis: large values of any bytes travel whole") {
   }
 }
 
-TEST_CASE("redis: a reply above the limit is garbage, and the next one is none") {
+TEST_CASE("redis: a reply above the limit is garbage, and the next one is not") {
   const local_redis redis;
   auto endpoint = *parse_remote_url(redis.url());
   endpoint.max_reply_bytes = 1000;
@@ -109,7 +109,7 @@ TEST_CASE("redis: user, password and database are used, and wrong ones denied") 
     CHECK(denied.problem.find("wrong@") == std::string::npos);
     CHECK(denied.problem.find("s3cret") == std::string::npos);
   }
-  // In, but not allowed to do it; the connection stays.
+  // The user is logged in but lacks the permission; the connection stays open.
   const auto alice = at("alice:wonder@");
   CHECK(ask(*alice, {"SET", "a:1", "x"}).failure == remote_failure::denied);
   CHECK(ask(*alice, {"GET", "b:1"}).failure == remote_failure::denied);
@@ -132,7 +132,7 @@ TEST_CASE("redis: an error that the server replies is a failure, with its text a
   CHECK(is_ok(ask(*server, {"PING"})));
 }
 
-TEST_CASE("redis: a server that went is connected to again when it is back, by the next command") {
+TEST_CASE("redis: after a server restarts the next command connects to it again") {
   local_redis redis;
   const auto server = connected(redis.url());
   REQUIRE(is_ok(ask(*server, {"SET", "k", "v"})));
@@ -143,7 +143,8 @@ TEST_CASE("redis: a server that went is connected to again when it is back, by t
   CHECK(ask(*server, {"GET", "k"}).value.is_null());
 }
 
-TEST_CASE("redis: a deadline that passes takes the connection, and all that waits there") {
+TEST_CASE(
+    "redis: a deadline that passes ends the connection and fails all commands waiting there") {
   local_redis redis;
   const auto server = connected(redis.url());
   REQUIRE(is_ok(ask(*server, {"SET", "k", "v"})));
@@ -157,7 +158,7 @@ TEST_CASE("redis: a deadline that passes takes the connection, and all that wait
   CHECK(ask(*server, {"GET", "k"}).value.text == "v");
 }
 
-TEST_CASE("redis: a deadline of one lane leaves the other alone") {
+TEST_CASE("redis: a deadline of one lane does not affect the other") {
   local_redis redis;
   const auto server = connected(redis.url());
   REQUIRE(is_ok(ask(*server, {"PING"}, patient, lane::writes)));
@@ -169,10 +170,11 @@ TEST_CASE("redis: a deadline of one lane leaves the other alone") {
   CHECK(is_ok(answer_of(std::move(write))));
 }
 
-TEST_CASE("redis: answers that came while their thread was busy are read before any is too late") {
+TEST_CASE(
+    "redis: replies that arrived while their thread was busy are read before any deadline passes") {
   const local_redis redis;
   const auto server = connected(redis.url());
-  const std::string large(std::size_t{4} << 20, 'x'); // more than the socket holds
+  const std::string large(std::size_t{4} << 20, 'x'); // more than the socket buffers hold
   REQUIRE(is_ok(ask(*server, {"SET", "k", large})));
   constexpr auto deadline = 500ms;
   const auto late = std::chrono::steady_clock::now() + 3 * deadline;
@@ -185,24 +187,24 @@ TEST_CASE("redis: answers that came while their thread was busy are read before 
                    });
   const auto answer = answer_of(second.get_future());
   CHECK(answer.problem == "");
-  CHECK(bool(answer.value.text == large)); // not shown: it is large
+  CHECK(bool(answer.value.text == large)); // not printed: it is large
 }
 
-TEST_CASE("redis: more than may wait is refused at once") {
+TEST_CASE("redis: commands beyond the limit are refused at once") {
   local_redis redis;
   auto endpoint = *parse_remote_url(redis.url());
   endpoint.max_waiting_bytes = 1000;
   const auto server = *connect_redis(endpoint);
   REQUIRE(is_ok(ask(*server, {"PING"})));
   redis.freeze();
-  auto first = ask_later(*server, {"SET", "k", std::string(5000, 'x')}); // alone it may be larger
+  auto first = ask_later(*server, {"SET", "k", std::string(5000, 'x')}); // one may be larger
   CHECK(ask(*server, {"SET", "l", "x"}).failure == remote_failure::refused);
   redis.thaw();
   CHECK(is_ok(answer_of(std::move(first))));
   CHECK(is_ok(ask(*server, {"SET", "l", "x"})));
 }
 
-TEST_CASE("redis: close answers what waits, and what comes after, and leaves no thread") {
+TEST_CASE("redis: close answers waiting and later commands, and leaves no thread") {
   local_redis redis({.tcp = true});
   const auto server = connected("redis://localhost:" + std::to_string(redis.port()));
   REQUIRE(is_ok(ask(*server, {"PING"})));
@@ -217,14 +219,14 @@ TEST_CASE("redis: close answers what waits, and what comes after, and leaves no 
     CHECK(answer_of(std::move(one)).failure == remote_failure::closed);
   CHECK(ask(*server, {"GET", "k"}).failure == remote_failure::closed);
   server->close();
-  // The kernel lists a thread for a moment after it was joined.
+  // The kernel may list a thread for a moment after it was joined.
   const auto give_up = std::chrono::steady_clock::now() + patient;
   while (our_threads() != 0 && std::chrono::steady_clock::now() < give_up)
     std::this_thread::yield();
   CHECK(our_threads() == 0);
 }
 
-TEST_CASE("redis: commands sent together are answered one by one, by their places") {
+TEST_CASE("redis: commands sent together are answered one by one, by their indices") {
   const local_redis redis;
   const auto server = connected(redis.url());
   constexpr std::size_t count = 500;
@@ -257,7 +259,7 @@ TEST_CASE("redis: commands sent together are answered one by one, by their place
     REQUIRE(one[0].failure == remote_failure::closed);
 }
 
-TEST_CASE("redis: a server may be closed, asked and dropped from its own answers") {
+TEST_CASE("redis: a server may be closed, used and dropped inside its own replies") {
   const local_redis redis;
   auto server = connected(redis.url());
   std::promise<void> done;
@@ -276,7 +278,7 @@ TEST_CASE("redis: a server may be closed, asked and dropped from its own answers
   REQUIRE(done.get_future().wait_for(120s) == std::future_status::ready);
 }
 
-TEST_CASE("redis: threads that send while another closes get one answer each") {
+TEST_CASE("redis: threads that send while another closes get one reply each") {
   const local_redis redis;
   for (int round = 0; round < 20; ++round) {
     const auto server = connected(redis.url());

@@ -1,4 +1,4 @@
-// The remote tier's connections in the child of a fork, and in programs that are started.
+// The remote tier's connections in a forked child, and in programs that are started.
 #include "tests/runtime/net/asker.hpp"
 #include "tests/support/local_redis.hpp"
 
@@ -19,7 +19,8 @@ using namespace hearth::test;
 
 namespace {
 
-// Runs in a child that an alarm ends if it hangs. Its status; minus the signal that ended it.
+// Runs in a child that an alarm ends if it hangs. Returns its status, or minus the signal that
+// ended it.
 template <class Work>
 int status_in_child(Work work) {
   const pid_t child = ::fork();
@@ -40,7 +41,7 @@ bool is_socket(int number) {
 
 } // namespace
 
-TEST_CASE("redis fork: in the child a server answers closed and goes without a wait") {
+TEST_CASE("redis fork: in the child a server answers closed and is destroyed without a wait") {
   const local_redis redis;
   auto server = connected(redis.url());
   REQUIRE(is_ok(ask(*server, {"SET", "k", "v"})));
@@ -55,11 +56,11 @@ TEST_CASE("redis fork: in the child a server answers closed and goes without a w
     return 0;
   });
   CHECK(status == 0);
-  // The child's end did nothing to the parent's connection.
+  // The child's end does not affect the parent's connection.
   CHECK(ask(*server, {"GET", "k"}).value.text == "v");
 }
 
-TEST_CASE("redis fork: a child may have a server of its own") {
+TEST_CASE("redis fork: a child may open its own server") {
   const local_redis redis;
   const auto parents = connected(redis.url());
   REQUIRE(is_ok(ask(*parents, {"SET", "k", "v"})));

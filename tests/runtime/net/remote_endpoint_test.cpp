@@ -1,4 +1,4 @@
-// URLs of the remote tier, and that their passwords stay where they belong.
+// URLs of the remote tier, and the secrecy of the passwords in them.
 #include "runtime/net/remote_endpoint.hpp"
 
 #include "tests/support/files.hpp"
@@ -52,7 +52,7 @@ TEST_CASE("remote url: host, port and database") {
   CHECK(parsed("redis://[fe80::1:2]:1/0").port == 1);
 }
 
-TEST_CASE("remote url: user and password, a single word being the password") {
+TEST_CASE("remote url: user and password, where a single word is the password") {
   auto at = parsed("redis://alice:s3cret@h");
   CHECK(at.user == "alice");
   CHECK(at.password == "s3cret");
@@ -80,7 +80,7 @@ TEST_CASE("remote url: a Unix socket") {
   CHECK(parsed("unix:///s").socket_path == "/s");
 }
 
-TEST_CASE("remote url: what is wrong is said by its part") {
+TEST_CASE("remote url: an error names the wrong part") {
   CHECK(says(why_not(""), "begins with none of"));
   CHECK(says(why_not("cache.example:6379"), "begins with none of"));
   CHECK(says(why_not("http://cache.example"), "begins with none of"));
@@ -108,7 +108,7 @@ TEST_CASE("remote url: what is wrong is said by its part") {
   CHECK(says(why_not("redis://" + std::string(5000, 'a')), "longer than 4096"));
 }
 
-TEST_CASE("remote url: no error and no description has the secret in it") {
+TEST_CASE("remote url: no error and no description contains the secret") {
   for (const std::string url :
        {"redis://u:hunter2@h:0", "redis://u:hunter2@", "redis://u:hunter2@h/hunter2",
         "redis://hunter2:6379x", "hunter2@h", "redis://u:hunter2%@h", "redis://u:hunter2@h?hunter2",

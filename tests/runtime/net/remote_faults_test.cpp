@@ -1,5 +1,6 @@
-// Faults of networks and servers, and the failure that each causes: the answer comes within its
-// deadline, says in one line what happened, and after the fault the same server object works again.
+// Faults of networks and servers, and the failure that each causes. The reply comes within its
+// deadline and describes the failure in one line; after the fault the same server object works
+// again.
 #include "tests/runtime/net/asker.hpp"
 #include "tests/support/fault_proxy.hpp"
 #include "tests/support/local_redis.hpp"
@@ -23,8 +24,8 @@ struct faulty_redis {
 
   faulty_redis() { REQUIRE(is_ok(ask(*server, {"SET", "k", "value"}))); }
 
-  /// Asks with the fault there, on a connection that was there before and on a new one; then heals
-  /// it and asks again.
+  /// Sends a request during the fault, on an existing connection and on a new one; then removes the
+  /// fault and asks again.
   void check(remote_failure old_connection, remote_failure new_connection,
              std::chrono::milliseconds deadline = patient) {
     const auto first = ask(*server, {"GET", "k"}, deadline);
@@ -46,7 +47,7 @@ struct faulty_redis {
     check(both, both, deadline);
   }
 
-  /// A timeout comes at the deadline: not before it, and not when the server would be done.
+  /// A timeout comes at the deadline: not before it, and not only when the server would be done.
   void check_timeout() {
     constexpr auto deadline = 50ms;
     const auto fresh = connected(proxy.url());
@@ -56,7 +57,7 @@ struct faulty_redis {
             actors::to_string(remote_failure::timeout));
       const auto took = std::chrono::steady_clock::now() - begun;
       CHECK(took >= deadline);
-      CHECK(took < 100 * deadline); // the machine may be busy
+      CHECK(took < 100 * deadline); // allows for a busy machine
     }
     check(remote_failure::timeout, deadline);
   }
@@ -73,7 +74,7 @@ struct faulty_redis {
 TEST_CASE("remote faults: refused") {
   faulty_redis faulty;
   faulty.proxy.set(proxy_fault::refuse);
-  // The open connection ended before the command or after it was sent: both are seen.
+  // The open connection ends before the command or after it was sent: both failures are correct.
   const auto first = ask(*faulty.server, {"GET", "k"});
   CHECK((first.failure == remote_failure::cut || first.failure == remote_failure::unreachable));
   faulty.check(remote_failure::unreachable);
@@ -101,9 +102,9 @@ TEST_CASE("remote faults: garbage, from the first byte or only later") {
   faulty_redis faulty;
   faulty.proxy.garbage();
   faulty.check(remote_failure::garbage);
-  faulty.proxy.answer("\x16\x03\x01 hello", {"*"}); // as early as the greeting
+  faulty.proxy.answer("\x16\x03\x01 hello", {"*"}); // also for the greeting
   faulty.check(remote_failure::garbage);
-  faulty.proxy.answer("+OK\r\n", {"*"}); // no reply to HELLO; good enough for GET at this level
+  faulty.proxy.answer("+OK\r\n", {"*"}); // no reply to HELLO, but a valid one to GET at this level
   CHECK(ask(*connected(faulty.proxy.url()), {"GET", "k"}).failure == remote_failure::garbage);
 }
 
@@ -118,13 +119,13 @@ TEST_CASE("remote faults: more replies than commands are garbage") {
   faulty.proxy.answer("+OK\r\n+OK\r\n");
   CHECK(is_ok(ask(*faulty.server, {"GET", "k"})));
   faulty.proxy.heal();
-  // The surplus reply was the end of that connection, maybe just now.
+  // The surplus reply ends that connection, possibly only now.
   const auto next = ask(*faulty.server, {"GET", "k"});
   CHECK((next.value.text == "value" || next.failure == remote_failure::garbage));
   CHECK(ask(*faulty.server, {"GET", "k"}).value.text == "value");
 }
 
-TEST_CASE("remote faults: what a server says when it will not or cannot") {
+TEST_CASE("remote faults: errors with which a server refuses or cannot answer") {
   faulty_redis faulty;
   const std::pair<const char*, remote_failure> errors[] = {
       {"OOM command not allowed when used memory > 'maxmemory'.", remote_failure::refused},
@@ -146,7 +147,7 @@ TEST_CASE("remote faults: what a server says when it will not or cannot") {
     CHECK(got.failure == failure);
     CHECK(got.value.text == text);
     faulty.check(failure);
-    // An error is a reply: the connection goes on. One more is the fresh one of the check.
+    // An error is a reply: the connection stays. The one additional connection is the check's own.
     CHECK(faulty.proxy.connections() == connections + 1);
     faulty.proxy.error(text, {"HELLO"});
     const auto fresh = connected(faulty.proxy.url());
@@ -156,7 +157,7 @@ TEST_CASE("remote faults: what a server says when it will not or cannot") {
   }
 }
 
-TEST_CASE("remote faults: a server that quotes our password in its error does not get it shown") {
+TEST_CASE("remote faults: a password that a server quotes in its error is not shown") {
   const local_redis redis;
   fault_proxy proxy(redis.socket());
   proxy.error("ERR unknown subcommand `HELLO`, args beginning with: `3` `AUTH` `u` `hunter2`",
@@ -170,7 +171,7 @@ TEST_CASE("remote faults: a server that quotes our password in its error does no
   CHECK(denied.problem.find("***") != std::string::npos);
 }
 
-TEST_CASE("remote faults: an old server that does not know HELLO is spoken to in its way") {
+TEST_CASE("remote faults: an old server that does not know HELLO gets the old commands") {
   const local_redis redis({.password = "s3cret"});
   fault_proxy proxy(redis.socket());
   proxy.error("ERR unknown command `HELLO`, with args beginning with: `3`", {"HELLO"});
@@ -184,7 +185,7 @@ TEST_CASE("remote faults: an old server that does not know HELLO is spoken to in
   CHECK(ask(**connect_redis(endpoint), {"GET", "k"}).failure == remote_failure::denied);
 }
 
-TEST_CASE("remote faults: no such socket, host or port is unreachable at once") {
+TEST_CASE("remote faults: a missing socket, host or port is unreachable at once") {
   const temporary_directory directory;
   CHECK(ask(*connected("redis+unix://" + (directory / "none.sock").string()), {"PING"}).failure ==
         remote_failure::unreachable);
@@ -197,7 +198,7 @@ TEST_CASE("remote faults: no such socket, host or port is unreachable at once") 
 
 namespace {
 
-// A name service that hangs until it is let go.
+// A name service that hangs until it is released.
 struct hanging_resolver {
   std::mutex mutex;
   std::condition_variable moved;
@@ -227,7 +228,7 @@ TEST_CASE("remote faults: a name service that hangs costs a deadline, and close 
   const local_redis redis;
   auto hanging = std::make_shared<hanging_resolver>();
   hanging->answer = unix_address(redis.socket().string());
-  // Keeps what it needs: its thread may outlive the test.
+  // Owns all that it needs: its thread may outlive the test.
   const name_resolver resolve = [hanging](const std::string& host, std::uint16_t port) {
     return hanging->resolver()(host, port);
   };
@@ -238,7 +239,7 @@ TEST_CASE("remote faults: a name service that hangs costs a deadline, and close 
   endpoint.connect_deadline = 20ms;
   const auto hasty = *connect_redis(endpoint, {}, resolve);
   CHECK(ask(*hasty, {"PING"}).failure == remote_failure::timeout);
-  // One lookup at a time, however often somebody asks.
+  // There is one lookup at a time, for any number of requests.
   CHECK(ask(*hasty, {"PING"}).failure == remote_failure::unreachable);
   hasty->close();
   hanging->let_go();

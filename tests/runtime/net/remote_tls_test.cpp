@@ -1,4 +1,4 @@
-// TLS to a real redis-server: who is trusted, and who is not.
+// TLS to a real redis-server: which certificates are trusted, and which are not.
 #include "tests/runtime/net/asker.hpp"
 #include "tests/support/certificates.hpp"
 #include "tests/support/fault_proxy.hpp"
@@ -50,7 +50,7 @@ TEST_CASE("remote tls: a server of a trusted authority, by name and by address")
       setup_of(all.ours.issue("server", "DNS:localhost,IP:127.0.0.1"), all.ours.file()));
   CHECK(is_ok(ping(endpoint_of("localhost", redis.tls_port(), all.ours.file()))));
   CHECK(is_ok(ping(endpoint_of("127.0.0.1", redis.tls_port(), all.ours.file()))));
-  // Large values, both ways.
+  // Sends and receives large values.
   const auto server = *connect_redis(endpoint_of("localhost", redis.tls_port(), all.ours.file()));
   const std::string large(5u << 20, 'x');
   CHECK(is_ok(ask(*server, {"SET", "k", large}, patient, lane::writes)));
@@ -78,13 +78,13 @@ TEST_CASE(
     CAPTURE(refused.problem);
     CHECK(refused.problem.find(says) != std::string::npos);
     CHECK(refused.problem.find('\n') == std::string::npos);
-    // The same without verification, which somebody has to ask for.
+    // The same without verification, which has to be requested.
     endpoint.verify = false;
     CHECK(is_ok(ping(endpoint)));
   }
 }
 
-TEST_CASE("remote tls: an address is verified, too") {
+TEST_CASE("remote tls: an address is verified too") {
   authorities all;
   const local_redis redis(setup_of(all.ours.issue("server", "DNS:localhost"), all.ours.file()));
   CHECK(ping(endpoint_of("127.0.0.1", redis.tls_port(), all.ours.file())).failure ==
@@ -97,7 +97,7 @@ TEST_CASE("remote tls: without a CA file the system's authorities decide") {
   CHECK(ping(endpoint_of("localhost", redis.tls_port(), "")).failure == remote_failure::untrusted);
 }
 
-TEST_CASE("remote tls: a server that asks for a certificate gets ours") {
+TEST_CASE("remote tls: a server that asks for a certificate gets the client's") {
   authorities all;
   auto setup = setup_of(all.ours.issue("server", "DNS:localhost"), all.ours.file());
   setup.ask_clients = true;
@@ -114,13 +114,13 @@ TEST_CASE("remote tls: a server that asks for a certificate gets ours") {
   CHECK(ping(endpoint).failure == remote_failure::untrusted);
 }
 
-TEST_CASE("remote tls: only TLS 1.2 and later is spoken") {
+TEST_CASE("remote tls: only TLS 1.2 and later are spoken") {
   authorities all;
   for (const auto& [versions, works] :
        {std::pair{"TLSv1.2", true}, {"TLSv1.3", true}, {"TLSv1.1", false}}) {
     CAPTURE(versions);
     auto setup = setup_of(all.ours.issue("server", "DNS:localhost"), all.ours.file());
-    // The oldest is not offered by the system's own policy, unless its ciphers are let in.
+    // The system's own policy does not offer the oldest version unless its ciphers are enabled.
     setup.arguments = {"--tls-protocols", versions, "--tls-ciphers", "DEFAULT:@SECLEVEL=0"};
     const local_redis redis(setup);
     const auto reply = ping(endpoint_of("localhost", redis.tls_port(), all.ours.file()));
@@ -128,7 +128,7 @@ TEST_CASE("remote tls: only TLS 1.2 and later is spoken") {
   }
 }
 
-TEST_CASE("remote tls: a server that speaks no TLS, and one that goes while it begins") {
+TEST_CASE("remote tls: a server that speaks no TLS, and one that ends during the handshake") {
   const local_redis redis({.tcp = true});
   CHECK(ask(**connect_redis(endpoint_of("localhost", redis.port(), "")), {"PING"}, 50ms).failure !=
         remote_failure::none);
@@ -145,7 +145,7 @@ TEST_CASE("remote tls: a server that speaks no TLS, and one that goes while it b
   CHECK(is_ok(ping(endpoint)));
 }
 
-TEST_CASE("remote tls: files that cannot be used are said by name, before anything is sent") {
+TEST_CASE("remote tls: files that cannot be used are named, before anything is sent") {
   authorities all;
   const auto mine = all.ours.issue("client", "DNS:client");
   const auto other = all.ours.issue("second", "DNS:client");

@@ -14,7 +14,7 @@ using namespace hearth::orchestrator;
 
 namespace {
 
-// A plan that is in order; tests change one line of it.
+// A valid plan; tests change one line of it.
 const std::vector<std::string> good_lines{
     "[toolchain]",                                                             // 1
     "compiler = \"g++\"",                                                      // 2
@@ -54,7 +54,7 @@ struct plan_folder {
     test::write_text(path(), text);
     return load_plan(path());
   }
-  // The error's text without the folder's name, behind its code.
+  // The error's code and text, without the folder's name.
   std::string failure(std::string_view text) const {
     const auto loaded = load(text);
     if (loaded) return "no error";
@@ -82,7 +82,7 @@ std::vector<std::string> texts(const plan_config& config) {
 
 } // namespace
 
-TEST_CASE("a plan is read as it is written") {
+TEST_CASE("a plan is read as written") {
   const plan_folder folder;
   const auto loaded = folder.load(with_line(0, ""));
   REQUIRE_MESSAGE(loaded, loaded.error().text());
@@ -129,7 +129,7 @@ TEST_CASE("requests have the dimensions of their shapes and the first guard that
   CHECK(second.buffers[0].shape == std::vector<std::int64_t>{250, 3});
 }
 
-TEST_CASE("a guard has one entry for all its shapes and none without one") {
+TEST_CASE("a guard has one entry for all its shapes and none without a shape") {
   const plan_folder folder;
   auto text = with_line(16, "guards = [ \"m < 0\", \"m % 8 == 0\",");
   text += "[[kernel]]\nname = \"other\"\nsource = \"scale.cpp\"\nentry = \"f\"\nsymbols = [\"m\"]\n"
@@ -167,7 +167,7 @@ TEST_CASE("without guards each shape has an entry and equal shapes share one") {
   CHECK(loaded->entries[1].requests == std::vector<std::size_t>{1});
 }
 
-TEST_CASE("what may be left out has its default") {
+TEST_CASE("optional keys have defaults") {
   const plan_folder folder;
   const auto loaded = folder.load("[toolchain]\ncompiler = \"cc\"\n[[kernel]]\nname = \"k\"\n"
                                   "source = \"scale.cpp\"\nentry = \"f\"\nbuffers = "
@@ -197,7 +197,7 @@ TEST_CASE("macros keep the plan's order and their kinds") {
   CHECK(config[4].as_written == value(2.0));
 }
 
-TEST_CASE("blanks quotes and other alphabets are carried through") {
+TEST_CASE("blanks, quotes and other alphabets are read unchanged") {
   const plan_folder folder;
   const std::string name = "größe 'a' \"b\".cpp";
   test::write_text(folder.directory / name, "");
@@ -242,7 +242,7 @@ TEST_CASE("timeouts have units") {
         "malformed: plan.toml:4: toolchain.timeout: has to be a text in quotes");
 }
 
-TEST_CASE("a plan that is no TOML is refused with its line") {
+TEST_CASE("a plan that is not TOML is refused with its line") {
   const plan_folder folder;
   CHECK(folder.failure(3, "flags = [").starts_with("malformed: plan.toml:4: column "));
   CHECK(
@@ -267,7 +267,7 @@ TEST_CASE("a plan that cannot be read is refused") {
         "too_large: plan.toml: this plan is larger than 4 MiB");
 }
 
-TEST_CASE("keys that are unknown are refused where they stand") {
+TEST_CASE("unknown keys are refused at their place") {
   const plan_folder folder;
   CHECK(folder.failure(1, "kernels = 1\n[toolchain]") ==
         "malformed: plan.toml:1: kernels: unknown key; known are toolchain, kernel");
@@ -281,7 +281,7 @@ TEST_CASE("keys that are unknown are refused where they stand") {
             .starts_with("malformed: plan.toml:2: toolchain.a\\x0ab: unknown key"));
 }
 
-TEST_CASE("keys that are missing are named") {
+TEST_CASE("missing keys are named") {
   const plan_folder folder;
   CHECK(folder.failure("") == "malformed: plan.toml:1: toolchain: is missing");
   CHECK(folder.failure("[toolchain]\ncompiler = 'c'\n") ==
@@ -342,7 +342,7 @@ TEST_CASE("values of the wrong type are refused") {
         "malformed: plan.toml:19: kernel[0].shapes[1].m: has to be an integer");
 }
 
-TEST_CASE("names that C or the plan cannot have are refused") {
+TEST_CASE("names that are invalid in C or the plan are refused") {
   const plan_folder folder;
   CHECK(folder.failure(8, "entry = 'a b'") ==
         "malformed: plan.toml:8: kernel[0].entry: 'a b' is no identifier of C");
@@ -381,7 +381,7 @@ TEST_CASE("a tolerance is finite and not negative") {
   CHECK(folder.load(with_line(10, "tolerance = 0")));
 }
 
-TEST_CASE("configurations are of use and different") {
+TEST_CASE("configurations are valid and different") {
   const plan_folder folder;
   CHECK(folder.failure(15, "{ UNROLL = 2, TILE = 16 } ]") ==
         "malformed: plan.toml:15: kernel[0].configs[1]: is the same as kernel[0].configs[0]");
@@ -398,7 +398,7 @@ TEST_CASE("configurations are of use and different") {
         "malformed: plan.toml:14: kernel[0].configs: is empty; give at least one");
 }
 
-TEST_CASE("expressions are checked before any shape needs them") {
+TEST_CASE("expressions are checked even if no shape needs them") {
   const plan_folder folder;
   CHECK(folder.failure(17, "'m %' ]") == "malformed: plan.toml:17: kernel[0].guards[1]: column 4: "
                                          "expected a value, found the end");
@@ -464,7 +464,7 @@ TEST_CASE("all buffers of a shape together have a limit") {
                                 "buffers have more than 4 GiB for m = 256, n = 1");
 }
 
-TEST_CASE("a result has to have somewhere to go") {
+TEST_CASE("a plan needs an output for the result") {
   const plan_folder folder;
   CHECK(folder.failure(13, "{ type = 'u8', shape = ['m'] } ]") ==
         "malformed: plan.toml:12: kernel[0].buffers: no buffer has output = true");
@@ -484,7 +484,7 @@ TEST_CASE("lists have limits") {
         "too_large: plan.toml:18: kernel[0].shapes: has 4098 items; 4096 are allowed");
 }
 
-TEST_CASE("the example plan is in order") {
+TEST_CASE("the example plan is valid") {
   const auto loaded = load_plan(std::string(HEARTH_SOURCE_DIR) + "/examples/kernels/plan.toml");
   REQUIRE_MESSAGE(loaded, loaded.error().text());
   CHECK(loaded->kernels.size() >= 10);

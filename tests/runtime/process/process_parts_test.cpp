@@ -18,7 +18,7 @@ using namespace hearth::process;
 
 namespace {
 
-// What is kept of `whole` when it comes in pieces of that size.
+// The text that is kept when `whole` comes in pieces of that size.
 std::string kept(const std::string& whole, std::size_t limit, std::size_t piece) {
   bounded_output output(limit);
   for (std::size_t at = 0; at < whole.size(); at += piece)
@@ -26,7 +26,7 @@ std::string kept(const std::string& whole, std::size_t limit, std::size_t piece)
   return output.text();
 }
 
-// HEARTH_WORKER, restored at the end of the scope.
+// Changes HEARTH_WORKER and restores it at the end of the scope.
 class worker_variable {
 public:
   explicit worker_variable(const std::string& to) {
@@ -52,7 +52,7 @@ TEST_CASE("output within its limit is kept whole") {
   CHECK(kept("", 0, 1) == "");
 }
 
-TEST_CASE("output over its limit keeps both ends whatever the pieces") {
+TEST_CASE("output over its limit keeps both ends for pieces of any size") {
   std::string whole;
   for (int i = 0; i < 500; ++i)
     whole += std::to_string(i) + "\n";
@@ -69,7 +69,7 @@ TEST_CASE("output over its limit keeps both ends whatever the pieces") {
   }
 }
 
-TEST_CASE("the note says how much was left out") {
+TEST_CASE("the note contains the number of bytes left out") {
   const auto text = kept(std::string(1000, 'a') + std::string(1000, 'b'), 400, 33);
   const auto left = std::ranges::count(text, 'b') - std::ranges::count(std::string("bytes"), 'b');
   const auto right = std::ranges::count(text, 'a');
@@ -87,12 +87,12 @@ TEST_CASE("limits too small for a note keep the beginning") {
     CHECK(text.size() >= limit / 2);
     CHECK(whole.starts_with(text));
   }
-  const auto with_note = kept(whole, 129, 9); // the least
+  const auto with_note = kept(whole, 129, 9); // the smallest limit with a note
   CHECK(with_note.size() <= 129);
   CHECK(with_note.find(" bytes left out ...]") != std::string::npos);
 }
 
-TEST_CASE("the last line is one line without what a terminal would act on") {
+TEST_CASE("the last line is one line without characters that a terminal would act on") {
   CHECK(last_line("") == "");
   CHECK(last_line("\n \n\t") == "");
   CHECK(last_line("only") == "only");

@@ -48,7 +48,7 @@ std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-// A disposition of a signal, restored at the end of the scope.
+// Changes the disposition of a signal and restores it at the end of the scope.
 class ignored_signal {
 public:
   explicit ignored_signal(int number)
@@ -63,7 +63,7 @@ private:
 
 } // namespace
 
-TEST_CASE("both streams and the report and the status of a program arrive") {
+TEST_CASE("both streams, the report and the status of a program arrive") {
   auto request = shell("echo out; echo err >&2; cat; echo rep >&3; exit 7");
   request.input = "input\n";
   const auto result = run(request);
@@ -107,7 +107,7 @@ TEST_CASE("a program runs in the directory it was given") {
   CHECK(contains(run(request).output, "here argument\n" + there));
 }
 
-TEST_CASE("a program is looked for in the PATH of its environment") {
+TEST_CASE("a program is looked up in the PATH of its environment") {
   test::temporary_directory folder;
   write_file(folder / "only-here", "#!/bin/sh\necho found\n", true);
   std::filesystem::create_directory(folder / "first");
@@ -134,7 +134,7 @@ TEST_CASE("a program starts with default signals and without core dumps") {
   CHECK(run(shell("ulimit -c")).output == "0\n");
 }
 
-TEST_CASE("a program that is not found is an error and not a status of 127") {
+TEST_CASE("a program that is not found is an error, not a status of 127") {
   auto request = shell("exit 127");
   CHECK(run(request).exit_status == 127);
   request.argv = {"hearth-no-such-program"};
@@ -146,7 +146,7 @@ TEST_CASE("a program that is not found is an error and not a status of 127") {
   CHECK(contains(refused(request).text(), "/nowhere/program"));
 }
 
-TEST_CASE("what cannot be executed is an error that says why") {
+TEST_CASE("a file that cannot be executed is an error with the reason") {
   test::temporary_directory folder;
   auto request = shell("");
   write_file(folder / "plain", "text", false);
@@ -163,14 +163,14 @@ TEST_CASE("what cannot be executed is an error that says why") {
   CHECK(contains(refused(request).text(), "No such file"));
 }
 
-TEST_CASE("a directory that is not there is an error that names it") {
+TEST_CASE("a missing directory is an error that names it") {
   auto request = shell("exit 0");
   request.directory = "/nowhere/at/all";
   CHECK(refused(request).code() == errc::process_failed);
   CHECK(contains(refused(request).text(), "/nowhere/at/all"));
 }
 
-TEST_CASE("requests that can never be right are refused") {
+TEST_CASE("invalid requests are refused") {
   auto request = shell("exit 0");
   request.argv = {};
   CHECK(refused(request).code() == errc::invalid_argument);
@@ -197,7 +197,7 @@ TEST_CASE("a supervisor that cannot be started is an error that names it") {
   CHECK(contains(result.error().text(), "/nowhere/hearth-worker"));
 }
 
-TEST_CASE("a supervisor that is something else is an error") {
+TEST_CASE("a supervisor that is another program is an error") {
   test::temporary_directory folder;
   write_file(folder / "other", "#!/bin/sh\necho of another version; exit 2\n", true);
   subprocess_runner other(folder / "other");
@@ -300,7 +300,7 @@ TEST_CASE("a stop before the start starts nothing") {
   CHECK_FALSE(std::filesystem::exists(folder / "ran"));
 }
 
-TEST_CASE("what a program leaves in the background ends with it") {
+TEST_CASE("processes that a program leaves in the background end with it") {
   life_line line;
   const auto result =
       run(shell("exec 9>" + line.path() + "; sleep 1000 & setsid sleep 1000 & exit 4"));
@@ -308,7 +308,7 @@ TEST_CASE("what a program leaves in the background ends with it") {
   CHECK(line.goes_dead());
 }
 
-TEST_CASE("a stopped tree is killed as any other") {
+TEST_CASE("a stopped tree is killed like any other") {
   life_line line;
   auto request = shell("exec 9>" + line.path() + "; sleep 1000 & kill -STOP $! $$");
   request.deadline = std::chrono::milliseconds(500);
@@ -334,7 +334,7 @@ TEST_CASE("a program that kills its supervisor is an error and dies") {
   CHECK(line.goes_dead());
 }
 
-TEST_CASE("a supervisor that is told to terminate takes its tree along") {
+TEST_CASE("a supervisor that is told to terminate ends its tree too") {
   life_line line;
   const auto result =
       run(shell("exec 9>" + line.path() + "; setsid sleep 1000 & kill -TERM $PPID; wait"));
@@ -344,7 +344,7 @@ TEST_CASE("a supervisor that is told to terminate takes its tree along") {
   CHECK(line.goes_dead());
 }
 
-TEST_CASE("nothing is left when the host is killed") {
+TEST_CASE("no process is left when the host is killed") {
   life_line line;
   const auto host = ::fork();
   REQUIRE(host >= 0);
@@ -361,7 +361,7 @@ TEST_CASE("nothing is left when the host is killed") {
   CHECK(line.goes_dead());
 }
 
-TEST_CASE("nothing is left when the host is killed though a forked copy of it lives") {
+TEST_CASE("no process is left when the host is killed though a forked copy of it lives") {
   life_line line;
   life_line alive;
   int hold[2];
@@ -375,7 +375,7 @@ TEST_CASE("nothing is left when the host is killed though a forked copy of it li
       (void)make_runner().run(shell(test::tree_script(line.path())), {});
     }).detach();
     char byte = 'f';
-    // The copy inherits the host's end of the control socket, and stays until the test lets go.
+    // The copy inherits the host's end of the control socket, and lives until the test releases it.
     (void)!::read(hold[0], &byte, 1);
     if (::fork() == 0) (void)!::write(::open(alive.path().c_str(), O_WRONLY), &byte, 1);
     (void)!::read(hold[0], &byte, 1);
@@ -392,7 +392,7 @@ TEST_CASE("nothing is left when the host is killed though a forked copy of it li
   CHECK(alive.goes_dead());
 }
 
-TEST_CASE("the host keeps its own children and its dispositions") {
+TEST_CASE("the host keeps its own children and signal dispositions") {
   int hold[2];
   REQUIRE(::pipe2(hold, O_CLOEXEC) == 0);
   const auto own = ::fork();
@@ -485,7 +485,7 @@ TEST_CASE("a host without standard streams runs programs all the same") {
   CHECK(status == 0);
 }
 
-TEST_CASE("stderr is kept apart when that is asked for") {
+TEST_CASE("stderr is kept separate on request") {
   auto request = shell("echo out; echo err >&2; echo more");
   request.streams_apart = true;
   const auto result = run(request);
@@ -493,7 +493,7 @@ TEST_CASE("stderr is kept apart when that is asked for") {
   CHECK(result.errors == "err\n");
 }
 
-TEST_CASE("streams that are kept apart each have the limit, and never hold the program up") {
+TEST_CASE("separate streams each have the limit, and never block the program") {
   auto request = shell("i=0; while [ $i -lt 3000 ]; do echo 0123456789012345678901234567890; "
                        "echo 0123456789012345678901234567890 >&2; i=$((i+1)); done; echo end");
   request.streams_apart = true;
@@ -506,7 +506,7 @@ TEST_CASE("streams that are kept apart each have the limit, and never hold the p
   CHECK(contains(result.errors, "bytes left out"));
 }
 
-TEST_CASE("a program may take no more than its limits") {
+TEST_CASE("a program may not exceed its limits") {
   auto request = shell("ulimit -t; ulimit -n; ulimit -f; ulimit -v");
   request.limits = {std::uint64_t{512} << 20, 7, 1024 * 1024, 50};
   CHECK(run(request).output == "7\n50\n2048\n524288\n");

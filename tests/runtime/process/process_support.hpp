@@ -1,5 +1,5 @@
-// What the tests of running programs share: requests in one line, and a named pipe that tells when
-// the last of a tree of processes is gone.
+// Shared by the tests that run programs: requests in one line, and a named pipe that tells when the
+// last process of a tree has ended.
 #pragma once
 
 #include "messages/process.hpp"
@@ -15,7 +15,7 @@
 
 namespace hearth::test {
 
-/// Long enough for any machine: reached only when something is broken.
+/// Long enough for any machine; only a defect reaches it.
 inline constexpr int patience_ms = 60'000;
 
 inline process_request shell(const std::string& script) {
@@ -26,14 +26,15 @@ inline process_request shell(const std::string& script) {
   return request;
 }
 
-/// A named pipe. Processes open it to write, say something, and keep it open as long as they live.
+/// A named pipe. Processes open it to write, write something, and keep it open until they end.
 class life_line {
 public:
   life_line()
       : path_(folder_ / "line") {
     REQUIRE(::mkfifo(path_.c_str(), 0600) == 0);
     read_end_ = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    // Held, so that the end of the line is not taken for one before anybody has opened it.
+    // Keeps a writing end open, so that a read does not see the pipe's end before a process opens
+    // it.
     write_end_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     REQUIRE(read_end_ >= 0);
     REQUIRE(write_end_ >= 0);
@@ -47,20 +48,20 @@ public:
 
   const std::string& path() const { return path_; }
 
-  /// Gives up our own writing end; in a forked copy of this process.
+  /// Closes this process's writing end; called in a forked copy of this process.
   void let_go() {
     if (write_end_ >= 0) ::close(write_end_);
     write_end_ = -1;
   }
 
-  /// Waits until `count` bytes have been said.
+  /// Waits until `count` bytes have been written.
   bool hears(std::size_t count) {
     while (heard_.size() < count)
       if (!read_some()) return false;
     return true;
   }
 
-  /// Waits until nobody has the line open any more.
+  /// Waits until no process has the pipe open.
   bool goes_dead() {
     let_go();
     while (read_some()) {
@@ -69,7 +70,7 @@ public:
   }
 
 private:
-  // False at the end of the line and when nothing happens for too long.
+  // Returns false at the end of the pipe, and when nothing happens for too long.
   bool read_some() {
     pollfd ready{read_end_, POLLIN, 0};
     if (::poll(&ready, 1, patience_ms) != 1) return false;
@@ -88,8 +89,8 @@ private:
   int write_end_ = -1;
 };
 
-/// A script that starts a tree on `line` and stays: itself, a child in the background, a child in a
-/// session of its own, and a daemon whose parents are gone. It says four bytes.
+/// A script that starts a tree on `line` and stays: itself, a child in the background, a child in
+/// its own session, and a daemon whose parents have ended. It writes four bytes.
 inline std::string tree_script(const std::string& line) {
   return "exec 9>" + line +
          "; (printf a >&9; exec sleep 1000) & "

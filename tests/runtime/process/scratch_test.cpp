@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// $TMPDIR is this test's own directory for its time.
+// $TMPDIR is this test's own directory while the fixture lives.
 struct own_tmpdir {
   own_tmpdir() {
     if (const char* old = std::getenv("TMPDIR")) before = old;
@@ -37,7 +37,7 @@ struct own_tmpdir {
 
 } // namespace
 
-TEST_CASE_FIXTURE(own_tmpdir, "scratch directories hold files and are gone with their space") {
+TEST_CASE_FIXTURE(own_tmpdir, "scratch directories hold files and are removed with their space") {
   {
     temporary_scratch_space space;
     auto one = space.make().value();
@@ -55,7 +55,7 @@ TEST_CASE_FIXTURE(own_tmpdir, "scratch directories hold files and are gone with 
   CHECK(entries() == 0);
 }
 
-TEST_CASE_FIXTURE(own_tmpdir, "what a killed process left is removed and what lives is not") {
+TEST_CASE_FIXTURE(own_tmpdir, "the space of a killed process is removed and a live one is not") {
   temporary_scratch_space alive;
   const auto kept = alive.make().value();
   const auto left = directory / "hearth-scratch-killed";
@@ -68,8 +68,8 @@ TEST_CASE_FIXTURE(own_tmpdir, "what a killed process left is removed and what li
   CHECK(fs::exists(kept->path("")));
 }
 
-TEST_CASE_FIXTURE(own_tmpdir, "spaces that begin at once do not take each other for left over") {
-  // Each looks for what is left over when it begins, just when others are about to lock theirs.
+TEST_CASE_FIXTURE(own_tmpdir, "spaces that begin at once do not remove each other as left over") {
+  // Each looks for left-over spaces when it begins, while others are about to lock theirs.
   std::atomic<int> lost{0};
   {
     std::vector<std::jthread> threads;

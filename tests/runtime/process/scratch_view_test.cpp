@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of the host's with files in and around it, and a scratch directory beside.
+// A folder of the host with files in and around it, and a scratch directory beside it.
 struct view_fixture {
   view_fixture() {
     fs::create_directories(folder / "sub");
@@ -25,7 +25,7 @@ struct view_fixture {
     fs::create_directory(scratch);
   }
   scratch_view view() const { return {folder.string(), true, {}, {}}; }
-  // What stands for the folder.
+  // Builds the folder that replaces the host's and returns its path.
   fs::path build(const scratch_view& of) const {
     const auto name = build_view(scratch, of);
     REQUIRE_MESSAGE(name, name.error().text());
@@ -40,7 +40,7 @@ struct view_fixture {
 
 } // namespace
 
-TEST_CASE_FIXTURE(view_fixture, "what is in the folder and around it is seen at the same names") {
+TEST_CASE_FIXTURE(view_fixture, "files in the folder and around it are seen under the same names") {
   const auto work = build(view());
   CHECK(file_text(work / "a") == "a");
   CHECK(file_text(work / "sub/b") == "b");
@@ -52,7 +52,7 @@ TEST_CASE_FIXTURE(view_fixture, "files are made in the scratch directory, not on
   auto one = view();
   one.places = {at("a"), at("sub/new"), at("fresh/x"), (directory / "host/beside/d").string()};
   const auto work = build(one);
-  CHECK_FALSE(fs::exists(work / "a")); // of an output, what was there is not seen
+  CHECK_FALSE(fs::exists(work / "a")); // the old content of an output is not visible
   CHECK(file_text(work / "sub/b") == "b");
   write_text(work / "a", "made");
   write_text(work / "sub/new", "made");
@@ -64,7 +64,7 @@ TEST_CASE_FIXTURE(view_fixture, "files are made in the scratch directory, not on
   CHECK_FALSE(fs::exists(directory / "host/beside/d"));
 }
 
-TEST_CASE_FIXTURE(view_fixture, "what is read and made is a copy") {
+TEST_CASE_FIXTURE(view_fixture, "files that are read and made are copies") {
   auto one = view();
   one.shown = {at("a")};
   one.places = {at("a")};
@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(view_fixture, "what is read and made is a copy") {
   CHECK(file_text(folder / "a") == "a");
 }
 
-TEST_CASE_FIXTURE(view_fixture, "only what is shown is seen when not all is") {
+TEST_CASE_FIXTURE(view_fixture, "a restricted view shows only the chosen files") {
   auto one = view();
   one.shows_all = false;
   one.shown = {at("sub")};
@@ -87,7 +87,8 @@ TEST_CASE_FIXTURE(view_fixture, "only what is shown is seen when not all is") {
   CHECK_FALSE(fs::exists(folder / "sub/new"));
 }
 
-TEST_CASE_FIXTURE(view_fixture, "a crowded folder above is shown only as far as it leads here") {
+TEST_CASE_FIXTURE(view_fixture,
+                  "a crowded parent folder is shown only as far as it leads to the folder") {
   for (std::size_t i = 0; i <= max_entries_above; ++i)
     write_text(directory / ("host/file" + std::to_string(i)), "");
   const auto work = build(view());

@@ -16,7 +16,7 @@ using namespace hearth::process;
 
 namespace {
 
-// The kernels of these tests, each of one way to behave.
+// The kernels of these tests; each behaves in one way.
 constexpr const char* kernels = R"(
 #include <cmath>
 #include <cstdint>
@@ -97,7 +97,7 @@ KERNEL(calls_it) { defined_nowhere(); }
 
 subprocess_runner make_runner() { return subprocess_runner{find_worker().value()}; }
 
-// The shared object of the kernels above, compiled with `flags`; a test case compiles it once.
+// The shared object of the kernels above, compiled with `flags` once in a test case.
 std::string library(const std::string& flags = "") {
   static std::map<std::string, std::string> built;
   auto& path = built[flags];
@@ -171,7 +171,7 @@ TEST_CASE("a kernel within the tolerance is good and one outside of it wrong") {
   CHECK(try_one(request).status == trial_status::wrong);
 }
 
-TEST_CASE("a wrong kernel is told by its first difference") {
+TEST_CASE("a wrong kernel is reported with its first difference") {
   const auto result = try_one(trial_of("one_wrong"));
   CHECK(result.status == trial_status::wrong);
   CHECK(result.reason.starts_with("output 1 [17] is "));
@@ -183,7 +183,7 @@ TEST_CASE("a kernel without a reference is timed and not compared") {
   check_good(try_one(trial_of("one_wrong", "")));
 }
 
-TEST_CASE("not a number and infinities are equal to themselves only") {
+TEST_CASE("not a number and infinities equal only themselves") {
   check_good(try_one(trial_of("nans", "nans")));
   CHECK(try_one(trial_of("twice", "nans")).status == trial_status::wrong);
   CHECK(try_one(trial_of("nans", "twice")).status == trial_status::wrong);
@@ -212,7 +212,7 @@ TEST_CASE("a slow kernel is called a few times only") {
   CHECK(result.rounds == 1);
 }
 
-TEST_CASE("a kernel that crashes is told by its signal and name") {
+TEST_CASE("a kernel that crashes is reported with its signal and name") {
   check(try_one(trial_of("crash")), trial_status::crashed, "SIGSEGV in crash");
   check(try_one(trial_of("divides")), trial_status::crashed, "SIGFPE in divides");
   check(try_one(trial_of("kills_group")), trial_status::crashed, "SIGKILL in kills_group");
@@ -222,7 +222,7 @@ TEST_CASE("a kernel that crashes is told by its signal and name") {
   check(try_one(trial_of("second_time")), trial_status::crashed, "SIGABRT in second_time");
 }
 
-TEST_CASE("a crash in the reference is told apart") {
+TEST_CASE("a crash in the reference is distinguished") {
   check(try_one(trial_of("twice", "crash")), trial_status::crashed, "SIGSEGV in crash");
   check(try_one(trial_of("twice", "just_past")), trial_status::crashed,
         "just_past wrote past the end of buffer 1");
@@ -235,7 +235,7 @@ TEST_CASE("a kernel that ends its process is a crash") {
         "exit status 33 before an answer, in leaves");
 }
 
-TEST_CASE("a kernel that hangs is killed and said to") {
+TEST_CASE("a kernel that hangs is killed and reported") {
   check(try_one(trial_of("hangs"), std::chrono::seconds(2)), trial_status::hung,
         "hangs still running after 2 s, killed");
 }
@@ -252,7 +252,7 @@ TEST_CASE("writes out of bounds are found on both sides") {
         "input_overrun wrote past the end of buffer 0");
 }
 
-TEST_CASE("a buffer of whole lines meets the guard at its end") {
+TEST_CASE("a buffer of whole lines is directly before the guard at its end") {
   check(try_one(trial_of("just_past", "twice", 128)), trial_status::crashed,
         "SIGSEGV in just_past");
 }
@@ -263,7 +263,7 @@ TEST_CASE("a kernel that closes every descriptor is a crash") {
   CHECK(result.reason.ends_with("before an answer, in closes_all"));
 }
 
-TEST_CASE("what a kernel writes or reads does not confuse its trial") {
+TEST_CASE("reads and writes of a kernel do not confuse its trial") {
   check_good(try_one(trial_of("talks")));
   check_good(try_one(trial_of("reads_stdin")));
 }
@@ -277,7 +277,7 @@ TEST_CASE("a library that crashes while it is loaded is a crash") {
         "exit status 0 before an answer, in loading " + request.library);
 }
 
-TEST_CASE("what cannot be tried is unfit") {
+TEST_CASE("a trial that cannot be run is unfit") {
   auto request = trial_of("no_such_kernel");
   check(try_one(request), trial_status::unfit,
         "no function no_such_kernel in " + library() + "; declare it extern \"C\"");
@@ -293,7 +293,7 @@ TEST_CASE("what cannot be tried is unfit") {
   CHECK(undefined.reason.find("defined_nowhere") != undefined.reason.npos);
 }
 
-TEST_CASE("a trial whose buffers cannot be is unfit") {
+TEST_CASE("a trial whose buffers are impossible is unfit") {
   auto request = trial_of("twice");
   request.buffers[1].shape = {1 << 20, 1 << 20};
   check(try_one(request), trial_status::unfit, "buffer 1: more than 4 GiB");
@@ -327,7 +327,7 @@ TEST_CASE("a trial that is stopped is not the kernel's fault and leaves nothing"
         "cancelled");
   stopper.join();
   CHECK(line.goes_dead());
-  // A stop that comes at any other moment, before the kernel runs too, is the same.
+  // A stop at another moment, also before the kernel runs, has the same effect.
   std::stop_source early;
   std::jthread hasty([&] { early.request_stop(); });
   check(trials.run(trial_of("hangs"), std::chrono::seconds(60), early.get_token()),
@@ -342,7 +342,7 @@ TEST_CASE("a trial without a worker is not the kernel's fault") {
   CHECK(result.reason.find("/nowhere/hearth-worker") != result.reason.npos);
 }
 
-TEST_CASE("durations are written as people do") {
+TEST_CASE("durations are written in readable units") {
   using std::chrono::milliseconds;
   CHECK(text_of(milliseconds(200)) == "200 ms");
   CHECK(text_of(milliseconds(3000)) == "3 s");

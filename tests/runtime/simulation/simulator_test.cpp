@@ -1,8 +1,8 @@
 // HEARTH_SIMULATION_SEEDS=N simulates N seeds instead of a few.
 //
-// trace_hashes.txt has the trace of each of the first seeds as a hash: the same in every build type
-// and on every machine. When what actors say to each other changes on purpose, every hash changes:
-// scripts/update-trace-hashes writes them anew.
+// trace_hashes.txt has the hash of the trace of each of the first seeds: the same in every build
+// type and on every machine. An intended change of the messages between actors changes every hash;
+// scripts/update-trace-hashes writes them again.
 #include "runtime/simulation/simulator.hpp"
 
 #include "runtime/simulation/history.hpp"
@@ -34,7 +34,7 @@ std::map<std::uint64_t, std::uint64_t> stored_hashes() {
 
 } // namespace
 
-TEST_CASE("nothing is violated under random work and faults, and every build says the same") {
+TEST_CASE("random work and faults violate no rule, and every build has the same traces") {
   const auto hashes = stored_hashes();
   CHECK(hashes.size() == 25);
   for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
@@ -57,7 +57,7 @@ TEST_CASE("one seed gives one trace") {
   CHECK(once.trace_hash != simulate(8, options).trace_hash);
 }
 
-TEST_CASE("a read finds the last acknowledged write or one that overlaps with it") {
+TEST_CASE("a read returns the last acknowledged write or one that overlaps with it") {
   history past;
   const auto first = past.begin(1, "one", false);
   CHECK(past.judge_miss(2, 3) == "");
@@ -74,7 +74,7 @@ TEST_CASE("a read finds the last acknowledged write or one that overlaps with it
   CHECK(past.judge_hit("two", 11, 12) == "");
 }
 
-TEST_CASE("a fulfilment that came too late is lent to those who waited for the lease alone") {
+TEST_CASE("a late fulfilment is delivered only to the waiters of its lease") {
   history past;
   const auto late = past.begin(3, "late", false);
   past.lend(late, 7);
@@ -96,7 +96,7 @@ TEST_CASE("an erase excuses a miss and a write without an answer excuses nothing
   CHECK(past.judge_hit("one", 9, 10) != "");
 }
 
-TEST_CASE("a power loss makes uncertain what came after the last flush") {
+TEST_CASE("a power loss makes the changes after the last flush uncertain") {
   history past;
   past.succeed(past.begin(1, "flushed", false), 2);
   past.succeed(past.begin(3, "later", false), 4);

@@ -11,7 +11,7 @@ namespace virtual_disk_test {
 
 using namespace hearth::simulation;
 
-TEST_CASE("a file with two names takes its blocks once, and as long as it has one") {
+TEST_CASE("a file with two names takes its blocks once, until its last name is removed") {
   virtual_disk disk;
   const int fd = disk.open(AT_FDCWD, "/one", O_CREAT | O_RDWR, 0600);
   REQUIRE(fd >= 0);
@@ -30,7 +30,7 @@ TEST_CASE("a file with two names takes its blocks once, and as long as it has on
 
 namespace {
 
-// Whether a power loss leaves bytes that were written and synced, under each of the first seeds.
+// Whether a power loss keeps bytes that were written and synced, under each of the first seeds.
 int seeds_that_keep_synced_bytes(bool lies) {
   int kept = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
@@ -53,7 +53,7 @@ int seeds_that_keep_synced_bytes(bool lies) {
 
 } // namespace
 
-TEST_CASE("a power loss leaves what was synced, unless the disk lied about it") {
+TEST_CASE("a power loss keeps synced data, unless the disk lied about it") {
   CHECK(seeds_that_keep_synced_bytes(false) == 50);
   const int kept = seeds_that_keep_synced_bytes(true);
   CHECK(kept > 0);

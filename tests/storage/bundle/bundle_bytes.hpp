@@ -15,7 +15,7 @@ namespace hearth::test {
 using bundle_record = std::pair<storage::record_head, std::string>;
 using bundle_records = std::vector<bundle_record>;
 
-/// What a writer gives out is appended to `bytes`.
+/// Appends the writer's output to `bytes`.
 inline storage::byte_sink sink_to(std::string& bytes) {
   return [&bytes](std::string_view part) -> expected<void> {
     bytes += part;
@@ -23,7 +23,7 @@ inline storage::byte_sink sink_to(std::string& bytes) {
   };
 }
 
-/// Gives out `bytes`, at most `step` at once.
+/// Returns `bytes` in reads of at most `step`.
 inline storage::byte_source source_of(std::string_view bytes, std::size_t step = SIZE_MAX) {
   return [bytes, step](char* to, std::size_t max_bytes) mutable -> expected<std::size_t> {
     const auto count = std::min({bytes.size(), max_bytes, step});
@@ -42,14 +42,14 @@ inline std::string bundle_of(const bundle_records& records,
   return out.finish() ? bytes : std::string{};
 }
 
-/// A bundle whose checksums are right, of content that need not be records.
+/// A bundle with correct checksums around content that need not be records.
 inline std::string sealed_content(std::string_view content, std::uint64_t records) {
   std::string bytes;
   storage::block_writer out(sink_to(bytes));
   return out.write(content) && out.finish(records, {}) ? bytes : std::string{};
 }
 
-/// All records, or why there are none. Payloads above `max_bytes` are not read.
+/// All records, or the error. Payloads above `max_bytes` are not read.
 inline expected<bundle_records> records_of(storage::bundle_reader& in,
                                            std::uint64_t max_bytes = 1u << 24) {
   bundle_records records;

@@ -1,4 +1,5 @@
-// Bundles: what was written is read, and of damaged bytes nothing is taken (docs/bundle-format.md).
+// Bundles: a reader returns what was written, and takes nothing of damaged bytes
+// (docs/bundle-format.md).
 #include "messages/hash.hpp"
 #include "tests/storage/bundle/bundle_bytes.hpp"
 #include "tests/storage/remote/remote_keys.hpp"
@@ -46,7 +47,7 @@ bool same(const bundle_records& a, const bundle_records& b) {
   });
 }
 
-// What a reader says of bytes that it must not take.
+// The reader's error for bytes that it must not accept.
 std::string refusal(std::string_view bytes) {
   const auto records = records_in(bytes);
   if (records) return "taken";
@@ -65,7 +66,7 @@ TEST_CASE("bundle: records come back in their order, unknown types too") {
   CHECK(same(records, *read));
 }
 
-TEST_CASE("bundle: none, one and many blocks, whatever bytes a read brings") {
+TEST_CASE("bundle: none, one and many blocks, for reads of any size") {
   for (const std::size_t size : {0u, 1u, 1u << 20, (1u << 20) - 40, 3u << 20}) {
     CAPTURE(size);
     const bundle_records records{{head_of("packed"), std::string(size, 'p')},
@@ -91,7 +92,7 @@ TEST_CASE("bundle: payloads need not be read") {
   CHECK_FALSE(*in.next());
 }
 
-TEST_CASE("bundle: what is written and read at once is bounded") {
+TEST_CASE("bundle: the bytes written and read at once are bounded") {
   std::size_t largest = 0;
   std::string bytes;
   bundle_writer out([&](std::string_view part) -> expected<void> {
@@ -134,7 +135,7 @@ TEST_CASE("bundle: with any bit flipped it is an error") {
   }
 }
 
-TEST_CASE("bundle: blocks that were swapped, left out, or followed by more are an error") {
+TEST_CASE("bundle: swapped, missing or additional blocks are an error") {
   const bundle_records records{{head_of("raw"), noise(2u << 20)}};
   const auto bytes = bundle_of(records);
   const auto block = bundle_block_bytes + block_header_bytes;
@@ -150,7 +151,7 @@ TEST_CASE("bundle: blocks that were swapped, left out, or followed by more are a
   CHECK(refusal("#!/bin/sh\necho no bundle\n") == "this is no bundle");
 }
 
-TEST_CASE("bundle: a block of another bundle in its place is an error") {
+TEST_CASE("bundle: a block of another bundle in place of the right one is an error") {
   auto ours = noise(1u << 20);
   const auto a = bundle_of({{head_of("raw"), ours}});
   ours[0] = static_cast<char>(ours[0] ^ 1);
@@ -161,13 +162,13 @@ TEST_CASE("bundle: a block of another bundle in its place is an error") {
         std::string::npos);
 }
 
-TEST_CASE("bundle: of another format it says which") {
+TEST_CASE("bundle: another format is an error that names it") {
   auto bytes = bundle_of({});
   bytes[bundle_magic.size()] = 2;
   CHECK(refusal(bytes) == "a bundle of format 2; this program reads 1");
 }
 
-TEST_CASE("bundle: content that lies is an error, though every checksum fits") {
+TEST_CASE("bundle: inconsistent content is an error, though every checksum fits") {
   const auto length = [](std::uint32_t number) {
     std::string bytes(4, '\0');
     put_number(bytes.data(), number);
@@ -198,7 +199,7 @@ TEST_CASE("bundle: content that lies is an error, though every checksum fits") {
   CHECK(refusal(sealed_content(one, 2)).find("not as many") != std::string::npos);
 }
 
-TEST_CASE("bundle: a head that no reader takes is not written") {
+TEST_CASE("bundle: a head that no reader accepts is not written") {
   std::string bytes;
   bundle_writer out(sink_to(bytes));
   auto head = head_of("x");
@@ -210,7 +211,7 @@ TEST_CASE("bundle: a head that no reader takes is not written") {
   CHECK(records_in(bytes)->empty());
 }
 
-TEST_CASE("bundle: a second pass sees that the bytes are others now") {
+TEST_CASE("bundle: a second pass notices that the bytes have changed") {
   const bundle_records records{{head_of("one"), noise(1u << 20)}, {head_of("two"), "second"}};
   auto other = records;
   other[1].second = "anotherone";
@@ -221,14 +222,14 @@ TEST_CASE("bundle: a second pass sees that the bytes are others now") {
   const auto read = records_of(again);
   REQUIRE(read);
   CHECK(same(records, *read));
-  const auto changed = bundle_of(other); // a good bundle by itself
+  const auto changed = bundle_of(other); // a valid bundle alone
   bundle_reader late(source_of(changed), first.marks());
   const auto refused = records_of(late);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().text() == "the bundle was changed while it was read");
 }
 
-TEST_CASE("bundle: its signature is over all of it, by a key that is known") {
+TEST_CASE("bundle: its signature covers all of it and needs a known key") {
   const auto bytes = bundle_of(some_records(), two_keys());
   bundle_reader in(source_of(bytes));
   REQUIRE(records_of(in));

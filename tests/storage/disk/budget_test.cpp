@@ -1,4 +1,4 @@
-// The budget, measured in blocks of the disk, not in the store's own figures.
+// The budget, measured in disk blocks, not with the store's own figures.
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/disk_blocks.hpp"
@@ -17,8 +17,8 @@ using storage::write_status;
 
 namespace {
 
-// Folders, the description and the leases; and a block for the table of each of about 20 segments,
-// which is written when nothing is appended to it any more.
+// Folders, the description and the leases, and a block for the table of each of about 20 segments;
+// the table is written when the segment gets no more records.
 constexpr std::uint64_t beside_segments = (32u << 10) + 20 * 4096;
 
 storage::store_options with_budget(const std::filesystem::path& directory, std::uint64_t bytes) {
@@ -62,7 +62,7 @@ TEST_CASE("short-lived processes stay within the budget together") {
   }
 }
 
-TEST_CASE("a store that was made with a larger budget keeps to the smaller one") {
+TEST_CASE("a store that was created with a larger budget keeps to the smaller one") {
   const temporary_directory directory;
   open_store(with_budget(directory.path(), std::uint64_t{10} << 30));
   const auto options = with_budget(directory.path(), 8u << 20);
@@ -79,7 +79,7 @@ namespace {
 
 std::string hot(int i) { return "hot" + std::to_string(i); }
 
-// Inserts its part, and reads the hot entries in between.
+// Inserts this process's entries, and reads the hot ones in between.
 int insert_and_read(const storage::store_options& options, int process, int entries) {
   auto store = open_store(options);
   if (!store) return 1;
@@ -97,7 +97,8 @@ int insert_and_read(const storage::store_options& options, int process, int entr
 
 } // namespace
 
-TEST_CASE("processes that insert at once stay within the budget, and what they hit stays") {
+TEST_CASE(
+    "processes that insert at once stay within the budget, and the entries that they hit stay") {
   for (const auto interval : {std::chrono::milliseconds(0), std::chrono::milliseconds(5000)}) {
     CAPTURE(interval.count());
     const temporary_directory directory;
@@ -139,7 +140,7 @@ TEST_CASE("processes that insert at once stay within the budget, and what they h
   }
 }
 
-TEST_CASE("large values that are hit stay, and the others go") {
+TEST_CASE("large values that are hit stay, and others are evicted") {
   const temporary_directory directory;
   constexpr std::uint64_t budget = 8u << 20;
   auto options = with_budget(directory.path(), budget);
@@ -215,14 +216,14 @@ TEST_CASE("a large value that was kept survives a power loss") {
   }
 }
 
-TEST_CASE("large values that are replaced or erased give their disk back") {
+TEST_CASE("large values that are replaced or erased free their disk space") {
   const temporary_directory directory;
   constexpr std::uint64_t budget = 16u << 20;
   auto options = with_budget(directory.path(), budget);
   options.sync_interval = std::chrono::milliseconds(0);
   auto store = open_store(options);
   insert(*store, "keep", "an entry that nobody asks for");
-  for (int i = 0; i < 30; ++i) // 60 MB through 16
+  for (int i = 0; i < 30; ++i) // 60 MB through a budget of 16
     REQUIRE(put(*store, "large", noise(2'000'000, static_cast<std::uint64_t>(i))) ==
             write_status::stored);
   CHECK(text_of(*store, "large") == noise(2'000'000, 29));
@@ -236,14 +237,14 @@ TEST_CASE("large values that are replaced or erased give their disk back") {
   CHECK(store->verify(false)->intact());
 }
 
-TEST_CASE("entries that nobody replaces stay while others are put and erased without end") {
+TEST_CASE("entries that are never replaced stay while others are put and erased without end") {
   const temporary_directory directory;
   constexpr std::uint64_t budget = 8u << 20;
   auto options = with_budget(directory.path(), budget);
   options.sync_interval = std::chrono::milliseconds(0);
   auto store = open_store(options);
   const auto text = [](int i) { return noise(2000, static_cast<std::uint64_t>(i)); };
-  for (int i = 0; i < 200; ++i) { // 0.4 MB that stays, among 1.6 that does not
+  for (int i = 0; i < 200; ++i) { // 0.4 MB that stay among 1.6 MB that do not
     insert(*store, numbered(i), text(i));
     put(*store, "busy", noise(8000, static_cast<std::uint64_t>(i)));
   }
@@ -257,7 +258,7 @@ TEST_CASE("entries that nobody replaces stay while others are put and erased wit
     REQUIRE(text_of(*store, numbered(i)) == text(i));
 }
 
-TEST_CASE("on a disk that is full nothing is evicted for the sake of what is hit") {
+TEST_CASE("on a full disk nothing is evicted to keep entries that were hit") {
   const temporary_directory directory;
   faulty_file_system files;
   auto options = with_budget(directory.path(), 4u << 20);
@@ -295,7 +296,7 @@ struct other_users : faulty_file_system {
 
 } // namespace
 
-TEST_CASE("a store without a budget gives way when others fill the disk") {
+TEST_CASE("a store without a budget shrinks when others fill the disk") {
   const temporary_directory directory;
   other_users files;
   storage::store_options options;
@@ -303,7 +304,7 @@ TEST_CASE("a store without a budget gives way when others fill the disk") {
   options.files = &files;
   options.sync_interval = std::chrono::milliseconds(0);
   options.shards = 1;
-  files.free = 200u << 20; // so 20 MiB
+  files.free = 200u << 20; // allows the store 20 MiB
   auto store = open_store(options);
   int i = 0;
   for (; i < 3000; ++i) // 27 MB
@@ -316,7 +317,7 @@ TEST_CASE("a store without a budget gives way when others fill the disk") {
     REQUIRE(insert(*store, numbered(i), noise(9000, 1)) == write_status::inserted);
   CHECK(blocks_under(directory.path()) < 12u << 20);
   const auto evicted = store->stats().evicted;
-  files.free = 0; // the disk is full: the next write that needs room of it is refused
+  files.free = 0; // the disk is full: the next write that needs more blocks is refused
   files.fail(call::allocate, ENOSPC);
   bool refused = false;
   for (; i < 4000; ++i)
@@ -342,10 +343,10 @@ TEST_CASE("a value fits up to three quarters of a shard's part of the budget") {
       write(*store, storage::write_kind::insert, "does not", noise(budget / 8 * 7, 1));
   CHECK(request.status == write_status::failed);
   CHECK(request.why.code() == errc::too_large);
-  CHECK(text_of(*store, "fits") == fits); // nothing was evicted for what does not fit anyway
+  CHECK(text_of(*store, "fits") == fits); // nothing was evicted for the value that does not fit
 }
 
-TEST_CASE("a large value that is over is a miss, can be inserted again and is not kept") {
+TEST_CASE("a large value that expired is a miss, can be inserted again and is not kept") {
   const temporary_directory directory;
   auto options = with_budget(directory.path(), 4u << 20);
   options.sync_interval = std::chrono::milliseconds(0);
@@ -358,12 +359,12 @@ TEST_CASE("a large value that is over is a miss, can be inserted again and is no
   CHECK(over("again", 0) == write_status::inserted);
   CHECK(text_of(*store, "again") == noise(300'000, 1));
   REQUIRE(store->flush());
-  CHECK(blocks_under(directory.path()) < 500'000); // the one that was over went at once
+  CHECK(blocks_under(directory.path()) < 500'000); // the expired one was removed at once
   CHECK(over("old", 1000) == write_status::inserted);
-  store->touch({test_cache(), "old"}); // it was hit while it lasted
+  store->touch({test_cache(), "old"}); // it was hit before it expired
   for (int i = 0; i < 40; ++i)
     REQUIRE(insert(*store, numbered(i), noise(250'000, 1)) == write_status::inserted);
-  CHECK(store->stats().kept_by_hit <= 1); // "again" alone
+  CHECK(store->stats().kept_by_hit <= 1); // only "again"
 }
 
 } // namespace budget_test

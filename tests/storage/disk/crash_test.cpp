@@ -1,5 +1,5 @@
-// kill -9 in the middle of everything: what was acknowledged is there, in another process at once;
-// no lock or lease stays, and the next to open has nothing to do.
+// kill -9 at any moment: acknowledged writes are there, in another process at once; no lock or
+// lease stays, and the next process to open the store has nothing to repair.
 // HEARTH_CRASH_ROUNDS=N kills in N rounds instead of 50.
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/child_process.hpp"
@@ -31,8 +31,8 @@ int rounds() {
 }
 
 constexpr int writers = 3;
-constexpr int own_keys = 40;    // each writer changes its own
-constexpr int shared_keys = 60; // all insert these
+constexpr int own_keys = 40;    // each writer changes only its own
+constexpr int shared_keys = 60; // all writers insert these
 constexpr int bulk = 32;        // keys of one group of new ones
 
 std::string own_key(int writer, int key) {
@@ -46,7 +46,7 @@ std::string bulk_key(int writer, int version, int key) {
          std::to_string(key);
 }
 
-// A value tells by itself whether it is whole: its key and version, then noise made of them.
+// A value shows by itself whether it is whole: its key and version, then noise derived from them.
 std::string value_of(const std::string& key, int version) {
   const auto bytes = version % 29 == 7 ? 40000 : version % 7 == 3 ? 18000 : (version * 101) % 3000;
   const auto front = key + "=" + std::to_string(version) + ":";
@@ -59,7 +59,7 @@ bool is_value_of(const std::string& key, const std::string& text) {
   return text == value_of(key, std::atoi(text.c_str() + key.size() + 1));
 }
 
-// What a writer says before and after each change.
+// The message that a writer sends before and after each change.
 struct message {
   enum kind { change, group, lease, step } what = step;
   int key = 0;
@@ -78,7 +78,7 @@ struct writer_orders {
   int to = -1;
 };
 
-// Status 0: told to stop; 1: wrong bytes; 2: a write failed; 3: nobody listens.
+// Status 0: told to stop; 1: wrong bytes; 2: a write failed; 3: the parent does not read.
 class writer {
 public:
   explicit writer(const writer_orders& orders)
@@ -171,7 +171,7 @@ private:
   int version_;
 };
 
-// A store under writers that die, as the parent of them all sees it.
+// A store under writers that die, seen by their parent.
 class battered_store {
 public:
   battered_store(bool evicts, std::uint64_t seed)
@@ -181,7 +181,7 @@ public:
     options_.shards = 2;
     options_.segment_bytes = evicts ? 64u << 10 : 1u << 20;
     options_.budget_bytes = evicts ? 4u << 20 : std::uint64_t{8} << 30;
-    // A loaded machine is no stuck lock.
+    // A loaded machine does not count as a stuck lock.
     options_.lock_deadline = std::chrono::seconds(60);
     stop_ = static_cast<std::atomic<bool>*>(
         ::mmap(nullptr, sizeof *stop_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -201,7 +201,7 @@ public:
     else
       children_[0].process->kill();
     if (!all) {
-      // The others go on: each says some more.
+      // The others go on: each sends further messages.
       std::array<int, writers> before{};
       for (std::size_t i = 0; i < writers; ++i)
         before[i] = children_[i].steps;
@@ -229,7 +229,7 @@ public:
     CHECK(report->unindexed == 0);
     leases_.reset();
     watcher_.reset();
-    // The index is what the records make it: a rebuild gives the same answers.
+    // The index matches the records: a rebuild gives the same answers.
     for (const char* shard : {"00", "01"})
       std::filesystem::resize_file(directory_ / "v1/shards" / shard / "head", 0);
     watcher_ = open_store(options_);
@@ -264,7 +264,7 @@ private:
     }
   }
 
-  // Until so many messages came, or `enough`, or nobody speaks any more.
+  // Returns after so many messages, when `enough` is true, or when no writer sends any more.
   template <class Enough>
   void listen(std::uint64_t messages, Enough enough) {
     std::uint64_t heard = 0;
@@ -303,7 +303,7 @@ private:
   }
 
   void check(int round) {
-    // What is not acknowledged may be whole or not there; from now on it stands.
+    // An unacknowledged change may be whole or missing; the state found now is final.
     for (int number = 0; number < writers; ++number) {
       const auto& pending = children_[static_cast<std::size_t>(number)].pending;
       if (pending.done) continue;
@@ -327,7 +327,7 @@ private:
     open_quickly();
   }
 
-  // A write to the shard of `key` ends what a writer there was killed in.
+  // A write to the shard of `key` completes the change in which a writer of that shard was killed.
   void settle(const std::string& key, const std::string& name) {
     const auto shard_of = [&](const std::string& k) {
       return watcher_->shard_of(storage::entry_key(test_cache(), k).hash);
@@ -356,7 +356,7 @@ private:
     if (evicts_) groups_.clear();
   }
 
-  // Nothing is built anew, and no segment is gone through.
+  // Opening rebuilds no index and reads no segment through.
   void open_quickly() {
     faulty_file_system files;
     auto options = options_;
@@ -398,11 +398,11 @@ TEST_CASE("writers killed anywhere lose nothing acknowledged and block no other 
   batter(false, (rounds() + 1) / 2);
 }
 
-TEST_CASE("writers killed while they evict and clear leave no wrong byte and block nobody") {
+TEST_CASE("writers killed while they evict and clear leave no wrong byte and block no process") {
   batter(true, rounds() / 2);
 }
 
-TEST_CASE("writers killed while they open and make a store leave one that can be used") {
+TEST_CASE("writers killed while they open and create a store leave a usable one") {
   const int count = std::min(rounds() / 4, 250);
   for (int round = 0; round < count; ++round) {
     CAPTURE(round);
@@ -438,7 +438,7 @@ TEST_CASE("writers killed while they open and make a store leave one that can be
 
 namespace {
 
-// Kills its process at one call that changes something: a write half way through.
+// Kills its process at one call that changes the disk; a write is cut half way through.
 class deadly_file_system : public storage::file_system {
 public:
   explicit deadly_file_system(int calls)
@@ -495,7 +495,7 @@ private:
   int left_;
 };
 
-// Change number `i` of a life: puts small and large, erases, a flush, an eviction.
+// Change number `i` of a life: small and large puts, erases, a flush, an eviction.
 std::string scripted_key(int i) { return "key" + std::to_string(i % 9); }
 std::string scripted_value(int i) {
   return i % 5 == 2 ? "<miss>" : value_of(scripted_key(i), i % 7 == 3 ? 7 : i);

@@ -23,8 +23,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-// The small store with one large value more, which has a segment of its own, and where each entry
-// lies.
+// The small store with one more large value in its own segment, and the location of each entry.
 struct rich_sample {
   sample one;
   std::string large = noise(20000, 77);
@@ -64,7 +63,7 @@ struct rich_sample {
   std::string value(const std::string& key) const {
     return key == "large" ? large : value_of(std::stoi(key.substr(3)));
   }
-  // Keys whose bytes differ from what they were.
+  // The keys whose bytes differ from the original ones.
   std::vector<std::string> harmed(const std::map<fs::path, std::string>& now) const {
     std::vector<std::string> keys;
     for (const auto& [key, where] : extents) {
@@ -81,7 +80,7 @@ struct rich_sample {
 
 } // namespace
 
-TEST_CASE("any file of a store cut at any byte costs only what was cut off") {
+TEST_CASE("any file of a store cut at any byte loses only the entries that were cut off") {
   const rich_sample rich;
   const auto& one = rich.one;
   const auto stride = number_from("HEARTH_DAMAGE_STRIDE", 611);
@@ -138,7 +137,7 @@ public:
     for (std::uint64_t i = 0; i < damages; ++i)
       damage_one_place();
   }
-  // Puts the damaged files into the store's directory.
+  // Writes the damaged files into the store's directory.
   void write() const {
     rich_.one.restore();
     for (const auto& [path, bytes] : now_)
@@ -147,7 +146,7 @@ public:
   bool flip_coin() { return random_() % 2; }
   const std::map<fs::path, std::string>& files() const { return now_; }
   bool only_segments() const { return only_segments_; }
-  const std::string& what() const { return what_; } // was done
+  const std::string& what() const { return what_; } // describes the damage
   std::uint64_t flips() const { return flips_; }
   std::uint64_t swaps() const { return swaps_; }
 
@@ -172,7 +171,7 @@ private:
     auto& second_path = paths_[random_() % paths_.size()];
     auto& second = random_() % 3 == 0 ? foreign_[random_() % foreign_.size()] : now_[second_path];
     only_segments_ = only_segments_ && second_path.extension() == ".seg";
-    // A whole description of another store makes it another store.
+    // The whole description of another store would turn this one into that store.
     const bool is_foreign = &second != &now_[second_path];
     if (second.size() < unit || (is_foreign && unit == 4096 && path.filename() == "store")) return;
     const auto here = random_() % (bytes.size() / unit) * unit;
@@ -197,7 +196,7 @@ private:
   std::uint64_t swaps_ = 0;
 };
 
-// Each entry is right, or was damaged, is reported once, and can be stored again.
+// Each entry is right, or was damaged, is reported once, and can be inserted again.
 void check_entries(storage::store& store, const rich_sample& rich,
                    const std::vector<std::string>& harmed) {
   for (const auto& [key, where] : rich.extents) {
@@ -214,9 +213,9 @@ void check_entries(storage::store& store, const rich_sample& rich,
 
 } // namespace
 
-TEST_CASE("flipped bits and swapped pages are found and cost only the entries they are in") {
+TEST_CASE("flipped bits and swapped pages are found and lose only the entries they are in") {
   const rich_sample rich;
-  const rich_sample other; // of another store
+  const rich_sample other; // another store
   const auto rounds = number_from("HEARTH_DAMAGE_ROUNDS", 300);
   random_damage damage(rich, other, number_from("HEARTH_DAMAGE_SEED", 12));
   std::uint64_t found = 0;

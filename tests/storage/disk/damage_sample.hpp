@@ -1,4 +1,4 @@
-// A small store, and its files as they were, for tests that damage them.
+// A small store and its original files, for tests that damage them.
 #pragma once
 
 #include "tests/storage/disk/store_fixture.hpp"
@@ -14,7 +14,7 @@ namespace hearth::test {
 inline std::string value_of(int i) { return noise(40 + static_cast<std::size_t>(i) * 9, 8); }
 inline constexpr int entries = 12;
 
-// A small closed store, and its files as they were.
+// A small closed store and its original files.
 struct sample {
   temporary_directory directory;
   storage::store_options options = small_store(directory.path());
@@ -41,7 +41,8 @@ struct sample {
   }
   std::filesystem::path path(const char* name) const { return directory / "v1/shards/00" / name; }
 
-  // Opens it and looks at every entry: right, or not there. Returns how many are right.
+  // Opens the store and reads every entry: each is right or missing. Returns the number of right
+  // ones.
   int check() const {
     auto store = open_store(options);
     REQUIRE(store);

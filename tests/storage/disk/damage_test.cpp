@@ -1,5 +1,5 @@
-// Damage: files of a store are cut, flipped, or filled with noise. Whatever is served is what was
-// stored; what is damaged is reported once and can be stored again; the rest stays.
+// Damage: files of a store are cut, flipped, or filled with noise. Every value served is the stored
+// one; a damaged entry is reported once and can be inserted again; the others stay.
 #include "storage/disk/format.hpp"
 #include "tests/storage/disk/damage_sample.hpp"
 #include "tests/support/faulty_file_system.hpp"
@@ -28,13 +28,13 @@ int used_bytes(const sample& one) {
 
 } // namespace
 
-TEST_CASE("a segment cut at any byte serves the entries before the cut and no others") {
+TEST_CASE("a segment cut at any byte serves exactly the entries before the cut") {
   const sample one;
   const auto path = one.path("000001.seg");
   const auto whole = one.files.at(path);
   const int used = used_bytes(one);
   int before = -1;
-  // Every byte of the first records, and then every 7th: the suite is to stay quick.
+  // Every byte of the first records, then every 7th, to keep the suite fast.
   for (int at = 0; at <= used; at += at < 400 ? 1 : 7) {
     CAPTURE(at);
     one.restore();
@@ -46,7 +46,7 @@ TEST_CASE("a segment cut at any byte serves the entries before the cut and no ot
   CHECK(before >= entries - 1);
 }
 
-TEST_CASE("an index cut at any byte costs nothing but a rebuild") {
+TEST_CASE("an index cut at any byte causes only a rebuild") {
   const sample one;
   const auto path = one.path("index.1");
   const auto whole = one.files.at(path);
@@ -58,7 +58,7 @@ TEST_CASE("an index cut at any byte costs nothing but a rebuild") {
   }
 }
 
-TEST_CASE("a head cut at any byte costs nothing but a rebuild") {
+TEST_CASE("a head cut at any byte causes only a rebuild") {
   const sample one;
   const auto path = one.path("head");
   const auto whole = one.files.at(path);
@@ -89,7 +89,7 @@ TEST_CASE("a flipped bit of the head or the index loses no entry") {
   }
 }
 
-TEST_CASE("a flipped bit of a segment costs at most the entry it is in") {
+TEST_CASE("a flipped bit of a segment loses at most the entry it is in") {
   const sample one;
   const auto path = one.path("000001.seg");
   const auto whole = one.files.at(path);
@@ -123,7 +123,7 @@ TEST_CASE("noise in any file of a store is never served") {
   }
 }
 
-TEST_CASE("damage under an open store is reported once and heals") {
+TEST_CASE("damage under an open store is reported once and can be overwritten") {
   const sample one;
   auto store = open_store(one.options);
   REQUIRE(text_of(*store, numbered(3)) == value_of(3));
@@ -144,7 +144,7 @@ TEST_CASE("damage under an open store is reported once and heals") {
   CHECK(open_store(one.options)->stats().rebuilds == 0);
 }
 
-TEST_CASE("verify finds damage and repair puts it right") {
+TEST_CASE("verify finds damage and repair fixes it") {
   const sample one;
   auto bytes = one.files.at(one.path("000001.seg"));
   bytes[bytes.find(value_of(3)) + 5] ^= 64;
@@ -166,7 +166,7 @@ TEST_CASE("verify finds damage and repair puts it right") {
   CHECK(text_of(*store, numbered(4)) == value_of(4));
 }
 
-TEST_CASE("a segment whose maker was killed before it wrote there is no damage") {
+TEST_CASE("a segment whose writer was killed before its first write is no damage") {
   const sample one;
   write_text(one.path("000002.seg"), "");
   write_text(one.path("000003.seg"), std::string(8192, '\0'));
@@ -176,7 +176,7 @@ TEST_CASE("a segment whose maker was killed before it wrote there is no damage")
   CHECK_FALSE(store->verify(false)->intact());
 }
 
-TEST_CASE("the image of a record inside a value is never taken for one") {
+TEST_CASE("the image of a record inside a value is never read as a record") {
   const temporary_directory directory;
   auto options = small_store(directory.path());
   std::string image;

@@ -46,7 +46,7 @@ TEST_CASE("a store stays within its budget and drops the oldest") {
   CHECK(store->verify(false)->intact());
 }
 
-TEST_CASE("what was hit is kept when its segment goes") {
+TEST_CASE("an entry that was hit is kept when its segment is evicted") {
   const temporary_directory directory;
   auto store = open_store(tiny(directory.path()));
   insert(*store, "hot", "still here");
@@ -63,7 +63,7 @@ TEST_CASE("what was hit is kept when its segment goes") {
   CHECK(store->stats().kept_by_hit > 2);
 }
 
-TEST_CASE("what was kept survives a power loss after its old segment went") {
+TEST_CASE("a kept entry survives a power loss after its old segment was evicted") {
   const temporary_directory directory;
   volatile_file_system files;
   auto options = tiny(directory / "store");
@@ -120,7 +120,7 @@ TEST_CASE("an erased key does not come back when its tombstone is evicted") {
   CHECK((other == "little" || other == "<miss>"));
 }
 
-TEST_CASE("evicting to a size frees what it says and leaves a store that works") {
+TEST_CASE("evicting to a size frees the reported bytes and leaves a working store") {
   const temporary_directory directory;
   auto store = open_store(tiny(directory.path()));
   for (int i = 0; i < 150; ++i)
@@ -152,7 +152,7 @@ TEST_CASE("large values are evicted like others") {
   CHECK(store->verify(false)->intact());
 }
 
-TEST_CASE("segments that were sealed end in a table and rebuild the same index") {
+TEST_CASE("sealed segments end in a table and rebuild the same index") {
   const temporary_directory directory;
   auto options = small_store(directory.path());
   options.segment_bytes = 256u << 10;

@@ -7,7 +7,7 @@ namespace fault_plan_test {
 
 using namespace hearth::storage;
 
-TEST_CASE("a plan lets some calls work, then some fail, and is counted a kind at a time") {
+TEST_CASE("a plan lets some calls succeed, then some fail, and counts each kind") {
   fault_plan plan;
   plan.fail(disk_call::write, {ENOSPC, 2, 1});
   CHECK(plan.next(disk_call::write) == 0);
@@ -32,7 +32,7 @@ TEST_CASE("every call has a name and is found by it") {
   CHECK_FALSE(disk_call_named(""));
 }
 
-TEST_CASE("a write is shortened to its first part that has bytes") {
+TEST_CASE("a write is shortened to its first non-empty part") {
   char bytes[8] = {};
   const iovec parts[] = {{bytes, 0}, {bytes + 1, 5}, {bytes + 6, 2}};
   const auto first = shortened(parts, 3, 3);

@@ -1,5 +1,5 @@
-// The operating system says no: every refusal is an error or a miss, and nothing that was stored is
-// lost by it.
+// Calls of the operating system fail: every failure is an error or a miss, and loses nothing
+// stored.
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/faulty_file_system.hpp"
 
@@ -56,7 +56,7 @@ TEST_CASE("a full disk is reported and loses nothing and recovers") {
   CHECK(one.store->verify(false)->intact());
 }
 
-TEST_CASE("a group that a full disk cuts publishes what is complete and no more") {
+TEST_CASE("a group that a full disk cuts publishes its complete entries and no more") {
   for (int room = 1; room < 2400; room += 97) {
     faulty_store one;
     insert(*one.store, "before", "x");
@@ -73,7 +73,7 @@ TEST_CASE("a group that a full disk cuts publishes what is complete and no more"
     for (const auto& request : group) {
       const bool now = request.status == write_status::failed;
       CHECK((now || request.status == write_status::inserted));
-      CHECK((!failed || now)); // none after the first that failed
+      CHECK((!failed || now)); // nothing after the first failure
       failed = failed || now;
       if (now) CHECK(request.why.code() == errc::no_space);
       CHECK(text_of(*one.store, request.key.bytes) == (now ? "<miss>" : noise(200, 4)));
@@ -88,7 +88,7 @@ TEST_CASE("a group that a full disk cuts publishes what is complete and no more"
   }
 }
 
-TEST_CASE("short writes are gone on with") {
+TEST_CASE("short writes are continued") {
   faulty_store one;
   one.files.limit_writes(37);
   CHECK(one.try_insert("small").status == write_status::inserted);
@@ -98,7 +98,7 @@ TEST_CASE("short writes are gone on with") {
   CHECK(one.store->verify(false)->intact());
 }
 
-TEST_CASE("an error of the disk on writing fails the write alone") {
+TEST_CASE("an error of the disk on writing fails only the write") {
   faulty_store one;
   one.try_insert("before");
   one.files.fail(call::write, EIO);
@@ -114,7 +114,7 @@ TEST_CASE("an error of the disk on writing fails the write alone") {
   CHECK(one.store->verify(false)->intact());
 }
 
-TEST_CASE("a segment that cannot be mapped is unreadable and counted and later works") {
+TEST_CASE("a segment that cannot be mapped is unreadable and counted and works later") {
   faulty_store one;
   one.try_insert("k");
   auto other = open_store(one.options);
@@ -126,7 +126,7 @@ TEST_CASE("a segment that cannot be mapped is unreadable and counted and later w
   CHECK(text_of(*other, "k") == noise(500, 1));
 }
 
-TEST_CASE("without descriptors a read is unreadable and counted and later works") {
+TEST_CASE("without descriptors a read is unreadable and counted and works later") {
   faulty_store one;
   one.try_insert("k");
   auto other = open_store(one.options);
@@ -187,7 +187,7 @@ TEST_CASE("a sync that failed is never forgotten") {
   CHECK(one.store->flush());
 }
 
-TEST_CASE("flush syncs what other processes wrote too") {
+TEST_CASE("flush syncs the writes of other processes too") {
   faulty_store one;
   auto other = open_store(one.options);
   one.try_insert("k");
@@ -196,11 +196,11 @@ TEST_CASE("flush syncs what other processes wrote too") {
   CHECK(one.files.calls(call::sync) > before);
   const int after = one.files.calls(call::sync);
   REQUIRE(one.store->flush());
-  // Nothing is left to sync but what this one has open itself.
+  // Only the files that this process has open itself are left to sync.
   CHECK(one.files.calls(call::sync) <= after + 2);
 }
 
-TEST_CASE("an index that cannot grow fails the insert and keeps the rest") {
+TEST_CASE("an index that cannot grow fails the insert and keeps the other entries") {
   faulty_store one;
   std::vector<std::string> keys;
   int stored = 0;
@@ -217,7 +217,7 @@ TEST_CASE("an index that cannot grow fails the insert and keeps the rest") {
   CHECK(insert(*one.store, numbered(6000), "v") == write_status::inserted);
 }
 
-TEST_CASE("every single call that fails leaves a store that can be used") {
+TEST_CASE("every single call that fails leaves a usable store") {
   for (const auto kind : {call::open, call::read, call::write, call::allocate, call::sync,
                           call::map, call::resize, call::rename, call::remove, call::lock}) {
     for (int after = 0; after < 12; ++after) {

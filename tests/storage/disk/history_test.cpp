@@ -36,11 +36,11 @@ std::int64_t now_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// What one thread asked, what it was told, and when.
+// One call of a thread, its result, and its time.
 struct event {
   enum what { inserted, exists, hit, miss, wrong } told;
   int key;
-  int value; // of `inserted` and `hit`: whose
+  int value; // for `inserted` and `hit`: the writer of the value
   std::int64_t begin, end;
 };
 struct history {
@@ -49,7 +49,7 @@ struct history {
   event events[processes * threads * keys * 3];
 };
 
-// One shard has one writer at a time in a process; readers are many.
+// One thread of a process writes to a shard at a time; many read.
 void tell(history& all, storage::store& store, std::mutex& writing, int me) {
   const auto note = [&](event one) { all.events[all.next.fetch_add(1)] = one; };
   const auto look = [&](int key) {
@@ -80,15 +80,15 @@ void tell(history& all, storage::store& store, std::mutex& writing, int me) {
   }
 }
 
-// An insert-once key is linearizable when there is one moment, within its one insert, before which
-// everybody missed and after which nobody did.
+// An insert-once key is linearizable if there is one moment, within its one insert, before which
+// every lookup missed and after which none did.
 void check_key(const std::vector<event>& events) {
   const auto winners = std::count_if(events.begin(), events.end(),
                                      [](const event& e) { return e.told == event::inserted; });
   REQUIRE(winners == 1);
   const auto won = *std::find_if(events.begin(), events.end(),
                                  [](const event& e) { return e.told == event::inserted; });
-  auto not_before = won.begin; // the moment lies between these
+  auto not_before = won.begin; // the moment is between these
   auto not_after = won.end;
   for (const auto& one : events) {
     REQUIRE(one.told != event::wrong);
@@ -172,7 +172,7 @@ TEST_CASE("hits stay right while another process evicts and grows the index") {
   CHECK(store->stats().unreadable == 0);
 }
 
-TEST_CASE("flushes at once from many threads all hold") {
+TEST_CASE("concurrent flushes of many threads all hold") {
   const temporary_directory directory;
   const auto options = small_store(directory.path());
   auto store = open_store(options);
@@ -192,7 +192,7 @@ TEST_CASE("flushes at once from many threads all hold") {
   CHECK(store->verify(false)->intact());
 }
 
-TEST_CASE("keys made to collide cost each other their place and nobody else's") {
+TEST_CASE("keys made to collide take each other's place and no other key's") {
   const temporary_directory directory;
   auto store = open_store(small_store(directory.path()));
   insert(*store, "bystander", "here");
@@ -223,7 +223,7 @@ TEST_CASE("keys made to collide cost each other their place and nobody else's") 
   CHECK(store->verify(false)->intact());
 }
 
-TEST_CASE("a store whose segment numbers are used up says so and still serves") {
+TEST_CASE("a store that has used up its segment numbers says so and still serves") {
   const temporary_directory directory;
   auto options = small_store(directory.path());
   options.segment_bytes = 64u << 10;
@@ -254,7 +254,7 @@ TEST_CASE("a store whose segment numbers are used up says so and still serves") 
   CHECK(text_of(*store, "k") == "v");
 }
 
-TEST_CASE("a writer that was stopped blocks other writers for at most their deadline") {
+TEST_CASE("a stopped writer blocks other writers for at most their deadline") {
   const temporary_directory directory;
   auto options = small_store(directory.path());
   options.lock_deadline = std::chrono::milliseconds(50);

@@ -21,7 +21,7 @@ TEST_CASE("a lease is held by one table at a time") {
   CHECK(*two->try_acquire(77));
 }
 
-TEST_CASE("a table that goes gives its leases back") {
+TEST_CASE("a table that is destroyed gives its leases back") {
   const temporary_directory directory;
   auto store = open_store(small_store(directory.path()));
   auto one = *store->open_leases();
@@ -58,7 +58,7 @@ TEST_CASE("a killed process loses its leases") {
   ::close(ready[1]);
 }
 
-TEST_CASE("a forked child can neither take nor give away its parent's leases") {
+TEST_CASE("a forked child can neither take nor give back its parent's leases") {
   const temporary_directory directory;
   auto store = open_store(small_store(directory.path()));
   auto leases = *store->open_leases();

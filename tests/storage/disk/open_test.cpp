@@ -32,7 +32,7 @@ unsigned mode_of(const fs::path& path) {
 } // namespace
 
 TEST_CASE("temporary files that a power loss brought back do not block an open") {
-  // Notes what is made under a temporary name.
+  // Records the files that are created under a temporary name.
   class noting_files : public storage::file_system {
   public:
     int open_at(int folder, const char* name, int flags, mode_t mode) noexcept override {
@@ -56,7 +56,7 @@ TEST_CASE("temporary files that a power loss brought back do not block an open")
     CHECK(put(*store, "large", noise(1u << 20, 1)) == storage::write_status::stored);
     for (const auto& name : left)
       CHECK_FALSE(fs::exists(shard / name));
-    CHECK(files.names.size() == left.size() + 2); // a head's and the value's
+    CHECK(files.names.size() == left.size() + 2); // one for a head and one for the value
   }
 }
 
@@ -132,13 +132,13 @@ TEST_CASE("a network or unknown file system is refused with a hint") {
   }
 }
 
-TEST_CASE("the description survives damage and even its loss") {
+TEST_CASE("the description survives damage and even its removal") {
   const temporary_directory directory;
   auto options = small_store(directory.path());
   options.shards = 2;
   { insert(*open_store(options), "k", "v"); }
   const auto path = directory / "v1/store";
-  options.shards = 4; // only of a new store
+  options.shards = 4; // applies to a new store only
   {
     std::fstream out(path, std::ios::in | std::ios::out | std::ios::binary);
     out << noise(1500, 3);
@@ -190,7 +190,7 @@ TEST_CASE("after a restart a clean store is trusted and an unclean one rebuilt")
   CHECK(text_of(*store, "l") == "w");
 }
 
-TEST_CASE("only the last to close marks the store clean") {
+TEST_CASE("only the last process to close marks the store clean") {
   const temporary_directory directory;
   const auto options = small_store(directory.path());
   auto one = open_store(options);
@@ -203,7 +203,7 @@ TEST_CASE("only the last to close marks the store clean") {
   CHECK(fs::exists(directory / "v1/clean"));
 }
 
-TEST_CASE("a reader that may not write rebuilds for itself alone") {
+TEST_CASE("a reader without write access rebuilds for itself alone") {
   const temporary_directory directory;
   faulty_file_system files;
   auto options = small_store(directory.path());
@@ -227,7 +227,7 @@ TEST_CASE("a reader that may not write rebuilds for itself alone") {
   CHECK(open_store(options)->stats().rebuilds == 1);
 }
 
-TEST_CASE("the default budget is a tenth of what is free and its own at most") {
+TEST_CASE("the default budget is a tenth of the free space plus the store's own size") {
   const temporary_directory directory;
   class tight : public faulty_file_system {
     std::uint64_t free_bytes(int) noexcept override { return std::uint64_t{1} << 30; }
@@ -237,11 +237,11 @@ TEST_CASE("the default budget is a tenth of what is free and its own at most") {
   options.budget_bytes = 0;
   const auto budget = open_store(options)->stats().budget_bytes;
   CHECK(budget >= (std::uint64_t{1} << 30) / 10);
-  CHECK(budget <= (std::uint64_t{1} << 30) / 10 + 4096); // of what the store takes itself, a tenth
+  CHECK(budget <= (std::uint64_t{1} << 30) / 10 + 4096); // a tenth of its own size
 }
 
 TEST_CASE(
-    "a store can be made by two at once although one clears away the other's unfinished head") {
+    "two processes can create a store at once although one removes the other's unfinished head") {
   const temporary_directory directory;
   class late : public storage::file_system {
   public:
@@ -255,7 +255,7 @@ TEST_CASE(
   std::unique_ptr<storage::store> first;
   files.before_link = [&](int folder, const char* unfinished) {
     first = open_store(small_store(directory.path()));
-    files.remove_at(folder, unfinished); // as whoever opens a shard does with what is abandoned
+    files.remove_at(folder, unfinished); // like the cleanup when a shard is opened
   };
   auto options = small_store(directory.path());
   options.files = &files;

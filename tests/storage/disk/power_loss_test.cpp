@@ -1,4 +1,4 @@
-// Power is lost: what was flushed is there, what was not may be, nothing is served that was never
+// Power is lost: flushed writes are there, later ones may be, and no value is served that was never
 // written. HEARTH_POWER_ROUNDS=N runs N seeds instead of a few, HEARTH_POWER_SEED=S begins with S.
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/volatile_file_system.hpp"
@@ -24,7 +24,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 
 constexpr const char* miss = "<miss>";
 
-// What each key may hold once the power was lost.
+// The values that each key may have after the power loss.
 class ledger {
 public:
   void changed(const std::string& key, const std::string& text) {
@@ -40,7 +40,7 @@ public:
     for (auto& [key, values] : possible_)
       values.insert(miss);
   }
-  // What was evicted may be gone, or be there again as it was.
+  // An evicted entry may be missing, or be there again with its old value.
   void look_for_evicted(storage::store& store) {
     std::set<std::string> live;
     for (const auto& key : keys_of(store))
@@ -58,14 +58,14 @@ public:
     for (auto& [key, values] : possible_)
       values = {miss};
   }
-  // It may have been evicted before it was written.
+  // The entry may have been evicted before the power loss.
   void may_be_missing(const std::string& key) { possible_[key].insert(miss); }
-  // After a loss: what is there is on the disk.
+  // After a loss: the value that was found is on the disk.
   void found(const std::string& key, const std::string& text) {
     possible_[key] = {text};
     now_[key] = text;
   }
-  /// Whether the last that was written is not what is there.
+  /// Whether the value found differs from the last one written.
   bool has_lost(const std::string& key, const std::string& text) const {
     const auto last = now_.find(key);
     return last != now_.end() && last->second != miss && last->second != text;
@@ -80,7 +80,7 @@ private:
   std::map<std::string, std::string> now_;
 };
 
-// A store on a disk that forgets, through some lives of its machine.
+// A store on a disk that loses unsynced data, through several lives of its machine.
 class forgetful_store {
 public:
   explicit forgetful_store(std::uint64_t seed)
@@ -88,7 +88,7 @@ public:
     options_ = small_store(directory_ / "store");
     options_.files = &files_;
     options_.segment_bytes = 64u << 10;
-    // Some evict, some do not.
+    // Some stores evict, some do not.
     options_.budget_bytes = seed % 2 ? 16u << 20 : 1u << 20;
     options_.shards = seed % 5 == 0 ? 3 : 1;
     options_.compress = seed % 7 == 0;
@@ -98,7 +98,7 @@ public:
     keys_ = seed % 13 == 0 ? 4000 : 40;
   }
 
-  // Works until the power is lost, starts again and looks at every key.
+  // Works until the power is lost, restarts and reads every key.
   void live() {
     const bool suddenly = random_() % 4 != 0;
     if (suddenly)
@@ -130,7 +130,7 @@ public:
     check(closed);
   }
 
-  /// Keys that had a value and were found missing after a loss.
+  /// The number of keys that had a value and were missing after a loss.
   std::uint64_t missing() const { return missing_; }
 
 private:
@@ -213,7 +213,7 @@ private:
     }
   }
 
-  // The last to close flushes and marks the store clean.
+  // The last process to close flushes and marks the store clean.
   void all_flushed_by_closing() {
     if (!std::filesystem::exists(directory_ / "store/v1/clean")) return;
     auto options = options_;
@@ -229,7 +229,7 @@ private:
     auto store = open_store(options);
     REQUIRE(store);
     if (clean) REQUIRE(store->stats().rebuilds == 0);
-    // Torn records are found, and repair loses nothing else.
+    // Verify finds torn records, and repair loses nothing else.
     REQUIRE(store->verify(random_() % 2 == 0));
     std::string wrong;
     for (std::uint64_t i = 0; i < keys_; ++i) {
@@ -256,8 +256,8 @@ private:
   std::mt19937_64 random_;
   std::uint64_t keys_ = 40;
   ledger ledger_;
-  std::vector<std::string> written_; // in this step
-  std::uint64_t evicted_ = 0;        // so far
+  std::vector<std::string> written_; // written in this step
+  std::uint64_t evicted_ = 0;        // evicted until now
   std::uint64_t missing_ = 0;
   std::unique_ptr<storage::store> one_, two_;
 };
@@ -278,10 +278,10 @@ TEST_CASE(
     }
     missing += store.missing();
   }
-  CHECK((missing > 0 || rounds < 10)); // else no power loss lost anything
+  CHECK((missing > 0 || rounds < 10)); // otherwise no power loss lost an entry
 }
 
-TEST_CASE("a power loss right after clear brings nothing back") {
+TEST_CASE("a power loss right after clear brings no entry back") {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const temporary_directory directory;
     volatile_file_system files;

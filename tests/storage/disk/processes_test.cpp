@@ -1,5 +1,5 @@
-// Several processes over one store. Each child opens the store itself, unless the test is about
-// what a forked child may do with its parent's.
+// Several processes over one store. Each child opens the store itself, unless the test is about a
+// forked child's use of its parent's store.
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/child_process.hpp"
 
@@ -14,7 +14,7 @@ using storage::read_status;
 using storage::write_kind;
 using storage::write_status;
 
-TEST_CASE("of many processes that insert one key one wins and all see its value") {
+TEST_CASE("one of many processes that insert one key wins and all see its value") {
   const temporary_directory directory;
   const auto options = small_store(directory.path());
   constexpr int keys = 300;
@@ -67,7 +67,7 @@ TEST_CASE("processes that open a new store at once share it") {
     CHECK(text_of(*store, numbered(child)) == "x");
 }
 
-TEST_CASE("what another process writes while the index grows is seen at once") {
+TEST_CASE("entries that another process writes while the index grows are seen at once") {
   const temporary_directory directory;
   const auto options = small_store(directory.path());
   auto store = open_store(options);
@@ -123,7 +123,7 @@ TEST_CASE("a killed writer blocks no other process and loses nothing acknowledge
   CHECK(store->verify(false)->intact());
 }
 
-TEST_CASE("a stopped holder of the lock costs others their deadline and an error") {
+TEST_CASE("a stopped holder of the lock delays others by their deadline and causes an error") {
   const temporary_directory directory;
   auto options = small_store(directory.path());
   auto store = open_store(options);
@@ -154,7 +154,7 @@ TEST_CASE("a stopped holder of the lock costs others their deadline and an error
   ::close(ready[1]);
 }
 
-TEST_CASE("a forked child reads through its parent's handle and its writes say so") {
+TEST_CASE("a forked child reads through its parent's handle and its writes are refused") {
   const temporary_directory directory;
   const auto options = small_store(directory.path());
   auto store = open_store(options);
@@ -209,7 +209,7 @@ TEST_CASE("a child forked while the lock is held does not keep it") {
     ::close(fd);
 }
 
-TEST_CASE("a store that was removed while open is noticed and made anew") {
+TEST_CASE("a store that was removed while open is noticed and created again") {
   const temporary_directory directory;
   const auto options = small_store(directory / "store");
   auto store = open_store(options);

@@ -1,6 +1,6 @@
-// The real system says no: a small file system that is full, one that may only be read, a user
-// without rights, a process without descriptors. The error says which; the process lives, nothing
-// stored is lost, and it works again when there is room.
+// The real system refuses: a small file system that is full, a read-only one, a user without
+// rights, a process without descriptors. The error names the cause; the process lives, nothing
+// stored is lost, and the store works again when there is room.
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/faulty_file_system.hpp"
@@ -30,8 +30,8 @@ bool mount_tmpfs(const std::filesystem::path& at, const char* options) {
   return ::mount("hearth-test", at.c_str(), "tmpfs", 0, options) == 0;
 }
 
-// Whether this process may not mount (some containers deny it even to root): then a test that does
-// is no part of the run.
+// Whether this process may not mount (some containers deny it even to root): tests that mount are
+// skipped then.
 bool cannot_mount() {
   static const bool cannot = [] {
     auto folder = (std::filesystem::temp_directory_path() / "hearth-mount-XXXXXX").string();
@@ -44,7 +44,7 @@ bool cannot_mount() {
   return cannot;
 }
 
-// A file system of its own in memory; unmounted when it goes.
+// A file system in memory, unmounted by the destructor.
 class small_disk {
 public:
   explicit small_disk(const char* options) { REQUIRE(mount_tmpfs(directory_.path(), options)); }
@@ -62,7 +62,7 @@ private:
   temporary_directory directory_;
 };
 
-// What a child does as a user without rights.
+// Runs in a child as a user without rights.
 int as_nobody(const std::function<int()>& run) {
   child_process child([&] {
     if (::setgid(nobody) != 0 || ::setuid(nobody) != 0) return 100;
@@ -111,7 +111,7 @@ TEST_CASE("a small disk that fills up is an error and works again when there is 
   CHECK(store->stats().corrupt == 0);
 }
 
-TEST_CASE("a store that does not fit on its disk is refused and leaves one that can be made later" *
+TEST_CASE("a store that does not fit on its disk is refused and can be created later" *
           doctest::skip(cannot_mount())) {
   const small_disk disk("size=16k,mode=0700");
   const auto options = small_store(disk.path() / "store");
@@ -123,8 +123,7 @@ TEST_CASE("a store that does not fit on its disk is refused and leaves one that 
   CHECK(insert(*store, "k", "v") == write_status::inserted);
 }
 
-TEST_CASE("a file system that may only be read serves what it holds" *
-          doctest::skip(cannot_mount())) {
+TEST_CASE("a read-only file system serves the stored entries" * doctest::skip(cannot_mount())) {
   const small_disk disk("size=8m,mode=0700");
   auto options = small_store(disk.path() / "store");
   { insert(*open_store(options), "k", "v"); }
@@ -143,7 +142,7 @@ TEST_CASE("a file system that may only be read serves what it holds" *
   CHECK(insert(*open_store(options), "l", "w") == write_status::inserted);
 }
 
-TEST_CASE("a user without rights is told so" * doctest::skip(lacks_root())) {
+TEST_CASE("a user without rights gets a permission error" * doctest::skip(lacks_root())) {
   const temporary_directory directory;
   ::chmod(directory.path().c_str(), 0755);
   const auto options = small_store(directory / "store");
@@ -158,7 +157,7 @@ TEST_CASE("a user without rights is told so" * doctest::skip(lacks_root())) {
   auto reading = options;
   reading.read_only = true;
   CHECK(refused_with(reading) == static_cast<int>(errc::permission));
-  // Nor may it make one here.
+  // The user cannot create a store here either.
   CHECK(refused_with(small_store(directory / "another")) == static_cast<int>(errc::permission));
   CHECK(text_of(*open_store(options), "k") == "v");
 }
@@ -194,8 +193,8 @@ TEST_CASE("a directory that becomes read-only fails the writes that need it and 
   CHECK(status == 0);
 }
 
-// Not with UBSan, which asks by a pipe whether an object can be read: without descriptors it takes
-// every object for a wrong one.
+// Skipped with UBSan, which checks objects for readability through a pipe: without descriptors it
+// reports every object as wrong.
 #if !defined(__SANITIZE_ADDRESS__)
 TEST_CASE("a process without descriptors gets errors and misses and lives on") {
   const temporary_directory directory;
@@ -298,7 +297,7 @@ TEST_CASE("a segment cut under a live reader is a miss in a process that lives o
       if (text[0] != '<' && text != noise(9000, static_cast<std::uint64_t>(i))) return 2;
       hits += text[0] != '<';
     }
-    if (hits < 9 || hits > 11) return 3; // what lies before the cut
+    if (hits < 9 || hits > 11) return 3; // entries before the cut
     for (int i = 0; i < 50; ++i)
       put(*store, numbered(i), "new");
     for (int i = 0; i < 50; ++i)

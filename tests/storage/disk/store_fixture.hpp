@@ -1,4 +1,4 @@
-// What the tests of the store share: short ways to open one, and to write and read entries.
+// Shared by the tests of the store: short functions that open one, and that write and read entries.
 #pragma once
 
 #include "storage/disk/store.hpp"
@@ -35,7 +35,7 @@ inline const cache_id& test_cache() {
   return id;
 }
 
-/// One write; its group is itself.
+/// A single write, applied as a group of one.
 inline storage::write_request write(storage::store& store, storage::write_kind kind,
                                     std::string_view key, std::string_view payload = {},
                                     std::string_view metadata = {}, std::int64_t expires = 0,
@@ -64,7 +64,7 @@ inline storage::read_result get(storage::store& store, std::string_view key,
                                 const cache_id& cache = test_cache()) {
   return store.get({cache, key});
 }
-/// The payload, or "<miss>", "<corrupt>", "<unreadable>".
+/// Returns the payload, "<miss>", "<corrupt>" or "<unreadable>".
 inline std::string text_of(storage::store& store, std::string_view key,
                            const cache_id& cache = test_cache()) {
   const auto result = get(store, key, cache);
@@ -77,7 +77,7 @@ inline std::string text_of(storage::store& store, std::string_view key,
   return "<?>";
 }
 
-/// Bytes that look random and depend on `seed` alone.
+/// Noise that depends on `seed` alone.
 inline std::string noise(std::size_t bytes, std::uint64_t seed) {
   std::string text(bytes, '\0');
   std::uint64_t state = seed * 0x9e3779b97f4a7c15ULL + 1;

@@ -111,7 +111,7 @@ TEST_CASE("a group is applied in order even when it names a key twice") {
   CHECK(text_of(*store, "k") == "four");
 }
 
-TEST_CASE("an expired entry is a miss and makes way for an insert") {
+TEST_CASE("an expired entry is a miss and an insert replaces it") {
   const temporary_directory directory;
   auto store = open_store(small_store(directory.path()));
   write(*store, write_kind::insert, "old", "x", {}, 1);
@@ -125,7 +125,7 @@ TEST_CASE("an expired entry is a miss and makes way for an insert") {
   CHECK(text_of(*store, "old") == "new");
 }
 
-TEST_CASE("a closed store has everything when it is opened again") {
+TEST_CASE("a closed store has every entry when it is opened again") {
   const temporary_directory directory;
   auto options = small_store(directory.path());
   options.shards = 4;
@@ -179,7 +179,7 @@ TEST_CASE("the index grows and forgets nothing") {
   CHECK(report->unindexed == 0);
 }
 
-TEST_CASE("a store open for reading alone reads and refuses to write") {
+TEST_CASE("a read-only store reads and refuses to write") {
   const temporary_directory directory;
   auto options = small_store(directory.path());
   auto writer = open_store(options);
@@ -197,7 +197,7 @@ TEST_CASE("a store open for reading alone reads and refuses to write") {
   CHECK(reader->open_leases().error().code() == errc::read_only);
 }
 
-TEST_CASE("opening for reading alone makes nothing") {
+TEST_CASE("opening read-only creates nothing") {
   const temporary_directory directory;
   auto options = small_store(directory / "missing");
   options.read_only = true;
@@ -205,7 +205,7 @@ TEST_CASE("opening for reading alone makes nothing") {
   CHECK_FALSE(std::filesystem::exists(directory / "missing"));
 }
 
-TEST_CASE("clear drops everything and leaves a store that works") {
+TEST_CASE("clear drops everything and leaves a working store") {
   const temporary_directory directory;
   auto store = open_store(small_store(directory.path()));
   for (int i = 0; i < 100; ++i)
@@ -255,7 +255,7 @@ TEST_CASE("a value above the budget is refused") {
   CHECK(refused.why.code() == errc::too_large);
 }
 
-TEST_CASE("values that shrink are stored compressed when that is asked for") {
+TEST_CASE("values that shrink are stored compressed on request") {
   const temporary_directory directory;
   auto options = small_store(directory.path());
   options.compress = true;
@@ -275,7 +275,7 @@ TEST_CASE("values that shrink are stored compressed when that is asked for") {
   CHECK(stored < 1000);
 }
 
-TEST_CASE("list tells cache and version and sizes of each entry and can be stopped") {
+TEST_CASE("list gives cache, version and sizes of each entry and can be stopped") {
   const temporary_directory directory;
   auto store = open_store(small_store(directory.path()));
   const auto cache = *cache_id::make("kernels", "v7");
@@ -313,7 +313,7 @@ TEST_CASE("many threads read while one writes") {
         const auto number = std::to_string(i % keys);
         const auto found = get(*store, "key" + number);
         if (found.status == read_status::hit) {
-          // A payload is its number, a colon, and one letter often repeated.
+          // A payload is its number, a colon, and one letter repeated many times.
           const auto text = found.value.payload();
           const auto colon = text.find(':');
           if (text.substr(0, colon) != number ||

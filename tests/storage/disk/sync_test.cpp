@@ -1,5 +1,5 @@
-// The thread that evicts and syncs in the background, moved by hand; what a forked child has of it;
-// and what becomes of an error of a sync.
+// The background thread that evicts and syncs, driven by the test; its state in a forked child; and
+// the handling of sync errors.
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/disk_blocks.hpp"
@@ -21,7 +21,7 @@ using storage::write_status;
 
 namespace {
 
-// Time passes when the test says so.
+// Time passes only when the test says so.
 class manual_timer final : public storage::sync_timer {
 public:
   bool wait(std::chrono::milliseconds) override {
@@ -40,7 +40,7 @@ public:
     changed_.notify_all();
   }
 
-  /// Lets the interval pass, and returns when what is to be done then is done.
+  /// Lets the interval pass, and returns when the thread has finished its work.
   void tick() {
     settle();
     {
@@ -50,7 +50,7 @@ public:
     }
     settle();
   }
-  /// Returns when the thread has nothing to do but wait.
+  /// Returns when the thread waits and has no work left.
   void settle() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return is_waiting_ && !is_woken_ && !has_ticked_; });
@@ -77,7 +77,7 @@ struct ticking_store {
     options.timer = timer;
     store = open_store(options);
   }
-  // What a reader finds after the power went now.
+  // The value that a reader finds after a power loss now.
   std::string after_power_loss(const std::string& key) {
     const temporary_directory lost;
     files.lose_power(directory / "store", lost / "store", 1);
@@ -122,7 +122,7 @@ TEST_CASE("an error of a sync in the background is told by every flush until its
   }
   auto others = one.options;
   others.sync_interval = std::chrono::milliseconds(0);
-  auto other = open_store(others); // whoever opens the store hears of it as well
+  auto other = open_store(others); // another process that opens the store gets the error too
   CHECK(!other->flush());
   CHECK(text_of(*one.store, "k") == "v");
   CHECK(insert(*one.store, "later", "w") == write_status::inserted);
@@ -130,7 +130,7 @@ TEST_CASE("an error of a sync in the background is told by every flush until its
   CHECK(one.store->flush());
 }
 
-TEST_CASE("an error of a sync is remembered when the lock cannot be had to write it down") {
+TEST_CASE("an error of a sync is remembered when the lock for recording it is not available") {
   const temporary_directory directory;
   // Fails a sync, and keeps the head locked from then on.
   class grabbing : public faulty_file_system {
@@ -159,7 +159,7 @@ TEST_CASE("an error of a sync is remembered when the lock cannot be had to write
   CHECK(flushed.error().text().find("could not sync") != std::string::npos);
 }
 
-TEST_CASE("a store goes on evicting on a disk that cannot sync, and flush says so") {
+TEST_CASE("a store evicts on a disk that cannot sync, and flush reports the error") {
   const temporary_directory directory;
   faulty_file_system files;
   auto options = small_store(directory.path());
@@ -177,12 +177,12 @@ TEST_CASE("a store goes on evicting on a disk that cannot sync, and flush says s
   CHECK(!store->flush());
 }
 
-TEST_CASE("the background thread evicts as soon as a segment was begun over the budget") {
+TEST_CASE("the background thread evicts as soon as a segment begins over the budget") {
   ticking_store one;
   one.store.reset();
   one.options.budget_bytes = 4u << 20;
   one.store = open_store(one.options);
-  for (int i = 0; i < 1500; ++i) { // 13 MB, and the interval never passes
+  for (int i = 0; i < 1500; ++i) { // 13 MB; the interval never passes
     REQUIRE(insert(*one.store, numbered(i), noise(9000, static_cast<std::uint64_t>(i))) ==
             write_status::inserted);
     if (i % 50 == 0) {
@@ -212,18 +212,18 @@ TEST_CASE("a child forked beside the background thread reads, refuses to write a
         repaired || repaired.error().code() != errc::forked)
       return 6;
     if (!one.store->verify(false) || one.store->stats().entries != 1) return 7;
-    one.store.reset(); // the thread is not here: nobody waits for it
+    one.store.reset(); // the thread is not in the child: nothing waits for it
     return 0;
   });
   CHECK(child.wait() == 0);
   insert(*one.store, "k2", "v2");
-  one.timer->tick(); // the parent's goes on
+  one.timer->tick(); // the parent's thread goes on
   CHECK(one.after_power_loss("k2") == "v2");
 }
 
 TEST_CASE("a child forked in the middle of a sync does not hang") {
   const temporary_directory directory;
-  // Forks from inside the sync, on whatever thread makes it.
+  // Forks inside a sync, on the thread that makes it.
   class forking : public faulty_file_system {
   public:
     int sync(int fd) noexcept override {
@@ -256,7 +256,7 @@ TEST_CASE("a child forked in the middle of a sync does not hang") {
   CHECK(store->flush());
 }
 
-TEST_CASE("a value is compressed when its write says so, and reads the same") {
+TEST_CASE("a value is compressed when its write requests it, and reads the same") {
   const temporary_directory directory;
   auto store = open_store(small_store(directory.path()));
   const std::string text(100'000, 'a');
@@ -276,7 +276,7 @@ TEST_CASE("a value is compressed when its write says so, and reads the same") {
     CHECK((entry.stored_bytes < 1000) == (entry.key == "packed"));
     return true;
   }));
-  // What does not become smaller is stored as it is.
+  // A value that does not shrink is stored uncompressed.
   const auto hard = noise(50'000, 1);
   storage::write_request one{.kind = write_kind::insert,
                              .key = {test_cache(), "hard"},

@@ -1,4 +1,4 @@
-// `verify` on a store in which others erase, replace and evict while it looks.
+// `verify` on a store in which other processes erase, replace and evict meanwhile.
 #include "store_fixture.hpp"
 #include "tests/support/faulty_file_system.hpp"
 
@@ -11,9 +11,9 @@ using namespace hearth;
 using namespace hearth::test;
 namespace {
 
-constexpr std::size_t large = 300'000; // above a quarter of a segment: a segment of its own
+constexpr std::size_t large = 300'000; // above a quarter of a segment, so in its own segment
 
-// Runs a hook once, after a read of a whole buffer: that of somebody who goes through a segment.
+// Runs a hook once after a read of a whole buffer, which only a pass through a segment makes.
 class watched_file_system final : public faulty_file_system {
 public:
   std::function<void()> after_long_read;
@@ -26,7 +26,7 @@ public:
   }
 };
 
-// When the first segment was looked at, before anything is said of it.
+// Runs `then` after the first segment was read and before its findings are reported.
 storage::progress_callback when_a_segment_was_read(std::function<void()> then) {
   return [then = std::move(then)](std::uint64_t done, std::uint64_t) mutable {
     if (done > 0)
@@ -43,7 +43,7 @@ struct checked_store {
 
 } // namespace
 
-TEST_CASE_FIXTURE(checked_store, "repairing brings nothing back that was erased while it looked") {
+TEST_CASE_FIXTURE(checked_store, "repair brings back no entry that was erased meanwhile") {
   REQUIRE(put(*store, "erased", "old") == storage::write_status::stored);
   REQUIRE(put(*store, "replaced", "old") == storage::write_status::stored);
   const auto report =
@@ -58,8 +58,7 @@ TEST_CASE_FIXTURE(checked_store, "repairing brings nothing back that was erased 
   CHECK(text_of(*store, "replaced") == "new");
 }
 
-TEST_CASE_FIXTURE(checked_store,
-                  "what a large value replaces while it is looked at stays replaced") {
+TEST_CASE_FIXTURE(checked_store, "a large value that is replaced during verify stays replaced") {
   REQUIRE(put(*store, "key", "small") == storage::write_status::stored);
   const auto report =
       store->verify(true, when_a_segment_was_read([&] {
@@ -71,7 +70,7 @@ TEST_CASE_FIXTURE(checked_store,
   CHECK(text_of(*store, "key") == "<miss>");
 }
 
-TEST_CASE("a value that goes while it is read for a check is no damage") {
+TEST_CASE("a value that is erased while verify reads it is no damage") {
   temporary_directory directory;
   auto options = small_store(directory.path() / "store");
   auto other = open_store(options);
@@ -82,7 +81,7 @@ TEST_CASE("a value that goes while it is read for a check is no damage") {
   bool went = false;
   files.after_long_read = [&] {
     CHECK(erase(*other, "key") == storage::write_status::erased);
-    CHECK(other->evict_to(other->stats().disk_bytes - large)); // what no entry has any more
+    CHECK(other->evict_to(other->stats().disk_bytes - large)); // space that no entry uses any more
     CHECK(other->stats().evicted == 0);
     went = true;
   };

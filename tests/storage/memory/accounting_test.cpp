@@ -1,4 +1,4 @@
-// What stats() says beside what the allocator and the kernel say.
+// The figures of stats() beside those of the allocator and the kernel.
 #include "storage/memory/bucket_table.hpp"
 #include "storage/memory/memory_index.hpp"
 #include "storage/memory/node_slab.hpp"
@@ -19,10 +19,10 @@ using namespace hearth::test;
 
 namespace {
 
-// A sanitizer has an allocator of its own: what compares with the allocator is no part of the run.
+// A sanitizer has its own allocator: tests that compare with the allocator are skipped then.
 const bool sanitized = allocator_name() == "sanitizer";
 
-// Tables are mapped, not allocated: `mapped` of the bytes that stats() tells are theirs.
+// Tables are mapped, not allocated: `mapped` is their part of the bytes in stats().
 void compare(const memory_index& index, std::uint64_t before, std::uint64_t mapped) {
   const auto told = double(index.stats().bytes_used);
   const auto taken = double(allocated_bytes() - before + mapped);
@@ -46,7 +46,7 @@ void fill_and_compare(std::size_t size, std::size_t count) {
 
 } // namespace
 
-TEST_CASE("memory: bytes used are what the allocator says" * doctest::skip(sanitized)) {
+TEST_CASE("memory: bytes used equal the allocator's figure" * doctest::skip(sanitized)) {
   fill_and_compare(16, 20'000);
   fill_and_compare(100, 20'000);
   fill_and_compare(1u << 10, 10'000);
@@ -54,7 +54,7 @@ TEST_CASE("memory: bytes used are what the allocator says" * doctest::skip(sanit
   fill_and_compare(300u << 10, 100);
 }
 
-TEST_CASE("memory: bytes used are what the allocator says when entries come and go" *
+TEST_CASE("memory: bytes used equal the allocator's figure when entries come and go" *
           doctest::skip(sanitized)) {
   const auto before = allocated_bytes();
   memory_index index({.budget_bytes = 8u << 20, .expected_entries = 4000});
@@ -68,7 +68,7 @@ TEST_CASE("memory: bytes used are what the allocator says when entries come and 
   CHECK(index.stats().bytes_used <= 8u << 20);
 }
 
-TEST_CASE("memory: a slab gives back what it no longer needs") {
+TEST_CASE("memory: a slab gives back pages that it no longer needs") {
   node_slab slab(4096);
   const auto body = artifact::make("x");
   std::vector<node*> nodes;

@@ -1,5 +1,5 @@
-// The eviction policy at work: hit ratios of the index beside a plain LRU that is given the whole
-// budget for entries, without overhead.
+// The eviction policy: hit ratios of the index beside a plain LRU that may use the whole budget for
+// entries, without overhead.
 #include "messages/hash.hpp"
 #include "storage/memory/memory_index.hpp"
 
@@ -52,7 +52,7 @@ trace zipf_trace(std::size_t length, double skew) {
   return t;
 }
 
-// After every 5000 requests a scan of as many keys that come once.
+// After every 5000 requests comes a scan of as many keys that occur once.
 trace scanned_trace(std::size_t length) {
   std::mt19937_64 random(2);
   const zipf next(20'000, 0.9);
@@ -117,7 +117,7 @@ TEST_CASE("memory: hit ratios on Zipf traces are no worse than those of LRU") {
   compare("zipf 1.2", zipf_trace(60'000, 1.2));
 }
 
-TEST_CASE("memory: scans do not wash out what is asked for again") {
+TEST_CASE("memory: scans do not evict entries that are requested again") {
   const auto t = scanned_trace(100'000);
   compare("zipf 0.9 with scans", t);
   CHECK(ratio_of_index(t) >= 1.15 * ratio_of_lru(t));

@@ -1,4 +1,4 @@
-// Threads that end, processes that fork, and what they hold.
+// Threads that end, processes that fork, and the artifacts that they hold.
 #include "storage/memory/graveyard.hpp"
 #include "storage/memory/hazard.hpp"
 #include "storage/memory/memory_index.hpp"
@@ -26,7 +26,7 @@ namespace {
 
 std::atomic<int> found_while_ending{0};
 
-// Reads when its thread ends: before or after the thread gave its record back, as it happens.
+// Reads when its thread ends, before or after the thread gave its record back.
 struct reads_at_the_end {
   const memory_index* index = nullptr;
   artifact kept;
@@ -61,7 +61,7 @@ TEST_CASE("memory: destructors of thread_local objects may read") {
   CHECK(hazard_registry::of_process().size() == records);
 }
 
-TEST_CASE("memory: a thread that ended early leaves no slot behind that nobody holds") {
+TEST_CASE("memory: a thread that ended early leaves no unused slot behind") {
   auto index = std::make_unique<memory_index>();
   index->insert(key_of("k"), artifact::make("payload"));
   std::thread([&] { made_before_the_record.index = index.get(); }).join();
@@ -87,15 +87,15 @@ TEST_CASE("memory: handles made by one thread are dropped by another") {
   }
   index.clear();
   index.reclaim();
-  // No slot is taken any more: nothing stays behind.
+  // No slot is taken any more.
   CHECK(index.stats().entries == 0);
   CHECK(hazards_held() == 0);
 }
 
 TEST_CASE("memory: a forked child reads what was there") {
   memory_index index;
-  // All texts are made here: a sanitizer's allocator may be locked at the fork by another thread,
-  // and stays so in the child.
+  // All texts are made here: another thread may hold a sanitizer's allocator lock at the fork,
+  // which then stays locked in the child.
   std::vector<std::string> texts;
   for (std::uint64_t i = 0; i < 1000; ++i) {
     texts.push_back(key_text(i));

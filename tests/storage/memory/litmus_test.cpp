@@ -1,12 +1,11 @@
-// The smallest program in which a missing fence between publishing a hazard slot and looking at the
-// word again shows: one word, one slot, a writer that replaces and scans at every step.
+// The smallest program that shows a missing fence between publishing a hazard slot and reading the
+// word again: one word, one slot, a writer that replaces and scans at every step.
 //
-// `protect` of storage/memory/hazard.hpp is what is tested. How it fails was seen by making the
-// exchange there a release store: this test fails at once on two processors, with a thousand reads
-// of freed nodes, while the torture test saw nothing. So that this stays so, the test runs a copy
-// without the fence too, and insists that it shows. Both are no part of the run on one processor,
-// where the two threads never run side by side. HEARTH_TORTURE_SECONDS (any value) makes it a
-// hundred times longer.
+// It tests `protect` of storage/memory/hazard.hpp. With the exchange there changed to a release
+// store, this test failed at once on two processors, with a thousand reads of freed nodes, while
+// the torture test saw nothing. To keep it that sensitive, the test also runs a copy without the
+// fence, and requires that it fails. Both are skipped on one processor, where the two threads never
+// run side by side. HEARTH_TORTURE_SECONDS (any value) makes it a hundred times longer.
 #include "storage/memory/hazard.hpp"
 
 #include <doctest/doctest.h>
@@ -27,9 +26,9 @@ using namespace hearth::storage;
 namespace {
 
 struct outcome {
-  std::uint64_t changed = 0;  // looks that found another word: the threads ran side by side
-  std::uint64_t reads = 0;    // of a node that `protect` said is safe
-  std::uint64_t too_late = 0; // of those, of a node that the writer had freed
+  std::uint64_t changed = 0;  // reads that found another word: the threads ran side by side
+  std::uint64_t reads = 0;    // reads of a node that `protect` reported as safe
+  std::uint64_t too_late = 0; // those of them in which the writer had freed the node
 };
 
 struct with_fence {
@@ -47,7 +46,8 @@ struct without_fence {
   }
 };
 
-// Nodes are poisoned, never reused, when the scan finds nobody. A node's number is its word.
+// The writer poisons a node, and never reuses it, when the scan finds no slot. A node's number is
+// its word.
 struct arena {
   struct alignas(64) cell {
     std::atomic<bool> freed{false};
@@ -65,16 +65,16 @@ struct arena {
   std::atomic<bool> started{false};
   std::array<line, 8> contended{};
 
-  // Both threads write these lines: a write to the slot queues up behind them, and what a missing
-  // fence lets happen before it happens much earlier.
+  // Both threads write these lines: a write to the slot queues up behind them, so that the effect
+  // of a missing fence shows much more often.
   void contend() {
     for (auto& l : contended)
       l.value.store(1, std::memory_order_relaxed);
   }
 };
 
-// Keeps the thread on the processor of that number among those it may use: two threads that share
-// one expose nothing.
+// Keeps the thread on the processor of that number among those it may use: two threads that share a
+// processor expose nothing.
 void stay_on(int number) {
   cpu_set_t allowed;
   if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
@@ -132,8 +132,8 @@ bool has_one_processor() {
   return ::sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2;
 }
 
-// Runs until the threads have met `meetings` times between the two looks. A busy machine gives them
-// two processors at once in a part of the rounds alone: there are ten times as many as it takes.
+// Runs until the threads have met `meetings` times between the two reads. On a busy machine they
+// have two processors at once in some rounds only: there are ten times as many rounds as needed.
 template <class Way>
 outcome run(std::uint64_t meetings) {
   outcome total;
@@ -153,7 +153,7 @@ outcome run(std::uint64_t meetings) {
 
 } // namespace
 
-TEST_CASE("memory: a node that is protected is not freed before it is let go" *
+TEST_CASE("memory: a protected node is not freed before it is released" *
           doctest::skip(has_one_processor())) {
   const bool is_long = std::getenv("HEARTH_TORTURE_SECONDS") != nullptr;
   const std::uint64_t meetings = is_long ? 200'000 : 2'000;
@@ -162,7 +162,7 @@ TEST_CASE("memory: a node that is protected is not freed before it is let go" *
   CHECK(fenced.changed >= meetings);
   const auto unfenced = run<without_fence>(meetings);
   CHECK(unfenced.changed + unfenced.too_late >= meetings);
-#ifndef __SANITIZE_THREAD__ // its bookkeeping between two atomic operations hides what is missing
+#ifndef __SANITIZE_THREAD__ // its bookkeeping between two atomic operations hides the defect
   CHECK(unfenced.too_late > 0);
 #endif
   MESSAGE("without the fence ", unfenced.too_late, " of ", unfenced.reads,

@@ -20,7 +20,7 @@ using namespace hearth;
 using namespace hearth::storage;
 using namespace hearth::test;
 
-TEST_CASE("memory: what is inserted is found and the first writer wins") {
+TEST_CASE("memory: an inserted entry is found and the first writer wins") {
   memory_index index;
   const auto key = key_of("k");
   CHECK_FALSE(index.get(key));
@@ -34,7 +34,7 @@ TEST_CASE("memory: what is inserted is found and the first writer wins") {
   CHECK(stats.misses == 1);
 }
 
-TEST_CASE("memory: keys of any length and of two caches do not meet") {
+TEST_CASE("memory: keys of any length and of two caches are distinct") {
   memory_index index;
   for (std::size_t size = 0; size < 700; ++size) {
     const std::string text(size, 'x');
@@ -63,7 +63,7 @@ TEST_CASE("memory: keys that differ in one byte are told apart") {
   }
 }
 
-TEST_CASE("memory: put replaces and what a reader holds stays what it was") {
+TEST_CASE("memory: put replaces and an artifact that a reader holds is unchanged") {
   memory_index index;
   const auto key = key_of("k");
   index.put(key, artifact::make("old"));
@@ -102,7 +102,7 @@ TEST_CASE("memory: a table that grows loses nothing at any step") {
   constexpr std::uint64_t count = 6000;
   for (std::uint64_t i = 0; i < count; ++i) {
     REQUIRE(index.insert(key_of(key_text(i)), versioned(i, 1, 16)));
-    // One in the middle of being moved, an old one and the newest.
+    // A key that is being moved, an old one and the newest.
     for (const auto k : {i / 2, i / 7, i})
       REQUIRE(index.get(key_of(key_text(k))));
     REQUIRE_FALSE(index.insert(key_of(key_text(i / 3)), versioned(i, 2, 16)));
@@ -114,7 +114,7 @@ TEST_CASE("memory: a table that grows loses nothing at any step") {
   CHECK(index.stats().evicted == 0);
 }
 
-TEST_CASE("memory: many keys of one hash evict one another and spare the rest") {
+TEST_CASE("memory: many keys of one hash evict one another and no other key") {
   memory_index index;
   for (std::uint64_t i = 0; i < 100; ++i)
     index.insert(key_of(key_text(i)), versioned(i, 1, 16));
@@ -161,7 +161,7 @@ TEST_CASE("memory: the budget holds and unreferenced entries are freed") {
   CHECK(index.get(key_of(key_text(19'999))));
 }
 
-TEST_CASE("memory: erased artifacts that readers hold count until they let go") {
+TEST_CASE("memory: erased artifacts that readers hold count until they are released") {
   constexpr std::uint64_t budget = 4u << 20;
   constexpr std::size_t size = 4u << 10;
   memory_index index({.budget_bytes = budget});
@@ -206,7 +206,7 @@ TEST_CASE("memory: more artifacts than slots are all held") {
   }
 }
 
-TEST_CASE("memory: first hits are told once each and in batches") {
+TEST_CASE("memory: first hits are reported once each and in batches") {
   memory_index index;
   for (std::uint64_t i = 0; i < 500; ++i)
     index.insert(key_of(key_text(i), 3), versioned(i, 1, 16));
@@ -228,7 +228,7 @@ TEST_CASE("memory: first hits are told once each and in batches") {
     CHECK(told.contains(key_text(i)));
 }
 
-TEST_CASE("memory: an entry that went before its first hit was told is not told") {
+TEST_CASE("memory: an entry that was removed before its first hit was reported is not reported") {
   memory_index index;
   for (std::uint64_t i = 0; i < 300; ++i) {
     index.insert(key_of(key_text(i)), versioned(i, 1, 16));
@@ -279,8 +279,8 @@ TEST_CASE("memory: a thread that ended leaves its artifacts and its record to ot
 }
 
 TEST_CASE("memory: random operations agree with a model where keys crowd together") {
-  // 40 keys share four home buckets, the last ones of the table, so that searches are long and
-  // wrap around; the others make the table grow meanwhile.
+  // 40 keys share four home buckets, the last ones of the table, so that searches are long and wrap
+  // around; the other keys make the table grow meanwhile.
   memory_index index({.budget_bytes = 64u << 20, .expected_entries = 16});
   std::map<std::uint64_t, std::uint64_t> model; // key to version
   std::mt19937_64 random(1);
@@ -333,7 +333,7 @@ TEST_CASE("memory: entries that come and go for ever leave nothing behind") {
   CHECK(index.get(key_of("stays")));
 }
 
-TEST_CASE("memory: more indexes than tallies still count each for itself") {
+TEST_CASE("memory: more indexes than tallies still count separately") {
   std::vector<std::unique_ptr<memory_index>> indexes;
   for (std::uint64_t i = 0; i < hazard_record::tally_count + 10; ++i) {
     indexes.push_back(std::make_unique<memory_index>());
@@ -362,7 +362,7 @@ TEST_CASE("memory: an index without budget refuses all") {
   }
 }
 
-TEST_CASE("memory: a table that was growing is done when the owner is idle") {
+TEST_CASE("memory: a growing table is completed when the owner is idle") {
   memory_index index({.budget_bytes = 64u << 20, .expected_entries = 16});
   // A page of buckets takes 224 entries, and the inserts after that move eight buckets each.
   constexpr std::uint64_t count = 229;
@@ -403,11 +403,11 @@ TEST_CASE("memory: a cache with a share fills no more and loses nothing to other
   CHECK(count_of(1).second > (1u << 20) / 2);
   CHECK(index.stats().bytes_used <= 1u << 20);
   index.insert(key(2, "large"), versioned(1, 1, share / 3));
-  CHECK_FALSE(index.get(key(2, "large"))); // a fourth of the share at most
+  CHECK_FALSE(index.get(key(2, "large"))); // at most a fourth of the share
   CHECK(index.stats().refused == 1);
   index.insert(key(1, "large"), versioned(1, 1, share / 3));
   CHECK(index.get(key(1, "large")));
-  index.set_share(1, share); // what it had goes
+  index.set_share(1, share); // its entries are dropped
   CHECK(count_of(1).first == 0);
   CHECK_FALSE(index.get(key(1, "large")));
   index.clear();
@@ -426,7 +426,7 @@ TEST_CASE("memory: a peek is no hit and no miss") {
   CHECK(first_hits == 0);
 }
 
-TEST_CASE("memory: leftovers are what readers hold of entries that went") {
+TEST_CASE("memory: leftovers are the removed entries that readers hold") {
   memory_index index;
   index.insert(key_of("k"), artifact::make("v"));
   CHECK_FALSE(index.has_leftovers());

@@ -12,7 +12,7 @@
 
 namespace hearth::test {
 
-/// A key of 49 bytes, the same for the same number.
+/// A key of 49 bytes; the same number gives the same key.
 inline std::string key_text(std::uint64_t number) {
   char text[64];
   const auto mixed = fast_hash({reinterpret_cast<const char*>(&number), sizeof number}, 7);
@@ -26,7 +26,7 @@ inline storage::memory_key key_of(std::string_view text, std::uint32_t cache = 1
   return {cache, text, fast_hash(text, cache)};
 }
 
-/// An artifact that says of which key and version it is, in `size` (16 at least) bytes.
+/// An artifact that contains its key and version, in `size` (at least 16) bytes.
 inline artifact versioned(std::uint64_t key, std::uint64_t version, std::size_t size) {
   auto* const body = artifact_body::allocate(0, size);
   std::memset(body->payload_data(), static_cast<char>(key ^ version), size);
@@ -37,7 +37,7 @@ inline artifact versioned(std::uint64_t key, std::uint64_t version, std::size_t 
 
 struct seen_version {
   std::uint64_t key = 0, version = 0;
-  bool whole = false; ///< every byte is what `versioned` wrote
+  bool whole = false; ///< every byte equals the one that `versioned` wrote
 };
 
 inline seen_version read_version(const artifact& a) {
@@ -51,7 +51,7 @@ inline seen_version read_version(const artifact& a) {
   return seen;
 }
 
-/// Slots that name a node, of all threads: none when no artifact is held by one.
+/// The number of slots, of all threads, that name a node: zero when none holds an artifact.
 inline std::size_t hazards_held() {
   std::size_t held = 0;
   storage::hazard_registry::of_process().each_held([&](const void*) { ++held; });

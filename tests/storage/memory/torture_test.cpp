@@ -1,10 +1,10 @@
-// Readers on several threads against an owner that inserts, replaces, erases, evicts and grows all
-// the time. Threads come and go; handles are copied, kept, passed to other threads and outlive
-// their index. A sanitizer's run sees what is used after it was freed; every build sees wrong
-// bytes, versions that go back, and misses of entries that are there.
+// Readers on several threads against an owner that constantly inserts, replaces, erases, evicts and
+// grows. Threads begin and end; handles are copied, kept, passed to other threads and outlive their
+// index. A sanitizer's run finds uses after free; every build finds wrong bytes, versions that go
+// back, and misses of entries that are there.
 //
-// A run is a number of rounds, each with an index and threads of its own. HEARTH_TORTURE_SECONDS=n
-// goes on for n seconds a test instead of a few rounds.
+// A run is a number of rounds, each with its own index and threads. HEARTH_TORTURE_SECONDS=n runs
+// for n seconds a test instead of a few rounds.
 #include "storage/memory/graveyard.hpp"
 #include "storage/memory/memory_index.hpp"
 #include "tests/storage/memory/memory_keys.hpp"
@@ -37,8 +37,8 @@ constexpr int reader_threads = 3;
 struct plan {
   memory_index_options options;
   bool lasting_never_miss; // the budget is large enough for all
-  std::size_t writes;      // a round
-  std::size_t largest;     // payload, bytes
+  std::size_t writes;      // per round
+  std::size_t largest;     // largest payload in bytes
 };
 
 struct mailbox {
@@ -65,7 +65,7 @@ struct round {
 
   const plan& what;
   std::unique_ptr<memory_index> index;
-  std::array<std::atomic<std::uint64_t>, key_count> published{}; // version put before
+  std::array<std::atomic<std::uint64_t>, key_count> published{}; // the last version put
   mailbox mail;
   std::atomic<bool> done{false};
   std::atomic<std::uint64_t> reads{0}, hits{0}, wrong{0}, went_back{0}, false_misses{0};
@@ -85,7 +85,7 @@ const std::vector<std::string>& texts() {
   return all;
 }
 
-// One short life of a reading thread.
+// The short life of one reading thread.
 class reader {
 public:
   reader(round& r, std::uint64_t seed)
@@ -149,7 +149,8 @@ public:
       put(i);
   }
 
-  // Until all is written and the readers have read a good deal beside it, or never get to it.
+  // Returns when all is written and the readers have made as many reads, or after a bound of
+  // writes.
   void write_all() {
     const auto writes = round_.what.writes;
     for (std::size_t i = 0; i < writes || (round_.reads < writes && i < 20 * writes); ++i) {
@@ -213,7 +214,7 @@ void run_round(const plan& p, std::uint64_t seed) {
   const auto stats = r.index->stats();
   CHECK(stats.hits == r.hits);
   CHECK(stats.hits + stats.misses == r.reads);
-  // Readers keep at most 121 each, and the mailbox 200.
+  // Each reader keeps at most 121 artifacts, and the mailbox 200.
   const auto held = (reader_threads * 121 + 200) * (p.largest + 256);
   CHECK(writer.max_bytes() <= p.options.budget_bytes + held);
   r.index.reset();
@@ -244,7 +245,7 @@ TEST_CASE("memory: readers see whole versions while entries are evicted") {
       3);
 }
 
-TEST_CASE("memory: readers miss nothing that is there while tables grow") {
+TEST_CASE("memory: readers miss no entry that is there while tables grow") {
   run({.options = {.budget_bytes = 64u << 20, .expected_entries = 16},
        .lasting_never_miss = true,
        .writes = 6'000,

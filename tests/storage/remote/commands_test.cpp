@@ -8,13 +8,13 @@ namespace commands_test {
 using namespace hearth::storage;
 using namespace std::chrono_literals;
 
-TEST_CASE("remote commands: SET says whether only a new entry is wanted, and how long it lasts") {
+TEST_CASE("remote commands: SET has the option for a new entry only, and its lifetime") {
   CHECK(set_command("n", "v", false, 0ms) == remote_command{"SET", "n", "v"});
   CHECK(set_command("n", "v", true, 0ms) == remote_command{"SET", "n", "v", "NX"});
   CHECK(set_command("n", "v", true, 1500ms) == remote_command{"SET", "n", "v", "NX", "PX", "1500"});
 }
 
-TEST_CASE("remote commands: what is moved in is not copied") {
+TEST_CASE("remote commands: a value that is moved in is not copied") {
   std::string name(100, 'n');
   std::string payload(1u << 20, 'v');
   const auto* const name_at = name.data();

@@ -1,4 +1,4 @@
-// Envelopes: what was sealed is opened, and nothing else is (docs/remote-format.md).
+// Envelopes: a sealed entry is opened, and nothing else is (docs/remote-format.md).
 #include "storage/remote/envelope.hpp"
 
 #include "storage/hash/copy_hash.hpp"
@@ -37,7 +37,8 @@ envelope_fault fault_of(const cache_key& key, std::string_view bytes,
   return opened.fault;
 }
 
-// The same envelope with other fields, whose checksum fits again, as who has no key can make it.
+// The same envelope with other fields and a matching checksum, as a writer without a key can make
+// it.
 template <class Change>
 std::string remade(const cache_key& key, std::string_view bytes, Change change) {
   auto fields = unpack_envelope(bytes);
@@ -49,7 +50,7 @@ std::string remade(const cache_key& key, std::string_view bytes, Change change) 
 
 } // namespace
 
-TEST_CASE("envelope: what was sealed is opened, whatever its size") {
+TEST_CASE("envelope: a sealed entry of any size is opened") {
   for (const bool sign : {false, true})
     for (const std::size_t size : {0u, 1u, 127u, 128u, 5000u, 70000u, 300000u})
       for (const auto& payload : {std::string(size, 'a'), noise(size)})
@@ -63,7 +64,7 @@ TEST_CASE("envelope: what was sealed is opened, whatever its size") {
         }
 }
 
-TEST_CASE("envelope: a payload is packed when that makes it smaller, and never when not") {
+TEST_CASE("envelope: a payload is packed when that makes it smaller, and otherwise not") {
   const auto key = key_in("graphs", "k");
   CHECK(seal_envelope(key, artifact::make(std::string(100000, 'a')), {}).size() < 300);
   CHECK(seal_envelope(key, artifact::make(noise(100000)), {}).size() < 100100);
@@ -86,7 +87,7 @@ TEST_CASE("envelope: the entry of another key, cache or version is damaged, sign
   }
 }
 
-TEST_CASE("envelope: a signed entry that stands elsewhere is forged, however well it is made up") {
+TEST_CASE("envelope: a signed entry under another name is forged") {
   const auto key = key_in("graphs", "k", true);
   const auto bytes = seal_envelope(key, some_artifact(), two_keys());
   for (const auto& other :
@@ -97,10 +98,11 @@ TEST_CASE("envelope: a signed entry that stands elsewhere is forged, however wel
         envelope_fault::forged);
 }
 
-TEST_CASE("envelope: an entry says its key whole, and is none under a key of the same hashes") {
+TEST_CASE(
+    "envelope: an entry has its whole key, and is damaged under another key of the same hashes") {
   const auto key = key_in("graphs", "k");
   auto other = key_in("graphs", "l");
-  other.disk_hash = key.disk_hash; // as two keys may have it that were made to
+  other.disk_hash = key.disk_hash; // two keys may be made to collide
   const auto bytes = seal_envelope(key, some_artifact(), {});
   CHECK(fault_of(key, bytes) == envelope_fault::none);
   CHECK(fault_of(other, bytes) == envelope_fault::damaged);
@@ -118,7 +120,7 @@ TEST_CASE("envelope: other versions are malformed") {
   }
 }
 
-TEST_CASE("envelope: no flipped bit and no lost or added byte is taken") {
+TEST_CASE("envelope: no flipped bit and no lost or added byte is accepted") {
   for (const bool sign : {false, true}) {
     const auto key = key_in("graphs", "k", sign);
     const auto bytes = seal_envelope(key, some_artifact(), two_keys());
@@ -154,7 +156,7 @@ TEST_CASE("envelope: changed metadata or payload whose checksum was made to fit 
   CHECK(fault_of(key, remade(key, bytes, [](auto&) {}), two_keys()) == envelope_fault::none);
 }
 
-TEST_CASE("envelope: a cache that signs takes no unsigned entry and none of an unknown key") {
+TEST_CASE("envelope: a cache that signs accepts no unsigned entry and none of an unknown key") {
   const auto key = key_in("graphs", "k", true);
   const auto unsigned_bytes = seal_envelope(key_in("graphs", "k"), some_artifact(), two_keys());
   CHECK(fault_of(key, unsigned_bytes, two_keys()) == envelope_fault::unsigned_);
@@ -181,7 +183,7 @@ TEST_CASE("envelope: a signature may be of any key of the list, by its own id an
         envelope_fault::forged);
 }
 
-TEST_CASE("envelope: a cache that does not sign looks at no signature and writes none") {
+TEST_CASE("envelope: a cache that does not sign checks no signature and writes none") {
   const auto bytes = seal_envelope(key_in("graphs", "k"), some_artifact(), two_keys());
   CHECK(!unpack_envelope(bytes)->signature);
   const auto signed_bytes = seal_envelope(key_in("graphs", "k", true), some_artifact(), two_keys());
@@ -192,7 +194,7 @@ TEST_CASE("envelope: nothing is sealed for a cache that signs when there are no 
   CHECK(seal_envelope(key_in("graphs", "k", true), some_artifact(), {}).empty());
 }
 
-TEST_CASE("envelope: one that is too large, or would be when unpacked, is not unpacked") {
+TEST_CASE("envelope: one that is too large, packed or unpacked, is not unpacked") {
   const auto key = key_in("graphs", "k");
   const auto large = seal_envelope(key, artifact::make(noise(1000)), {});
   CHECK(open_envelope(key, large, {}, large.size()).fault == envelope_fault::none);
@@ -202,7 +204,7 @@ TEST_CASE("envelope: one that is too large, or would be when unpacked, is not un
   CHECK(open_envelope(key, bomb, {}, one_mib).fault == envelope_fault::too_large);
 }
 
-TEST_CASE("envelope: a packed payload that is another size than it says is damaged") {
+TEST_CASE("envelope: a packed payload of another size than announced is damaged") {
   const auto key = key_in("graphs", "k");
   const auto bytes = seal_envelope(key, artifact::make(std::string(50000, 'a')), {});
   for (const std::uint64_t size : {49999u, 50001u, 1000000u, 60u})
@@ -212,7 +214,7 @@ TEST_CASE("envelope: a packed payload that is another size than it says is damag
         envelope_fault::damaged);
 }
 
-TEST_CASE("envelope: coding and sizes that cannot be are malformed") {
+TEST_CASE("envelope: impossible codings and sizes are malformed") {
   const auto key = key_in("graphs", "k");
   const auto bytes = seal_envelope(key, artifact::make(std::string(50000, 'a')), {});
   const auto raw = seal_envelope(key, artifact::make("short"), {});
@@ -234,7 +236,7 @@ TEST_CASE("envelope: hostile msgpack is malformed, at once and without its memor
   const auto key = key_in("graphs", "k");
   const std::string head = "\x99\xa6hearth\x02\xc4\x02\xa1k\x00\x05\xc4\x00"s; // up to the checksum
   const std::string sum = "\xcf" + std::string(8, 's');
-  REQUIRE(unpack_envelope(head + sum + "\xc0\xc4\x05short"s)); // as what follows could be
+  REQUIRE(unpack_envelope(head + sum + "\xc0\xc4\x05short"s)); // this envelope is well-formed
   const std::string hostile[] = {
       ""s,
       "\xc0"s,
@@ -242,7 +244,7 @@ TEST_CASE("envelope: hostile msgpack is malformed, at once and without its memor
       "\xdf\xff\xff\xff\xff"s,                            // a map of as many
       "\xc6\xff\xff\xff\xff"s,                            // bytes of as many
       std::string(100000, '\x91'),                        // arrays in arrays
-      "\x99"s + std::string(100000, '\x99'),              // the same where the magic stands
+      "\x99"s + std::string(100000, '\x99'),              // arrays in place of the magic
       "\x99\xa6hearth\xff"s,                              // a negative version
       "\x99\xa6heartH\x02"s,                              // another magic
       "\x98\xa6hearth\x02"s,                              // another count
@@ -274,7 +276,7 @@ TEST_CASE("envelope: the faults have their names") {
   CHECK(to_string(envelope_fault::forged) == "forged");
 }
 
-TEST_CASE("envelope: an entry's name says prefix, cache, version and the key's hash") {
+TEST_CASE("envelope: an entry's name contains prefix, cache, version and the key's hash") {
   const auto key = key_in("graphs", "k", false, "v2");
   // printf '\xa1k' | xxhsum -H2
   const std::string hash = "a0d62145a1481b83a25cdd8de3727589";

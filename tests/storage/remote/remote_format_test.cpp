@@ -1,5 +1,5 @@
-// docs/remote-format.md is complete: a reader that was written from it alone opens what Hearth
-// seals, and finds the bytes that went in.
+// docs/remote-format.md is complete: a reader written from that page alone opens what Hearth seals,
+// and finds the same bytes.
 #include "messages/digest.hpp"
 #include "tests/storage/remote/remote_keys.hpp"
 #include "tests/support/hex.hpp"
@@ -30,7 +30,7 @@ std::string output_of(const std::string& command) {
 
 } // namespace
 
-TEST_CASE("envelope: a reader written from the format's page finds what was sealed") {
+TEST_CASE("envelope: a reader written from the format's page opens sealed entries") {
   const temporary_directory directory;
   const auto file = directory / "envelope";
   const auto metadata = encode(value{value::map{{"guard", "s0 > 1"}}});

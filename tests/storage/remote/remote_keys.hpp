@@ -1,4 +1,4 @@
-// Keys of caches that sign or do not, for the tests of the remote tier's format.
+// Keys of caches with and without signing, for the tests of the remote tier's format.
 #pragma once
 
 #include "messages/cache_key.hpp"

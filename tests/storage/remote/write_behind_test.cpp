@@ -28,7 +28,7 @@ remote_write write(kind what, const std::string& k, const std::string& payload =
 struct queue : write_behind {
   explicit queue(const storage::write_behind_limits& limits = {})
       : write_behind(limits) {}
-  // Sends one; its number, or 0.
+  // Sends one write and returns its number, or 0.
   number send() {
     number which = 0;
     return send_next(which) ? which : 0;
@@ -42,7 +42,7 @@ struct queue : write_behind {
 
 } // namespace
 
-TEST_CASE("writes are sent in order, so many at once") {
+TEST_CASE("writes are sent in order, a bounded number at once") {
   queue all({.in_flight = 2});
   for (const auto* payload : {"1", "2", "3"})
     CHECK(all.push(write(kind::insert, payload, payload)).empty());
@@ -58,7 +58,7 @@ TEST_CASE("writes are sent in order, so many at once") {
   CHECK(all.bytes() == 0);
 }
 
-TEST_CASE("the oldest that waits is dropped when there are too many") {
+TEST_CASE("the oldest waiting write is dropped when there are too many") {
   queue all({.entries = 2});
   all.push(write(kind::insert, "a", "1"));
   const auto sent = all.send();
@@ -70,7 +70,8 @@ TEST_CASE("the oldest that waits is dropped when there are too many") {
   CHECK(all.newest_of(named("b")) == nullptr);
 }
 
-TEST_CASE("the oldest are dropped when they are too large together, and one alone that is") {
+TEST_CASE(
+    "the oldest are dropped when all are too large together, and a single one that is too large") {
   queue all({.bytes = 3000});
   all.push(write(kind::insert, "a", std::string(1000, 'a')));
   all.push(write(kind::insert, "b", std::string(1000, 'b')));
@@ -91,7 +92,7 @@ TEST_CASE("the end of a lease is not dropped for an entry") {
   REQUIRE(all.send() != 0);
 }
 
-TEST_CASE("a write that failed goes back to its place, so often") {
+TEST_CASE("a write that failed goes back to its place a bounded number of times") {
   queue all({.in_flight = 8, .tries = 2});
   all.push(write(kind::insert, "a", "1"));
   all.push(write(kind::insert, "b", "2"));
@@ -118,7 +119,7 @@ TEST_CASE("a write that failed is not sent after a later one of its key") {
   CHECK(all.send_payload() == "-");
 }
 
-TEST_CASE("a write that failed is not sent after a later one of its key that is over") {
+TEST_CASE("a write that failed is not sent after a later one of its key that has ended") {
   queue all({.entries = 2});
   all.push(write(kind::put, "k", "1"));
   CHECK(all.send() == 1);
@@ -134,7 +135,7 @@ TEST_CASE("a write that failed is not sent after a later one of its key that is 
   CHECK(all.newest_of(named("k")) == nullptr);
 }
 
-TEST_CASE("the newest write of a key is what the remote tier is going to hold") {
+TEST_CASE("the newest write of a key is the one that the remote tier is going to hold") {
   queue all;
   CHECK(all.newest_of(named("a")) == nullptr);
   all.push(write(kind::put, "a", "old"));

@@ -1,4 +1,4 @@
-// How connections begin, with new servers and old ones.
+// The first commands of a connection, with new servers and old ones.
 #include "storage/resp/resp_handshake.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ const resp_value unknown = reply(kind::error, "ERR unknown command `HELLO`, with
 
 } // namespace
 
-TEST_CASE("resp handshake: a new server is greeted, logged in to and named at once") {
+TEST_CASE("resp handshake: a new server gets greeting, login and name at once") {
   resp_handshake plain({});
   CHECK(plain.command() == words{"HELLO", "3"});
   CHECK(plain.take(reply(kind::map)) == outcome::go_on);
@@ -41,7 +41,7 @@ TEST_CASE("resp handshake: a new server is greeted, logged in to and named at on
         words{"HELLO", "3", "AUTH", "default", "s3cret"});
 }
 
-TEST_CASE("resp handshake: an old server gets a command for each") {
+TEST_CASE("resp handshake: an old server gets a separate command for each") {
   resp_handshake full({"alice", "s3cret", 4, "hearth"});
   CHECK(full.take(unknown) == outcome::go_on);
   CHECK(full.command() == words{"AUTH", "alice", "s3cret"});
@@ -80,7 +80,7 @@ TEST_CASE("resp handshake: an error of the server ends it, with the server's tex
   CHECK(far.take(reply(kind::error, "ERR DB index is out of range")) == outcome::refused);
 }
 
-TEST_CASE("resp handshake: a reply of another type is garbage, and does not tell the password") {
+TEST_CASE("resp handshake: a reply of another type is garbage, and does not contain the password") {
   resp_handshake hello({"", "s3cret", 0, ""});
   CHECK(hello.take(ok) == outcome::garbage);
   CHECK(hello.problem().find("s3cret") == std::string::npos);

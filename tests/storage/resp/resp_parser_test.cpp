@@ -16,7 +16,7 @@ using kind = resp_value::kind;
 
 namespace {
 
-// A value as text, so that it can be compared and shown.
+// A value as text, for comparison and messages.
 std::string shown(const resp_value& v) {
   std::string text;
   const auto items = [&](const char* name) {
@@ -42,7 +42,7 @@ std::string shown(const resp_value& v) {
   return "?";
 }
 
-// All values of the bytes, given in pieces of `piece`; then what was wrong, if anything was.
+// Parses the bytes in pieces of `piece`; returns all values and then the error, if there is one.
 std::vector<std::string> parse_all(std::string_view bytes, std::size_t piece, resp_limits limits,
                                    resp_side from) {
   resp_parser parser(limits, from);
@@ -67,7 +67,7 @@ std::vector<std::string> parse_all(std::string_view bytes, std::size_t piece, re
   return seen;
 }
 
-// The same in pieces of every size, which has to make no difference.
+// The same in pieces of every size, which must make no difference.
 std::vector<std::string> parse(std::string_view bytes, resp_limits limits = {},
                                resp_side from = resp_side::server) {
   const auto whole = parse_all(bytes, bytes.size(), limits, from);
@@ -112,7 +112,7 @@ TEST_CASE("resp: aggregates, in each other, empty, and with attributes beside va
         seen{"(array int:1 int:2)"});
 }
 
-TEST_CASE("resp: what is cut short wants more") {
+TEST_CASE("resp: an incomplete value needs more bytes") {
   const auto whole = "*2\r\n$5\r\nhello\r\n%1\r\n+a\r\n:1\r\n"s;
   for (std::size_t size = 1; size < whole.size(); ++size) {
     CAPTURE(size);
@@ -120,7 +120,7 @@ TEST_CASE("resp: what is cut short wants more") {
   }
 }
 
-TEST_CASE("resp: what is no RESP is broken and stays so") {
+TEST_CASE("resp: bytes that are not RESP break the parser for good") {
   for (const auto& bytes : {"\r\n"s,
                             "HTTP/1.1 400 Bad Request\r\n"s,
                             "+OK\n"s,
@@ -158,14 +158,15 @@ TEST_CASE("resp: what is no RESP is broken and stays so") {
   }
 }
 
-TEST_CASE("resp: what is no RESP is broken at its first byte, not when its line ends some day") {
+TEST_CASE(
+    "resp: bytes that are not RESP break the parser at the first one, not at the end of the line") {
   CHECK(is_broken(parse("\x16\x03\x01 hello")));
   CHECK(is_broken(parse("+OK\r\nH")));
   CHECK(parse("+OK") == seen{"more"});
   CHECK(parse("H", {}, resp_side::client) == seen{"more"});
 }
 
-TEST_CASE("resp: limits hold, to the byte, whatever is announced") {
+TEST_CASE("resp: limits hold to the byte, for any announced length") {
   resp_limits limits;
   limits.bytes = 10;
   CHECK(parse("$10\r\n0123456789\r\n$10\r\n0123456789\r\n", limits).size() == 2);
@@ -192,14 +193,14 @@ TEST_CASE("resp: limits hold, to the byte, whatever is announced") {
   CHECK(is_broken(parse("+1234567890", limits)));
 }
 
-TEST_CASE("resp: arrays in arrays without end are broken at the limit, not at the stack's") {
+TEST_CASE("resp: endlessly nested arrays are broken at the limit, not at the stack's") {
   std::string bytes;
   for (int i = 0; i < 100000; ++i)
     bytes += "*1\r\n";
   CHECK(is_broken(parse_all(bytes, 1000, {}, resp_side::server)));
 }
 
-TEST_CASE("resp: a large bulk string is received where it stays") {
+TEST_CASE("resp: a large bulk string is received at its final place") {
   constexpr std::size_t size = 10u << 20;
   std::string payload(size, '\0');
   std::mt19937 random(1);
@@ -233,7 +234,7 @@ TEST_CASE("resp: an announced length takes little memory before its bytes are th
   CHECK(parser.room().size() <= 4u << 20);
 }
 
-TEST_CASE("resp: what is received at once follows the size of values, within bounds") {
+TEST_CASE("resp: the size of a receive follows the size of values, within bounds") {
   resp_parser parser;
   resp_value value;
   const auto room_after = [&](std::size_t bytes) {
@@ -273,7 +274,7 @@ TEST_CASE("resp: there is room behind the rest of a large piece when values beco
   CHECK(value.text == std::string(12, 'v'));
 }
 
-TEST_CASE("resp: random values in random pieces are what they were") {
+TEST_CASE("resp: random values in random pieces are read correctly") {
   std::mt19937 random(7);
   const auto pick = [&](std::size_t below) { return random() % below; };
   std::string bytes;
@@ -310,7 +311,7 @@ TEST_CASE("resp: requests are arrays of bulk strings") {
   }
 }
 
-TEST_CASE("resp: requests may be lines that people type") {
+TEST_CASE("resp: requests may be typed lines") {
   CHECK(
       requests("PING\r\nset a  1\n\r\n\n GET\ta \r\n") ==
       seen{"(array bytes:PING)", "(array bytes:set bytes:a bytes:1)", "(array bytes:GET bytes:a)"});

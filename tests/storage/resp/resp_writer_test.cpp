@@ -43,7 +43,7 @@ TEST_CASE("resp writer: small commands share pieces, large arguments are not cop
   CHECK(pieces[2] == "\r\n");
 }
 
-TEST_CASE("resp writer: cleared, it is empty, and keeps no large argument") {
+TEST_CASE("resp writer: after clear it is empty, and keeps no large argument") {
   resp_writer writer;
   writer.add({"SET", "k", std::string(resp_writer::own_piece_bytes, 'x')});
   writer.clear();
@@ -55,7 +55,7 @@ TEST_CASE("resp writer: cleared, it is empty, and keeps no large argument") {
   CHECK(joined(writer) == "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n*2\r\n$3\r\nGET\r\n$1\r\nl\r\n");
 }
 
-TEST_CASE("resp writer: what is written is what a server reads, in order") {
+TEST_CASE("resp writer: a server reads the written commands in order") {
   resp_writer writer;
   std::vector<std::vector<std::string>> sent;
   for (std::size_t size : {0u, 1u, 8191u, 8192u, 30000u, 40000u, 3u, 100000u}) {
@@ -65,7 +65,7 @@ TEST_CASE("resp writer: what is written is what a server reads, in order") {
   std::string bytes;
   for (std::size_t i = 0; i < sent.size(); ++i) {
     writer.add(sent[i]);
-    if (i == 7) { // a part goes out meanwhile
+    if (i == 7) { // a part is sent meanwhile
       bytes += joined(writer);
       writer.clear();
     }

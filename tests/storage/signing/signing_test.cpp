@@ -24,7 +24,7 @@ std::string why_not(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("signing: keys are read a line each, the first first") {
+TEST_CASE("signing: keys are read one a line and the first one signs") {
   const auto keys = parse_signing_keys("# a comment\n\n  2026-11\t" + secret_hex +
                                        "  \r\nold.key_1 00112233445566778899AABBCCDDEEFF");
   REQUIRE(keys);
@@ -51,7 +51,7 @@ TEST_CASE("signing: a bad line is named by its number, never by its secret") {
   CHECK(why_not(good + good).find("line 2: that id came before") == 0);
 }
 
-TEST_CASE("signing: the HMAC is the one that anybody computes") {
+TEST_CASE("signing: the HMAC equals an independent computation") {
   // python3 -c 'import hmac; print(hmac.new(b"s"*16,
   //   b"hearth-signature-1\x01\x02id" + bytes(range(32)), "sha256").hexdigest())'
   digest entry;

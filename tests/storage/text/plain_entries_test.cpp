@@ -16,7 +16,7 @@ std::string base64_of(const value& v) { return encode_base64(encode(v)); }
 
 std::string pair_of(const key& k, const value& v) { return base64_of(k) + ',' + base64_of(v); }
 
-// The error's code and text, or what it should not have been.
+// The error's code and text, or a note that there was none.
 std::string why_not(std::string_view text) {
   const auto parsed = parse_pairs(text);
   return parsed ? "parsed" : parsed.error().to_string();
@@ -51,8 +51,8 @@ TEST_CASE("plain: base64 is the standard one and has one form") {
     CHECK_MESSAGE(!decode_base64(wrong), wrong);
 }
 
-TEST_CASE("plain: base64 of many megabytes is that of its parts") {
-  // Coded 3 MiB at a time: around each border, and with every padding.
+TEST_CASE("plain: base64 of many megabytes equals that of its parts") {
+  // Encoded 3 MiB at a time: tests around each border, and with every padding.
   constexpr std::size_t chunk = 3u << 20;
   std::string bytes;
   for (std::size_t i = 0; bytes.size() < 2 * chunk + 4; ++i)
@@ -65,7 +65,7 @@ TEST_CASE("plain: base64 of many megabytes is that of its parts") {
     std::string of_parts;
     for (std::size_t at = 0; at < size; at += 3000)
       of_parts += encode_base64(std::string_view(whole).substr(at, 3000));
-    CHECK(bool(text == of_parts)); // not shown: it is long
+    CHECK(bool(text == of_parts)); // not printed: it is long
     CHECK(bool(decode_base64(text).value() == whole));
     auto wrong = text;
     wrong[4 * (size / 3) - 1] = '!';
@@ -76,7 +76,7 @@ TEST_CASE("plain: base64 of many megabytes is that of its parts") {
   }
 }
 
-TEST_CASE("pairs come back, and white space, empty pairs and repeats mean nothing") {
+TEST_CASE("pairs are read back, and white space, empty pairs and repeats have no effect") {
   const plain_entries entries{
       {key("name"), value{7}},
       {key::tuple({"a", key::integer(-1), key::bytes("\xff")}), value{value::array{1, "x", {}}}},
@@ -128,7 +128,7 @@ TEST_CASE("A3 defect: separators inside the bytes split nothing") {
   CHECK((*parsed)[1].name == entries[1].name);
 }
 
-TEST_CASE("a map comes back, in one form") {
+TEST_CASE("a map is read back, in one form") {
   plain_entries entries;
   for (int i = 0; i < 70'000; i += 1)
     entries.push_back({key::integer(i), value{i}});

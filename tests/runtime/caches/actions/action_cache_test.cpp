@@ -74,7 +74,8 @@ TEST_CASE_FIXTURE(actions_fixture, "an outcome is found with its streams, output
   CHECK(ran.time_taken_ns > 0);
 }
 
-TEST_CASE_FIXTURE(actions_fixture, "every part of an action that can change its result is in the key") {
+TEST_CASE_FIXTURE(actions_fixture,
+                  "every part of an action that can change its result is in the key") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
   write_text(folder / "in", "1");
@@ -258,7 +259,8 @@ TEST_CASE_FIXTURE(actions_fixture, "discovered inputs are told apart by folder a
   CHECK(runs() == 2);
 }
 
-TEST_CASE_FIXTURE(actions_fixture, "a missing or wrong dependency file is reported and the result not kept") {
+TEST_CASE_FIXTURE(actions_fixture,
+                  "a missing or wrong dependency file is reported and the result not kept") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
   auto asked = shell("echo fine");

@@ -1,4 +1,4 @@
-// Attachments on disk: collected, and put back whole.
+// Attachments on disk: collected from a folder, and put back complete.
 #include "runtime/caches/attachments/attachments.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/files.hpp"
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 struct folders {
-  // What a compile of a kernel left.
+  // The files that a compile of a kernel left.
   attachment kernel() const {
     write_text(here / "triton/k1/k.cubin", "machine code");
     write_text(here / "triton/k1/ir/k.json",
@@ -50,7 +50,7 @@ TEST_CASE_FIXTURE(folders, "a folder is collected and put back elsewhere") {
   CHECK(entries_in(there / "triton") == 1); // no temporary is left
 }
 
-TEST_CASE_FIXTURE(folders, "what is there and identical is left alone") {
+TEST_CASE_FIXTURE(folders, "an identical attachment on disk is left alone") {
   const auto files = kernel();
   REQUIRE(put_back(files, there));
   const auto time = fs::last_write_time(there / "triton/k1");
@@ -61,7 +61,7 @@ TEST_CASE_FIXTURE(folders, "what is there and identical is left alone") {
   CHECK(fs::status(there / "triton/k1/k.cubin").permissions() == status.permissions());
 }
 
-TEST_CASE_FIXTURE(folders, "what is there and differs is replaced whole") {
+TEST_CASE_FIXTURE(folders, "a different attachment on disk is replaced whole") {
   const auto files = kernel();
   REQUIRE(put_back(files, there));
   SUBCASE("another byte") { write_text(there / "triton/k1/k.cubin", "machine Code"); }
@@ -93,7 +93,7 @@ TEST_CASE_FIXTURE(folders, "programs stay programs and binaries are not searched
   CHECK((fs::status(there / "f/tool").permissions() & fs::perms::owner_exec) != fs::perms::none);
 }
 
-TEST_CASE_FIXTURE(folders, "what cannot be attached is an error that names it") {
+TEST_CASE_FIXTURE(folders, "a folder that cannot be attached is an error that names it") {
   write_text(here / "f/file", "x");
   fs::create_symlink("/etc/passwd", here / "f/link");
   CHECK(collect_folder(here, "f").error().text().find("f/link is no regular file") !=
@@ -103,7 +103,7 @@ TEST_CASE_FIXTURE(folders, "what cannot be attached is an error that names it") 
   CHECK(put_back({"../escape", {}}, there).error().code() == errc::invalid_argument);
 }
 
-TEST_CASE_FIXTURE(folders, "a failure leaves what was there and nothing else") {
+TEST_CASE_FIXTURE(folders, "a failure leaves the earlier files and nothing else") {
   auto files = kernel();
   REQUIRE(put_back(files, there));
   files.files.push_back({"k.cubin/inside", "a file below a file", false, {}});
@@ -112,7 +112,8 @@ TEST_CASE_FIXTURE(folders, "a failure leaves what was there and nothing else") {
   CHECK(entries_in(there / "triton") == 1);
 }
 
-TEST_CASE_FIXTURE(folders, "threads and processes that put the same back at once all end whole") {
+TEST_CASE_FIXTURE(folders,
+                  "threads and processes that put the same back at once all end with whole files") {
   const auto one = kernel();
   auto other = one;
   other.files[0].bytes += " of another version";

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-// As PyTorch 2.7 writes it with warp specialisation.
+// The file that PyTorch 2.7 writes with warp specialisation.
 constexpr const char* original =
     R"({"XBLOCK": 64, "R0_BLOCK": 8, "num_warps": 4, "num_stages": 2, "configs_hash": )"
     R"("0f1e2d", "found_by_coordesc": false, "time_taken_ms": 117, "triton_cache_hash": "ABC", )"
@@ -77,7 +77,7 @@ TEST_CASE("a damaged file is an error that names it") {
   CHECK(none.error().text().find("none.best_config") != std::string::npos);
 }
 
-TEST_CASE("what JSON cannot say is not written") {
+TEST_CASE("a value that JSON cannot express is not written") {
   autotune_record record;
   record.config.arguments = {{"bytes", binary{"\xff"}}};
   CHECK(best_config_text(record).error().code() == errc::unsupported);

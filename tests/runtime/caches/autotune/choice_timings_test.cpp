@@ -20,7 +20,7 @@ choice_question about(std::vector<std::string> choices) {
   return {"mm", "[[2,3],[3,4]]", "high", std::move(choices)};
 }
 
-// Measures those choices and counts how often it is asked.
+// Measures those choices and counts its calls.
 struct stopwatch {
   explicit stopwatch(std::vector<std::string> of, std::int64_t factor = 1)
       : choices(std::move(of))
@@ -67,18 +67,18 @@ TEST_CASE_FIXTURE(on_disk, "if one is missing all are measured again together") 
   CHECK(fast.runs == 1);
 }
 
-TEST_CASE_FIXTURE(on_disk, "without a function all that is known is returned") {
+TEST_CASE_FIXTURE(on_disk, "without a function all known times are returned") {
   runtime rt(settings());
   const auto timings = choice_timings::open(rt).value();
   CHECK(timings.lookup(about({"a"}))->empty());
   stopwatch watch({"a", "ccc"});
   REQUIRE(timings.lookup(about({"a", "ccc"}), watch.measure()));
-  // Not only those before the first that is unknown.
+  // All known times, not only those before the first unknown one.
   CHECK(timings.lookup(about({"unknown", "a", "other", "ccc"})).value() ==
         choice_times{{"a", {1, ""}}, {"ccc", {3, ""}}});
 }
 
-TEST_CASE_FIXTURE(on_disk, "operation, inputs and precision tell questions apart") {
+TEST_CASE_FIXTURE(on_disk, "operation, inputs and precision distinguish benchmarks") {
   runtime rt(settings());
   const auto timings = choice_timings::open(rt).value();
   stopwatch watch({"a"});
@@ -89,7 +89,7 @@ TEST_CASE_FIXTURE(on_disk, "operation, inputs and precision tell questions apart
   CHECK(watch.runs == 4);
 }
 
-TEST_CASE_FIXTURE(on_disk, "when it is off nothing is written, and nothing that is there is lost") {
+TEST_CASE_FIXTURE(on_disk, "when it is off nothing is written, and no stored timing is lost") {
   runtime rt(settings());
   const auto on = choice_timings::open(rt).value();
   const auto off = choice_timings::open(rt, false).value();
@@ -102,7 +102,7 @@ TEST_CASE_FIXTURE(on_disk, "when it is off nothing is written, and nothing that 
 }
 
 TEST_CASE_FIXTURE(on_disk, "one benchmark runs at a time, the others wait for it") {
-  runtime here(settings()), there(settings()); // two processes would do the same
+  runtime here(settings()), there(settings()); // two runtimes behave as two processes would
   std::atomic<int> runs = 0, running = 0;
   std::atomic<bool> overlapped = false;
   constexpr int threads = 6;
@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(on_disk, "one benchmark runs at a time, the others wait for it
   CHECK_FALSE(overlapped);
 }
 
-TEST_CASE_FIXTURE(on_disk, "a benchmark that fails is the caller's trouble alone") {
+TEST_CASE_FIXTURE(on_disk, "a benchmark that fails is an error for its caller alone") {
   runtime rt(settings());
   const auto timings = choice_timings::open(rt).value();
   const auto failed = timings.lookup(

@@ -1,4 +1,4 @@
-// Tunings as an embedder has them: over a store, and over a real server that two machines share.
+// Tunings as an embedder uses them: over a store, and over a real server that two machines share.
 #include "runtime/caches/autotune/tunings.hpp"
 
 #include "runtime/caches/autotune/tuning_connection.hpp"
@@ -43,14 +43,14 @@ tuning_settings tuned(const std::string& tag = "") {
 constexpr const char* code = "x = kernel('#1')  # run 17\n";
 constexpr const char* same_code = "x = kernel('#1')  # run 18, elsewhere\n";
 
-// A machine: a store of its own, and perhaps the server that all share.
+// A machine: its own store, and optionally the server that all machines share.
 struct machine {
   explicit machine(const std::string& url = "", const std::vector<std::string>& caches = {}) {
     config.store = directory / "store";
     config.jobs = 1;
     config.remote.url = url;
     config.remote.caches = caches;
-    config.remote.deadline = std::chrono::seconds(10); // a busy machine is no ill server
+    config.remote.deadline = std::chrono::seconds(10); // a busy machine is not a failing server
   }
   hearth::config config;
   temporary_directory directory;
@@ -105,7 +105,7 @@ TEST_CASE("the remote tier needs a backend hash, and serves alone") {
   CHECK_FALSE(tunings::open(rt, tuned())->begin(code, "python")->begun().hit);
   only_remote.scope.backend_hash.clear();
   CHECK(tunings::open(rt, only_remote).error().code() == errc::unsupported);
-  // A bundle needs the local cache.
+  // Without the local cache no bundle is stored.
   only_remote = tuned();
   only_remote.local = false;
   auto session = tunings::open(rt, only_remote)->begin(code, "python").value();
@@ -144,10 +144,10 @@ TEST_CASE("a new machine with only the remote has every configuration from one b
   const auto all = counts(rt);
   CHECK(all.at("autotune.bundle").hits == 1);
   CHECK(all.at("autotune.bundle").puts == 0);
-  CHECK_FALSE(all.contains("autotune.best")); // nothing was asked for by itself
+  CHECK_FALSE(all.contains("autotune.best")); // no tuning was looked up alone
 }
 
-TEST_CASE("the remote tier counts hits, misses, puts and failures of tunings by themselves") {
+TEST_CASE("the remote tier counts hits, misses, puts and failures of tunings separately") {
   local_redis redis;
   const machine here(redis.url());
   runtime rt(here.config);
@@ -161,7 +161,7 @@ TEST_CASE("the remote tier counts hits, misses, puts and failures of tunings by 
   runtime other(there.config);
   const auto shared = tunings::open(other, tuned()).value();
   CHECK(shared.best("k.py", among()).value()->candidate == 0);
-  CHECK(shared.best("k.py", among()).value()->candidate == 0); // from here, by now
+  CHECK(shared.best("k.py", among()).value()->candidate == 0); // from the local tier by now
   CHECK(counts(other).at("autotune.best").hits == 1);
   redis.kill();
   CHECK_FALSE(shared.best("unknown.py", among()).value());
@@ -169,7 +169,7 @@ TEST_CASE("the remote tier counts hits, misses, puts and failures of tunings by 
   CHECK(after.failures.size() + after.skipped == 1);
 }
 
-TEST_CASE("a connection error is not for ever") {
+TEST_CASE("a connection error is not permanent") {
   local_redis redis;
   const machine here(redis.url());
   runtime rt(here.config);
@@ -177,7 +177,7 @@ TEST_CASE("a connection error is not for ever") {
   redis.kill();
   CHECK_FALSE(known.best("k.py", among()).value());
   redis.start();
-  // The breaker closes by itself; each question asks again until then.
+  // The breaker closes by itself; the test repeats the lookup until then.
   const machine writer_machine(redis.url());
   runtime writer(writer_machine.config);
   REQUIRE(tunings::open(writer, tuned())->save("k.py", record(64)));
@@ -191,7 +191,7 @@ TEST_CASE("a connection error is not for ever") {
   CHECK(found);
 }
 
-TEST_CASE_FIXTURE(machine, "a session that goes without an end is abandoned, and ends once") {
+TEST_CASE_FIXTURE(machine, "a session that is dropped without an end is abandoned, and ends once") {
   runtime rt(config);
   const auto known = tunings::open(rt, tuned()).value();
   { const auto dropped = known.begin(code, "python").value(); }
@@ -205,7 +205,7 @@ TEST_CASE_FIXTURE(machine, "a session that goes without an end is abandoned, and
   CHECK(moved.finish().error().code() == errc::not_found);
 }
 
-TEST_CASE_FIXTURE(machine, "after shutdown every call says so") {
+TEST_CASE_FIXTURE(machine, "after shutdown every call is a closed error") {
   runtime rt(config);
   const auto known = tunings::open(rt, tuned()).value();
   auto session = known.begin(code, "python").value();
@@ -218,7 +218,7 @@ TEST_CASE_FIXTURE(machine, "after shutdown every call says so") {
 
 namespace {
 
-// A worker: nothing but the message comes over, through a pipe.
+// A worker process: it gets only the message, through a pipe.
 int tune_as_worker(int from) {
   std::string got;
   std::array<char, 4096> part;
@@ -235,11 +235,11 @@ int tune_as_worker(int from) {
 
 } // namespace
 
-TEST_CASE("another process opens what a message hands over") {
+TEST_CASE("another process opens the tunings that a message describes") {
   const local_redis redis;
   int ends[2];
   REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-  // Begun while this process has no threads.
+  // Forked while this process has no threads.
   child_process worker([&] {
     ::close(ends[1]);
     return tune_as_worker(ends[0]);
@@ -256,7 +256,7 @@ TEST_CASE("another process opens what a message hands over") {
   CHECK(known.best("child.py", among()).value()->candidate == 1);
 }
 
-TEST_CASE("a connection survives its journey and says what is wrong with it") {
+TEST_CASE("a connection survives being sent and reports its own errors") {
   tuning_connection connection;
   connection.runtime.store = "/a/store";
   connection.runtime.remote.url = "redis://host";
@@ -281,7 +281,7 @@ TEST_CASE("a connection survives its journey and says what is wrong with it") {
   CHECK(decode_connection(encode(value::map{{"format", 1}})).error().code() == errc::malformed);
 }
 
-TEST_CASE("only the caches that are named use the remote tier") {
+TEST_CASE("only the named caches use the remote tier") {
   const local_redis redis;
   const machine here(redis.url(), {"autotune"});
   runtime rt(here.config);

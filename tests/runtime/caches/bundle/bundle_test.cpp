@@ -1,4 +1,4 @@
-// Bundles of a runtime: sessions that record, types of the host's, unknown types.
+// Bundles of a runtime: sessions that record, artifact types of the host, unknown types.
 #include "runtime/caches/bundle/bundle.hpp"
 #include "runtime/caches/bundle/bundle_file.hpp"
 #include "runtime/caches/bundle/recording_session.hpp"
@@ -48,7 +48,7 @@ struct machines {
   machine b{directory / "b"};
 };
 
-// A bundle of one record of a type of somebody's.
+// A bundle with one record of a type that a host defines.
 void write_foreign(const std::string& file, const std::string& type) {
   auto output = bundle_output::begin(file);
   REQUIRE(output);
@@ -66,7 +66,8 @@ void write_foreign(const std::string& file, const std::string& type) {
 
 } // namespace
 
-TEST_CASE_FIXTURE(machines, "a session records what it stored and what it hit and nothing else") {
+TEST_CASE_FIXTURE(machines,
+                  "a session records the entries that it stored or hit and nothing else") {
   REQUIRE(a.graphs().insert("before", artifact::make("from before")));
   REQUIRE(a.graphs().insert("unasked", artifact::make("nobody asks")));
   const auto session = recording_session::begin(a.rt);
@@ -100,7 +101,7 @@ TEST_CASE_FIXTURE(machines, "a session records what it stored and what it hit an
   CHECK(b.text("unasked") == "(none)");
 }
 
-TEST_CASE_FIXTURE(machines, "an insert that came second records what is there") {
+TEST_CASE_FIXTURE(machines, "an insert that came second records the stored entry") {
   REQUIRE(a.graphs().insert("k", artifact::make("first")));
   const auto session = recording_session::begin(a.rt);
   const auto outcome = session->watch(a.graphs()).insert("k", artifact::make("second"));
@@ -110,7 +111,7 @@ TEST_CASE_FIXTURE(machines, "an insert that came second records what is there") 
   CHECK(noted->artifacts[0].value.payload() == "first");
 }
 
-TEST_CASE_FIXTURE(machines, "a session is bounded and says what it left out") {
+TEST_CASE_FIXTURE(machines, "a session is bounded and reports the number left out") {
   const auto session = recording_session::begin(a.rt, {.bytes = 1000, .artifacts = 100});
   const auto watched = session->watch(a.graphs());
   for (int i = 0; i < 20; ++i)
@@ -152,7 +153,7 @@ TEST_CASE_FIXTURE(machines, "metadata and versions travel with entries") {
   CHECK(found->value.metadata()->at("guard") == value("s0 > 1"));
 }
 
-TEST_CASE_FIXTURE(machines, "an import leaves the options of a cache to who opens it later") {
+TEST_CASE_FIXTURE(machines, "an import leaves the options of a cache to its later opener") {
   REQUIRE(a.graphs().insert("k", artifact::make("bytes")));
   REQUIRE(export_bundle(a.rt, file));
   REQUIRE(import_bundle(b.rt, file));
@@ -215,7 +216,7 @@ TEST_CASE_FIXTURE(machines, "a bundle cut anywhere imports nothing") {
   CHECK(internals::core(b.rt).store()->stats().entries == 0);
 }
 
-TEST_CASE_FIXTURE(machines, "an error of a host's type ends the import and says how far it was") {
+TEST_CASE_FIXTURE(machines, "an error of a host's type ends the import and reports its progress") {
   write_foreign(file, "weights");
   import_options fails;
   fails.types["weights"] = [](const auto&, const artifact&) -> expected<bool> {

@@ -71,7 +71,7 @@ TEST_CASE_FIXTURE(packages, "an imported package is found by its name") {
   CHECK_FALSE(*find_package(rt, "model"));
 }
 
-TEST_CASE_FIXTURE(packages, "a damaged bundle or one that is no package is none") {
+TEST_CASE_FIXTURE(packages, "a damaged bundle or one of another kind is no package") {
   REQUIRE(write_package(model(), file));
   fs::resize_file(file, fs::file_size(file) - 1);
   CHECK(read_package(file).error().code() == errc::malformed);
@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(packages, "a damaged bundle or one that is no package is none"
   CHECK(read_package(file).error().text().find("the bundle is no package") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(packages, "a package that was not signed by ours is refused") {
+TEST_CASE_FIXTURE(packages, "a package without a signature of our keys is refused") {
   const storage::signing_keys ours{{"k", std::string(32, 'a')}};
   const storage::signing_keys theirs{{"k", std::string(32, 'b')}};
   REQUIRE(write_package(model(), file, ours));
@@ -87,7 +87,8 @@ TEST_CASE_FIXTURE(packages, "a package that was not signed by ours is refused") 
   CHECK_FALSE(read_package(file, theirs));
 }
 
-TEST_CASE_FIXTURE(packages, "a member that leads elsewhere comes twice or is nothing is refused") {
+TEST_CASE_FIXTURE(packages,
+                  "a member that leads out of the folder, comes twice or is missing is refused") {
   for (const auto& bad : {package_member{member_kind::file, "../x", artifact::make("x")},
                           package_member{member_kind::file, "weights.bin", artifact::make("x")},
                           package_member{member_kind::file, "nothing", {}}}) {

@@ -1,4 +1,4 @@
-// Device kernels: binary, mangled name and parameters by name, without a device.
+// Device kernels: binary, mangled name and parameters, found by name, without a device.
 #include "messages/digest.hpp"
 #include "runtime/caches/code/device_kernels.hpp"
 #include "runtime/engine/core.hpp"
@@ -35,7 +35,7 @@ struct kernels : on_disk {
 
 } // namespace
 
-TEST_CASE_FIXTURE(kernels, "a kernel is found by its name with all that it was kept with") {
+TEST_CASE_FIXTURE(kernels, "a kernel is found by its name with its binary and parameters") {
   CHECK_FALSE(*all.find("matmul"));
   for (const auto format : {device_binary::cubin, device_binary::hsaco, device_binary::spv}) {
     auto kernel = matmul();

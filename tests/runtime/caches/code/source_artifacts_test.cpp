@@ -1,4 +1,4 @@
-// Sources by their hash: written as files, purged.
+// Sources by their hash: written to files, and purged.
 #include "runtime/caches/code/source_artifacts.hpp"
 #include "runtime/fingerprints/code_files.hpp"
 #include "runtime/handle/runtime.hpp"
@@ -41,7 +41,7 @@ TEST_CASE_FIXTURE(sources, "a source is kept by its hash and written as a file")
 TEST_CASE_FIXTURE(sources, "a file that was changed or removed is written again") {
   const auto kept = *all.save("print(1)\n");
   write_text(kept.path, "print(2) # longer than it was");
-  CHECK((*all.load(kept.hash))->payload() == "print(1)\n"); // what is kept, not what lies there
+  CHECK((*all.load(kept.hash))->payload() == "print(1)\n"); // the stored source, not the file
   CHECK(*all.write_file(kept.hash) == kept.path);
   CHECK(file_text(kept.path) == "print(1)\n");
   fs::remove(kept.path);
@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(sources, "purge drops the source and its file") {
   CHECK_FALSE(*all.purge(kept.hash));
 }
 
-TEST_CASE_FIXTURE(sources, "purge of all drops what went through it and nothing else") {
+TEST_CASE_FIXTURE(sources, "purge of all drops the sources of this object and nothing else") {
   const source_artifacts others(*rt.open("code"), directory / "code", "py");
   const auto theirs = *others.save("print(0)\n");
   const auto one = *all.save("print(1)\n");

@@ -1,4 +1,4 @@
-// Graph entries: what a hit does, as one step, and what makes it a miss or an error.
+// Graph entries: the effects of a hit, all in one step, and the causes of a miss or an error.
 #include "runtime/caches/graphs/graph_cache.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/core.hpp"
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A host: what its hooks were told, in order.
+// A host that records the calls of its hooks in order.
 struct host {
   graph_cache_options options(const fs::path& folder) {
     graph_cache_options result;
@@ -47,7 +47,7 @@ struct host {
   std::chrono::nanoseconds last_saved{0}, total_saved{0};
 };
 
-// One machine's store, and two places for kernels: where they were compiled, and another.
+// One machine's store, and two folders for kernels: the one they were compiled in, and another.
 struct graphs : on_disk {
   graphs()
       : rt(settings())
@@ -65,7 +65,7 @@ struct graphs : on_disk {
     making->attach("k2");
     return compiles.insert(k, *making, payload, guard);
   }
-  // Drops the kept files of a folder from every tier.
+  // Drops the stored files of a folder from every tier.
   void lose(const std::string& folder) {
     const auto kept = encode_attachment(*collect_folder(directory / "here", folder));
     CHECK(*rt.open("fxgraph")->erase(attachment_key(sha256(kept->payload()))));
@@ -91,10 +91,10 @@ TEST_CASE_FIXTURE(graphs,
   CHECK(user.counters.value("fused") == 3);
   CHECK(user.told ==
         std::vector<std::string>{"counters", "tuning of source of it", "guard s0 > 1", "time"});
-  CHECK(maker.told.empty()); // a compile tells nothing
+  CHECK(maker.told.empty()); // a compile calls no hook
 }
 
-TEST_CASE_FIXTURE(graphs, "every hit reports the time that it saved and their total") {
+TEST_CASE_FIXTURE(graphs, "every hit reports the time that it saved and the total") {
   REQUIRE(compile("g", "code"));
   REQUIRE(compile("h", "other code"));
   const auto first = loads.get("g", {{"s0", 8}});
@@ -111,7 +111,7 @@ TEST_CASE_FIXTURE(graphs, "every hit reports the time that it saved and their to
   CHECK(compiles.time_saved().count() == 0);
 }
 
-TEST_CASE_FIXTURE(graphs, "a miss does nothing at the host and says which it is") {
+TEST_CASE_FIXTURE(graphs, "a miss calls no hook of the host and reports its kind") {
   CHECK(loads.get("g", {{"s0", 8}})->status == guarded_status::full_miss);
   REQUIRE(compile("g", "code"));
   const auto missed = loads.get("g", {{"s0", 1}});
@@ -121,7 +121,7 @@ TEST_CASE_FIXTURE(graphs, "a miss does nothing at the host and says which it is"
   CHECK_FALSE(fs::exists(directory / "there"));
 }
 
-TEST_CASE_FIXTURE(graphs, "of several versions the one whose guard holds is the hit") {
+TEST_CASE_FIXTURE(graphs, "the hit is the version whose guard holds") {
   REQUIRE(compile("g", "large", "s0 > 4"));
   REQUIRE(compile("g", "small", "s0 <= 4"));
   CHECK(loads.get("g", {{"s0", 8}})->entry.payload() == "large");
@@ -129,7 +129,7 @@ TEST_CASE_FIXTURE(graphs, "of several versions the one whose guard holds is the 
   CHECK(*compile("g", "small", "s0 <= 4") == insert_outcome::exists);
 }
 
-TEST_CASE_FIXTURE(graphs, "a missing attachment is a miss that the next compile mends") {
+TEST_CASE_FIXTURE(graphs, "a missing attachment is a miss that the next compile repairs") {
   REQUIRE(compile("g", "code"));
   lose("k2");
   const auto missed = loads.get("g", {{"s0", 8}});
@@ -138,12 +138,12 @@ TEST_CASE_FIXTURE(graphs, "a missing attachment is a miss that the next compile 
   CHECK(missed->status == guarded_status::full_miss);
   CHECK(missed->missing_attachment == "k2");
   CHECK(user.told.empty());
-  CHECK_FALSE(fs::exists(directory / "there")); // not even the one that is still there
+  CHECK_FALSE(fs::exists(directory / "there")); // even the attachment that exists is not put back
   REQUIRE(compile("g", "code"));
   CHECK(loads.get("g", {{"s0", 8}})->hit());
 }
 
-TEST_CASE_FIXTURE(graphs, "other trouble is an error and the host is told nothing") {
+TEST_CASE_FIXTURE(graphs, "another failure is an error and no hook of the host is called") {
   REQUIRE(compile("g", "code"));
   write_text(directory / "there", "a file where the folder should be");
   const auto found = loads.get("g", {{"s0", 8}});
@@ -153,7 +153,7 @@ TEST_CASE_FIXTURE(graphs, "other trouble is an error and the host is told nothin
   CHECK(loads.time_saved().count() == 0);
 }
 
-TEST_CASE_FIXTURE(graphs, "an attachment that is not what was kept is corrupt") {
+TEST_CASE_FIXTURE(graphs, "an attachment that differs from the stored one is corrupt") {
   REQUIRE(compile("g", "code"));
   const auto kept = encode_attachment(*collect_folder(directory / "here", "k1"));
   const auto name = attachment_key(sha256(kept->payload()));
@@ -164,7 +164,7 @@ TEST_CASE_FIXTURE(graphs, "an attachment that is not what was kept is corrupt") 
   CHECK(user.told.empty());
 }
 
-TEST_CASE_FIXTURE(graphs, "an entry whose metadata is not that of one is an error") {
+TEST_CASE_FIXTURE(graphs, "an entry without a graph's metadata is an error") {
   const auto name = *rt.open("fxgraph");
   REQUIRE(engine::ask_actor<insert_outcome>(
       internals::core(rt), internals::core(rt).guarded(), verb::insert_v,
@@ -175,7 +175,7 @@ TEST_CASE_FIXTURE(graphs, "an entry whose metadata is not that of one is an erro
   CHECK(found.error().code() == errc::malformed);
 }
 
-TEST_CASE_FIXTURE(graphs, "compiles under way at once do not mix their counters") {
+TEST_CASE_FIXTURE(graphs, "concurrent compiles do not mix their counters") {
   auto one = compiles.begin("one");
   auto two = compiles.begin("two");
   one->count("fused", 1);
@@ -189,22 +189,22 @@ TEST_CASE_FIXTURE(graphs, "compiles under way at once do not mix their counters"
   CHECK(user.counters.value("fused") == 12);
 }
 
-TEST_CASE_FIXTURE(graphs, "a folder that cannot be collected keeps nothing") {
+TEST_CASE_FIXTURE(graphs, "a folder that cannot be collected stores nothing") {
   auto making = compiles.begin("source");
   making->attach("none");
   CHECK(compiles.insert("g", *making, "code").error().code() == errc::not_found);
   CHECK(loads.get("g", {})->status == guarded_status::full_miss);
 }
 
-TEST_CASE_FIXTURE(graphs, "entries share attachments that are the same") {
+TEST_CASE_FIXTURE(graphs, "entries share identical attachments") {
   REQUIRE(compile("g", "code"));
   const auto before = internals::core(rt).store()->stats().entries;
   REQUIRE(compile("h", "other code"));
-  // Its variant and its list, and no kernel.
+  // Adds its variant and its list, but no kernel.
   CHECK(internals::core(rt).store()->stats().entries == before + 2);
 }
 
-TEST_CASE("a remote hit of a graph fills the disk with all that belongs to it") {
+TEST_CASE("a remote hit of a graph fills the disk with all of its entries") {
   local_redis redis;
   temporary_directory directory;
   const auto machine = [&](const char* name, bool remote) {

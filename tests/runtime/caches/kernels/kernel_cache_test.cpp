@@ -19,7 +19,7 @@ const std::string renamed = "graph(%a : Half(7)):\n  %b : Half(7) = aten::relu(%
 
 } // namespace
 
-TEST_CASE_FIXTURE(on_disk, "a kept kernel is found by the next runtime and its number is new") {
+TEST_CASE_FIXTURE(on_disk, "a stored kernel is found by the next runtime and its number is new") {
   {
     runtime rt(settings());
     const auto kernels = kernel_cache::open(rt, {.max_kernels = 0, .kept_in = "fuser"});
@@ -54,7 +54,7 @@ TEST_CASE_FIXTURE(on_disk, "threads that save kernels at once each get a number 
   CHECK(kernels->find(graph)->id == 0);
 }
 
-TEST_CASE_FIXTURE(on_disk, "after the runtime's end a kernel cache says closed") {
+TEST_CASE_FIXTURE(on_disk, "after the runtime's end a kernel cache answers closed") {
   runtime rt(settings());
   const auto kernels = kernel_cache::open(rt);
   REQUIRE(kernels);

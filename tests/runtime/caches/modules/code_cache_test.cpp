@@ -1,4 +1,4 @@
-// Code that is compiled at run time, by a real compiler.
+// Code that a real compiler compiles at run time.
 #include "runtime/caches/code/code_cache.hpp"
 
 #include "runtime/handle/runtime.hpp"
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct code_fixture : on_disk {
-  // A compiler that notes each run that makes something.
+  // A compiler that logs each run with an output.
   code_options counted() const {
     write_text(directory / "cc", "#!/bin/sh\nfor word; do last=$word; done\necho \"$last\" >> '" +
                                      (directory / "runs").string() + "'\nexec g++ \"$@\"\n");
@@ -41,7 +41,7 @@ const std::string source = "extern \"C\" int answer() { return 42; }\n";
 
 } // namespace
 
-TEST_CASE_FIXTURE(code_fixture, "a source is compiled once, for later starts too") {
+TEST_CASE_FIXTURE(code_fixture, "a source is compiled once, also for later processes") {
   for (int start = 0; start < 2; ++start) {
     runtime rt(settings());
     const auto code = *code_cache::open(rt, counted());
@@ -53,7 +53,7 @@ TEST_CASE_FIXTURE(code_fixture, "a source is compiled once, for later starts too
   CHECK(runs().size() == 1);
 }
 
-TEST_CASE_FIXTURE(code_fixture, "threads that want one source at once have it compiled once") {
+TEST_CASE_FIXTURE(code_fixture, "threads that request one source at once have it compiled once") {
   runtime rt(settings());
   const auto code = *code_cache::open(rt, counted());
   std::vector<std::thread> threads;
@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(code_fixture, "threads that want one source at once have it co
   CHECK(runs().size() == 1);
 }
 
-TEST_CASE_FIXTURE(code_fixture, "prologue and glue stand around the source and are in its key") {
+TEST_CASE_FIXTURE(code_fixture, "prologue and glue surround the source and are in its key") {
   runtime rt(settings());
   auto options = counted();
   options.prologue = "static int twice(int x) { return 2 * x; }\n";
@@ -119,7 +119,7 @@ TEST_CASE_FIXTURE(code_fixture, "a change of an undeclared header is noticed") {
   CHECK(call(code, text) == 2);
 }
 
-TEST_CASE_FIXTURE(code_fixture, "a compiler's message says in which part the mistake is") {
+TEST_CASE_FIXTURE(code_fixture, "a compiler's message names the part with the mistake") {
   runtime rt(settings());
   auto options = counted();
   options.prologue = "\n\n";

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An object that counts how often it was loaded, in a variable of the host, and says its number.
+// An object that counts its loads in a variable of the host, and returns its number.
 std::string source_of(int number) {
   return "#include <cstdlib>\n#include <string>\n"
          "static int note(const char* what) {\n"
@@ -104,9 +104,9 @@ TEST_CASE_FIXTURE(modules_fixture, "eight threads that load one object get one h
   CHECK(count_of("HEARTH_TEST_LOADS") == 1);
 }
 
-TEST_CASE_FIXTURE(modules_fixture, "it is unloaded when the last who has it lets go") {
+TEST_CASE_FIXTURE(modules_fixture, "an object is unloaded when its last handle is dropped") {
   const module_cache one(rt);
-  const module_cache other; // from memory: the same object all the same
+  const module_cache other; // from memory: still the same object
   {
     const auto first = *one.load(object(2));
     const auto second = *other.load(object(2));
@@ -161,7 +161,7 @@ TEST_CASE_FIXTURE(modules_fixture, "clearing and pruning a store does not affect
   CHECK(call(loaded) == 6);
 }
 
-TEST_CASE_FIXTURE(modules_fixture, "the folder of modules and what is in it are the user's alone") {
+TEST_CASE_FIXTURE(modules_fixture, "the folder of modules and its files are private to the user") {
   const module_cache modules(rt);
   REQUIRE(modules.load(object(6)));
   struct stat about {};
@@ -189,7 +189,8 @@ TEST_CASE_FIXTURE(modules_fixture, "different objects from memory are told apart
   }
 }
 
-TEST_CASE_FIXTURE(modules_fixture, "the folder is bounded: the longest unused goes first") {
+TEST_CASE_FIXTURE(modules_fixture,
+                  "the folder is bounded: the module unused for the longest time goes first") {
   const auto folder = module_folder(directory / "store");
   const auto first = object(20);
   const auto second = object(21);
@@ -203,7 +204,7 @@ TEST_CASE_FIXTURE(modules_fixture, "the folder is bounded: the longest unused go
   CHECK(fs::exists(*fresh));
 }
 
-TEST_CASE("what is no shared object is an error that says what the loader says") {
+TEST_CASE("a file that is no shared object is an error with the loader's message") {
   const module_cache modules;
   const auto loaded = modules.load(artifact::make("no object"));
   CHECK(loaded.error().code() == errc::unsupported);

@@ -24,7 +24,7 @@ nested_cache tree_in(runtime& rt, const char* root = "system") {
 
 } // namespace
 
-TEST_CASE_FIXTURE(on_disk, "what is set at a path is looked up there, and the maps above descend") {
+TEST_CASE_FIXTURE(on_disk, "a value set at a path is found there, and in the maps above") {
   runtime rt(settings());
   const auto tree = tree_in(rt);
   CHECK_FALSE(*tree.lookup({"gemm"}));
@@ -56,14 +56,14 @@ TEST_CASE("the actor of an open nested or kernel cache ends with its last handle
     CHECK(*kernels.count() == 0);
     CHECK(host.registry().running() > before);
   }
-  while (host.registry().running() != before) // CAF's own wait is not told of counts above one
+  while (host.registry().running() != before) // CAF's own wait is not woken for counts above one
     std::this_thread::yield();
 }
 
 TEST_CASE_FIXTURE(on_disk, "values set at once by threads and processes are all there") {
   constexpr int writers = 4, each = 12;
   {
-    runtime one(settings()), two(settings()); // two processes, as far as the store can tell
+    runtime one(settings()), two(settings()); // two processes from the store's point of view
     std::vector<std::thread> threads;
     for (int writer = 0; writer < writers; ++writer)
       threads.emplace_back([&, writer] {
@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(on_disk, "values set at once by threads and processes are all 
     }
 }
 
-TEST_CASE_FIXTURE(on_disk, "after shutdown a call says that the runtime is closed") {
+TEST_CASE_FIXTURE(on_disk, "after shutdown a call is a closed error") {
   runtime rt(settings());
   const auto tree = tree_in(rt);
   REQUIRE(tree.set({"a"}, 1));

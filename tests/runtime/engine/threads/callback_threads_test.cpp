@@ -1,5 +1,5 @@
-// The threads of compile callbacks: how many run at once, who leaves a place to another, and how
-// they end.
+// The threads of compile callbacks: how many run at once, when a callback leaves its place to
+// another, and how the threads end.
 #include "runtime/engine/threads/callback_threads.hpp"
 
 #include "runtime/api/blocking_region.hpp"
@@ -24,7 +24,7 @@ using namespace hearth::engine;
 
 namespace {
 
-// How many are in a place at once, and the most there ever were. Any thread.
+// Counts the threads that are in a place, and the maximum so far. Any thread may call it.
 class crowd {
 public:
   void enter() {
@@ -40,7 +40,7 @@ private:
   std::atomic<int> most_{0};
 };
 
-// A task that has begun and goes on until it is let go.
+// A task that has begun and runs until it is released.
 class begun_task {
 public:
   explicit begun_task(callback_threads& on) {
@@ -62,21 +62,21 @@ private:
 
 } // namespace
 
-TEST_CASE("as many callbacks run at once as are allowed") {
+TEST_CASE("as many callbacks run at once as allowed") {
   callback_threads three(3);
   std::barrier all_here(3);
   std::latch done(3);
   for (int i = 0; i < 3; ++i)
     three.run([&] {
-      all_here.arrive_and_wait(); // for ever, were there fewer threads
+      all_here.arrive_and_wait(); // blocks for ever with fewer threads
       done.count_down();
     });
   done.wait();
 }
 
-TEST_CASE("no more callbacks run at once than are allowed, from any number of callers") {
+TEST_CASE("no more callbacks run at once than allowed, from any number of callers") {
   constexpr int askers = 4;
-  constexpr int tasks = 300; // of each
+  constexpr int tasks = 300; // per caller
   callback_threads three(3);
   crowd running;
   std::latch done(askers * tasks);
@@ -97,9 +97,9 @@ TEST_CASE("no more callbacks run at once than are allowed, from any number of ca
   CHECK(running.most() <= 3);
 }
 
-TEST_CASE("a single thread runs callbacks in the order in which they came") {
+TEST_CASE("a single thread runs callbacks in the order of their arrival") {
   constexpr int tasks = 200;
-  callback_threads one(0); // at least one
+  callback_threads one(0); // 0 means one thread
   std::vector<int> order;
   std::latch done(tasks);
   for (int i = 0; i < tasks; ++i)
@@ -120,7 +120,7 @@ TEST_CASE("a callback that waits leaves its place to one other at a time") {
   std::promise<void> waited;
   one.run([&] {
     const blocking_region meanwhile;
-    others_done.wait(); // for ever, did it keep the only place
+    others_done.wait(); // blocks for ever if the callback keeps the only place
     waited.set_value();
   });
   for (std::ptrdiff_t i = 0; i < tasks; ++i)
@@ -145,7 +145,7 @@ TEST_CASE("callbacks that wait for each other in a chain all end") {
     });
   one.run([&] { made[links].set_value(0); });
   CHECK(made[0].get_future().get() == links);
-  one.stop(); // nobody is about to use what was promised
+  one.stop(); // no callback is about to use the promises
 }
 
 TEST_CASE("a wait of a thread that runs no callback changes nothing") {
@@ -163,7 +163,7 @@ TEST_CASE("a wait of a thread that runs no callback changes nothing") {
   CHECK(second);
 }
 
-TEST_CASE("refuse drops callbacks that have not begun, and later ones, and what they hold") {
+TEST_CASE("refuse drops queued callbacks and later ones with their captures") {
   callback_threads one(1);
   begun_task first(one);
   const auto token = std::make_shared<int>(0);
@@ -196,7 +196,7 @@ TEST_CASE("stop waits for the callbacks that have begun") {
   second.release();
   stops.join();
   CHECK(had_ended);
-  two.stop(); // again, with nothing left
+  two.stop(); // a second stop has nothing to do
 }
 
 TEST_CASE("a callback may end the threads, its own among them") {
@@ -228,10 +228,10 @@ TEST_CASE("a callback may hold the last reference to the threads") {
   own_thread.wait();
 }
 
-TEST_CASE("what many threads ask for runs at most once, and not after the end") {
+TEST_CASE("callbacks from many threads run at most once, and not after the end") {
   constexpr int rounds = 10;
   constexpr int askers = 3;
-  constexpr std::size_t tasks = 200; // of each
+  constexpr std::size_t tasks = 200; // per caller
   for (int round = 0; round < rounds; ++round) {
     const auto token = std::make_shared<int>(0);
     std::vector<std::atomic<int>> times(askers * tasks);

@@ -1,4 +1,4 @@
-// The thread that ends what was asked with a deadline.
+// The thread that ends requests at their deadlines.
 #include "runtime/engine/threads/deadlines.hpp"
 #include "tests/support/thread_end.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// Keeps the thread of the deadlines busy until it is let go, so that what is added meanwhile is due
+// Keeps the deadlines' thread busy until released, so that requests added meanwhile are due
 // together.
 class busy_thread {
 public:
@@ -57,13 +57,13 @@ TEST_CASE("a request expires once its deadline has passed") {
 TEST_CASE("the earliest deadline comes first, whenever it was added") {
   constexpr int requests = 100;
   deadlines expiries;
-  std::vector<int> order; // of the one thread
+  std::vector<int> order; // used by the one thread only
   std::promise<void> all;
   const auto request = std::make_shared<int>();
   busy_thread busy(expiries);
   const auto now = clock::now();
   for (int i = 0; i < requests; ++i) {
-    const int number = i * 37 % requests; // each once
+    const int number = i * 37 % requests; // each number once
     expiries.add(now - 1s + std::chrono::milliseconds(number), request, [&, number](int&) {
       order.push_back(number);
       if (order.size() == requests) all.set_value();
@@ -85,7 +85,7 @@ TEST_CASE("a deadline far away does not hold up one that is near") {
   CHECK_FALSE(far);
 }
 
-TEST_CASE("a request that is gone does not expire") {
+TEST_CASE("a request that is destroyed does not expire") {
   deadlines expiries;
   std::atomic<bool> gone_expired{false};
   std::promise<void> last_expired;
@@ -101,7 +101,7 @@ TEST_CASE("a request that is gone does not expire") {
   CHECK_FALSE(gone_expired);
 }
 
-TEST_CASE("deadlines of requests that were answered do not add up") {
+TEST_CASE("deadlines of answered requests do not accumulate") {
   deadlines expiries;
   const auto token = std::make_shared<int>();
   for (int i = 0; i < 20'000; ++i)
@@ -109,7 +109,7 @@ TEST_CASE("deadlines of requests that were answered do not add up") {
   CHECK(token.use_count() <= 1 + 1024);
 }
 
-TEST_CASE("stop forgets every deadline, and those that are added later") {
+TEST_CASE("stop forgets every deadline, and the ones that are added later") {
   deadlines expiries;
   const auto request = std::make_shared<int>();
   const auto token = std::make_shared<int>();
@@ -136,7 +136,7 @@ TEST_CASE("a request that expires may stop the deadlines") {
   own_thread.wait();
 }
 
-TEST_CASE("the deadlines may go while a request expires on their thread") {
+TEST_CASE("the deadlines may be destroyed while a request expires on their thread") {
   auto expiries = std::make_unique<deadlines>();
   const auto request = std::make_shared<int>();
   std::promise<void> handed_over;
@@ -144,7 +144,7 @@ TEST_CASE("the deadlines may go while a request expires on their thread") {
   expiries->add(clock::now(), request, [&](int&) {
     own_thread.watch_this_thread();
     handed_over.get_future().wait();
-    expiries.reset(); // as a callback does that has the last handle of a runtime
+    expiries.reset(); // as does a callback that has the last handle of a runtime
   });
   handed_over.set_value();
   own_thread.wait();
@@ -164,7 +164,7 @@ TEST_CASE("a request that expired may hold the last reference to the deadlines")
   own_thread.wait();
 }
 
-TEST_CASE("what the deadlines forget may use them as it goes") {
+TEST_CASE("a forgotten request may use the deadlines in its destructor") {
   deadlines expiries;
   struct user {
     explicit user(deadlines& of)
@@ -184,7 +184,7 @@ TEST_CASE("what the deadlines forget may use them as it goes") {
 
 TEST_CASE("many threads' requests expire once each while they live") {
   constexpr std::size_t adders = 4;
-  constexpr std::size_t requests = 500; // of each
+  constexpr std::size_t requests = 500; // per thread
   deadlines expiries;
   std::vector<std::atomic<int>> times(adders * requests);
   std::atomic<std::size_t> expired{0};
@@ -202,7 +202,7 @@ TEST_CASE("many threads' requests expire once each while they live") {
                        self.reset();
                        if (++expired == adders * requests) all.set_value();
                      });
-        expiries.add(clock::now(), std::make_shared<int>(), [](int&) {}); // lives no longer
+        expiries.add(clock::now(), std::make_shared<int>(), [](int&) {}); // destroyed at once
       }
     });
   for (auto& thread : threads)

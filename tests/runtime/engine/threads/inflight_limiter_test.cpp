@@ -1,4 +1,4 @@
-// The bound on requests that have no answer yet: who is refused, who waits, who is let past it.
+// The bound on requests in flight: which request is refused, which waits, which exceeds the bound.
 #include "runtime/engine/threads/inflight_limiter.hpp"
 
 #include "tests/support/waiting_thread.hpp"
@@ -27,7 +27,7 @@ std::shared_ptr<inflight_limiter> bound_of(std::size_t max, overload_policy poli
   return std::make_shared<inflight_limiter>(max, policy);
 }
 
-// How many places are left where more are refused.
+// The number of free slots when further requests are refused.
 std::size_t free_slots(const std::shared_ptr<inflight_limiter>& bound) {
   std::vector<slot> taken;
   for (;;) {
@@ -64,7 +64,7 @@ TEST_CASE("a slot is given back once, by its last owner") {
     auto second = inflight_limiter::take(bound, true).value();
     slot moved(std::move(first));
     CHECK(free_slots(bound) == 1);
-    first.give_back(); // has none
+    first.give_back(); // has no slot any more
     CHECK(free_slots(bound) == 1);
     moved.give_back();
     moved.give_back();
@@ -73,7 +73,7 @@ TEST_CASE("a slot is given back once, by its last owner") {
   CHECK(free_slots(bound) == 3);
 }
 
-TEST_CASE("a slot outlives those who keep the bound") {
+TEST_CASE("a slot outlives the owners of the bound") {
   auto bound = bound_of(1, overload_policy::refuse);
   auto last = inflight_limiter::take(bound, true).value();
   const std::weak_ptr<inflight_limiter> gone = bound;
@@ -98,7 +98,7 @@ TEST_CASE("a caller that may wait gets the slot that is given back") {
     });
     CHECK(waiting.falls_asleep());
     given = true;
-    taken.pop_back(); // one alone, not the quarter that wakes
+    taken.pop_back(); // one slot alone, fewer than the quarter that wakes waiters
     CHECK(waits.get());
   }
 }
@@ -118,13 +118,13 @@ TEST_CASE("a caller that may not wait exceeds the bound, which holds for the oth
   CHECK(waiting.falls_asleep());
   within.reset();
   above.reset();
-  CHECK(waiting.falls_asleep()); // still: one is above the bound
+  CHECK(waiting.falls_asleep()); // still asleep: one request exceeds the bound
   given = true;
   further.reset();
   CHECK(waits.get());
 }
 
-TEST_CASE("threads that wait for places are never more than the bound past it") {
+TEST_CASE("threads that wait for slots never exceed the bound") {
   constexpr int threads_count = 6;
   constexpr int rounds = 1'000;
   for (const int max : {1, 3, 5}) {
@@ -147,7 +147,7 @@ TEST_CASE("threads that wait for places are never more than the bound past it") 
   }
 }
 
-TEST_CASE("threads that are refused leave every slot as it was") {
+TEST_CASE("threads that are refused leave every slot unchanged") {
   constexpr std::size_t max = 3;
   const auto bound = bound_of(max, overload_policy::refuse);
   std::atomic<std::size_t> inside{0};

@@ -1,4 +1,4 @@
-// Which waits for a key are refused because they could never end.
+// Waits for a key that are refused because they could never end.
 #include "runtime/engine/threads/lease_ledger.hpp"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ TEST_CASE("every thread has a number of its own, the same each time") {
   CHECK(std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end());
 }
 
-TEST_CASE("a thread may wait for a key without a holder, or whose holder waits for nothing") {
+TEST_CASE("a thread may wait for a key without a holder, or whose holder does not wait") {
   lease_ledger ledger;
   CHECK(ledger.begin_wait(1, key_of(1)));
   ledger.end_wait(1);
@@ -60,7 +60,7 @@ TEST_CASE("a thread may not wait for a key that it makes itself") {
   CHECK(ledger.begin_wait(1, key_of(1)));
 }
 
-TEST_CASE("a wait that would close a circle is refused, and not noted") {
+TEST_CASE("a wait that would close a cycle is refused and not recorded") {
   constexpr std::size_t count = 5;
   lease_ledger ledger;
   for (std::size_t i = 0; i < count; ++i)
@@ -69,19 +69,19 @@ TEST_CASE("a wait that would close a circle is refused, and not noted") {
     CHECK(ledger.begin_wait(i, key_of(i + 1)));
   for (std::size_t i = 0; i < count; ++i)
     CHECK_FALSE(ledger.begin_wait(count - 1, key_of(i)));
-  CHECK(ledger.begin_wait(count, key_of(0))); // makes nothing: nobody waits for it
+  CHECK(ledger.begin_wait(count, key_of(0))); // holds no key: no thread waits for it
 
-  // Any wait of the chain that ends makes way.
+  // A wait of the chain that ends makes the cycle impossible.
   ledger.end_wait(2);
   CHECK(ledger.begin_wait(count - 1, key_of(0)));
   CHECK_FALSE(ledger.begin_wait(2, key_of(3)));
   CHECK_FALSE(ledger.begin_wait(2, key_of(0)));
-  // And so does a key that was made.
+  // The end of a hold does so too.
   ledger.end_hold(3, key_of(3));
   CHECK(ledger.begin_wait(2, key_of(3)));
 }
 
-TEST_CASE("a thread holds something until it has ended every key that it makes") {
+TEST_CASE("a thread holds a key until it has ended every key that it makes") {
   lease_ledger ledger;
   CHECK_FALSE(ledger.holds_any(1));
   ledger.begin_hold(1, key_of(1));
@@ -94,7 +94,7 @@ TEST_CASE("a thread holds something until it has ended every key that it makes")
   CHECK_FALSE(ledger.holds_any(1));
 }
 
-TEST_CASE("threads in a circle never all wait at once") {
+TEST_CASE("threads in a cycle never all wait at once") {
   constexpr std::size_t count = 4;
   constexpr int rounds = 2'000;
   lease_ledger ledger;

@@ -1,4 +1,4 @@
-// The gate that a shutdown closes: who is let in, and that nothing is taken away under a call.
+// The gate that a shutdown closes: which calls enter, and that no call loses an object in use.
 #include "runtime/engine/threads/shutdown_gate.hpp"
 
 #include "tests/support/waiting_thread.hpp"
@@ -26,7 +26,7 @@ TEST_CASE("a gate lets calls in until it is closed") {
   gate.wait_until_empty();
 }
 
-TEST_CASE("a pass that moved counts once") {
+TEST_CASE("a pass that was moved counts once") {
   shutdown_gate gate;
   auto first = gate.enter();
   REQUIRE(first);
@@ -46,12 +46,12 @@ TEST_CASE("a pass that moved counts once") {
   waiting.join();
 }
 
-TEST_CASE("what a shutdown takes away is not seen by a call that was let in") {
+TEST_CASE("a call that has entered never sees the shutdown's destruction") {
   constexpr int rounds = 200, callers = 3;
   int calls_in_all = 0;
   for (int round = 0; round < rounds; ++round) {
     shutdown_gate gate;
-    auto shared = std::make_unique<int>(1); // plain memory: ThreadSanitizer sees a use too late
+    auto shared = std::make_unique<int>(1); // plain memory: ThreadSanitizer sees a late use
     std::barrier begin(callers + 1);
     std::atomic<int> sum{0}, calls{0};
     std::vector<std::thread> threads;
@@ -64,7 +64,7 @@ TEST_CASE("what a shutdown takes away is not seen by a call that was let in") {
         }
       });
     begin.arrive_and_wait();
-    while (round % 2 == 0 && calls == 0) // the gate closes among calls, or at the first ones
+    while (round % 2 == 0 && calls == 0) // after a first call in every other round
       std::this_thread::yield();
     gate.close();
     gate.wait_until_empty();

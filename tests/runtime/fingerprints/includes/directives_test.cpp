@@ -26,7 +26,7 @@ bool depends(const std::vector<std::string>& texts, const std::vector<std::strin
 
 } // namespace
 
-TEST_CASE("names are found however an include is spelled") {
+TEST_CASE("names are found in every spelling of an include") {
   for (const auto* text :
        {"#include \"a b.h\"", "  #  include \"a b.h\"", "#inc\\\nlude \"a b.h\"",
         "#include \\\n \"a b.h\"", "/* x */ # /* y */ include /* z */ \"a b.h\" // w",
@@ -41,7 +41,7 @@ TEST_CASE("names are found however an include is spelled") {
   }
 }
 
-TEST_CASE("angle brackets and quotes are told apart") {
+TEST_CASE("angle brackets and quotes are distinguished") {
   const auto read = read_source("#include <x//y.h>\n#include \"x.h\"\n");
   CHECK(asks_for(read, "x//y.h", false));
   CHECK(asks_for(read, "x.h", true));
@@ -58,7 +58,7 @@ TEST_CASE("what is asked for by has_include counts as a name") {
   CHECK_FALSE(read.opaque);
 }
 
-TEST_CASE("text that may look for files that it does not name is opaque") {
+TEST_CASE("text that may look for files without naming them is opaque") {
   for (const auto* text :
        {"#if __has_include(HEADER)\n#endif", "#define HAS(x) __has_include(x)",
         "#define HAS __has_include", "#define HAS __has_include(\"a.h\")", "#embed \"data\"",
@@ -71,7 +71,7 @@ TEST_CASE("text that may look for files that it does not name is opaque") {
   CHECK_FALSE(read_source("#ifdef __has_include\n#endif\r\n").opaque);
 }
 
-TEST_CASE("an include of a macro is known as such") {
+TEST_CASE("an include of a macro is recognised") {
   CHECK(read_source("#include HEADER\n").includes_by_macro);
   CHECK(read_source("#include STRING(a.h)\n").includes_by_macro);
 }
@@ -89,7 +89,7 @@ TEST_CASE("directives in comments and raw strings are noticed") {
   }
 }
 
-TEST_CASE("macros that choose code alone choose no files") {
+TEST_CASE("macros that only choose code choose no files") {
   for (const auto* text :
        {"#include <a.h>\nint x[TILE];\n", "#ifndef TILE\n#define TILE 16\n#endif\n#include <a.h>\n",
         "#include <a.h>\n#if TILE == 16\nint a;\n#elif TILE == 32\nint b;\n#else\nint c;\n#endif\n",
@@ -106,7 +106,7 @@ TEST_CASE("macros that choose code alone choose no files") {
   }
 }
 
-TEST_CASE("macros that may choose files are found out") {
+TEST_CASE("macros that may choose files are found") {
   for (const auto* text :
        {"#if TILE == 16\n#include <a.h>\n#endif\n", "#ifdef TILE\n#include <a.h>\n#endif\n",
         "#ifndef TILE\nint a;\n#else\n#include <a.h>\n#endif\n",
@@ -139,7 +139,7 @@ TEST_CASE("a macro is followed from one file into another") {
   CHECK_FALSE(depends({config, user}, {}));
 }
 
-TEST_CASE("any bytes at all are read to an end") {
+TEST_CASE("any bytes at all are read to their end") {
   constexpr std::string_view alphabet = "#\"'/*\\R(\n%:if<>def \xff_0";
   std::string bytes;
   for (std::size_t i = 0; i < 4096; ++i)

@@ -14,7 +14,7 @@ using hearth::test::workbench;
 
 namespace {
 
-// The closure of a run that needs no compiler.
+// The closure of a run that must not need a compiler.
 source_closure recalled(workbench& bench, const std::string& source,
                         const std::vector<macro>& macros = {}) {
   const auto before = bench.runner.count();
@@ -25,7 +25,7 @@ source_closure recalled(workbench& bench, const std::string& source,
   return *closure;
 }
 
-// The closure of a run that has to ask the compiler.
+// The closure of a run that must ask the compiler.
 source_closure rescanned(workbench& bench, const std::string& source,
                          const std::vector<macro>& macros = {}) {
   const auto closure = bench.scan(source, macros);
@@ -49,7 +49,7 @@ TEST_CASE("a closure holds the source, its headers and system headers") {
   CHECK(closure->still_holds());
 }
 
-TEST_CASE("an unchanged source is known again without starting a compiler") {
+TEST_CASE("an unchanged source is recognised without starting a compiler") {
   workbench bench;
   bench.write("b.hpp", "#include <vector>\n");
   bench.write("a.cpp", "#include \"b.hpp\"\n");
@@ -97,7 +97,7 @@ TEST_CASE("a new header that comes earlier in the search path is seen") {
   CHECK(second.identity != first.identity);
 }
 
-TEST_CASE("a new header beside the one that includes by quotes is seen") {
+TEST_CASE("a new header beside a file that includes by quotes is seen") {
   workbench bench;
   bench.flags = {"-I."};
   bench.write("b.hpp", "int b;\n");
@@ -108,7 +108,7 @@ TEST_CASE("a new header beside the one that includes by quotes is seen") {
   CHECK(names(rescanned(bench, "a.cpp"), "sub/b.hpp"));
 }
 
-TEST_CASE("a folder of the search path that was missing is seen when it comes") {
+TEST_CASE("a missing folder of the search path is seen when it appears") {
   workbench bench;
   bench.flags = {"-Imissing/deep", "-Isecond"};
   bench.write("second/b.hpp", "int b;\n");
@@ -118,7 +118,7 @@ TEST_CASE("a folder of the search path that was missing is seen when it comes") 
   CHECK(names(rescanned(bench, "a.cpp"), "missing/deep/b.hpp"));
 }
 
-TEST_CASE("files that no include names do not matter") {
+TEST_CASE("files that no include names have no effect") {
   workbench bench;
   bench.write("b.hpp", "int b;\n");
   bench.write("a.cpp", "#include \"b.hpp\"\n");
@@ -128,7 +128,7 @@ TEST_CASE("files that no include names do not matter") {
   CHECK(recalled(bench, "a.cpp").identity == first.identity);
 }
 
-TEST_CASE("a header that has_include asked for in vain is seen when it comes and when it goes") {
+TEST_CASE("a header that has_include did not find is seen when it appears and when it is removed") {
   workbench bench;
   bench.write("a.cpp", "#if __has_include(\"maybe.hpp\")\n#include \"maybe.hpp\"\n#endif\n");
   const auto without = rescanned(bench, "a.cpp");
@@ -141,7 +141,7 @@ TEST_CASE("a header that has_include asked for in vain is seen when it comes and
   CHECK(rescanned(bench, "a.cpp").identity == without.identity);
 }
 
-TEST_CASE("a header that has_include found without including it is missed when it goes") {
+TEST_CASE("a header that has_include found without including it is missed when it is removed") {
   workbench bench;
   bench.write("maybe.hpp", "int m;\n");
   bench.write("b.hpp", "int b;\n");
@@ -183,7 +183,7 @@ TEST_CASE("a removed header is an error that carries the compiler's message") {
   CHECK(bench.scan("missing.cpp").error().code() == errc::not_found);
 }
 
-TEST_CASE("a symbolic link is what it leads to") {
+TEST_CASE("a symbolic link counts as its target") {
   workbench bench;
   bench.write("one.hpp", "int one;\n");
   bench.write("two.hpp", "int two;\n");
@@ -200,7 +200,7 @@ TEST_CASE("a symbolic link is what it leads to") {
   rescanned(bench, "a.cpp");
 }
 
-TEST_CASE("strange names are understood") {
+TEST_CASE("unusual names are understood") {
   workbench bench;
   const std::string strange = "d ir/h $x#y:z 'q' %|;&*?[]\xc3\xbc.hpp";
   bench.write(strange, "int s;\n");
@@ -248,7 +248,7 @@ TEST_CASE("an edit that makes a macro choose files is seen for every configurati
   CHECK(names(rescanned(bench, "a.cpp", {{"TILE", "16"}}), "small.hpp"));
 }
 
-TEST_CASE("a precompiled header that GCC would take belongs to the closure") {
+TEST_CASE("a precompiled header that GCC would use belongs to the closure") {
   workbench bench;
   bench.write("b.hpp", "int b;\n");
   bench.write("a.cpp", "#include \"b.hpp\"\n");
@@ -363,7 +363,7 @@ TEST_CASE("many threads share the scans of one run") {
         identities[i] = (*found)->identity.hex();
     });
   threads.clear();
-  CHECK(bench.runner.count() - before <= 6); // one scan a source, or two when it was just written
+  CHECK(bench.runner.count() - before <= 6); // one scan a source, two if just written
   for (std::size_t i = 0; i < identities.size(); ++i) {
     CHECK_FALSE(identities[i].empty());
     CHECK(identities[i] == identities[i % 3]);

@@ -29,7 +29,7 @@ constexpr std::string_view two_x86 = "processor\t: 0\n"
 
 } // namespace
 
-TEST_CASE("a machine is its kinds of processors and the features that all of them have") {
+TEST_CASE("a machine consists of its kinds of processors and the features that all of them have") {
   const auto found = machine_of(two_x86, "x86_64", "Linux");
   CHECK(found.models == std::vector<std::string>{
                             "vendor_id GenuineIntel, cpu family 6, model 85, model name Xeon"});
@@ -45,7 +45,7 @@ TEST_CASE("clock rates and the order of features do not change a machine") {
         machine_of(two_x86, "x86_64", "Linux").identity());
 }
 
-TEST_CASE("a model, a feature, an architecture or a system more makes another machine") {
+TEST_CASE("another model, feature, architecture or system makes another machine") {
   const auto identity = machine_of(two_x86, "x86_64", "Linux").identity();
   std::string other(two_x86);
   other.replace(other.find("Xeon"), 4, "Core");
@@ -69,7 +69,7 @@ TEST_CASE("an ARM machine with two kinds of cores has both models") {
   CHECK(found.features == std::vector<std::string>{"asimd", "fp"});
 }
 
-TEST_CASE("a cpuinfo that says nothing leaves architecture and system") {
+TEST_CASE("an empty cpuinfo leaves architecture and system") {
   for (const auto* text : {"", "\n\n", "no colon here", ": :\n"}) {
     const auto found = machine_of(text, "riscv64", "Linux");
     CHECK(found.models.empty());
@@ -78,7 +78,7 @@ TEST_CASE("a cpuinfo that says nothing leaves architecture and system") {
   }
 }
 
-TEST_CASE("this machine is looked at once and knows its architecture") {
+TEST_CASE("this machine is examined once and knows its architecture") {
   const auto& here = this_machine();
   CHECK(&here == &this_machine());
   CHECK_FALSE(here.architecture.empty());

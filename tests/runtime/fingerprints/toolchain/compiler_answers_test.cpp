@@ -9,7 +9,7 @@ using namespace hearth::fingerprints;
 
 using names = std::vector<std::string>;
 
-TEST_CASE("the names of a make rule come back as they were") {
+TEST_CASE("the names of a make rule are read unchanged") {
   CHECK(read_own_rule("hearth: a.cpp /usr/include/b.h \\\n  c.h\n") ==
         names{"a.cpp", "/usr/include/b.h", "c.h"});
   CHECK(read_own_rule("hearth: m\\ $$ain.cpp d\\ ir/h\\ \"q$$x\\#y:z.hpp \\\n b\\s.hpp "
@@ -21,7 +21,7 @@ TEST_CASE("the names of a make rule come back as they were") {
   CHECK(read_own_rule("hearth: $x\n") == names{"$x"});
 }
 
-TEST_CASE("what is no rule has no names") {
+TEST_CASE("text that is no rule has no names") {
   for (const auto* text : {"", "hearth:", "hearth: \n", "other: a.cpp\n", "hearth", "\\\n"})
     CHECK(read_own_rule(text).empty());
 }
@@ -66,7 +66,7 @@ TEST_CASE("the answers of Clang are read") {
   CHECK(answers.include_directories.empty());
 }
 
-TEST_CASE("answers of something else are empty") {
+TEST_CASE("answers of another program are empty") {
   const auto answers = read_answers("usage: tool [options]\n \n \"\n", "what?");
   CHECK(answers.front_end.empty());
   CHECK(answers.include_directories.empty());

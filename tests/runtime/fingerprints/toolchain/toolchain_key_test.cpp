@@ -48,7 +48,7 @@ struct toolchain_fixture {
 
 } // namespace
 
-TEST_CASE_FIXTURE(toolchain_fixture, "every source file of a tree counts and no other") {
+TEST_CASE_FIXTURE(toolchain_fixture, "every source file of a tree counts and no other file") {
   const auto before = key();
   CHECK(key() == before);
   write("src/notes.md", "other notes");
@@ -60,8 +60,7 @@ TEST_CASE_FIXTURE(toolchain_fixture, "every source file of a tree counts and no 
   CHECK(key() != changed);
 }
 
-TEST_CASE_FIXTURE(toolchain_fixture,
-                  "where a tree lies does not matter but what it is called does") {
+TEST_CASE_FIXTURE(toolchain_fixture, "the location of a tree does not matter but its name does") {
   const auto before = key();
   fs::rename(directory / "src", directory / "moved");
   auto other = parts();
@@ -103,8 +102,7 @@ TEST_CASE_FIXTURE(toolchain_fixture, "the key is made once and can be set and cl
   CHECK(*kept.get() == before);
 }
 
-TEST_CASE_FIXTURE(toolchain_fixture,
-                  "what is missing or comes twice is an error that is not kept") {
+TEST_CASE_FIXTURE(toolchain_fixture, "a missing or repeated part is an error that is not kept") {
   auto wrong = parts();
   wrong.files.push_back(directory / "none.txt");
   toolchain_key kept(wrong);
@@ -124,9 +122,9 @@ TEST_CASE_FIXTURE(toolchain_fixture,
 }
 
 TEST_CASE_FIXTURE(toolchain_fixture,
-                  "a tree of many files is the same however many threads read it") {
-  // Read as one, on as many threads as there are cores; and a folder at a time: each has too few
-  // files for a second thread.
+                  "a tree of many files is the same for any number of reading threads") {
+  // One tree is read at once, on as many threads as there are cores; the other a folder at a time,
+  // each with too few files for a second thread.
   constexpr int folders = 20;
   for (int i = 0; i < 200; ++i)
     for (const std::string copy : {"many", "few"})
@@ -175,7 +173,7 @@ TEST_CASE("a machine is known by platform processor system compilers and driver"
   CHECK(system_details(root.path()) == with);
 }
 
-TEST_CASE("this machine is looked at once and its digest is stable") {
+TEST_CASE("this machine is examined once and its digest is stable") {
   CHECK(&system_info() == &system_info());
   CHECK(system_key() == sha256(encode(system_details())));
 }

@@ -46,7 +46,7 @@ TEST_CASE("a compiler that did not change is identified again without starting i
   CHECK(second->include_directories == first->include_directories);
 }
 
-TEST_CASE("questions to a compiler never ask for an object") {
+TEST_CASE("queries to a compiler never ask for an object") {
   workbench bench;
   bench.flags.push_back("-shared");
   bench.write("a.cpp", "int a;\n");
@@ -60,7 +60,7 @@ TEST_CASE("questions to a compiler never ask for an object") {
     }
 }
 
-TEST_CASE("a compiler that is not there is an error that names it") {
+TEST_CASE("a missing compiler is an error that names it") {
   workbench bench;
   bench.compiler = "no-such-compiler";
   REQUIRE_FALSE(bench.identify());
@@ -79,7 +79,7 @@ TEST_CASE("a compiler that is not there is an error that names it") {
   CHECK(bench.runner.count() == 0);
 }
 
-TEST_CASE("flags that change what a run makes are refused") {
+TEST_CASE("flags that change the kind of a run are refused") {
   for (const auto* flag : {"-o", "-oprog", "-c", "-S", "-E", "-MD", "-MMD", "-M", "-save-temps=obj",
                            "-", "-dumpmachine", "-print-search-dirs", "-fsyntax-only"}) {
     const std::vector<std::string> flags = {"-O2", flag};
@@ -98,7 +98,7 @@ TEST_CASE("flags that change what a run makes are refused") {
   CHECK(check_flags(good));
 }
 
-TEST_CASE("the environment of compilers holds what is documented and nothing else") {
+TEST_CASE("the environment of compilers holds the documented variables and nothing else") {
   const std::vector<std::string> host = {
       "HOME=/root", "PATH=/bin",      "CPATH=a:b", "LC_ALL=de_DE",    "DEPENDENCIES_OUTPUT=x",
       "TMPDIR=/t",  "LD_RUN_PATH=/r", "CPATH=c",   "GCC_EXEC_PREFIX="};
@@ -111,7 +111,7 @@ TEST_CASE("the environment of compilers holds what is documented and nothing els
   CHECK(keyed_variables(compiler_environment(dated)) == dated);
 }
 
-TEST_CASE("a wrapper is another compiler when it or what it starts changes") {
+TEST_CASE("a wrapper is another compiler when it or the program that it starts changes") {
   workbench bench;
   bench.compiler = "./wrap";
   bench.write_program("wrap", "#!/bin/sh\nexec \"$(dirname \"$0\")\"/behind \"$@\"\n");
@@ -141,7 +141,7 @@ TEST_CASE("two checkouts with the same wrapper have one toolchain") {
   CHECK(one.identify()->identity == other.identify()->identity);
 }
 
-TEST_CASE("a program that explains nothing is known by its content") {
+TEST_CASE("a program that explains nothing is identified by its content") {
   workbench bench;
   bench.compiler = "./strange";
   bench.write_program("strange", "#!/bin/sh\nexit 1\n");

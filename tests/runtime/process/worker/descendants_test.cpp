@@ -12,7 +12,7 @@ using namespace hearth::worker;
 
 namespace {
 
-// A child that lives until it is killed.
+// A child process that lives until it is killed.
 class idle_child {
 public:
   idle_child()

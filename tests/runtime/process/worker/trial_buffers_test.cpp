@@ -27,7 +27,7 @@ bool within(const std::vector<T>& all, T low, T below) {
 } // namespace
 
 TEST_CASE("inputs are the same on every machine") {
-  // Worked out from the definition by another program.
+  // Computed from the definition by another program.
   CHECK(filled<std::uint8_t>(element_type::u8, 7, 0, 8) ==
         std::vector<std::uint8_t>{189, 1, 154, 180, 213, 10, 211, 11});
   CHECK(filled<std::int64_t>(element_type::i64, 7, 3, 4) ==
@@ -57,7 +57,7 @@ TEST_CASE("inputs differ by seed and by buffer") {
   CHECK(base != filled<double>(element_type::f64, 1, 1, 10));
 }
 
-TEST_CASE("a shape has as many elements as its extents say") {
+TEST_CASE("the number of elements is the product of the extents") {
   CHECK(count_elements({}).value() == 1);
   CHECK(count_elements({7}).value() == 7);
   CHECK(count_elements({2, 3, 4}).value() == 24);
@@ -68,7 +68,7 @@ TEST_CASE("a shape has as many elements as its extents say") {
   CHECK(count_elements(std::vector<std::int64_t>(17, 1)).error().code() == errc::too_large);
 }
 
-TEST_CASE("guarded memory is aligned and zeroed and marks what is beside it") {
+TEST_CASE("guarded memory is aligned and zeroed and marks the bytes beside it") {
   for (const std::size_t size : {0, 1, 63, 64, 65, 4096, 65'535, 65'536, 65'537}) {
     const auto memory = guarded_memory::make(size);
     REQUIRE(memory);

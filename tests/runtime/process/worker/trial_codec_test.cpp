@@ -29,7 +29,7 @@ trial_request a_request() {
 
 } // namespace
 
-TEST_CASE("a trial request survives its journey") {
+TEST_CASE("a trial request is decoded as it was encoded") {
   auto asked = a_request();
   for (const double tolerance : {0.5, 0.0, 1.0, 1e-4, 1e300}) {
     asked.tolerance = tolerance;
@@ -72,7 +72,7 @@ TEST_CASE("a trial request with an unknown element type is malformed") {
   CHECK(decode_trial_request(encode(members)));
 }
 
-TEST_CASE("a report tells the phase and the answer") {
+TEST_CASE("a report contains the phase and the answer") {
   const trial_result result{trial_status::wrong, "output 0 [1] is 2", 12, 3};
   const auto report = decode_trial_report(std::string("\1\2\3") + encode_trial_result(result));
   CHECK(report.phase == trial_phase::entry);
@@ -83,7 +83,7 @@ TEST_CASE("a report tells the phase and the answer") {
   CHECK(report.answer->rounds == 3);
 }
 
-TEST_CASE("a report without a whole answer has none") {
+TEST_CASE("a report without a complete answer has none") {
   CHECK(decode_trial_report("").phase == trial_phase::preparing);
   CHECK_FALSE(decode_trial_report("").answer);
   CHECK(decode_trial_report("\1\2").phase == trial_phase::reference);
@@ -97,7 +97,7 @@ TEST_CASE("a report without a whole answer has none") {
   CHECK_FALSE(decode_trial_report(encode(value::map{{"status", 9}})).answer);
 }
 
-TEST_CASE("a job survives its journey and is malformed when cut") {
+TEST_CASE("a job is decoded as it was encoded and malformed when cut") {
   const job asked{1234, "/bin/sh", "/tmp", {"sh", "-c", "", "\xff"}, {"A=1", "B="}, {1, 2, 3, 4}};
   const auto bytes = encode_job(asked);
   const auto read = decode_job(bytes);

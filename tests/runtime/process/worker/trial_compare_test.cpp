@@ -33,7 +33,7 @@ bool same(std::int64_t got, std::int64_t expected, double tolerance) {
 
 } // namespace
 
-TEST_CASE("the first difference is told with its place and both numbers") {
+TEST_CASE("the first difference is reported with its place and both numbers") {
   std::vector<float> expected(20, 1.25F);
   auto got = expected;
   CHECK(compare<float>(element_type::f32, got, expected, 1e-4) == "");
@@ -45,7 +45,7 @@ TEST_CASE("the first difference is told with its place and both numbers") {
         "output 2 [1, 3, 1] is 1.5, expected 1.25 (tolerance 0.0001)");
 }
 
-TEST_CASE("each type is written as it is") {
+TEST_CASE("each type is written in its own form") {
   CHECK(compare<std::uint8_t>(element_type::u8, {200}, {65}, 0) ==
         "output 2 [0] is 200, expected 65 (tolerance 0)");
   CHECK(compare<std::int32_t>(element_type::i32, {-5}, {5}, 0) ==
@@ -67,7 +67,7 @@ TEST_CASE("the tolerance is absolute below one and relative above") {
   CHECK(same(0.0, -0.0, 0.0));
 }
 
-TEST_CASE("what is not finite equals only itself whatever the tolerance") {
+TEST_CASE("a number that is not finite equals only itself for any tolerance") {
   CHECK(same(nan_value, -nan_value, 0.0));
   CHECK_FALSE(same(nan_value, 1.0, 1e9));
   CHECK_FALSE(same(1.0, nan_value, 1e9));

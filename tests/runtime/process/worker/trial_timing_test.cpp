@@ -9,12 +9,12 @@ using namespace hearth::worker;
 
 namespace {
 
-// Kernels that count how often they were called, in their first buffer.
+// Kernels that count their calls in their first buffer.
 void counts(void* const* buffers, const std::int64_t*) {
   ++*static_cast<std::int64_t*>(buffers[0]);
 }
 
-// Counts, and takes at least a tenth of a millisecond.
+// Counts its calls, and takes at least a tenth of a millisecond.
 constexpr std::int64_t busy_ns = 100'000;
 void is_busy(void* const* buffers, const std::int64_t* sizes) {
   counts(buffers, sizes);
@@ -30,14 +30,14 @@ TEST_CASE("a quick kernel is timed in many rounds of many calls") {
   void* buffers[] = {&calls};
   timing quick;
   const auto is_disturbed = [&] { return quick.rounds < 10 || calls <= 10 * quick.rounds; };
-  for (int i = 0; i < 20 && is_disturbed(); ++i) { // a neighbour may take most of the time
+  for (int i = 0; i < 20 && is_disturbed(); ++i) { // another process may take most of the time
     calls = 0;
     quick = time_kernel({counts, buffers, nullptr}, 1);
   }
   CHECK(quick.time_ns >= 1);
   CHECK(quick.rounds >= 10);
   CHECK(calls > 10 * quick.rounds);
-  // What is told is of one call: a round, of many of them, takes half a millisecond and more.
+  // The reported time is of one call; a round of many calls takes half a millisecond and more.
   CHECK(quick.time_ns < 500'000 / 10);
   CHECK(time_kernel({is_busy, buffers, nullptr}, 1).time_ns >= busy_ns);
 }
@@ -60,7 +60,7 @@ TEST_CASE("a kernel whose first call took half of the time is called once more")
   CHECK(time_ns < 50'000'000);
 }
 
-TEST_CASE("as many calls are timed as were asked for") {
+TEST_CASE("the requested number of calls is timed") {
   std::int64_t calls = 0;
   void* buffers[] = {&calls};
   CHECK(time_calls({is_busy, buffers, nullptr}, 17) >= 17 * busy_ns);

@@ -1,4 +1,4 @@
-// Each fault of the script language is used by at least one script in tests/scripts: a fault that
+// Each fault of the script language is used by at least one script in tests/scripts. A fault that
 // is added here or to the language needs a script.
 #include "runtime/simulation/script/parser.hpp"
 #include "tests/support/files.hpp"
@@ -35,9 +35,9 @@ fault of(const char* name, Is is) {
           }};
 }
 
-// What a statement of the language brings about. The names are given by switches without a default:
-// the compiler notices an enumerator that is added and has none, and one that has a name is looked
-// for in the scripts.
+// The fault that a statement of the language causes. Switches without a default give the names: the
+// compiler reports a new enumerator without a name, and the test looks for each name in the
+// scripts.
 
 using redis_kind = simulation::redis_behavior::kind;
 using compiler_outcome = simulation::compiler_rule::outcome;
@@ -126,7 +126,7 @@ const char* name_of(lifecycle_event what) {
   return nullptr;
 }
 
-// One fault for each enumerator; `matches` tells whether a T brings it about.
+// Adds one fault for each enumerator; `matches` tells whether a T causes it.
 template <class T, class Enum, class Matches>
 void add_each(std::vector<fault>& all, Matches matches) {
   static_assert(std::is_same_v<std::underlying_type_t<Enum>, std::uint8_t>);
@@ -192,7 +192,7 @@ std::vector<statement> statements_of_all_scripts() {
 
 } // namespace
 
-TEST_CASE("every fault that a script can bring about is brought about by some script") {
+TEST_CASE("every fault that a script can cause is caused by some script") {
   const auto statements = statements_of_all_scripts();
   const auto faults = all_faults();
   CHECK(faults.size() > 40);

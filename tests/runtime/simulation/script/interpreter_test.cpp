@@ -29,7 +29,7 @@ const std::string one_get = "process a\nclient x in a\nx asks a.memory get c/k\n
 
 } // namespace
 
-TEST_CASE("an expectation that does not hold is told with what came and the messages before") {
+TEST_CASE("an expectation that does not hold is reported with the result and the messages before") {
   const auto result = run(one_get + "expect x hit *\n");
   CHECK_FALSE(result.passed);
   CHECK(has(result.failure, "t:5: expect x hit *\n  expected: hit *\n  got:      miss\n"));
@@ -49,7 +49,7 @@ TEST_CASE("every kind of expectation can fail") {
   }
 }
 
-TEST_CASE("one of several answers is enough, and none is not") {
+TEST_CASE("one of several allowed answers is enough, and another one is not") {
   CHECK(run(one_get + "expect x hit * or miss").passed);
   CHECK(run(one_get + "expect x waiting or miss or hit *").passed);
   CHECK(has(run(one_get + "expect x waiting or hit *").failure,
@@ -61,7 +61,7 @@ TEST_CASE("one of several answers is enough, and none is not") {
   CHECK_FALSE(run(quoted + "expect x hit memory \"a or c\"").passed);
 }
 
-TEST_CASE("messages settle by themselves when they are told to, and not before") {
+TEST_CASE("messages run by themselves when a statement says so, and not before") {
   const std::string asked = "x asks a.memory get c/k\n";
   const std::string world = "process a\nclient x in a\n";
   CHECK(run(world + asked + "expect x waiting").passed);
@@ -79,15 +79,15 @@ TEST_CASE("an error that nothing expects fails the script at its end") {
             "  expected: no error that nothing expects, to the end of the script\n"
             "  got:      x has error not_found "));
   CHECK(run(world + failing + "expect x error not_found *").passed);
-  // Another answer of that name does not stand for it, nor does it count that all is answered.
+  // Another answer of that client does not replace it, nor does the check that all are answered.
   CHECK_FALSE(run(world + failing + "x asks a.memory get c/k\nexpect x miss").passed);
   CHECK_FALSE(run(world + failing + "expect all answered").passed);
   CHECK_FALSE(run("process a\nclient x in a\n" + failing + "expect x waiting\nsettle").passed);
-  // A client that died is told nothing.
+  // A client that died expects no answer.
   CHECK(run(world + failing + "crash x").passed);
 }
 
-TEST_CASE("a figure of a host is the sum of its processes, the dead ones' compilers too") {
+TEST_CASE("a figure of a host is the sum of its processes, with compilers of those that ended") {
   const std::string world = "host h\nhost i\nprocess a on h\nprocess b on h\nprocess c on i\n"
                             "client x in a\nclient y in b\nclient z in c\nsettle always\n"
                             "x asks a.broker run \"one\" 0\ny asks b.broker run \"one\" 0\n"
@@ -102,8 +102,8 @@ TEST_CASE("a figure of a host is the sum of its processes, the dead ones' compil
 
 namespace {
 
-// Under how many of the first seeds a script of tests/scripts passes that allows `either` and is
-// told to insist on `one`.
+// The number of the first seeds under which a script of tests/scripts passes when its `either` is
+// replaced by `one`.
 int seeds_with(const std::string& name, const std::string& either, const std::string& one) {
   const auto path = std::filesystem::path(HEARTH_SOURCE_DIR) / "tests" / "scripts" / name;
   auto text = test::file_text(path);
@@ -117,7 +117,7 @@ int seeds_with(const std::string& name, const std::string& either, const std::st
 
 } // namespace
 
-TEST_CASE("a power loss takes what was not synced under some seeds and leaves it under others") {
+TEST_CASE("a power loss loses unsynced data under some seeds and keeps it under others") {
   for (const auto* name : {"crash_power_loss_without_flush_serves_nothing_wrong.script",
                            "crash_disk_that_lies_about_syncs.script"}) {
     CAPTURE(std::string(name));
@@ -148,7 +148,7 @@ TEST_CASE("one seed gives one trace and others others") {
   CHECK(differs);
 }
 
-TEST_CASE("what may happen happens under some seeds") {
+TEST_CASE("an optional event happens under some seeds") {
   const std::string chance = one_get + "maybe expect x hit\n";
   CHECK(run(chance).passed);
   int failed = 0;

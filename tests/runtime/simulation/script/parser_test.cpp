@@ -20,7 +20,7 @@ std::string problem_of(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("a malformed script is told by file line and column and what was expected") {
+TEST_CASE("a malformed script is an error with file, line, column and the expected words") {
   CHECK(problem_of("procss a") ==
         "t:1:1: expected a statement or the name of a client, got 'procss'");
   CHECK(problem_of("process a\n\n  client x on a") == "t:3:12: expected 'in', got 'on'");
@@ -43,7 +43,7 @@ TEST_CASE("a malformed script is told by file line and column and what was expec
         "t:1:7: expected something that may also not happen after maybe");
 }
 
-TEST_CASE("what is repeated stands there so many times, with the number of its turn") {
+TEST_CASE("a repeated block is copied so many times, with the number of each turn") {
   const auto parsed = script::parse("t", "process a\n"
                                          "repeat 2 as i\n"
                                          "  client x{i} in a # one each\n"
@@ -68,7 +68,7 @@ TEST_CASE("what is repeated stands there so many times, with the number of its t
   CHECK(parsed->statements.back().line == 12);
 }
 
-TEST_CASE("a block that is repeated has to end, and not too late") {
+TEST_CASE("a repeated block has to end, and not too late") {
   CHECK(problem_of("repeat 2\nsettle") ==
         "t:1:1: expected 'end' after the lines of this block, but the script ends");
   CHECK(problem_of("repeat 0\nend") == "t:1:8: expected 1 to 10000 times");
@@ -81,7 +81,7 @@ TEST_CASE("a block that is repeated has to end, and not too late") {
             .find("expected at most 100000 statements") != std::string::npos);
 }
 
-TEST_CASE("a message that an actor does not have is told with those that it has") {
+TEST_CASE("a message that an actor does not have is an error with those that it has") {
   const auto problem = problem_of("process a\nclient x in a\nx asks a.autotune find k");
   CHECK(problem == "t:3:19: expected one of: best, save; got 'find'");
 }
@@ -94,7 +94,7 @@ TEST_CASE("comments and empty lines are no statements") {
   CHECK(parsed->statements.back().line == 5);
 }
 
-TEST_CASE("every message of every actor that there is is sent by some script") {
+TEST_CASE("every message of every actor is sent by some script") {
   std::set<const simulation::message_row*> sent;
   const auto folder = std::filesystem::path(HEARTH_SOURCE_DIR) / "tests" / "scripts";
   std::size_t scripts = 0;

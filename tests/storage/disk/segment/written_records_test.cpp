@@ -1,4 +1,4 @@
-// What a shard remembers of the records that it wrote.
+// A shard's memory of the records that it wrote.
 #include "storage/disk/segment/written_records.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ void append(written_records& records, std::uint64_t segment, std::uint64_t from,
 
 } // namespace
 
-TEST_CASE("written records: a segment of our own is known to its end") {
+TEST_CASE("written records: a segment of this process is known to its end") {
   written_records records;
   records.begin(3);
   append(records, 3, start, start + 160);
@@ -31,18 +31,18 @@ TEST_CASE("written records: a segment of our own is known to its end") {
   CHECK(!records.find(4, {3, start + 480}));
 }
 
-TEST_CASE("written records: what somebody else appended makes a segment unknown") {
+TEST_CASE("written records: a record that another process appended makes a segment unknown") {
   written_records records;
   records.begin(3);
   append(records, 3, start, start + 160);
-  CHECK(!records.find(3, {3, start + 320})); // theirs is at the end
+  CHECK(!records.find(3, {3, start + 320})); // the other's record is at the end
   append(records, 3, start + 320, start + 480);
   CHECK(!records.find(3, {3, start + 480})); // and now in the middle
   records.begin(4);
   append(records, 4, start, start + 160);
-  CHECK(!records.find(4, {5, start})); // and they left it for another
+  CHECK(!records.find(4, {5, start})); // the other process left it for another
   append(records, 9, start, start + 160);
-  CHECK(!records.find(9, {9, start + 160})); // and this one they began
+  CHECK(!records.find(9, {9, start + 160})); // the other process began this one
 }
 
 TEST_CASE("written records: a segment sealed here is known until it is taken") {
@@ -56,11 +56,11 @@ TEST_CASE("written records: a segment sealed here is known until it is taken") {
   CHECK(records.find(3, {4, start + 160}));
   CHECK(records.take(3).size() == 1);
   CHECK(records.take(3).empty());
-  records.seal({4, start + 320}); // somebody else wrote the last one
+  records.seal({4, start + 320}); // another process wrote the last record
   CHECK(!records.find(4, {5, start}));
 }
 
-TEST_CASE("written records: what was evicted or repaired is forgotten") {
+TEST_CASE("written records: an evicted or repaired segment is forgotten") {
   written_records records;
   for (const std::uint64_t segment : {3, 4, 5}) {
     records.begin(segment);
