@@ -5,7 +5,7 @@
 
 namespace hearth {
 
-/// Told of the waits of the thread that it was set for, on that thread.
+/// Receives the begin and end of each wait of its thread, on that thread.
 class blocking_observer {
 public:
   virtual void wait_begins() = 0;
@@ -15,11 +15,11 @@ protected:
   ~blocking_observer() = default;
 };
 
-/// Sets the calling thread's observer, which outlives the thread or is replaced before it ends;
-/// null: none. Returns the one that was set before.
+/// Sets the calling thread's observer (null: none) and returns the previous one. The observer must
+/// outlive the thread or be replaced before it is destroyed.
 blocking_observer* set_blocking_observer(blocking_observer* observer) noexcept;
 
-/// Lives while the calling thread waits.
+/// Reports a wait of the calling thread, from its construction to its destruction.
 class blocking_region {
 public:
   blocking_region();
@@ -28,7 +28,7 @@ public:
   ~blocking_region();
 
 private:
-  blocking_observer* const observer_; // null: none is set
+  blocking_observer* const observer_; // null: no observer
 };
 
 } // namespace hearth

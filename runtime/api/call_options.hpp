@@ -1,4 +1,4 @@
-// How long a call on the cache handle may take, and how it is called off. Plain value.
+// The deadline and the cancellation of a call on the cache handle. Plain value.
 #pragma once
 
 #include <chrono>
@@ -6,13 +6,13 @@
 
 namespace hearth {
 
-/// `cache.get(key, {.deadline = 50ms, .cancel = source.get_token()})`. A call that is ended by
-/// either answers `timeout` or `cancelled`, once. The operation itself may still happen: an insert
+/// `cache.get(key, {.deadline = 50ms, .cancel = source.get_token()})`. A call that either of them
+/// ends returns `timeout` or `cancelled`, once. The operation itself may still happen: an insert
 /// that was sent is stored. A caller that waited for another caller's compile no longer gets the
 /// lease.
 struct call_options {
-  std::chrono::milliseconds deadline{0}; ///< from the call on; zero: none
-  std::stop_token cancel{};              ///< stopped: the call is called off
+  std::chrono::milliseconds deadline{0}; ///< counted from the call; zero: no deadline
+  std::stop_token cancel{};              ///< a stop request cancels the call
 };
 
 } // namespace hearth

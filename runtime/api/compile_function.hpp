@@ -1,4 +1,4 @@
-// What a host gives to `get_or_compile`.
+// The callback that a host passes to `get_or_compile`.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -8,9 +8,9 @@
 
 namespace hearth {
 
-/// Makes what is missing. Called at most once a key at a time, in all processes that share the
-/// store; it may use the cache. What it throws becomes `compile_failed`. The time that it took is
-/// kept as the member `time_taken_ns` of the artifact's metadata, unless that has one.
+/// Makes the missing artifact. At most one call per key runs at a time, in all processes that share
+/// the store; it may use the cache. An exception becomes `compile_failed`. Its duration is stored
+/// as the member `time_taken_ns` of the artifact's metadata, unless that member exists.
 using compile_function = std::function<expected<artifact>()>;
 
 } // namespace hearth

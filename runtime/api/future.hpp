@@ -1,9 +1,10 @@
-// An answer that comes later. Waited for, given a callback, or awaited by a coroutine.
+// The result of an asynchronous call: a caller waits for it, passes a callback, or awaits it in a
+// coroutine.
 //
-// One thread at a time uses a future. A callback, or a coroutine that awaits it, runs at once if
-// the answer is there, else on the thread that delivers the answer: an actor's thread or the remote
-// tier's connection thread. It must not block that thread, which may be needed for what it waits
-// for.
+// One thread at a time uses a future. A callback or an awaiting coroutine runs at once if the
+// answer is ready, else on the thread that delivers it: an actor's thread or the remote tier's
+// connection thread. It must not block that thread, because the answer it would wait for may need
+// that thread.
 #pragma once
 
 #include "messages/completion.hpp"
@@ -27,15 +28,15 @@ class [[nodiscard]] future {
 public:
   using state_ptr = std::shared_ptr<completion_state<T>>;
 
-  /// A ready one.
+  /// A ready future.
   future(expected<T> result) { set_result(std::move(result)); }
-  /// The same of a value that is there.
+  /// A ready future with a value.
   future(T value)
       : content_(std::in_place_index<held_value>, std::move(value)) {}
-  /// One to come. `state` is not null.
+  /// A future whose answer is delivered to `state`, which is not null.
   explicit future(state_ptr state)
       : content_(std::in_place_index<held_state>, std::move(state)) {}
-  // Inline where a value is there, which is the case that costs; so is what follows.
+  // Inlined for a ready value, the performance-critical case; so are the functions below.
   [[gnu::always_inline]] future(future&& other) noexcept { take_over(other); }
   future& operator=(future&& other) noexcept {
     if (this == &other) return *this;
@@ -51,7 +52,7 @@ public:
     return state ? (*state)->ready() : content_.index() != held_nothing;
   }
 
-  /// Waits for the answer and takes it. To be called once.
+  /// Waits for the answer and moves it out. Call it once.
   [[gnu::always_inline]] expected<T> get() {
     if (auto* const value = std::get_if<held_value>(&content_)) [[likely]] {
       expected<T> result(tl::in_place, std::move(*value));
@@ -61,7 +62,7 @@ public:
     return wait();
   }
 
-  /// The same, but `timeout` when the deadline passes first; the answer is given up then.
+  /// The same, but returns `timeout` when the deadline passes first, and gives the answer up.
   expected<T> get_until(std::chrono::steady_clock::time_point deadline) {
     const auto state = take_state();
     if (!state) return take();
@@ -72,7 +73,7 @@ public:
     return get_until(std::chrono::steady_clock::now() + time);
   }
 
-  /// Calls `next` with the answer. Instead of `get`.
+  /// Calls `next` with the answer. Use it instead of `get`.
   void then(std::function<void(expected<T>)> next) {
     if (const auto state = take_state())
       state->then(std::move(next));
@@ -80,7 +81,8 @@ public:
       next(take());
   }
 
-  /// What it will be delivered to; null when it is ready in place. For those who make futures.
+  /// The state that the answer is delivered to; null when the future holds the answer itself. For
+  /// code that makes futures.
   state_ptr state() const noexcept {
     const auto* const state = std::get_if<held_state>(&content_);
     return state ? *state : nullptr;
@@ -113,7 +115,7 @@ private:
       content_.template emplace<held_error>(std::move(result.error()));
   }
 
-  // Of one that holds nothing itself.
+  // Precondition: this future holds nothing.
   [[gnu::always_inline]] void take_over(future& other) noexcept {
     if (auto* const value = std::get_if<held_value>(&other.content_)) [[likely]] {
       content_.template emplace<held_value>(std::move(*value));

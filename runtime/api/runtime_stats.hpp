@@ -1,4 +1,4 @@
-// What a runtime counts, as its host reads it. Plain values.
+// The counters of a runtime, for its host. Plain values.
 #pragma once
 
 #include "messages/replies.hpp"
@@ -13,10 +13,10 @@ struct tier_counts {
   std::uint64_t hits = 0, misses = 0;
 };
 
-/// What a runtime counts: of memory, of its tiers.
+/// The counters of a runtime: of memory and of its tiers.
 struct runtime_stats : memory_counts {
   tier_counts memory, disk;
-  std::optional<remote_tier_stats> remote; ///< nothing without a remote tier
+  std::optional<remote_tier_stats> remote; ///< empty without a remote tier
 };
 
 } // namespace hearth

@@ -33,10 +33,10 @@ using namespace hearth::cli;
 
 using command = std::function<int(const config&)>;
 
-// In front of an argument that is taken as it is, whatever it starts with.
+// The prefix of an argument that is taken verbatim, even if it starts with '-'.
 constexpr std::string_view verbatim_mark = "=";
 
-// Everything the command line can say. A subcommand that was given sets `run`.
+// All options and arguments. The given subcommand sets `run`.
 struct command_line {
   given_options given;
   entry_arguments entry;
@@ -56,7 +56,7 @@ struct command_line {
   command run;
 };
 
-// A command with its arguments, which learn whether JSON is wanted, and what carries it out.
+// Adds a command: its arguments, in which it sets `json`, and the function that executes it.
 template <class Arguments>
 CLI::App* add_command(CLI::App& app, command_line& line, const char* name, const char* help,
                       Arguments& arguments, status (*execute)(const config&, const Arguments&)) {
@@ -78,7 +78,7 @@ CLI::App* add_entry_command(CLI::App& app, command_line& line, const char* name,
   return sub;
 }
 
-// A command that stores an entry.
+// Adds a command that stores an entry.
 void add_writing_command(CLI::App& app, command_line& line, const char* name, const char* help,
                          status (*execute)(const config&, const entry_arguments&)) {
   auto* sub = add_entry_command(app, line, name, help, execute);
@@ -300,18 +300,18 @@ void describe(CLI::App& app, command_line& line) {
   add_bundle_commands(app, line);
 }
 
-// Where the command stands among the arguments; their count when there is none.
+// The index of the command among the arguments; their count when there is none.
 std::size_t command_place(const CLI::App& app, const std::vector<std::string>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].starts_with('-')) return i;
-    const auto* option = app.get_option_no_throw(all[i]); // its value is no command
+    const auto* option = app.get_option_no_throw(all[i]); // the next word is its value
     if (option && option->get_items_expected_max() > 0) ++i;
   }
   return all.size();
 }
 
-// The arguments, last first as the parser wants them. What follows the command `guard` is marked;
-// what follows `--` behind the command `run` is not the parser's business.
+// The arguments in reverse order, as the parser expects them. The word after the command `guard` is
+// marked verbatim; the words after `--` of the command `run` do not go to the parser.
 std::vector<std::string> arguments_for(const CLI::App& app, std::vector<std::string> all,
                                        command_line& line) {
   const auto place = command_place(app, all);
@@ -328,14 +328,14 @@ std::vector<std::string> arguments_for(const CLI::App& app, std::vector<std::str
   return all;
 }
 
-// What is wrong before a command begins is 125 for `run`, whose other statuses are those of what it
-// runs.
+// Reports an error that occurs before a command begins. The status is 125 for `run`, whose other
+// statuses are those of the command that it runs.
 int refuse(const error& why, bool is_run) {
   const int ending = report(why);
   return is_run ? static_cast<int>(run_failed) : ending;
 }
 
-// A word that is no command is the problem, rather than the command that is then missing.
+// Reports a word that is not a command, rather than the missing command.
 std::string usage_problem(const CLI::App& app, const CLI::ParseError& problem) {
   const auto unknown = app.remaining();
   const bool no_command = app.get_subcommands().empty() && !unknown.empty();
@@ -361,7 +361,7 @@ int run(int count, char** arguments) {
   }
   auto settings = resolve(line.given, process_environment);
   if (!settings) return refuse(settings.error(), is_run);
-  // A cached action prints nothing of its own.
+  // Without --verbose, `run` prints only the action's own output.
   if (!is_run || line.given.verbose) settings->log = stderr_log(line.given.verbose);
   settings->guard_sigbus = true;
   return line.run(*settings);
@@ -370,7 +370,7 @@ int run(int count, char** arguments) {
 } // namespace
 
 int main(int count, char** arguments) {
-  // A reader of our output that went away is an error of that write, not the end of the program.
+  // Writing to a closed pipe fails with an error, instead of ending the program.
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return run(count, arguments);

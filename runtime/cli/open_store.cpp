@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What cannot be looked at is left to whoever opens it, and says why.
+// Ignores errors: opening the store reports them later.
 fs::file_type type_of(const fs::path& path) {
   std::error_code ignored;
   return fs::status(path, ignored).type();

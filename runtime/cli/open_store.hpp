@@ -1,4 +1,4 @@
-// The store for the commands that look after it: it is never made by them.
+// Opens the store for the maintenance commands, which never create one.
 #pragma once
 
 #include "runtime/api/config.hpp"
@@ -12,14 +12,13 @@ namespace hearth::cli {
 
 enum class store_use : std::uint8_t { look, change };
 
-/// Whether there is nothing at this place that could be a store: no directory, or one without a
-/// store in it.
+/// Whether no store can be at this path: the directory does not exist, or has no store in it.
 bool has_no_store(const std::filesystem::path& directory);
 
-/// The store that is there. Looking changes nothing in it.
+/// Opens the existing store. `store_use::look` opens it read-only.
 expected<std::unique_ptr<storage::store>> open_store(const config& settings, store_use use);
 
-/// Says that a store cannot be used, whatever the reason: status 3.
+/// Reports that a store cannot be used; returns status 3 for every error.
 status store_trouble(const error& why);
 
 } // namespace hearth::cli

@@ -1,5 +1,5 @@
-// Signals that ask a command to end, turned into a stop. One a process, made before any thread, by
-// main; while it is there these signals do nothing else.
+// Turns the signals that ask a command to end into a stop request. One per process, created by the
+// main thread before any other thread; while it exists these signals have no other effect.
 #pragma once
 
 #include "runtime/os/files/descriptor.hpp"
@@ -12,14 +12,14 @@ namespace hearth::cli {
 
 class signal_watch {
 public:
-  /// SIGHUP, SIGINT, SIGQUIT and SIGTERM, but for those that were ignored before.
+  /// Watches SIGHUP, SIGINT, SIGQUIT and SIGTERM, except those that were ignored before.
   signal_watch();
   signal_watch(const signal_watch&) = delete;
   signal_watch& operator=(const signal_watch&) = delete;
   ~signal_watch();
 
   std::stop_token token() const { return stop_.get_token(); }
-  /// The first that came, or 0.
+  /// The first signal received, or 0.
   int signal() const { return signal_.load(); }
 
 private:

@@ -182,7 +182,7 @@ expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_opt
                                             describe(*known->second) + "; now " +
                                             describe(*wanted) + "): use the same, or another name");
   }
-  // An eighth is left to those without a share, and to tables.
+  // An eighth is left for caches without a share, and for tables.
   const auto max = settings_.memory_budget_bytes - settings_.memory_budget_bytes / 8;
   if (options.memory_share_bytes > max - memory_shares_)
     return fail(errc::invalid_argument,
@@ -204,7 +204,7 @@ named_cache_ptr runtime_core::name_apart(const cache_id& id) {
   if (const auto known = names_.find(key); known != names_.end()) return known->second;
   auto& apart = names_apart_[key];
   if (apart) return apart;
-  // Numbers of names count from 0, these from the other end.
+  // Named caches are numbered up from 0, these down from the largest number.
   const auto number = ~static_cast<std::uint32_t>(names_apart_.size());
   named_cache made{id, number, id.seed() ^ process_seed()};
   made.memory = made.remote = false;
@@ -270,7 +270,7 @@ expected<shutdown_gate::pass> runtime_core::enter_system() {
 
 expected<inflight_limiter::slot> runtime_core::take_slot() {
   if (ledger_.holds_any(lease_ledger::this_thread())) return inflight_limiter::slot();
-  // A thread that runs actors would wait for what it is to answer itself.
+  // A thread that runs actors must not wait: the requests in flight may need it.
   return inflight_limiter::take(inflight_, actors::thread_unit::of_this_thread() == nullptr);
 }
 
@@ -303,7 +303,7 @@ void runtime_core::adopt(const caf::actor& one) {
 void runtime_core::release(const caf::actor& one) {
   if (is_forked()) return;
   const std::lock_guard lock(adopted_mutex_);
-  // Behind what its mailbox holds: somebody may wait for an answer that a handle asked for.
+  // Queued after the messages in its mailbox: callers may wait for their answers.
   if (adopted_.erase(one.id()) > 0)
     caf::anon_send(one, caf::exit_msg{{}, caf::exit_reason::user_shutdown});
 }
@@ -331,7 +331,7 @@ void runtime_core::shutdown() {
   drain();
   end_actors();
   callbacks_.stop();
-  // The threads of these three end when nobody refers to them.
+  // The threads of these three end with the last reference to them.
   gate_to_system_.wait_until_empty();
   services_.metrics = nullptr;
   services_.workers.clear();

@@ -1,9 +1,8 @@
-// The inside of a runtime: what handles, the orchestrator and the command line work with. Any
-// thread.
+// The internals of a runtime, used by handles, the orchestrator and the command line. Any thread.
 //
-// What it hands out is set once it runs and stays until it is destroyed, but for the actor system
-// and the actors with threads of their own: shutdown ends these. A thread that is none of CAF's
-// enters the system (`enter_system`) before it uses either.
+// The objects that it returns are set once it runs and stay until it is destroyed, except the actor
+// system and the actors with their own threads: shutdown ends these. A thread that is not CAF's
+// calls `enter_system` before it uses either.
 #pragma once
 
 #include "actors/ports/programs.hpp"
@@ -48,7 +47,7 @@ public:
   ~runtime_core();
 
   const config& settings() const noexcept { return settings_; }
-  /// How many programs run at once.
+  /// The number of programs that run concurrently.
   unsigned jobs() const noexcept { return jobs_; }
   caf::actor_system& system() noexcept { return *system_; }
   const actors::shard_router& shards() const noexcept { return tiers_.shards; }
@@ -60,18 +59,17 @@ public:
   const artifact_recorder_actor& recorder() const noexcept { return services_.recorder; }
   const autotune_bundler_actor& bundler() const noexcept { return services_.bundler; }
   const metrics_actor& metrics() const noexcept { return services_.metrics; }
-  /// Runs programs, for what is no action.
+  /// Runs programs that are not actions.
   actors::process_runner& processes() noexcept { return *processes_; }
   /// Null without a disk tier; `disk_problem` says why.
   const std::shared_ptr<storage::store>& store() const noexcept { return store_; }
   const error& disk_problem() const noexcept { return disk_problem_; }
-  /// Whether it is worth asking the remote tier for what this cache has not: there is one, and its
-  /// breaker is closed.
+  /// Whether a miss of this cache asks the remote tier: there is one, and its breaker is closed.
   bool asks_remote(const named_cache& cache) const noexcept {
     return cache.remote && gate_ && gate_->is_open.load(std::memory_order_relaxed);
   }
   bool has_remote() const noexcept { return gate_ != nullptr; }
-  /// Of the remote tier, after shutdown as it ended; nothing without one.
+  /// The counters of the remote tier, after shutdown the last ones; empty without a remote tier.
   std::optional<remote_tier_stats> remote_stats();
   /// The view of the shard that owns a hash.
   storage::memory_view& view_of(std::uint64_t memory_hash) noexcept {
@@ -83,35 +81,35 @@ public:
   lease_ledger& ledger() noexcept { return ledger_; }
   /// Ends asynchronous calls whose deadline passed.
   deadlines& expiries() noexcept { return expiries_; }
-  /// Where asynchronous compile callbacks run.
+  /// The threads of asynchronous compile callbacks.
   callback_threads& callbacks() noexcept { return callbacks_; }
 
-  /// The cache of that name and version, one object however often it is asked for. Errors:
-  /// `invalid_argument` when it was named before with other options, or its share of the memory
-  /// budget is more than is left.
+  /// The cache of that name and version; each call returns the same object. Errors:
+  /// `invalid_argument` when it is open with other options, or its share of the memory budget
+  /// exceeds the rest.
   expected<named_cache_ptr> name(const cache_id& id, const cache_options& options);
 
-  /// The cache of that name and version as it is open; else one on disk alone that nobody gets by
-  /// its name, so that whoever names it later chooses its options.
+  /// The open cache of that name and version; else a cache on disk only, which `name` does not
+  /// return, so that a later call of `name` can choose the options.
   named_cache_ptr name_apart(const cache_id& id);
 
-  /// Has an actor that a handle spawned here end with the runtime, before those it asks, or with
-  /// its handle (`release`), whichever comes first.
+  /// Registers an actor that a handle spawned. It ends with the runtime, before the actors that it
+  /// sends requests to, or with its handle (`release`), whichever comes first.
   void adopt(const caf::actor& one);
-  /// Ends an actor that was adopted, once it has answered what it was asked before. Any thread.
+  /// Ends an adopted actor after it has answered earlier requests. Any thread.
   void release(const caf::actor& one);
 
   runtime_stats stats();
 
-  /// Whether this is the child of a fork, without the threads that all this needs.
+  /// Whether this process is the child of a fork, which lacks the runtime's threads.
   bool is_forked() const noexcept;
-  /// Keeps the actor system until the pass goes; what spawns or asks actors by blocking holds one.
-  /// Errors: as `refusal`.
+  /// Keeps the actor system until the pass is destroyed. A call that spawns actors or blocks on
+  /// their answers holds one. Errors: as `refusal`.
   expected<shutdown_gate::pass> enter_system();
-  /// Why messages cannot be sent: in the child of a fork, or after shutdown. Empty: they can.
+  /// The reason why messages cannot be sent: `forked` or `closed`. Empty: they can.
   std::optional<error> refusal() const;
-  /// A slot among the requests in flight; none for a thread that holds a lease: the requests that
-  /// fill the bound may wait for what it makes.
+  /// Takes a slot of the requests in flight. A thread that holds a lease gets an empty one: the
+  /// requests that hold all slots may wait for its artifact.
   expected<inflight_limiter::slot> take_slot();
   void log(log_level level, std::string_view text) const;
   std::stop_token stop_token() const { return stop_.get_token(); }
@@ -140,8 +138,8 @@ private:
   std::shared_ptr<actors::remote_client> server_;
   std::shared_ptr<const actors::remote_gate> gate_; // null: no remote tier
   std::mutex last_remote_stats_mutex_;
-  std::optional<remote_tier_stats> last_remote_stats_; // at the end
-  bool signs_ = false;                                 // every cache
+  std::optional<remote_tier_stats> last_remote_stats_; // as of shutdown
+  bool signs_ = false;                                 // signs every cache
   std::shared_ptr<actors::process_runner> processes_;
   std::stop_source stop_;
   std::shared_ptr<inflight_limiter> inflight_;
@@ -153,7 +151,7 @@ private:
   std::mutex names_mutex_;
   std::map<std::pair<std::string, std::string>, named_cache_ptr> names_;
   std::map<std::pair<std::string, std::string>, named_cache_ptr> names_apart_;
-  std::uint64_t memory_shares_ = 0; // bytes, of all named caches
+  std::uint64_t memory_shares_ = 0; // bytes, sum over all named caches
   std::atomic<bool> closed_{false};
   shutdown_gate gate_to_system_; // closed by shutdown, which waits for the calls inside
   const std::uint64_t fork_generation_;

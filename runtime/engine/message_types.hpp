@@ -1,4 +1,4 @@
-// Our message types, for the actor system of a host.
+// Hearth's message types, for the actor system of a host.
 #pragma once
 
 namespace caf {
@@ -7,7 +7,8 @@ class actor_system_config;
 
 namespace hearth {
 
-/// Tells a host's actor system our message types; to be called before the system is made.
+/// Registers Hearth's message types in a host's configuration. Call it before the actor system is
+/// created.
 void add_message_types(caf::actor_system_config& host);
 
 } // namespace hearth

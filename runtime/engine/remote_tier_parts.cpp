@@ -34,7 +34,7 @@ expected<storage::signing_keys> keys_of(const remote_config& settings) {
   return os::read_signing_keys(settings.signing_key_file);
 }
 
-// The actors that answers wake. Made, used and ended by the connections' thread.
+// Runs the actors that answers wake. Created, used and destroyed by the connections' thread.
 class actor_work final : public net::side_work, blocking_observer {
 public:
   explicit actor_work(caf::actor_system& system)
@@ -48,7 +48,8 @@ public:
   bool has_more() const override { return unit_.has_woken(); }
 
 private:
-  // What a thread that waits has woken goes to the system's workers: they may have to answer it.
+  // Before a wait, the actors that this thread has woken go to the system's workers: the wait may
+  // need their answers.
   void wait_begins() override { unit_.leave_to_workers(); }
   void wait_ends() override {}
 

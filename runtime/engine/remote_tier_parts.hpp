@@ -1,4 +1,4 @@
-// From what a configuration says of the remote tier to what its actor works with.
+// Builds the configuration of the remote tier's actor from that of the runtime.
 #pragma once
 
 #include "actors/remote_tier.hpp"
@@ -6,10 +6,9 @@
 
 namespace hearth::engine {
 
-/// The remote tier's parts, connected to nothing yet. Errors: of the URL, and of the files that the
-/// configuration names; none has a secret in it. Actors of
-/// `system` that answers wake may run on the connections' thread; null: none do. It outlives the
-/// server until that is closed.
+/// The remote tier's parts, not connected yet. Errors: those of the URL and of the files that the
+/// configuration names; none contains a secret. Actors of `system` that answers wake may run on the
+/// connections' thread; null: none do. `system` must live until the server is closed.
 expected<actors::remote_tier_config> make_remote_tier(const remote_config& settings,
                                                       actors::log_sink log,
                                                       caf::actor_system* system = nullptr);

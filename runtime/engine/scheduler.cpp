@@ -12,10 +12,10 @@
 namespace hearth::engine {
 namespace {
 
-// Actors that have messages, in the order in which they got them. Any thread.
+// The queue of actors that have messages, in order of arrival. Any thread.
 //
-// POSIX's semaphore and not the one of C++: that of libstdc++ yields the processor a few times
-// before it sleeps, which takes it from threads that have work.
+// Uses POSIX's semaphore, because that of libstdc++ yields the processor a few times before it
+// sleeps, which takes time from threads that have work.
 class work_queue {
 public:
   work_queue() noexcept { ::sem_init(&filled_, 0, 0); }
@@ -31,7 +31,7 @@ public:
     ::sem_post(&filled_);
   }
 
-  /// The next one; waits while there is none.
+  /// Takes the next actor; waits while there is none.
   caf::resumable* take() {
     while (::sem_wait(&filled_) != 0 && errno == EINTR) {
     }
@@ -53,12 +53,12 @@ private:
     return job;
   }
 
-  ::sem_t filled_; // as many as there are jobs
+  ::sem_t filled_; // counts the jobs
   std::mutex mutex_;
   std::deque<caf::resumable*> jobs_;
 };
 
-// What CAF's coordinator and workers ask of a policy.
+// The scheduling policy, as CAF's coordinator and workers require it.
 class sharing : public caf::policy::unprofiled {
 public:
   struct coordinator_data {

@@ -30,7 +30,7 @@ void add_with_length(sha256_stream& to, std::string_view part) {
   to.update({length.data(), length.size()}).update(part);
 }
 
-// As Python's `str.strip` does for ASCII.
+// Strips blanks as Python's `str.strip` does for ASCII.
 std::string_view stripped(std::string_view text) {
   constexpr std::string_view blanks = " \t\n\v\f\r\x1c\x1d\x1e\x1f";
   const auto first = text.find_first_not_of(blanks);

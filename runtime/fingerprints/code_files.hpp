@@ -1,5 +1,5 @@
-// Content-addressed files: code and binaries named by their hash, as Inductor names them, written
-// so that nobody sees a part of one. Any thread, any number of processes.
+// Content-addressed files: code and binaries named by their hash, as Inductor names them. Writes
+// are atomic: no reader sees a partial file. Any thread, any number of processes.
 #pragma once
 
 #include "messages/error.hpp"
@@ -10,8 +10,8 @@
 
 namespace hearth::fingerprints {
 
-/// "c" and 51 characters of base32 of the code's SHA-256; with `extra`, "ce" and those of the
-/// SHA-256 of both, each behind its length (8 bytes, big endian): never ambiguous.
+/// "c" and 51 characters of base32 of the code's SHA-256; with `extra`, "ce" and 51 characters for
+/// the SHA-256 of both, each after its length (8 bytes, big endian), which makes it unambiguous.
 std::string code_hash(std::string_view code, std::string_view extra = {});
 
 /// The name of content by its type: "code", "ptx" and "amdgcn" (texts) by `code_hash`; "cubin",
@@ -33,16 +33,15 @@ struct written_code {
   bool was_there = false;
 };
 
-/// Writes content to where its hash says; blanks around a text do not count for the hash. A file
-/// that is there already is left alone. Errors: as above, and those of writing; then nothing is
-/// left behind.
+/// Writes content to the path of its hash, which ignores blanks around a text. An existing file is
+/// not rewritten. Errors: as above, and those of writing; no partial file remains.
 expected<written_code> write_code(const std::filesystem::path& base, std::string_view content,
                                   std::string_view extension, std::string_view type = "code",
                                   std::string_view extra = {},
                                   const std::filesystem::path& folder = {});
 
-/// Makes or replaces a file and the folders above it: a temporary beside it, unique across
-/// processes, then a rename. Errors: those of writing; then nothing is left behind.
+/// Creates or replaces a file, and creates the folders above it: writes a temporary file beside it,
+/// unique across processes, and renames it. Errors: those of writing; no partial file remains.
 expected<void> write_atomic(const std::filesystem::path& path, std::string_view content);
 
 } // namespace hearth::fingerprints

@@ -37,7 +37,7 @@ expected<std::vector<fs::path>> files_below(const fs::path& folder,
   return paths;
 }
 
-// A thread for each core, but for no fewer than so many files.
+// The number of threads: one per core, but at most one per `worth_a_thread` files, plus one.
 std::size_t threads_for(std::size_t files) {
   constexpr std::size_t worth_a_thread = 16;
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());

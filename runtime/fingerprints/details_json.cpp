@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-// Turns JSON into details. `path` is where in the whole it stands.
+// Turns JSON into details. `path` is a value's place in the document.
 class reader {
 public:
   explicit reader(fs::path folder)
@@ -123,7 +123,7 @@ private:
     }
     return all;
   }
-  // The members of an object, all of which must be known.
+  // Checks that all members of an object are known.
   expected<void> check_names(const json& j, const std::string& path,
                              std::initializer_list<std::string_view> known) const {
     if (!j.is_object()) return wrong(path, "an object is wanted");

@@ -1,5 +1,5 @@
-// The details of an entry's key, kept with the entry in its metadata: so that it can be said later
-// in what a key that missed differs from those that are there. Any thread.
+// The details of an entry's key, kept in the entry's metadata: they explain later how a key that
+// missed differs from the stored ones. Any thread.
 #pragma once
 
 #include "messages/explain.hpp"
@@ -18,7 +18,7 @@ namespace hearth::fingerprints {
 /// The member of an entry's metadata that holds the details of its key.
 inline constexpr std::string_view kept_details_member = "key_details";
 
-/// Most bytes of encoded details that are kept or read.
+/// Maximum bytes of encoded details that are kept or read.
 inline constexpr std::uint64_t max_kept_details_bytes = std::uint64_t{64} << 20;
 
 /// Adds the details, compressed, to an entry's metadata. Errors: `too_large`.
@@ -28,21 +28,21 @@ expected<void> keep_details(value::map& metadata, const key_field& details);
 /// `too_large`.
 expected<std::optional<key_field>> kept_details(const value::map& metadata);
 
-/// Finds among stored keys the one that differs from a wanted key in the fewest places; of several
-/// the newest. One thread.
+/// Finds the stored key that differs from a wanted key in the fewest places; among equals, the
+/// newest. One thread.
 class nearest_key {
 public:
   /// `wanted` outlives this.
   explicit nearest_key(const key_field& wanted)
       : wanted_(wanted) {}
 
-  /// A stored key, by the name that its finder gives it; a higher `sequence` is newer.
+  /// Offers a stored key under a name that the caller chooses; a higher `sequence` is newer.
   void offer(std::string name, std::uint64_t sequence, const key_field& details);
 
   std::uint64_t offered() const noexcept { return offered_; }
   /// The nearest key's name; empty when none was offered.
   const std::string& name() const noexcept { return name_; }
-  /// From the wanted key to the nearest.
+  /// The differences from the wanted key to the nearest one.
   const std::vector<difference>& differences() const noexcept { return differences_; }
 
 private:

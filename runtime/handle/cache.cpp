@@ -50,12 +50,12 @@ expected<cache_key> owned_key(const named_cache_ptr& in, const key& k, const art
   return owned_key(in, k);
 }
 
-// Whether there is somebody to ask for what this process does not have.
+// Whether the remote tier can be asked after a miss in this process.
 bool asks_others(const runtime_core& core, const named_cache& cache) {
   return core.asks_remote(cache) && !core.refusal();
 }
 
-// What the memory tier does not have; nothing when only the remote tier is left to be asked.
+// Looks up a key below memory; empty when the remote tier has to be asked.
 std::optional<expected<lookup>> get_below(runtime_core& core, const wanted_key& wanted) {
   if (auto good = check_key(wanted.bytes); !good) return fail(good.error());
   if (auto found = find_on_disk(core, wanted)) return found;
@@ -63,7 +63,7 @@ std::optional<expected<lookup>> get_below(runtime_core& core, const wanted_key& 
   return std::nullopt;
 }
 
-// What memory does not have: on disk, or with others.
+// Looks up a key that memory lacks: on disk, then in the remote tier.
 [[gnu::noinline]] expected<lookup> get_elsewhere(runtime_core& core, const saved_time_ptr& saved,
                                                  const wanted_key& wanted,
                                                  const call_options& options) {
@@ -84,8 +84,8 @@ std::optional<expected<lookup>> get_below(runtime_core& core, const wanted_key& 
   return noting_hits(saved, ask_async<lookup>(core, options, verb::get_v, wanted.owned()));
 }
 
-// The way of every get. A hit in memory calls nothing, if its caller is flat; the key is put
-// together only for `elsewhere`.
+// The common path of every get. In a `flatten` caller a hit in memory makes no call; the key is
+// built only for `elsewhere`.
 template <class Answer, class Elsewhere>
 [[gnu::always_inline]] inline Answer find(runtime_core& core, const named_cache_ptr& in,
                                           const saved_time_ptr& saved, const key& k,

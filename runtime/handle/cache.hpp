@@ -29,22 +29,22 @@ class cache {
 public:
   /// Looks in memory, then on disk, then in the remote tier. A miss is no error:
   /// `if (auto found = cache.get(key); found && found->hit()) use(found->value);`
-  /// Errors: `corrupt` (said once; the entry is dropped), `invalid_key`, `overloaded`; `timeout`
-  /// and `cancelled` by the options.
+  /// Errors: `corrupt` (reported once; the entry is dropped), `invalid_key`, `overloaded`;
+  /// `timeout` and `cancelled` by the options.
   expected<lookup> get(const key& k) const;
   expected<lookup> get(const key& k, const call_options& options) const;
   /// The same; ready at once when the entry is in memory or on disk.
   future<lookup> get_async(const key& k) const;
   future<lookup> get_async(const key& k, const call_options& options) const;
 
-  /// Looks for many keys together, which costs less than one by one; the answers are in their
-  /// order, each as `get` would give it.
+  /// Looks up many keys together, which costs less than one by one. The answers are in the order of
+  /// the keys, each as `get` returns it.
   lookup_list get_many(std::span<const key> keys, const call_options& options = {}) const;
   future<lookup_list> get_many_async(std::span<const key> keys,
                                      const call_options& options = {}) const;
 
-  /// Inserts into every tier; never replaces. Acknowledged: it survives a kill of this process.
-  /// Errors: `no_space`, `io`, `read_only`, `too_large`, `forked`, `closed`, ...
+  /// Inserts into every tier; never replaces. An acknowledged entry survives a kill of this
+  /// process. Errors: `no_space`, `io`, `read_only`, `too_large`, `forked`, `closed`, ...
   expected<insert_outcome> insert(const key& k, const artifact& value,
                                   const call_options& options = {}) const;
   future<insert_outcome> insert_async(const key& k, const artifact& value,
@@ -55,12 +55,12 @@ public:
   future<done> put_async(const key& k, const artifact& value,
                          const call_options& options = {}) const;
 
-  /// Drops the entry; whether there was one.
+  /// Drops the entry. Returns whether there was one.
   expected<bool> erase(const key& k, const call_options& options = {}) const;
   future<bool> erase_async(const key& k, const call_options& options = {}) const;
 
-  /// Returns the entry, or calls `compile` to make it. Of all concurrent callers for a key, in any
-  /// thread and process, one compiles; the others get its artifact or its error, once.
+  /// Returns the entry, or calls `compile` to make it. One of all concurrent callers of a key, in
+  /// any thread and process, compiles; the others get its artifact or its error, once.
   ///
   /// `compile` runs on this thread. An error that it returns goes to every waiter; the next call
   /// compiles again. The next waiter compiles at once when the callback throws (this caller gets
@@ -70,14 +70,14 @@ public:
   /// never end.
   expected<artifact> get_or_compile(const key& k, const compile_function& compile,
                                     const call_options& options = {}) const;
-  /// The same, with `compile` run on a thread of the runtime's.
+  /// The same, with `compile` run on a thread of the runtime.
   future<artifact> get_or_compile_async(const key& k, compile_function compile,
                                         const call_options& options = {}) const;
 
   const cache_id& id() const noexcept { return cache_->id; }
 
-  /// What hits of this handle and its copies saved until now; zero unless it was opened with
-  /// `on_time_saved`. Single hits tell it by `lookup::time_saved`.
+  /// The time that hits of this handle and its copies have saved; zero unless it was opened with
+  /// `on_time_saved`. `lookup::time_saved` tells that of one hit.
   std::chrono::nanoseconds time_saved() const noexcept;
 
 private:

@@ -33,7 +33,7 @@ error has_another_value(const plain_entry& entry) {
   return {errc::invalid_value, "key " + entry.name.describe() + " has another value already"};
 }
 
-// Inserts `entries` and notes those that are new here.
+// Inserts `entries` and lists the new ones in `inserted`.
 expected<void> insert_all(const cache& in, const plain_entries& entries,
                           std::vector<const plain_entry*>& inserted) {
   for (const auto& entry : entries) {
@@ -59,7 +59,7 @@ expected<void> load(const cache& in, const plain_entries& entries) {
   auto loaded = insert_all(in, entries, inserted);
   if (!loaded)
     for (const auto* entry : inserted)
-      static_cast<void>(in.erase(entry->name)); // what it answers changes nothing
+      static_cast<void>(in.erase(entry->name)); // the outcome does not matter
   return loaded;
 }
 

@@ -1,5 +1,5 @@
-// What lies behind the handles, for rooms above this one and for tests. Public headers name this
-// class as a friend and show nothing of it.
+// Access to the internals of the handles, for higher layers and for tests. Public headers only name
+// this class as a friend.
 #pragma once
 
 #include "runtime/engine/core.hpp"
@@ -16,7 +16,7 @@ public:
   static const std::shared_ptr<engine::runtime_core>& core(const cache& of) noexcept {
     return of.core_;
   }
-  /// The cache as actors know it.
+  /// The named cache, as messages to actors refer to it.
   static const named_cache_ptr& name(const cache& of) noexcept { return of.cache_; }
 };
 

@@ -1,4 +1,4 @@
-// Writes an entry that may be there already. Any thread.
+// Writes an entry that may exist already. Any thread.
 #pragma once
 
 #include "runtime/handle/cache.hpp"
@@ -8,13 +8,13 @@
 namespace hearth {
 
 enum class replace_outcome : std::uint8_t {
-  inserted, ///< there was none
-  same,     ///< it said the same
+  inserted, ///< there was no entry
+  same,     ///< the entry had this value
   replaced,
 };
 
-/// Has the entry say `value`. One that does is left as it is: a put makes other processes drop what
-/// they hold in memory. Errors: those of `insert` and `put`.
+/// Sets the entry to `value`. An equal entry is left alone: a put makes other processes drop their
+/// memory tier. Errors: those of `insert` and `put`.
 expected<replace_outcome> replace_entry(const cache& in, const key& k, const artifact& value);
 
 } // namespace hearth

@@ -16,7 +16,7 @@ runtime::runtime(config settings, caf::actor_system& host)
 
 runtime::~runtime() {
   shutdown();
-  // The child of a fork has no threads to wait for: there the inside is left as it is, for good.
+  // The child of a fork lacks the threads to wait for: there the core is never destroyed.
   if (core_->is_forked()) static_cast<void>(new std::shared_ptr<engine::runtime_core>(core_));
 }
 

@@ -1,6 +1,6 @@
-// A named cache of C++ values: keys and values of any type that msgpack knows, or that says
-// MSGPACK_DEFINE. Any number of threads may share one. The one public header that brings msgpack
-// in.
+// A named cache of C++ values: keys and values of any type that msgpack knows, or that has
+// MSGPACK_DEFINE. Any number of threads may share one. The only public header that includes
+// msgpack.
 //
 //   struct tuning { int tile; double ms; MSGPACK_DEFINE(tile, ms) };
 //   hearth::typed_cache<std::string, tuning> tunings(*rt.open("tunings", {.version = "1"}));
@@ -24,7 +24,7 @@
 
 namespace hearth {
 
-/// How a type is made msgpack and back. Specialise it for types that msgpack does not know.
+/// Converts a type to msgpack and back. Specialise it for types that msgpack does not know.
 template <class T>
 struct msgpack_codec {
   static std::string encode(const T& object) {
@@ -32,7 +32,7 @@ struct msgpack_codec {
     msgpack::pack(buffer, object);
     return {buffer.data(), buffer.size()};
   }
-  /// Errors: `malformed`. Lengths in the bytes are not believed beyond what is there.
+  /// Errors: `malformed`, also for a length that exceeds the bytes.
   static expected<T> decode(std::string_view bytes);
 };
 
@@ -42,8 +42,8 @@ struct msgpack_codec<value> {
   static expected<value> decode(std::string_view bytes) { return decode_value(bytes); }
 };
 
-/// How a type is made a key: its msgpack has to be that of a str, int, bin or array of keys.
-/// Errors: `invalid_key`.
+/// Converts a value to a key: its msgpack must be that of a str, int, bin or array of keys. Errors:
+/// `invalid_key`.
 template <class T>
 expected<key> make_key(const T& object) {
   return key::decode(msgpack_codec<T>::encode(object));
@@ -51,7 +51,7 @@ expected<key> make_key(const T& object) {
 inline expected<key> make_key(const key& k) { return k; }
 inline expected<key> make_key(const std::string& text) { return key(text); }
 
-/// The error for a stored value that is not what the cache holds: names the cache, key and type.
+/// The error for a stored value of another type: names the cache, key and type.
 error value_mismatch(const cache& in, const key& k, const std::type_info& type, const error& why);
 
 template <class Key, class Value>
@@ -62,8 +62,8 @@ public:
   explicit typed_cache(cache over)
       : cache_(std::move(over)) {}
 
-  /// The value, or nothing on a miss (a stored nil is a hit: let `Value` be optional). Errors:
-  /// those of `cache::get`; `malformed` for a value that is no `Value`; `invalid_key`.
+  /// The value, or empty on a miss (a stored nil is a hit: let `Value` be optional). Errors: those
+  /// of `cache::get`; `malformed` for a value that is no `Value`; `invalid_key`.
   expected<std::optional<Value>> get(const Key& k, const call_options& options = {}) const;
   future<std::optional<Value>> get_async(const Key& k, const call_options& options = {}) const;
 

@@ -1,4 +1,5 @@
-// Why a connection ended, and what a server's reply means to who sent the command. Pure functions.
+// The problem that ended a connection, and the answer to a command from a server's reply. Pure
+// functions.
 #pragma once
 
 #include "actors/ports/remote_client.hpp"
@@ -14,15 +15,16 @@ struct connection_problem {
   std::string text; ///< one line without secrets
 };
 
-/// At most 240 bytes of `text` in one line: what is no printable ASCII becomes a question mark.
+/// At most 240 bytes of `text` in one line: a byte that is not printable ASCII becomes a question
+/// mark.
 std::string one_line(std::string_view text);
 
-/// The same text with three stars in every place of `secret`: servers quote what they do not like.
+/// The text with every occurrence of `secret` replaced by ***: servers quote refused commands.
 std::string without_secret(std::string text, std::string_view secret);
 
 /// A server's reply as the answer to a command: an error is a failure, and stays in `value`.
 actors::remote_reply answer_of(storage::resp_value reply);
-/// Why a server that replied this error to our greeting has no use.
+/// The problem of a server that replied this error to the greeting.
 connection_problem problem_of_greeting(std::string_view error_text);
 
 } // namespace hearth::net

@@ -67,7 +67,7 @@ bool name_lookup::start(std::string host, std::uint16_t port, answer_callback an
   auto look = [now, resolve = resolve_, host = std::move(host), port,
                answered = std::move(answered)] {
     auto answer = resolve(host, port);
-    // First: whoever is told may start the next one at once.
+    // Set first: the callback may start the next lookup at once.
     now->has_answered.store(true, std::memory_order_release);
     answered(std::move(answer));
   };

@@ -25,10 +25,10 @@ using address_list = std::vector<socket_address>;
 using name_resolver =
     std::function<expected<address_list>(const std::string& host, std::uint16_t port)>;
 
-/// The system's resolver: /etc/hosts, DNS and whatever else it is told to ask.
+/// The system's resolver: /etc/hosts, DNS and other configured sources.
 expected<address_list> resolve_by_system(const std::string& host, std::uint16_t port);
 
-/// The address of a Unix socket; the path fits, as `parse_remote_url` has seen to.
+/// The address of a Unix socket; `parse_remote_url` has checked the length of the path.
 socket_address unix_address(const std::string& path);
 
 /// One lookup at a time.
@@ -40,12 +40,12 @@ public:
   ~name_lookup() { stop(); }
 
   using answer_callback = std::function<void(expected<address_list>)>;
-  /// Starts one; `answered` is called once, on its thread. False when the last one still runs or
-  /// no thread can be had, and then nothing is called.
+  /// Starts a lookup; `answered` is called once, on its thread. Returns false, and calls nothing,
+  /// when the last lookup still runs or no thread can be started.
   bool start(std::string host, std::uint16_t port, answer_callback answered);
 
-  /// Waits for the thread of a lookup that has answered; leaves one that has not: it ends when the
-  /// resolver comes back, and its answer is dropped by whoever it is given to.
+  /// Joins the thread of a lookup that has answered. Detaches one that has not: it ends when the
+  /// resolver returns, and its callback has to drop the answer.
   void stop();
 
 private:

@@ -26,7 +26,8 @@ constexpr std::chrono::milliseconds longest_deadline = std::chrono::hours(24);
 
 remote_reply closed_reply() { return {remote_failure::closed, "the remote tier is shut down", {}}; }
 
-// What the thread works on. Stays until the thread and all that it started are done with it.
+// The state of the connections' thread. Lives until the thread, and everything that it started, has
+// ended.
 class redis_engine {
 public:
   redis_engine(std::shared_ptr<lane_context> context, side_work_maker beside)
@@ -35,7 +36,7 @@ public:
       , lanes_{redis_lane(context_), redis_lane(context_)}
       , work_(boost::asio::make_work_guard(context_->loop)) {}
 
-  // Any thread. False: closed, and the commands are left as they were.
+  // Any thread. Returns false when closed, and leaves the commands unchanged.
   bool put(remote_client::lane by, std::vector<remote_command>& commands) {
     const std::scoped_lock lock(mutex_);
     if (closed_) return false;
@@ -46,7 +47,7 @@ public:
     return true;
   }
 
-  // Any thread. The thread ends once all is answered.
+  // Any thread. The connections' thread ends once all commands are answered.
   void close() {
     const std::scoped_lock lock(mutex_);
     if (std::exchange(closed_, true)) return;
@@ -58,7 +59,8 @@ public:
     });
   }
 
-  // The thread's work. Only memory can run out here: then what waits fails, and it goes on.
+  // The thread's function. It continues after an exception (out of memory), which fails all waiting
+  // commands.
   void run() {
     thread_ = std::this_thread::get_id();
     const auto beside = make_side_work_ ? make_side_work_() : nullptr;
@@ -66,16 +68,15 @@ public:
       try {
         while (context_->loop.run_one() != 0) {
           if (beside) beside->run();
-          take_inbox(); // what was put on this thread
-          // Answers that were given at once may have led to more; the sockets have their turn
-          // first.
+          take_inbox(); // commands that were put on this thread
+          // Immediate answers may have led to more commands; the sockets are served first.
           if ((beside && beside->has_more()) || !is_inbox_empty())
             boost::asio::post(context_->loop, [] {});
         }
         return;
       } catch (const std::exception& problem) {
         fail_all({remote_failure::garbage, one_line(problem.what())});
-        boost::asio::post(context_->loop, [] {}); // what is left to do is not forgotten
+        boost::asio::post(context_->loop, [] {}); // wakes the loop for the remaining work
       }
     }
   }
@@ -106,15 +107,15 @@ private:
     for (auto& lane : lanes_)
       lane.fail_all(why);
     for (auto& [by, command] : std::exchange(taken_, {}))
-      if (command.answered) command.answer({why.failure, why.text, {}}); // no lane has it
+      if (command.answered) command.answer({why.failure, why.text, {}}); // no lane has the command
   }
 
   std::shared_ptr<lane_context> context_;
   const side_work_maker make_side_work_; // null: none
   std::array<redis_lane, 2> lanes_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  std::atomic<std::thread::id> thread_;  // which runs this
-  std::vector<addressed_command> taken_; // out of the inbox, empty but while they are handed on
+  std::atomic<std::thread::id> thread_;  // the thread that executes `run`
+  std::vector<addressed_command> taken_; // from the inbox; empty outside of `take_inbox`
   std::mutex mutex_;
   std::vector<addressed_command> inbox_; // under mutex_
   bool closed_ = false;                  // under mutex_
@@ -129,8 +130,8 @@ public:
 
   ~redis_client() override {
     close();
-    // In the child of a fork there is no thread, and what the parent's sockets are is its own
-    // business; on our own thread the end is near.
+    // In the child of a fork there is no thread, and the sockets are the parent's: both are leaked.
+    // On the connections' thread itself, which ends soon, the thread is detached.
     if (is_forked()) {
       static_cast<void>(new std::shared_ptr<redis_engine>(engine_));
       static_cast<void>(new std::thread(std::move(thread_)));

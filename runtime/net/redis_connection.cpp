@@ -82,7 +82,7 @@ void redis_connection::take_replies() {
     if (got == resp_parser::outcome::broken)
       return end({remote_failure::garbage,
                   std::string("the server does not speak RESP: ") + parser_.problem()});
-    if (reply.type == resp_value::kind::push) continue; // news that nobody asked for
+    if (reply.type == resp_value::kind::push) continue; // a push message, not a reply
     if (ready_)
       owner_->connection_replied(std::move(reply));
     else
@@ -108,7 +108,7 @@ void redis_connection::abandon() {
 }
 
 void redis_connection::end(connection_problem problem) {
-  const auto self = shared_from_this(); // the owner may let go of it
+  const auto self = shared_from_this(); // the owner may release it
   auto* owner = owner_;
   abandon();
   if (owner) owner->connection_ended(std::move(problem));

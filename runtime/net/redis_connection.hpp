@@ -1,5 +1,5 @@
-// One connection to a server of the Redis protocol, from the lookup of its host to its end: it is
-// used once and then replaced. Lives on the connections' thread.
+// One connection to a server of the Redis protocol, from its start to its end: it is used once and
+// then replaced. Lives on the connections' thread.
 #pragma once
 
 #include "runtime/net/connection_problem.hpp"
@@ -15,13 +15,13 @@
 
 namespace hearth::net {
 
-/// Who has the connection, and is told what becomes of it.
+/// The owner of a connection, which receives its events.
 class connection_owner {
 public:
   virtual void connection_ready() = 0;
-  /// A reply, in the order of the commands.
+  /// Receives a reply, in the order of the commands.
   virtual void connection_replied(storage::resp_value reply) = 0;
-  /// It ended, by itself; nothing is told after that.
+  /// The connection ended by itself; no other call follows.
   virtual void connection_ended(connection_problem problem) = 0;
 
 protected:
@@ -35,12 +35,11 @@ public:
 
   /// Connects to one of the addresses and greets.
   void start(address_list addresses);
-  /// Ends before it began, or without having had an address.
+  /// Ends the connection before it is open, for instance without an address.
   void fail(connection_problem problem) { end(std::move(problem)); }
 
   bool is_ready() const noexcept { return ready_; }
-  /// Sends a command; only when ready. What is added in one turn of the loop goes out in one write
-  /// once `flush` is called.
+  /// Queues a command; only when ready. `flush` sends all queued commands in one write.
   void add(std::vector<std::string> arguments) { waiting_.add(std::move(arguments)); }
   void flush();
   /// Closes it without telling the owner.

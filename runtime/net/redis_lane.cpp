@@ -62,7 +62,8 @@ void redis_lane::connect() {
     look_up();
 }
 
-// The answer finds its connection, or nobody: the lane may be gone, and the loop with it.
+// The connection, the lane or the loop may be destroyed before the answer comes; it is dropped
+// then.
 void redis_lane::look_up() {
   const auto told = [context = std::weak_ptr(context_),
                      connection = std::weak_ptr(connection_)](expected<address_list> answer) {
@@ -167,7 +168,7 @@ void redis_lane::drop_expired(time_point now) {
     fail_all(why);
 }
 
-// Of commands that are not sent yet.
+// Fails the commands that `which` selects. Precondition: no command has been sent.
 template <class Predicate>
 void redis_lane::fail_those(Predicate which, const connection_problem& why) {
   std::deque<remote_command> kept;

@@ -1,5 +1,5 @@
-// The commands of one lane, their connection and their deadlines. Connects when there is something
-// to send, answers each command exactly once, and keeps no more than its bound. Lives on the
+// The commands of one lane, their connection and their deadlines. Connects when there is a command
+// to send, answers each command exactly once, and keeps no more bytes than its bound. Lives on the
 // connections' thread.
 #pragma once
 
@@ -17,23 +17,23 @@
 
 namespace hearth::net {
 
-/// What all lanes of a server share.
+/// The parts that all lanes of a server share.
 struct lane_context {
   remote_endpoint endpoint;
-  tls_context tls; ///< null without
+  tls_context tls; ///< null without TLS
   name_resolver resolve;
-  boost::asio::io_context loop{1}; // goes first: what it still holds refers to the others
+  boost::asio::io_context loop{1}; // destroyed first: its handlers refer to the others
 };
 
-/// A command on its way.
+/// A command in flight.
 struct remote_command {
   using clock = std::chrono::steady_clock;
   actors::remote_client::command arguments; ///< moved out once sent
   clock::time_point deadline;
   std::chrono::milliseconds allowed{0};
   std::shared_ptr<const actors::remote_client::replies_callback> answered;
-  std::size_t place = 0;   ///< among those that were sent together
-  std::uint64_t bytes = 0; ///< of the arguments
+  std::size_t place = 0;   ///< position among the commands sent together
+  std::uint64_t bytes = 0; ///< size of the arguments
 
   void answer(actors::remote_reply reply) { (*answered)(place, std::move(reply)); }
 };
@@ -42,17 +42,17 @@ class redis_lane final : private connection_owner {
 public:
   using time_point = remote_command::clock::time_point;
 
-  /// `context` outlives whatever the lane has started, and the lane.
+  /// `context` must outlive the lane and everything that it started.
   explicit redis_lane(std::shared_ptr<lane_context> context);
   redis_lane(const redis_lane&) = delete;
   redis_lane& operator=(const redis_lane&) = delete;
 
-  /// Takes a command; `flush` sends what was taken.
+  /// Queues a command; `flush` sends the queued commands.
   void add(remote_command command, time_point now);
   void flush();
-  /// Ends the connection and answers all that waits.
+  /// Ends the connection and fails all commands with `why`.
   void fail_all(const connection_problem& why);
-  /// The same, and leaves nothing to wait for.
+  /// The same, and stops the timer and the lookup.
   void close(const connection_problem& why);
 
 private:
@@ -75,12 +75,12 @@ private:
   std::shared_ptr<lane_context> context_;
   name_lookup lookup_;
   std::shared_ptr<redis_connection> connection_; // null: none
-  std::deque<remote_command> waiting_;           // sent ones first
+  std::deque<remote_command> waiting_;           // sent commands first
   std::size_t sent_ = 0;
   std::uint64_t waiting_bytes_ = 0;
   boost::asio::steady_timer timer_;
   time_point wakes_at_ = time_point::max();
-  bool was_late_ = false; // for the deadlines, at the check before
+  bool was_late_ = false; // whether the last check of the deadlines was late
   time_point connect_began_;
   time_point connect_deadline_ = time_point::max(); // max: not connecting
 };

@@ -45,7 +45,7 @@ std::optional<std::uint32_t> parse_number(std::string_view digits, std::uint32_t
   return number;
 }
 
-// Takes the first `at` characters from the front, and the mark behind them; nothing without a mark.
+// Removes the first `at` characters and the separator after them; empty without a separator.
 std::optional<std::string_view> take_front(std::string_view& text, std::size_t at) {
   if (at == std::string_view::npos) return {};
   const auto before = text.substr(0, at);

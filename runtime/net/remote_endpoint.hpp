@@ -1,6 +1,5 @@
-// Where the remote tier is and how to get in: what a URL says, and the files beside it. Plain
-// value; pure functions but for the reading of a secret; any thread. No text that comes from here
-// has the password in it.
+// The address and the credentials of the remote tier, from a URL and files. Plain value; pure
+// functions except the reading of a secret; any thread. No text from here contains the password.
 #pragma once
 
 #include "messages/error.hpp"
@@ -24,28 +23,28 @@ struct remote_endpoint {
   std::string user; ///< empty: the server's default user
   std::string password;
 
-  // Of TLS, at least 1.2. Files are PEM.
-  bool verify = true;                     ///< the certificate's chain and its host name
-  std::filesystem::path ca_file;          ///< who is trusted; empty: whom the system trusts
-  std::filesystem::path certificate_file; ///< ours, for a server that asks
-  std::filesystem::path key_file;         ///< of ours
+  // Settings of TLS, at least 1.2. Files are PEM.
+  bool verify = true;                     ///< checks the certificate's chain and name
+  std::filesystem::path ca_file;          ///< the trusted CAs; empty: those of the system
+  std::filesystem::path certificate_file; ///< the client's, if the server asks for one
+  std::filesystem::path key_file;         ///< the key of `certificate_file`
 
-  std::chrono::milliseconds connect_deadline{2000}; ///< for a connection, greeting included
-  std::uint64_t max_reply_bytes = 512u << 20;       ///< of one reply
-  std::uint64_t max_waiting_bytes = 256u << 20;     ///< of commands without an answer, each lane
+  std::chrono::milliseconds connect_deadline{2000}; ///< time limit, greeting included
+  std::uint64_t max_reply_bytes = 512u << 20;       ///< bound on one reply
+  std::uint64_t max_waiting_bytes = 256u << 20;     ///< bound on unanswered commands, per lane
 };
 
 /// `redis://[[USER:]PASSWORD@]HOST[:PORT][/DATABASE]`, the same with `rediss://` (TLS), and
 /// `redis+unix://[[USER:]PASSWORD@]/PATH`; `?db=N` is the database, too. USER, PASSWORD and PATH
-/// may have %XX, an IPv6 address stands in brackets. Errors: `invalid_argument`, which part is
-/// wrong, without quoting any.
+/// may contain %XX, an IPv6 address is in brackets. Errors: `invalid_argument`, which names the
+/// wrong part without quoting it.
 expected<remote_endpoint> parse_remote_url(std::string_view url);
 
 /// The endpoint for logs and errors: "rediss://host:6380/2", without user and password.
 std::string describe(const remote_endpoint& endpoint);
 
-/// The first line of a small file that keeps a password. Errors: of the file, `malformed` when it
-/// is empty or has a second line.
+/// The password in a small file of one line. Errors: those of reading; `malformed` when it is empty
+/// or has a second line.
 expected<std::string> read_secret_file(const std::filesystem::path& path);
 
 } // namespace hearth::net

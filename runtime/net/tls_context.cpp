@@ -17,7 +17,7 @@ tl::unexpected<error> refuse(const char* what, const std::filesystem::path& file
                             (reason ? reason : "it cannot be read") + "; wanted a PEM file");
 }
 
-// A key that wants a passphrase must fail, not ask on the terminal.
+// A key with a passphrase must fail, not ask on the terminal.
 int no_passphrase(char*, int, int, void*) { return 0; }
 
 bool is_address(const std::string& host) {
@@ -75,7 +75,7 @@ expected<tls_context> make_tls_context(const remote_endpoint& endpoint) {
 void name_peer(SSL* session, const remote_endpoint& endpoint) {
   const bool by_address = is_address(endpoint.host);
   auto name = endpoint.host;
-  // What SSL_set_tlsext_host_name does: the Server Name Indication.
+  // Sets the Server Name Indication, as the macro SSL_set_tlsext_host_name does.
   if (!by_address)
     ::SSL_ctrl(session, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name.data());
   if (!endpoint.verify) return;

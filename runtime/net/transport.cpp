@@ -22,7 +22,8 @@ void set_option(int socket, int level, int name, int value) {
 
 bool is_of_tls(const error_code& why) { return why.category() == asio::error::get_ssl_category(); }
 
-// OpenSSL's callback for a server that asks for a certificate: goes on with the one there is.
+// OpenSSL's callback when the server asks for a certificate: notes it and goes on with the
+// configured one.
 int note_request(SSL*, void* asked) {
   *static_cast<bool*>(asked) = true;
   return 1;
@@ -47,7 +48,7 @@ void transport::connect(address_list addresses, done_callback done) {
   connect_next(asio::error::host_not_found);
 }
 
-// The system's own socket, so that it is close-on-exec from its first moment: compilers that are
+// Calls socket(2) directly, so that the socket is close-on-exec from the start: compilers that are
 // started meanwhile must not inherit it.
 error_code transport::open(int family) {
   error_code failed;
@@ -134,8 +135,8 @@ connection_problem transport::handshake_problem(const error_code& why) {
   return {remote_failure::untrusted, "TLS failed: " + one_line(why.message())};
 }
 
-// With TLS 1.3 a server's refusal of our certificate comes after the handshake: as an alert, or as
-// no more than an end, when what we sent meanwhile made it forget the alert.
+// With TLS 1.3 a server refuses the client's certificate after the handshake: with an alert, or
+// only by closing the connection, when data that we sent meanwhile discarded the alert.
 connection_problem transport::io_problem(const error_code& why) const {
   if (is_of_tls(why) && !is_end(why))
     return {remote_failure::untrusted, "TLS failed: " + one_line(why.message())};

@@ -1,6 +1,6 @@
 // Bytes to and from a server: a TCP or Unix socket, with TLS or not. Owned by one connection, used
-// on the connections' thread. One read and one write may run at a time; what is given to them, and
-// the transport, has to stay until they called back.
+// on the connections' thread. One read and one write may run at a time; their buffers and the
+// transport must live until they have called back.
 #pragma once
 
 #include "runtime/net/connection_problem.hpp"
@@ -24,7 +24,7 @@ namespace hearth::net {
 
 class transport {
 public:
-  /// `tls` is null for a transport without.
+  /// `tls` is null for a transport without TLS.
   transport(boost::asio::io_context& loop, const remote_endpoint& endpoint, tls_context tls);
 
   using done_callback = std::function<void(connection_problem)>;
@@ -35,7 +35,7 @@ public:
   void read_some(std::span<char> into, read_callback done);
   /// Writes all pieces, in order.
   void write(const std::vector<std::string_view>& pieces, done_callback done);
-  /// Ends it at once: what runs calls back with a problem.
+  /// Closes it at once: a running read or write calls back with a problem.
   void close();
 
 private:
@@ -55,7 +55,7 @@ private:
   address_list addresses_;
   std::size_t next_address_ = 0;
   done_callback connected_;
-  bool asked_for_certificate_ = false; // by the server
+  bool asked_for_certificate_ = false; // true once the server did
   bool has_received_ = false;
 };
 

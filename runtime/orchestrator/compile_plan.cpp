@@ -34,7 +34,7 @@ request_report report_of(const plan& work, const plan_request& request) {
   return report;
 }
 
-// One run of a plan: an actor asks the tuner for every entry, and when an entry is there, for the
+// One run of a plan: an actor requests every entry from the tuner and, when an entry is done, the
 // other shapes that it serves.
 struct session {
   const plan& work;
@@ -42,8 +42,8 @@ struct session {
   const progress_callback& progress;
   kernel_tuner_actor tuner;
   std::shared_ptr<std::vector<request_report>> reports;
-  /// Goes with the session, which the actor's pending requests hold: should the actor be ended
-  /// early, it says `closed`.
+  /// Owned by the session, which the actor's pending requests hold: it delivers `closed` when the
+  /// actor ends early.
   completion<hearth::done> finished;
   std::size_t done = 0;
 };
@@ -75,15 +75,15 @@ void ask(self_pointer self, const session_ptr& run, const tune_request_ptr& requ
             [=](const caf::error& why) { next(failed_reply(why)); });
 }
 
-// An entry that this run fetched from the remote tier is a remote hit for all that it serves,
-// though the others find it where it was put.
+// When this run fetched an entry from the remote tier, all shapes that it serves count as remote
+// hits, although the later requests find it in memory or on disk.
 tune_reply as_found_first(tune_reply reply, tune_status first) {
   const bool is_here = reply.status == tune_status::memory || reply.status == tune_status::disk;
   if (first == tune_status::remote && is_here) reply.status = tune_status::remote;
   return reply;
 }
 
-// What else the entry serves: found where it was put, or failed with it.
+// Requests the other shapes that the entry serves; they fail when the entry failed.
 void ask_for_other_shapes(self_pointer self, const session_ptr& run, std::size_t entry,
                           const tune_reply& first) {
   const auto& requests = run->work.entries[entry].requests;
@@ -105,7 +105,7 @@ void start(self_pointer self, session_ptr run) {
     ask(self, run, run->entries[entry], [=](const tune_reply& reply) {
       const auto& requests = run->work.entries[entry].requests;
       const bool serves_others = requests.size() > 1;
-      complete_request(self, run, requests.front(), reply); // after the last one the plan may go
+      complete_request(self, run, requests.front(), reply); // the last one ends the plan
       if (serves_others) ask_for_other_shapes(self, run, entry, reply);
     });
 }
@@ -130,7 +130,7 @@ expected<std::vector<request_report>> run_session(engine::runtime_core& core, co
   return std::move(*reports);
 }
 
-// The answer, or nothing of it when there is none.
+// The actor's answer, or an empty `T` when there is none.
 template <class T, class Handle, class... Message>
 T answer_or_nothing(engine::runtime_core& core, const Handle& actor, const Message&... message) {
   return engine::ask_actor<T>(core, actor, message...).value_or(T{});
@@ -138,7 +138,8 @@ T answer_or_nothing(engine::runtime_core& core, const Handle& actor, const Messa
 
 // --- the session of tunings ----------------------------------------------------------------------
 
-// None without a remote tier, where bundles are: all sources would be read for their hash.
+// Begins no session without a remote tier, which holds the bundles: the code hash reads all
+// sources.
 bundle_session begin_session(engine::runtime_core& core, const plan& work,
                              const tuning_scope& scope) {
   const tuning_caches caches(core);

@@ -1,4 +1,4 @@
-// The main job: every request of a plan found in the cache, or compiled, tried and kept.
+// Runs a compile plan: finds every request in the cache, or compiles, tries and stores it.
 //
 // Called from one plain thread, which it blocks until the plan is done.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace hearth::orchestrator {
 
-/// What became of one request: a kernel with one shape.
+/// The outcome of one request: a kernel with one shape.
 struct request_report {
   std::string name;
   std::vector<std::pair<std::string, std::int64_t>> sizes; ///< in the order of the plan's symbols
@@ -35,21 +35,21 @@ struct plan_report {
   std::uint64_t hits = 0;
   std::uint64_t failures = 0; ///< requests without a good kernel
   std::int64_t wall_ns = 0;
-  std::int64_t time_saved_ns = 0;       ///< what making the entries that were hit took, each once
-  bundle_session bundle;                ///< of tunings: how the run's session began, ...
+  std::int64_t time_saved_ns = 0;       ///< time to make the hit entries, each once
+  bundle_session bundle;                ///< how the session of tunings began, ...
   bundle_end bundled;                   ///< ... and ended
   std::vector<request_report> requests; ///< in plan order
-  span_list spans;                      ///< of compiles and trials
+  span_list spans;                      ///< spans of compiles and trials
 };
 
-/// Called with how many of how many requests are done, and the last of them. From an actor's
-/// thread; must not block.
+/// Called with the number of completed requests, their total, and the last completed one. Runs on
+/// an actor's thread; must not block.
 using progress_callback =
     std::function<void(std::size_t done, std::size_t total, const request_report& last)>;
 
-/// Runs the plan; its tunings are one session of the bundler, where there is a remote tier and
-/// something is tuned. A kernel that fails is no error: it is in the report. Errors: `not_found`
-/// (the compiler), `invalid_argument` and `unsupported` (flags), `closed`.
+/// Runs the plan. Its tunings are one session of the bundler if there is a remote tier and a kernel
+/// is tuned. A failed kernel is not an error: the report lists it. Errors: `not_found` (the
+/// compiler), `invalid_argument` and `unsupported` (flags), `closed`.
 expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_options& tuning,
                                    const progress_callback& progress);
 

@@ -20,7 +20,7 @@
 namespace hearth::orchestrator {
 namespace {
 
-// A value of the plan, and where it stands.
+// A value of the plan, and its place.
 struct item {
   const toml::node* node = nullptr;
   std::string key;
@@ -43,13 +43,13 @@ std::optional<element_type> element_type_of(std::string_view name) {
   return static_cast<element_type>(at - names.begin());
 }
 
-// Above 0, at most a day.
+// Parses a timeout: above 0, at most a day.
 std::optional<std::chrono::milliseconds> parse_timeout(std::string_view text) {
   const auto time = parse_milliseconds(text);
   return time && *time <= std::chrono::hours(24) ? time : std::nullopt;
 }
 
-// A real as a literal of C: what is whole keeps a point.
+// A real number as a C literal; a whole number keeps its decimal point.
 std::string real_text(double number) {
   char digits[32];
   const char* end = std::to_chars(digits, std::end(digits), number).ptr;
@@ -64,7 +64,7 @@ std::string joined(std::span<const std::string> names) {
   return text.empty() ? "none" : text;
 }
 
-// Fills a plan from a parsed file. Its functions give false once `failure` is set.
+// Fills a plan from a parsed file. Its functions return false once `failure` is set.
 class reader {
 public:
   explicit reader(plan& work)
@@ -95,7 +95,7 @@ private:
     return table.key.empty() ? std::string(name) : table.key + "." + std::string(name);
   }
 
-  // A table with no key but the known ones; the first other is refused.
+  // Checks that a table has only known keys; refuses the first other one.
   bool only(const item& at, std::initializer_list<std::string_view> known) {
     const auto* table = at.node->as_table();
     if (!table) return refuse(at, "has to be a table");
@@ -156,7 +156,7 @@ private:
     return true;
   }
 
-  // A list that has to be there and hold something.
+  // Reads a list that must be present and not empty.
   bool need_list(const item& table, std::string_view name, std::size_t max,
                  std::vector<item>& result) {
     item found;
@@ -270,7 +270,7 @@ private:
     return static_cast<std::size_t>(at - kernel.symbols.begin());
   }
 
-  // An expression of the kernel's symbols alone.
+  // Reads an expression that uses only the kernel's symbols.
   bool read_expression(const item& at, const std::string& written, const plan_kernel& kernel,
                        std::vector<guard_expression>& result) {
     auto parsed = guard_expression::parse(written);
@@ -345,7 +345,7 @@ private:
     return true;
   }
 
-  // A table keeps its members by name: their places give back the plan's order.
+  // A table sorts its members by name; their places restore the plan's order.
   bool read_config(const item& at, plan_config& config) {
     const auto* table = at.node->as_table();
     if (!table) return refuse(at, "has to be a table, such as { TILE = 16 }");
@@ -433,7 +433,7 @@ private:
   }
 
   plan& work_;
-  std::set<std::string> names_; // of kernels
+  std::set<std::string> names_; // names of kernels
 };
 
 expected<std::string> read_text(const std::string& path) {
@@ -458,7 +458,7 @@ expected<std::string> read_text(const std::string& path) {
   return text;
 }
 
-// The file's text as TOML, which toml++ reports by throwing.
+// Parses the file's text as TOML; toml++ throws its errors.
 expected<toml::table> parse_toml(const std::string& path, const std::string& text) {
   try {
     return toml::parse(text);

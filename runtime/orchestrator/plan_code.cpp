@@ -14,14 +14,14 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_source_bytes = std::size_t{64} << 20;
 
-// With its length in front, so that two texts never read as another two.
+// The stripped text after its length, so that the concatenation of several is unambiguous.
 std::string stripped_part(const fs::path& path, comment_syntax syntax) {
   const auto text = os::read_whole_file(path, max_source_bytes).value_or("");
   const auto stripped = strip_comments(text, syntax);
   return std::to_string(stripped.size()) + ":" + stripped;
 }
 
-// A source of a kind that is not known is C++, which is what plans compile.
+// A source with an unknown extension counts as C++, which plans compile.
 comment_syntax syntax_of(const fs::path& source) {
   const auto known = comment_syntax_of(source.extension().string());
   return known == comment_syntax::none ? comment_syntax::slashes : known;

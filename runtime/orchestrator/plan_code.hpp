@@ -1,4 +1,4 @@
-// The code that a plan's session of tunings is named by.
+// The hash of a plan's code, which names its session of tunings.
 #pragma once
 
 #include "runtime/orchestrator/plan.hpp"
@@ -7,8 +7,8 @@
 
 namespace hearth::orchestrator {
 
-/// The hash of the plan's text and its sources' texts, each without its comments: a plan with other
-/// remarks has the same tunings. A file that cannot be read counts as empty.
+/// The hash of the plan's text and its sources' texts, each without its comments: a change of
+/// comments keeps the tunings. A file that cannot be read counts as empty.
 std::string code_hash_of(const plan& work);
 
 } // namespace hearth::orchestrator

@@ -3,7 +3,7 @@
 namespace hearth::orchestrator {
 namespace {
 
-// Changes when what a key means, or how a kernel is compiled and tried, changes.
+// Changes when the meaning of a key, or the way of compiling and trying a kernel, changes.
 constexpr std::int64_t key_format = 1;
 
 value::array texts(std::span<const std::string> items) {

@@ -1,5 +1,5 @@
-// The structural keys of a plan: all that can change a program, as a map whose canonical bytes are
-// hashed. Pure functions, any thread.
+// The structural keys of a plan: everything that can change a program, as a map whose canonical
+// bytes are hashed. Pure functions, any thread.
 #pragma once
 
 #include "messages/digest.hpp"
@@ -17,15 +17,17 @@ namespace hearth::orchestrator {
 /// The arguments that every kernel's compile has beside flags and macros. Part of every key.
 std::vector<std::string> link_arguments();
 
-/// What all entries of a plan share: toolchain, flags, environment, machine, link arguments.
+/// The details that all entries of a plan share: toolchain, flags, environment, machine, link
+/// arguments.
 value::map shared_details(const fingerprints::toolchain& compiler,
                           const fingerprints::machine& host);
 
-/// What one entry adds: kernel, symbols, buffers, tolerance, and its guard or its shape.
+/// `shared` with the details of one entry: kernel, symbols, buffers, tolerance, and its guard or
+/// its shape.
 value::map entry_details(value::map shared, const plan_kernel& kernel, const plan_entry& entry);
 
-/// What one configuration adds: its macros in their order, and the identity of its sources, or why
-/// they cannot be read.
+/// The details of one configuration: its macros in order, and the identity of its sources, or the
+/// reason why they cannot be read.
 value config_details(const plan_config& config, const std::string& sources);
 
 /// SHA-256 of the details' canonical bytes.

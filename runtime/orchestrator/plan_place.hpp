@@ -1,4 +1,4 @@
-// Where something stands in a plan, and errors that say so. Plain values, any thread.
+// Places in a plan, and errors that name them. Plain values, any thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -10,11 +10,11 @@
 namespace hearth::orchestrator {
 
 struct plan_place {
-  std::size_t line = 0; ///< from 1; 0: not of one line
+  std::size_t line = 0; ///< from 1; 0: no single line
   std::string key;      ///< "kernel[0].buffers[2].type"; may be empty
 };
 
-/// "path:line: key: what", in one line whatever the parts hold.
+/// "path:line: key: what", in one line, even if a part has line breaks.
 error plan_error(const std::string& path, const plan_place& place, errc code,
                  std::string_view what);
 

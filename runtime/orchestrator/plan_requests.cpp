@@ -66,7 +66,7 @@ private:
   }
 
   expected<void> size_buffers(plan_request& request) const {
-    std::size_t bytes = 0; // of all buffers
+    std::size_t bytes = 0; // size of all buffers
     for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const auto& buffer = kernel_.buffers[i];
       request.buffers.push_back({buffer.type, {}, buffer.output});
@@ -97,7 +97,7 @@ private:
     return *extent;
   }
 
-  // The entry that serves a request: its guard's or, without guards, that of its sizes.
+  // The entry that serves a request: that of its guard or, without guards, of its sizes.
   std::size_t entry_of(const plan_request& request) {
     const auto sizes = request.guard ? std::vector<std::int64_t>{} : kernel_.shapes[shape_];
     const auto [at, added] = entries_.try_emplace({request.guard, sizes}, work_.entries.size());

@@ -1,5 +1,5 @@
-// What follows from a kernel of a plan: a request a shape, and the entries that serve them. Used by
-// the reader of plans, on its caller's thread.
+// Derives the requests of a plan's kernel, one per shape, and the entries that serve them. The
+// reader of plans calls it, on its caller's thread.
 #pragma once
 
 #include "runtime/orchestrator/plan.hpp"
@@ -7,9 +7,9 @@
 
 namespace hearth::orchestrator {
 
-/// Where the parts of a kernel stand, for errors.
+/// The places of a kernel's parts, for errors.
 struct kernel_places {
-  std::vector<std::vector<plan_place>> dimensions; ///< a list a buffer
+  std::vector<std::vector<plan_place>> dimensions; ///< one list per buffer
   std::vector<plan_place> guards;
   std::vector<plan_place> shapes;
 };

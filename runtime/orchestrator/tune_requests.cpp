@@ -18,7 +18,7 @@ namespace {
 // Every trial of an entry, on every machine, has the same inputs.
 constexpr std::uint64_t input_seed = 0x6865617274680001;
 
-// What all entries of one plan are made with.
+// The data that the requests of one plan share.
 struct request_context {
   const plan& work;
   fingerprints::toolchain compiler;
@@ -34,7 +34,7 @@ struct request_context {
   std::stop_token stop;
 };
 
-// A name that the compiler would take for an option or a response file is made a path.
+// Turns a name that the compiler would take for an option or a response file into a path.
 std::string as_argument(const std::string& source) {
   const bool is_special = source.starts_with('-') || source.starts_with('@');
   return is_special ? "./" + source : source;
@@ -71,7 +71,7 @@ action_request compile_action(const request_context& context, const plan_kernel&
   return action;
 }
 
-// The candidate, and what it adds to its entry's key.
+// A candidate, and the details that it adds to its entry's key.
 struct keyed_candidate {
   tune_candidate candidate;
   value details;
@@ -79,9 +79,9 @@ struct keyed_candidate {
 
 using closure_ptr = std::shared_ptr<const fingerprints::source_closure>;
 
-// What each configuration's compile would read. A configuration whose includes cannot be read is
-// asked for again when the others have been: where no macro chooses includes, what one of them
-// showed holds for all, and so the key does not depend on which was asked first.
+// The files that the compile of each configuration would read. A configuration whose includes
+// cannot be read is scanned again after the others: where no macro chooses includes, a result of
+// one of them holds for all, so the key does not depend on which was scanned first.
 std::vector<expected<closure_ptr>> closures_of(const request_context& context,
                                                const plan_kernel& kernel, const plan_entry& entry) {
   const auto ask = [&](const plan_config& config) {
@@ -134,7 +134,7 @@ trial_request trial_of(const request_context& context, const plan_kernel& kernel
   return trial;
 }
 
-// The entry but for its candidates: which kernel it is, made of which sources.
+// The hash of an entry without its candidates: its kernel and its sources.
 std::string family_of(value::map details, const std::vector<keyed_candidate>& candidates) {
   std::set<std::string> sources;
   for (const auto& one : candidates)
@@ -143,7 +143,7 @@ std::string family_of(value::map details, const std::vector<keyed_candidate>& ca
   return key_digest(details).hex();
 }
 
-// Without a cache: this tier is off.
+// An empty key without a cache: this tier is off.
 cache_key key_in(const named_cache_ptr& cache, const key& k) {
   return cache ? cache_key(cache, k.encoded()) : cache_key();
 }
@@ -159,7 +159,7 @@ autotune_address address_of(const request_context& context, const std::string& f
   return address;
 }
 
-// Under which keys the entry, its tuning and its times are kept.
+// Sets the keys under which the entry, its tuning and its times are stored.
 void add_keys(const request_context& context, value::map details,
               const std::vector<keyed_candidate>& candidates, tune_request& request) {
   const auto family = family_of(details, candidates);
@@ -197,13 +197,13 @@ tune_request_ptr make_request(const request_context& context, const plan_entry& 
     request->candidates.push_back(made.candidate);
     candidates.push_back(std::move(made));
   }
-  if (!entry.guard) // an entry a shape
+  if (!entry.guard) // one entry per shape
     base["sizes"] = value::array(request->trial.sizes.begin(), request->trial.sizes.end());
   add_keys(context, std::move(base), candidates, *request);
   return request;
 }
 
-// Makes all requests, several at once: each may have to read files or ask the compiler.
+// Makes all requests, `at_once` in parallel: each may read files or run the compiler.
 std::vector<tune_request_ptr> make_all(const request_context& context, unsigned at_once) {
   std::vector<tune_request_ptr> requests(context.work.entries.size());
   os::in_parallel(requests.size(), at_once, [&](std::size_t i) {

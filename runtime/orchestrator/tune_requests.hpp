@@ -1,4 +1,4 @@
-// From a plan to what the kernel tuner is asked: keys, candidates, trials. Called by the thread
+// Turns a plan into requests to the kernel tuner: keys, candidates, trials. Called by the thread
 // that runs the plan.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace hearth::orchestrator {
 
-/// What a plan needs of the tuner, and under which names its tunings are kept.
+/// The requests of a plan to the tuner, and the scope that names its tunings.
 struct planned_tuning {
   std::vector<tune_request_ptr> entries; ///< in the plan's order
   tuning_scope scope;
@@ -22,22 +22,21 @@ struct planned_tuning {
 /// How a plan is tuned.
 struct tuning_options {
   tune_mode mode = tune_mode::full;
-  std::string tag; ///< tells databases of tunings apart
+  std::string tag; ///< distinguishes databases of tunings
 };
 
-/// Identifies the compiler, finds what each source includes, and makes a request of every entry of
-/// the plan, in their order; `core.jobs()` kernels are looked at at once. Errors: as
-/// `compile_plan`.
+/// Identifies the compiler, scans the includes of each source, and makes one request per entry of
+/// the plan, in order; handles `core.jobs()` entries in parallel. Errors: as `compile_plan`.
 expected<planned_tuning> make_tune_requests(engine::runtime_core& core, const plan& work,
                                             const tuning_options& options,
                                             actors::process_runner& runner,
                                             fingerprints::fact_memo& memo);
 
-/// The same, noted for a session of the bundler.
+/// Copies of the requests whose tunings are noted for a session of the bundler.
 std::vector<tune_request_ptr> noted_for(std::vector<tune_request_ptr> entries,
                                         std::uint64_t bundle_session);
 
-/// The same request for another shape that its entry serves; it is noted for no session.
+/// The request for another shape that the entry serves; no session notes it.
 tune_request_ptr for_shape(const tune_request_ptr& entry, const plan& work,
                            const plan_request& shape);
 

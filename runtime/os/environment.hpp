@@ -1,4 +1,4 @@
-// The variables that a process is started with, as texts "NAME=value". Pure functions, any thread.
+// The environment variables of a process, as texts "NAME=value". Pure functions, any thread.
 #pragma once
 
 #include <string>

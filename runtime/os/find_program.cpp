@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// 0, or why the file cannot be executed.
+// 0, or the errno that explains why the file cannot be executed.
 int check_executable(const fs::path& file) {
   std::error_code why;
   const auto status = fs::status(file, why);
@@ -38,7 +38,7 @@ expected<std::string> check_path(const std::string& name, const std::string& dir
                 text_of(why));
 }
 
-// With a '/' in it, so that it is not searched for again.
+// Contains a '/', so that it is not searched for again.
 fs::path candidate(std::string_view folder, const std::string& name, const std::string& directory) {
   return fs::path(directory) / (folder.empty() && directory.empty() ? "." : folder) / name;
 }

@@ -1,5 +1,4 @@
-// Where a program is that is named as a shell would name it. Pure but for looking at files; any
-// thread.
+// Finds a program by name, as a shell does. Only reads the file system; any thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -12,14 +11,13 @@ namespace hearth::os {
 /// Whether there is a file at `path` that may be executed.
 bool is_program(const std::string& path);
 
-/// The executable file that `name` means: itself when there is a '/' in it, else the first of that
-/// name in the folders of `path`, a list as PATH is one. What is relative (and an empty folder)
-/// stands in `directory`. Errors: `program_not_found`, `program_refused`, saying where it was
-/// looked for.
+/// The executable file that `name` means: a path if it contains a '/', else the first file of that
+/// name in the folders of `path`, a list like PATH. Relative paths and empty folders are relative
+/// to `directory`. Errors: `program_not_found`, `program_refused`, with the places searched.
 expected<std::string> find_program(const std::string& name, std::string_view path,
                                    const std::string& directory);
 
-/// PATH of this process, or what a shell has without one. Not while another thread changes the
+/// PATH of this process, or the default of a shell. Not while another thread changes the
 /// environment.
 std::string_view search_path();
 

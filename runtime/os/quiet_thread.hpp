@@ -7,8 +7,8 @@
 
 namespace hearth::os {
 
-/// Starts a thread of that name (at most 15 bytes) with all signals blocked. Nothing when the
-/// system has no thread to give.
+/// Starts a thread of that name (at most 15 bytes) with all signals blocked. Empty when the system
+/// cannot start one.
 std::optional<std::thread> start_quiet_thread(const char* name, std::function<void()> work);
 
 } // namespace hearth::os

@@ -13,7 +13,8 @@ std::string note(std::size_t left_out) {
 
 } // namespace
 
-// What fits exactly is kept whole: the room for the note is taken from the tail only when needed.
+// Output that fits exactly is kept whole: the space for the note is taken from the tail only when
+// needed.
 bounded_output::bounded_output(std::size_t limit)
     : head_limit_(limit / 2)
     , tail_limit_(limit - head_limit_) {}

@@ -1,5 +1,5 @@
-// The output of a program within a bound: its beginning and its end, which say most. Owned by the
-// reader of the program; one thread at a time.
+// The output of a program within a bound: keeps its beginning and its end. Owned by the reader of
+// the program; one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@ namespace hearth::process {
 
 class bounded_output {
 public:
-  /// Keeps at most `limit` bytes, the note about what was left out included.
+  /// Keeps at most `limit` bytes, including the note about the bytes left out.
   explicit bounded_output(std::size_t limit);
 
   void append(std::string_view bytes);
-  /// All of it, or its first and last parts with "[... N bytes left out ...]" on a line between.
+  /// The whole output, or its first and last parts with "[... N bytes left out ...]" on a line
+  /// between.
   std::string text() const;
 
 private:
@@ -23,9 +24,9 @@ private:
   std::size_t head_limit_;
   std::size_t tail_limit_;
   std::string head_;
-  std::string ring_; // the last bytes; once full, the oldest stands at `oldest_`
+  std::string ring_; // the last bytes; once full, the oldest is at `oldest_`
   std::size_t oldest_ = 0;
-  std::size_t left_out_ = 0; // what has fallen out of the ring
+  std::size_t left_out_ = 0; // bytes dropped from the ring
 };
 
 } // namespace hearth::process

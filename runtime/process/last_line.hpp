@@ -1,4 +1,4 @@
-// What a program said last, for an error of one line. Pure, any thread.
+// The end of a program's output, for an error of one line. Pure, any thread.
 #pragma once
 
 #include <string>

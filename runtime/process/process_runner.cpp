@@ -22,11 +22,11 @@ using worker::supervisor_message;
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// A supervisor stops killing after two seconds; one that has not answered by now is stuck.
+// A supervisor stops killing after two seconds; one that has not answered after this time is stuck.
 constexpr std::chrono::seconds stop_patience{10};
 constexpr milliseconds longest_deadline = std::chrono::hours(24 * 365);
 
-constexpr std::size_t max_pipe_bytes = 1 << 20; // what a program without privileges can make it
+constexpr std::size_t max_pipe_bytes = 1 << 20; // the largest pipe of an unprivileged process
 
 enum class stop_reason { none, deadline, cancelled };
 
@@ -68,7 +68,7 @@ public:
   expected<process_result> follow();
 
 private:
-  // The places of what is waited for.
+  // Positions in `ready_`.
   enum : std::size_t { output, errors, report, control, stop };
 
   milliseconds time_left() const;
@@ -83,7 +83,7 @@ private:
   const process_request& request_;
   supervised_process process_;
   clock::time_point started_;
-  clock::time_point deadline_; // of the run, and once it is asked to stop, of that
+  clock::time_point deadline_; // end of the run, or of its stop once that was requested
   int stop_event_;
   stop_reason stopped_ = stop_reason::none;
   bounded_output output_;
@@ -97,7 +97,7 @@ private:
 };
 
 milliseconds watch::time_left() const {
-  // Rounded up: a wait that ends just before its time would be repeated without a pause.
+  // Rounded up: a wait that ends just before the deadline would be repeated without a pause.
   const auto left = std::chrono::ceil<milliseconds>(deadline_ - clock::now());
   return std::clamp(left, milliseconds{0}, milliseconds{std::chrono::hours(1)});
 }
@@ -109,8 +109,9 @@ void watch::stop_for(stop_reason why) {
   deadline_ = clock::now() + stop_patience;
 }
 
-// Calls `take` with what there is to be read, which is at most what a pipe can hold: a program that
-// never pauses must not keep us from looking at the clock. False at the end of the pipe.
+// Calls `take` with the available bytes, at most as many as a pipe can hold: a program that writes
+// without a pause must not keep us from checking the deadline. Returns false at the end of the
+// pipe.
 template <class Take>
 bool drain(int from, Take take) {
   char chunk[1 << 14];
@@ -194,7 +195,7 @@ error watch::refusal(const supervisor_message& why) const {
 error watch::loss() {
   read_output();
   auto text = "the supervisor of " + request_.argv.front() + " " + process_.ending();
-  // Apart, the supervisor's own words come with the program's on stderr.
+  // With separate streams, the supervisor's messages are in stderr, with those of the program.
   const auto all = request_.streams_apart ? errors_.text() : output_.text();
   if (const auto said = last_line(all); !said.empty()) text += ": " + said;
   return {errc::process_failed, text};

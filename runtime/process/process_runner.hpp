@@ -1,9 +1,10 @@
-// Runs programs for actors, each under a supervisor (`hearth-worker supervise`) that leaves nothing
-// behind: not at the program's end, not at its deadline, not when this process is killed.
+// Runs programs for actors, each under a supervisor (`hearth-worker supervise`) that leaves no
+// process behind: neither at the program's end, nor at its deadline, nor when this process is
+// killed.
 //
-// Owned by the runtime; any number of threads may call it at once. It needs nothing of the host: no
-// signal handler, no SIGCHLD, no descriptor that a child could inherit, and it waits for no process
-// but its own supervisors.
+// Owned by the runtime; any number of threads may call it at once. It requires nothing of the host:
+// no signal handler, no SIGCHLD, no descriptor that a child could inherit. It waits only for its
+// own supervisors.
 #pragma once
 
 #include "actors/ports/programs.hpp"
@@ -12,7 +13,7 @@
 
 namespace hearth::process {
 
-/// Bytes of a program's report (descriptor 3) that are kept: the first ones.
+/// The number of first bytes of a program's report (descriptor 3) that are kept.
 inline constexpr std::size_t max_report_bytes = 1 << 20;
 
 class subprocess_runner : public actors::process_runner {
@@ -20,12 +21,13 @@ public:
   /// `worker` is the path of hearth-worker, see `find_worker`.
   explicit subprocess_runner(std::string worker);
 
-  /// A program is looked for in the PATH of the request's environment, or else of this process; a
-  /// path is relative to the request's directory. Its streams: stdin is a file in memory, stdout
-  /// and stderr are one pipe, descriptor 3 another. It has a process group and a session without a
-  /// terminal, default signals, no core dumps, and ends with all that it started. Errors:
-  /// `program_not_found`, `program_refused`, `process_failed` (no such directory, no supervisor),
-  /// `invalid_argument` (no arguments, a NUL byte), `too_large` (arguments), `too_many_files`.
+  /// Searches the program in PATH of the request's environment, or else of this process; a path is
+  /// relative to the request's directory. The program's stdin is a file in memory; stdout and
+  /// stderr are one pipe, or two with `streams_apart`; descriptor 3 is another. It has its own
+  /// process group, a session without a terminal, default signals and no core dumps. At its end its
+  /// descendants are killed. Errors: `program_not_found`, `program_refused`, `process_failed` (no
+  /// such directory, no supervisor), `invalid_argument` (no arguments, a NUL byte), `too_large`
+  /// (arguments), `too_many_files`.
   expected<process_result> run(const process_request& request, std::stop_token stop) override;
 
 private:

@@ -92,11 +92,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view base_prefix = "hearth-scratch-";
-constexpr int max_left_over = 1000; // directories looked at
+constexpr int max_left_over = 1000; // bound on the directories examined
 
 std::string lock_path(const fs::path& base) { return (base / "lock").string(); }
 
-// Removes `base` if nobody holds its lock: its process is gone.
+// Removes `base` if its lock is free: its process has ended.
 void remove_if_left_over(const fs::path& base) {
   struct stat status {};
   if (::lstat(base.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
@@ -120,8 +120,8 @@ void remove_left_over(const fs::path& in) {
 
 } // namespace
 
-// Locked as long as it lives. Between its making and its lock, another process may take it for left
-// over and remove it; then it is made again.
+// Locked while this object lives. Before it is locked, another process may remove it as left over;
+// then a new one is made.
 class temporary_scratch_space::base_directory {
 public:
   static expected<std::unique_ptr<base_directory>> make() {
@@ -161,7 +161,7 @@ private:
     return made;
   }
 
-  // Somebody else has it for the time of a removal at most.
+  // Another process holds the lock at most for the time of a removal.
   bool wait_for_lock() const {
     int failed = -1;
     do {

@@ -1,5 +1,5 @@
-// Scratch directories for what programs make: private, inside one directory of this process below
-// $TMPDIR, which goes with the space. What a killed process left there, the next one removes.
+// Scratch directories for programs: private, inside one directory of this process below $TMPDIR,
+// which is removed with the space. A later process removes the directory of a killed one.
 #pragma once
 
 #include "actors/ports/programs.hpp"

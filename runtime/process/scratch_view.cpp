@@ -43,7 +43,7 @@ public:
 private:
   fs::path inside(const fs::path& path) const { return root_ / path.relative_path(); }
 
-  // A folder and all above it are folders in the scratch directory, not links.
+  // Makes a folder, and all folders above it, real folders in the scratch directory, not links.
   void add_real(const fs::path& folder) {
     for (auto at = folder; real_.insert(at).second && at != at.root_path();)
       at = at.parent_path();
@@ -72,14 +72,14 @@ private:
     for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
          at.increment(failure))
       entries.push_back(at->path());
-    // What cannot be listed, the program does not see either.
+    // The entries of a folder that cannot be listed are hidden from the program.
     if (failure || (is_above(folder) && entries.size() > max_entries_above)) return {};
     for (const auto& entry : entries)
       if (auto shown = show(entry); !shown) return shown;
     return {};
   }
 
-  // Where files are made inside of a folder that is shown, its entries are linked one by one.
+  // If files are made inside a shown folder, its entries are linked one by one.
   expected<void> link_shown() {
     for (const auto& path : view_.shown) {
       if (auto shown = show(path); !shown) return shown;
@@ -100,7 +100,7 @@ private:
     return {};
   }
 
-  // A program that changes a file in place has to find it, and must not change the host's.
+  // A program that changes a file in place gets a copy, so that the host's file stays unchanged.
   expected<void> copy_if_shown(const fs::path& path) {
     if (std::find(view_.shown.begin(), view_.shown.end(), path.string()) == view_.shown.end())
       return {};

@@ -1,6 +1,6 @@
-// The host's files in a scratch directory: a folder `root` in which a path leads where it leads on
-// the host, by symbolic links, except where files are to be made: those folders are real ones, so
-// that what a program makes there stays in the scratch directory. Any thread.
+// The host's files in a scratch directory: a folder `root` of symbolic links, in which a path leads
+// to the same file as on the host. Folders in which files are to be made are real, so that the
+// files stay in the scratch directory. Any thread.
 #pragma once
 
 #include "messages/action.hpp"
@@ -11,10 +11,11 @@
 
 namespace hearth::process {
 
-/// Folders above the view's own that hold more than this are not shown but for what leads to it.
+/// A folder above the view's own with more entries than this is hidden, except the path to the
+/// view's.
 inline constexpr std::size_t max_entries_above = 2000;
 
-/// Builds it in `scratch`; the name in there of what stands for the view's folder. A file that is
+/// Builds the view in `scratch`. Returns the name in there of the view's folder. A file that is
 /// both shown and to be made is copied. Errors: those of the system.
 expected<std::string> build_view(const std::filesystem::path& scratch, const scratch_view& view);
 

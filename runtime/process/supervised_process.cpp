@@ -14,10 +14,11 @@
 namespace hearth::process {
 namespace {
 
-// A supervisor that has said all it had to say ends at once.
+// A supervisor ends at once after its last message.
 constexpr std::chrono::seconds patience{5};
 
-// What `posix_spawn` is told: which descriptor becomes which, and a fresh state of signals.
+// The arguments of `posix_spawn`: the descriptors of the child, an empty signal mask, a new
+// session.
 class spawn_plan {
 public:
   spawn_plan() {
@@ -40,7 +41,8 @@ public:
     if (failed != 0 && failed_ == 0) failed_ = failed;
   }
 
-  // Its environment is empty: a job's LD_PRELOAD or LD_LIBRARY_PATH is for the job alone.
+  // The supervisor's environment is empty: a job's LD_PRELOAD or LD_LIBRARY_PATH is for the job
+  // only.
   expected<pid_t> spawn(const std::string& program) const {
     std::string words[] = {"hearth-worker", "supervise", std::string(worker::protocol_version)};
     char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};

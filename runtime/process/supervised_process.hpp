@@ -1,5 +1,5 @@
-// A supervisor that was started, and the ends of what connects it with us. Owned by the call that
-// runs the program, on whose thread all of it happens.
+// A running supervisor, and our ends of its pipes and sockets. Owned by the call that runs the
+// program, and used on its thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -15,13 +15,13 @@ namespace hearth::process {
 
 class supervised_process {
 public:
-  /// Starts `program` (the path of hearth-worker) with a job and what its program reads. Errors:
+  /// Starts `program` (the path of hearth-worker) with a job and the stdin of its program. Errors:
   /// `process_failed`, and those of making descriptors.
   static expected<supervised_process> start(const std::string& program, const worker::job& asked,
                                             std::string_view input, bool streams_apart);
   supervised_process(supervised_process&& other) noexcept;
   supervised_process& operator=(supervised_process&&) = delete;
-  /// Sees to it that the supervisor is gone: waits for it a while, then kills it.
+  /// Ends the supervisor: waits for it a few seconds, then kills it.
   ~supervised_process();
 
   int output() const { return output_.get(); }
@@ -29,18 +29,18 @@ public:
   int report() const { return report_.get(); }
   int control() const { return control_.get(); }
 
-  /// Asks the supervisor to kill everything; it still tells how that went.
+  /// Asks the supervisor to kill everything; it still reports the outcome.
   void ask_to_stop() const;
-  /// The next message; nothing when the supervisor is gone.
+  /// The next message; empty when the supervisor has ended.
   std::optional<worker::supervisor_message> receive() const;
-  /// How the supervisor itself ended, after `receive` found it gone: "was killed by SIGKILL".
+  /// How the supervisor itself ended, after `receive` returned empty: "was killed by SIGKILL".
   std::string ending();
 
 private:
   supervised_process() = default;
   void wait(std::chrono::milliseconds patience);
 
-  pid_t process_ = -1; // ours to wait for, until that is done
+  pid_t process_ = -1; // -1 once it was waited for
   int status_ = 0;
   os::descriptor handle_;
   os::descriptor output_;

@@ -15,7 +15,7 @@ using worker::trial_phase;
 
 constexpr std::size_t output_limit = 1 << 14;
 
-// What was running in that phase: "matmul", "loading matmul.so".
+// The code that ran in that phase: "matmul", "loading matmul.so".
 std::string place(trial_phase phase, const trial_request& request) {
   switch (phase) {
   case trial_phase::loading: return "loading " + request.library;
@@ -64,7 +64,8 @@ subprocess_trial_runner::subprocess_trial_runner(actors::process_runner& runner,
 trial_result subprocess_trial_runner::run(const trial_request& request,
                                           std::chrono::milliseconds deadline,
                                           std::stop_token stop) {
-  // The loader looks for a bare name elsewhere, and a relative one where the process is.
+  // Made absolute: the loader searches a bare name elsewhere, and a relative one in the process's
+  // folder.
   auto located = request;
   std::error_code ignored;
   located.library = std::filesystem::absolute(request.library, ignored).string();

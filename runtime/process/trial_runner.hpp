@@ -14,13 +14,13 @@ namespace hearth::process {
 class subprocess_trial_runner : public actors::trial_runner {
 public:
   /// `runner` outlives this. `worker` is the path of hearth-worker, see `find_worker`. A kernel
-  /// sees `environment`, "NAME=value" texts.
+  /// gets `environment`, "NAME=value" texts.
   subprocess_trial_runner(actors::process_runner& runner, std::string worker,
                           std::vector<std::string> environment = {});
 
-  /// The reason of a result that is not good is one line: how the process ended and in what it was
+  /// The reason of a result that is not good is one line: how the process ended and in which code
   /// ("SIGSEGV in matmul"), the first difference ("output 2 [17] is 1.5, expected 1.25 (tolerance
-  /// 0.0001)"), or why it could not be tried. A trial that was stopped, or whose
+  /// 0.0001)"), or the reason why the kernel could not be tried. A trial that was stopped, or whose
   /// process could not be started, is `not_run`.
   trial_result run(const trial_request& request, std::chrono::milliseconds deadline,
                    std::stop_token stop) override;
@@ -31,7 +31,7 @@ private:
   std::vector<std::string> environment_;
 };
 
-/// Milliseconds as people write them: "3 s", "1.5 s", "200 ms".
+/// A duration as text: "3 s", "1.5 s", "200 ms".
 std::string text_of(std::chrono::milliseconds duration);
 
 } // namespace hearth::process

@@ -1,4 +1,4 @@
-// Where `hearth-worker` is, the program through which Hearth starts others. Any thread.
+// Finds `hearth-worker`, the program through which Hearth starts other programs. Any thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -8,9 +8,9 @@
 namespace hearth::process {
 
 /// The path of hearth-worker: `configured` when it is not empty, else $HEARTH_WORKER, else the
-/// first there is of: beside this program, ../libexec/hearth/ from it, where Hearth was installed,
-/// where Hearth was built. Errors: `not_found`, saying where it was looked for; a path that
-/// somebody gave and that is not there is an error, not a reason to look elsewhere.
+/// first that exists: beside this program, in ../libexec/hearth/ from it, where Hearth was
+/// installed, where Hearth was built. Errors: `not_found`, with the places searched; a configured
+/// path without a program is an error, and the search does not go on.
 expected<std::string> find_worker(const std::string& configured = {});
 
 } // namespace hearth::process

@@ -1,5 +1,5 @@
-// What clients of one host added to a guarded key, and what a lookup may find of it. Variants are
-// added and never replaced. One thread.
+// The variants that clients of one host added to a guarded key, and the check of what a lookup
+// finds. Variants are added and never replaced. One thread.
 #pragma once
 
 #include "runtime/simulation/history.hpp"
@@ -15,19 +15,20 @@ class guarded_history {
 public:
   using moment = history::moment;
 
-  /// Begins to add a variant; its number.
+  /// Begins to add a variant; returns its number.
   std::size_t begin(moment now, std::string guard, std::string bytes);
-  /// It is there, and that was acknowledged.
+  /// The variant was added, and that was acknowledged.
   void succeed(std::size_t number, moment now) { variants_[number].end = now; }
 
-  /// What is wrong with a lookup that ended at this moment with `bytes` under `guard`; empty:
-  /// nothing.
+  /// Describes the mistake of a lookup that ended at this moment with `bytes` under `guard`; empty:
+  /// none.
   std::string judge_hit(std::string_view guard, std::string_view bytes, moment ended) const;
-  /// The same of one, begun at this moment, that found nothing. `holds(guard)`: for its sizes.
+  /// The same for a lookup, begun at this moment, that missed. `holds(guard)`: whether the guard
+  /// holds for the lookup's sizes.
   template <class Holds>
   std::string judge_miss(moment begun, Holds&& holds) const;
 
-  /// What ended before `moment` is durable; the rest is uncertain from now on.
+  /// Variants that ended before `durable` are durable; the others are uncertain from now on.
   void lose_after(moment durable);
 
 private:

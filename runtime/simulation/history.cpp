@@ -12,7 +12,7 @@ std::size_t history::begin(moment now, std::string bytes, bool is_erase) {
   return writes_.size() - 1;
 }
 
-// Whether another write began after `w` had ended, and was acknowledged by then.
+// Whether another write began after `w` had ended, and was acknowledged before `before`.
 bool history::is_overwritten(const write& w, moment before) const {
   return std::any_of(writes_.begin(), writes_.end(), [&](const write& other) {
     return !other.is_void && other.end != never && other.start > w.end && other.end < before;

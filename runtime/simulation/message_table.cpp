@@ -81,7 +81,7 @@ completion<T> completion_into(const answer_ptr& slot) {
   return completion<T>(std::move(state));
 }
 
-// --- one row a signature -----------------------------------------------------------------------
+// --- one row per signature ---------------------------------------------------------------------
 
 template <class T>
 const T& argument_at(std::span<const argument> arguments, std::size_t at) {
@@ -91,7 +91,7 @@ const T& argument_at(std::span<const argument> arguments, std::size_t at) {
 template <class Handle, class Verb, class Outs, class... Args>
 struct sender;
 
-// A request: `asks`, or `tells` when there is nothing to answer.
+// A request: `asks`, or `tells` when it has no answer.
 template <class Handle, class Verb, class... Outs, class... Args>
 struct sender<Handle, Verb, caf::output_tuple<Outs...>, Args...> {
   static constexpr bool answers = !(std::is_void_v<Outs> || ...);
@@ -118,7 +118,7 @@ struct sender<Handle, Verb, caf::output_tuple<Outs...>, Args...> {
   }
 };
 
-// With a completion as its last argument: `calls`.
+// A message with a completion as its last argument: `calls`.
 template <class Handle, class Verb, class Result, class... Args>
 struct caller {
   template <std::size_t... I>
@@ -162,7 +162,7 @@ constexpr bool is_one_of(const std::variant<Alternatives...>*) {
   return (std::is_same_v<T, Alternatives> || ...);
 }
 
-// Whether a script can write all that the message carries.
+// Whether a script can write all arguments of the message.
 template <class Verb, class... Args, class Outs>
 constexpr bool can_be_written(caf::typed_mpi<caf::detail::type_list<Verb, Args...>, Outs>*) {
   return ((completion_of<Args>::value || is_one_of<Args>(static_cast<argument*>(nullptr))) && ...);

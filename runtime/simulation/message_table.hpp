@@ -1,5 +1,5 @@
-// Every message of the protocol as a row of one table, made from the typed interfaces themselves:
-// a message that is added there can be sent by a script at once. Immutable; any thread.
+// Every message of the protocol as a row of one table, made from the typed interfaces: scripts can
+// send a message as soon as it is added there. Immutable; any thread.
 #pragma once
 
 #include "messages/protocol.hpp"
@@ -19,7 +19,7 @@
 
 namespace hearth::simulation {
 
-/// What actors there are.
+/// The kinds of actors.
 enum class actor_kind : std::uint8_t {
   memory,
   disk,
@@ -43,12 +43,12 @@ std::optional<actor_kind> actor_kind_named(std::string_view name) noexcept;
 /// How a message is sent.
 enum class message_form : std::uint8_t {
   asks,  ///< a request, answered by a message
-  calls, ///< with a completion, as a plain thread does
-  tells, ///< without an answer
+  calls, ///< a message with a completion, as from a plain thread
+  tells, ///< a message without an answer
 };
 std::string_view to_string(message_form form) noexcept;
 
-/// What a message carries beside its verb. `parameter` names the alternatives, in their order.
+/// An argument of a message beside its verb. `parameter` names the alternatives, in their order.
 using argument =
     std::variant<cache_key, artifact, std::uint64_t, std::string, error, action_request,
                  trial_request, std::chrono::milliseconds, hints, autotune_record, tune_request_ptr,
@@ -74,10 +74,10 @@ enum class parameter : std::uint8_t {
   cache,
   keys,
 };
-/// How a script writes it: "CACHE/KEY", "\"bytes\"", ...
+/// The syntax of a parameter in scripts: "CACHE/KEY", "\"bytes\"", ...
 std::string_view syntax_of(parameter p) noexcept;
 
-/// What became of a message that was sent.
+/// The answer to a message that was sent.
 struct answer_slot {
   bool is_there = false;
   std::string text;
@@ -90,12 +90,12 @@ struct message_row {
   std::string verb;
   message_form form;
   std::vector<parameter> parameters;
-  /// Sends it; `arguments` are of the kinds of `parameters`.
+  /// Sends the message; `arguments` are of the kinds of `parameters`.
   std::function<void(caf::event_based_actor& from, const caf::actor& to,
                      std::span<const argument> arguments, answer_ptr answer)>
       send;
 
-  /// "memory get CACHE/KEY"
+  /// The message's syntax: "memory get CACHE/KEY".
   std::string usage() const;
 };
 

@@ -1,5 +1,5 @@
 // The file system as one simulated process sees it: calls fail when the script says so, and after
-// the process was killed none of them has any effect. One thread.
+// the process was killed no call has any effect. One thread.
 #pragma once
 
 #include "runtime/simulation/virtual_disk.hpp"
@@ -22,15 +22,15 @@ public:
   ~process_files() override;
 
   void fail(disk_call call, disk_fault fault) { plan_.fail(call, fault); }
-  /// Writes take at most this many bytes at a time; 0: as many as they like.
+  /// Limits the bytes of one write; 0: no limit.
   void limit_writes(std::size_t bytes) { plan_.limit_writes(bytes); }
-  /// This many more writes say that they succeeded, and change nothing.
+  /// The next `count` writes report success and change nothing.
   void lose_writes(std::uint64_t count) { lost_writes_ = count; }
-  /// No block can be had any more.
+  /// The disk is full: no block can be allocated any more.
   void fill() { full_ = true; }
   void heal();
-  /// The process was killed: its descriptors close, its locks go, nothing that it still does
-  /// counts.
+  /// Kills the process: its descriptors close, its locks are released, and its later calls have no
+  /// effect.
   void die();
   std::size_t open_descriptors() const { return mine_.size(); }
 

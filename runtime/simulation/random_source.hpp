@@ -18,13 +18,13 @@ public:
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
   }
-  /// Below `count`, which is not 0. The bias of a small count is of no matter here.
+  /// A number below `count`, which is not 0. The bias of a small count does not matter here.
   std::uint64_t below(std::uint64_t count) noexcept { return next() % count; }
-  /// From `least` to `most`, both included.
+  /// A number from `least` to `max`, both included.
   std::uint64_t between(std::uint64_t least, std::uint64_t max) noexcept {
     return least + below(max - least + 1);
   }
-  /// True once in `count` throws.
+  /// True with probability 1 / `count`.
   bool one_in(std::uint64_t count) noexcept { return below(count) == 0; }
 
 private:

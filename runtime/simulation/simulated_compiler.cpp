@@ -59,7 +59,7 @@ struct simulated_compiler::scratch : actors::scratch_space {
   std::uint64_t count = 0;
 };
 
-// --- what runs end with ------------------------------------------------------------------------
+// --- outcomes of runs --------------------------------------------------------------------------
 
 simulated_compiler::simulated_compiler() {
   rules_.push_back({"*", compiler_rule::outcome::makes, "", {}});

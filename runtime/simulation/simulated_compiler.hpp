@@ -1,5 +1,5 @@
-// Compilers and trials of a simulated process: what a run ends with, and how much virtual time it
-// takes, by rules over its label. One thread.
+// Compilers and trials of a simulated process: rules over a run's label choose its outcome and its
+// virtual time. One thread.
 #pragma once
 
 #include "actors/compile_worker.hpp"
@@ -19,12 +19,12 @@ struct compiler_rule {
   enum class outcome : std::uint8_t {
     makes,   ///< writes its output, or "object of LABEL" when none is given
     fails,   ///< exit status 1 and a diagnostic
-    crashes, ///< by a signal
-    hangs,   ///< until its deadline
+    crashes, ///< dies of a signal
+    hangs,   ///< runs until its deadline
     forgets, ///< succeeds and writes nothing
     missing, ///< cannot be started
   };
-  std::string label; ///< pattern
+  std::string label; ///< pattern for the label
   outcome how = outcome::makes;
   std::string text; ///< diagnostic or output
   std::chrono::milliseconds takes{0};
@@ -32,17 +32,17 @@ struct compiler_rule {
 
 /// How a trial of a shared object ends.
 struct trial_rule {
-  std::string library; ///< pattern over its bytes
+  std::string library; ///< pattern for its bytes
   trial_result result;
 };
 
 class simulated_compiler {
 public:
   simulated_compiler();
-  /// A rule comes before all that were added earlier.
+  /// Adds a rule, which precedes all earlier ones.
   void add(compiler_rule rule) { rules_.push_back(std::move(rule)); }
   void add(trial_rule rule) { trials_.push_back(std::move(rule)); }
-  /// How long a worker is busy with it.
+  /// The virtual time for which a worker is busy with the request.
   std::chrono::nanoseconds cost_of(const action_request& request) const;
   actors::worker_ports ports();
   std::uint64_t runs() const { return runs_; }

@@ -57,7 +57,7 @@ std::optional<std::uint64_t> broker_figure(const actors::compile_broker_state& s
   return at == figures.end() ? std::nullopt : std::optional(at->second);
 }
 
-// Of all caches together; a reason is a figure too.
+// A figure over all caches; the reason of a failure is a figure too.
 std::optional<std::uint64_t> remote_figure(const actors::remote_tier_state& state,
                                            std::string_view name) {
   remote_cache_counts sum;
@@ -183,7 +183,7 @@ void simulated_process::open_store() {
   options.segment_bytes = options_.segment_bytes;
   options.shards = options_.disk_shards;
   options.guard_sigbus = true;
-  // Real time has no part in it: nobody waits for a lock, and nobody syncs in the background.
+  // No real time is involved: no call waits for a lock, and no thread syncs in the background.
   options.lock_deadline = std::chrono::milliseconds(0);
   options.sync_interval = std::chrono::milliseconds(0);
   options.files = files_.get();
@@ -219,7 +219,7 @@ wiring::tier_ports simulated_process::tier_ports() {
   ports.memory_shards = options_.memory_shards;
   ports.index.budget_bytes = options_.memory_bytes / options_.memory_shards;
   ports.index.expected_entries = 64;
-  // Else what is evicted differs from build to build.
+  // Otherwise evictions would differ from build to build.
   ports.index.layout = storage::node_layout::single;
   ports.index.charge = storage::glibc_charge;
   ports.log = log_sink();
@@ -313,7 +313,7 @@ void simulated_process::forget() {
   running_ = false;
 }
 
-// --- looking in --------------------------------------------------------------------------------
+// --- inspection --------------------------------------------------------------------------------
 
 const std::vector<caf::actor>& simulated_process::actors_of(actor_kind kind) const {
   static const std::vector<caf::actor> none;

@@ -1,5 +1,5 @@
 // One process of a simulated host: the real actors over the real store, on a simulated disk. It can
-// be shut down as the runtime does it, or killed, which leaves on disk what a kill leaves.
+// be shut down as the runtime does it, or killed, with the same state on disk as after a real kill.
 //
 // One thread, that of the stepped system.
 #pragma once
@@ -24,7 +24,7 @@ namespace hearth::simulation {
 
 /// How a process uses a remote server.
 struct remote_options {
-  std::string server; ///< its name; empty: none
+  std::string server; ///< name of the server; empty: none
   remote_mode mode = remote_mode::read_write;
   std::chrono::milliseconds ttl{0};
   std::chrono::milliseconds lease_time{30'000};
@@ -35,9 +35,9 @@ struct remote_options {
 
 struct process_options {
   unsigned memory_shards = 1;
-  std::uint64_t memory_bytes = 1u << 20; ///< of all memory shards
+  std::uint64_t memory_bytes = 1u << 20; ///< total of all memory shards
   bool disk = true;
-  unsigned disk_shards = 1; ///< of a new store
+  unsigned disk_shards = 1; ///< shards of a new store
   std::uint64_t disk_bytes = 8u << 20;
   std::uint64_t segment_bytes = 256u << 10;
   unsigned workers = 1;
@@ -51,16 +51,16 @@ public:
                     std::shared_ptr<simulated_redis> redis = nullptr);
   simulated_process(const simulated_process&) = delete;
   simulated_process& operator=(const simulated_process&) = delete;
-  /// Kills it when it still runs.
+  /// Kills the process if it still runs.
   ~simulated_process();
 
   /// Opens the store and starts the actors. Without a usable store it goes on without a disk tier,
   /// and says so in its log.
   void start();
-  /// Shuts down as the runtime does: what was asked before is answered, the store is synced and
-  /// closed. False: it did not end within the deadline, and was killed.
+  /// Shuts down as the runtime does: answers earlier requests, syncs and closes the store. False:
+  /// it did not end within the deadline, and was killed.
   bool stop();
-  /// As kill -9 leaves it.
+  /// Ends the process as kill -9 does.
   void kill();
   bool is_running() const { return running_; }
 
@@ -75,7 +75,7 @@ public:
 
   /// The actors of one kind, in order; empty when there are none.
   const std::vector<caf::actor>& actors_of(actor_kind kind) const;
-  /// The one that owns this key: of memory or disk shards; else the first.
+  /// The memory or disk shard that owns this key; for other kinds the first actor.
   caf::actor owner(actor_kind kind, const cache_key* key) const;
   /// A figure of the actors of a kind, or of one of them: "hits", "leases_held", "pending".
   std::optional<std::uint64_t> figure(actor_kind kind, std::optional<std::size_t> index,

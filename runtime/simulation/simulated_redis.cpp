@@ -37,7 +37,7 @@ remote_reply integer(std::int64_t number) {
   return made;
 }
 
-// An error of the server's, as a connection tells it.
+// An error reply of the server, as a connection reports it.
 remote_reply server_says(const std::string& what) {
   using storage::server_error;
   const auto meaning = storage::server_error_of(what);
@@ -58,7 +58,7 @@ redis_behavior::scope scope_of(const std::string& word) {
   return word == "EVAL" ? redis_behavior::scope::scripts : redis_behavior::scope::all;
 }
 
-// For the trace.
+// A command's short text for the trace.
 std::string short_text(const remote_client::command& arguments) {
   const auto at_name = arguments[0] == "EVAL" ? 3u : 1u;
   auto name = arguments.size() > at_name ? arguments[at_name] : std::string();
@@ -101,7 +101,7 @@ void simulated_redis::connection::die() {
   if (!std::exchange(is_closed_, true)) server_.forget(*this, false);
 }
 
-// --- commands on their way ---------------------------------------------------------------------
+// --- commands in flight ------------------------------------------------------------------------
 
 simulated_redis::simulated_redis(stepped_system& system, std::string name)
     : system_(system)
@@ -158,7 +158,7 @@ remote_reply simulated_redis::answer_to(const pending& one) {
 
 void simulated_redis::arrive(std::uint64_t number) {
   const auto at = pending_.find(number);
-  if (at == pending_.end()) return; // it was failed with its lane
+  if (at == pending_.end()) return; // `fail_lane` has failed it
   auto& one = at->second;
   one.reply = answer_to(one);
   if (!one.by) {
@@ -191,7 +191,7 @@ void simulated_redis::deliver(std::uint64_t number) {
   if (ends_connection) fail_lane(by, lane);
 }
 
-// A deadline that passes takes the connection with it, and what else waits there.
+// A passed deadline ends the connection, and fails the other commands that wait on it.
 void simulated_redis::fail_lane(const connection* by, remote_client::lane lane) {
   std::vector<remote_client::reply_callback> waiting;
   std::erase_if(pending_, [&](auto& entry) {
@@ -238,7 +238,8 @@ remote_reply simulated_redis::set(const remote_client::command& arguments) {
   return text("OK");
 }
 
-// The two that the remote tier sends: a lease is renewed with its time, or given back without.
+// Runs the two scripts of the remote tier: with a time it renews a lease, without one it releases
+// it.
 remote_reply simulated_redis::run_script(const remote_client::command& arguments) {
   const auto& name = arguments[3];
   const auto& token = arguments[4];

@@ -1,6 +1,6 @@
 // A simulated server of the Redis protocol: names with values and lifetimes in virtual time, and
-// the ways in which such a server, or the way to it, goes wrong. Processes are connected to it as
-// the runtime connects to a real one.
+// the faults of such a server or of its network. Processes are connected to it as the runtime
+// connects to a real one.
 //
 // One thread, that of the stepped system.
 #pragma once
@@ -20,26 +20,26 @@
 
 namespace hearth::simulation {
 
-/// How a server behaves to those who ask it.
+/// How a server behaves towards its clients.
 struct redis_behavior {
   enum class kind : std::uint8_t {
     well,
     refuses,   ///< no connection
     untrusted, ///< its certificate is wrong
     stalls,    ///< takes commands and never answers
-    slow,      ///< carries them out, and answers after `delay`
-    cuts,      ///< carries them out, and ends in the middle of the reply
-    garbles,   ///< answers what is no reply
-    errors,    ///< answers `text`, an error, and carries nothing out
+    slow,      ///< carries commands out, and answers after `delay`
+    cuts,      ///< carries commands out, and ends in the middle of the reply
+    garbles,   ///< answers with bytes that are not a reply
+    errors,    ///< answers with the error `text`, and carries nothing out
   };
   enum class scope : std::uint8_t { all, reads, writes, scripts };
   kind what = kind::well;
-  scope of = scope::all; ///< of errors: to which commands
+  scope of = scope::all; ///< errors: the commands that get them
   std::chrono::nanoseconds delay{};
   std::string text;
 };
 
-/// The keys that simulated processes sign with: a secret made of each id.
+/// The signing key of simulated processes with this id: its secret is derived from the id.
 storage::signing_key signing_key_named(std::string_view id);
 
 class simulated_redis {
@@ -52,14 +52,14 @@ public:
     void send_all(lane by, std::vector<command> commands, std::chrono::milliseconds deadline,
                   replies_callback answered) override;
     void close() override;
-    /// As the process's kill leaves it: what was sent arrives, and nobody is told.
+    /// Ends as by a kill of the process: sent commands arrive, and no callback runs.
     void die();
 
   private:
     friend class simulated_redis;
     simulated_redis& server_;
     bool is_closed_ = false;
-    virtual_time busy_until_[2]{}; // of each lane: replies come in order
+    virtual_time busy_until_[2]{}; // per lane: replies come in order
   };
 
   simulated_redis(stepped_system& system, std::string name);
@@ -71,16 +71,16 @@ public:
   std::shared_ptr<connection> connect() { return std::make_shared<connection>(*this); }
   void behave(redis_behavior behavior) { behavior_ = std::move(behavior); }
 
-  // --- what stands in it
-  /// Stores bytes under a name, as somebody else would.
+  // --- contents
+  /// Stores bytes under a name, as a client outside of the simulation would.
   void store(const std::string& name, std::string bytes) { values_[name] = {std::move(bytes), {}}; }
-  /// The bytes under a name, or null; those that it changes are the server's.
+  /// The bytes under a name, or null. The caller may change the server's bytes through the pointer.
   std::string* find(const std::string& name);
-  /// Of everything in it, leases too, in order.
+  /// The names of all entries, leases included, in order.
   std::vector<std::string> names();
   void forget(const std::string& name) { values_.erase(name); }
   void forget_all() { values_.clear(); }
-  /// From now on there is a list under that name.
+  /// Replaces the entry of that name by a list.
   void make_list(const std::string& name) { values_[name] = {{}, {}, true}; }
 
   /// "entries", "leases", "commands", "gets", "sets"
@@ -93,12 +93,12 @@ private:
     bool is_list = false;
   };
   struct pending {
-    connection* by; // null: nobody wants to know
+    connection* by; // null: the connection is closed
     actors::remote_client::lane lane;
     actors::remote_client::command arguments;
     virtual_time deadline;
     actors::remote_client::reply_callback answered;
-    std::optional<actors::remote_reply> reply; // once it was carried out
+    std::optional<actors::remote_reply> reply; // set once the command was carried out
   };
 
   void accept(connection& from, pending command);

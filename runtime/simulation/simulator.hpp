@@ -1,6 +1,6 @@
 // The whole runtime under random work and faults, from a seed: processes that share a store, their
-// clients, kills, full disks, power losses; and what must hold all along. The same seed gives the
-// same messages in the same order, on every machine.
+// clients, kills, full disks, power losses; and the invariants that are checked. The same seed
+// gives the same messages in the same order, on every machine.
 //
 // One thread; any number of simulations, one after the other.
 #pragma once
@@ -14,8 +14,8 @@ namespace hearth::simulation {
 
 struct simulation_options {
   unsigned hosts = 1;
-  unsigned processes = 2; ///< a host
-  unsigned clients = 3;   ///< a process
+  unsigned processes = 2; ///< number per host
+  unsigned clients = 3;   ///< number per process
   std::chrono::seconds duration{60};
   bool keep_trace = false;
 };
@@ -23,9 +23,9 @@ struct simulation_options {
 struct simulation_result {
   std::string violation; ///< empty: everything held
   std::vector<std::string> trace;
-  std::uint64_t trace_hash = 0; ///< of every message and fault, in order
+  std::uint64_t trace_hash = 0; ///< hash of every message and fault, in order
   std::uint64_t messages = 0;
-  std::uint64_t questions = 0; ///< that clients asked
+  std::uint64_t questions = 0; ///< requests of clients
 };
 
 simulation_result simulate(std::uint64_t seed, const simulation_options& options);

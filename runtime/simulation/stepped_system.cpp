@@ -12,7 +12,7 @@
 namespace hearth::simulation {
 namespace {
 
-// Null for a job that is no actor. What the job says of itself is found sooner than its type.
+// Null for a job that is not an actor. The job's subtype is cheaper than a dynamic cast.
 caf::scheduled_actor* as_actor(caf::resumable* job) {
   return job->subtype() == caf::resumable::scheduled_actor ? static_cast<caf::scheduled_actor*>(job)
                                                            : nullptr;
@@ -24,7 +24,7 @@ caf::mailbox_element* next_message(caf::resumable* job) {
 }
 
 std::size_t messages_in(caf::scheduled_actor* actor) {
-  // Looking at the next one sorts in what came last.
+  // Peeking moves newly arrived messages into the queue.
   return actor && actor->peek_at_next_mailbox_element() ? actor->mailbox().queue().total_task_size()
                                                         : 0;
 }
@@ -34,7 +34,7 @@ std::size_t messages_in(caf::scheduled_actor* actor) {
 std::string text_of(virtual_time at) {
   const auto us = std::chrono::duration_cast<std::chrono::microseconds>(at).count();
   auto text = std::to_string(us / 1000);
-  const auto rest = std::to_string(1000 + us % 1000); // its leading zeros kept
+  const auto rest = std::to_string(1000 + us % 1000); // keeps its leading zeros
   return text.append(".").append(rest, 1).append("ms");
 }
 
@@ -92,7 +92,7 @@ bool stepped_system::is_ready(caf::resumable* job) const {
   return !actor || !is_stalled(actor->id());
 }
 
-// Whether the job has to wait first, since what it is about to do takes its time.
+// Whether the job has to wait first, since its next message has a cost in virtual time.
 bool stepped_system::delay_by_cost(caf::resumable* job) {
   const auto* actor = as_actor(job);
   const auto* message = next_message(job);

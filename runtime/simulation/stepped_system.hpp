@@ -1,7 +1,7 @@
 // Actors without threads: every message is delivered on request, in order or in a random order from
-// a seed, and the clock stands still until it is moved. Records each delivery in a trace.
+// a seed, and the clock moves only when the caller moves it. Records each delivery in a trace.
 //
-// One thread, that of whoever steps it.
+// One thread, that of the caller of the steps.
 #pragma once
 
 #include "messages/protocol.hpp"
@@ -30,8 +30,8 @@ using virtual_time = std::chrono::nanoseconds;
 /// "12.345ms"
 std::string text_of(virtual_time at);
 
-/// An actor that is about to send from outside of its handlers: it lets go of the scheduler's
-/// worker that ran it last, which is gone.
+/// Prepares an actor to send from outside of its handlers: clears its pointer to the scheduler's
+/// worker that ran it last, which no longer exists.
 caf::event_based_actor& sending_from_outside(caf::event_based_actor& from);
 
 class stepped_system {
@@ -44,7 +44,7 @@ public:
 
   caf::actor_system& actors() { return system_; }
 
-  // --- who is who
+  // --- names
   /// Gives an actor the name that traces use, and lets it start.
   void enlist(const caf::actor& actor, std::string name);
   const std::string& name_of(caf::actor_id id) const;
@@ -53,7 +53,7 @@ public:
   /// From now on `random` chooses which actor gets the next message; null: the order in which
   /// mailboxes became ready.
   void choose_by(random_source* random) { random_ = random; }
-  /// Delivers one message; false when there is none that could be.
+  /// Delivers one message; false when no message can be delivered.
   bool deliver_one();
   /// Delivers the next message of this actor; false when it has none.
   bool deliver_one_to(caf::actor_id receiver);
@@ -62,7 +62,7 @@ public:
   std::size_t mailbox_size(const caf::actor& actor) const;
   /// Messages that wait in all mailboxes of enlisted actors with work.
   std::size_t waiting_messages() const;
-  /// Ends these actors, as a kill does: before anything that their mailboxes hold.
+  /// Ends these actors as a kill does: their mailboxes are not processed.
   void kill(const std::vector<caf::actor>& actors);
   /// Responses that were delivered although the same request had one before.
   std::uint64_t answered_twice() const { return answered_twice_; }
@@ -73,16 +73,16 @@ public:
   /// When the next timer or stalled actor is due.
   std::optional<virtual_time> next_event() const;
   void advance_to(virtual_time when);
-  /// Keeps an actor from getting messages until then: it blocks in something.
+  /// Keeps an actor from getting messages until then, as if it blocked.
   void stall(const caf::actor& actor, virtual_time until) { stalled_[actor.id()] = until; }
-  /// Asked before a delivery how long the receiver is to be blocked first.
+  /// Called before a delivery; returns the time for which the receiver blocks first.
   using cost_function =
       std::function<std::chrono::nanoseconds(caf::actor_id, const caf::type_erased_tuple&)>;
   void set_cost(cost_function cost) { cost_ = std::move(cost); }
 
   // --- the trace
   using trace_sink = std::function<void(std::string)>;
-  /// Null: nothing is noted.
+  /// Sets the receiver of the trace; null: no trace.
   void set_trace(trace_sink sink) { trace_ = std::move(sink); }
   void note(std::string_view text);
   std::uint64_t steps() const { return steps_; }
@@ -104,7 +104,7 @@ private:
   std::chrono::steady_clock::time_point start_;
   std::map<caf::actor_id, std::string> names_;
   std::map<caf::actor_id, virtual_time> stalled_;
-  std::map<caf::actor_id, const void*> paid_; // messages whose cost was waited for
+  std::map<caf::actor_id, const void*> paid_; // messages whose cost has passed
   cost_function cost_;
   trace_sink trace_;
   random_source* random_ = nullptr;

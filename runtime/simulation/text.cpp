@@ -110,7 +110,7 @@ printer choose_printer(const caf::type_erased_tuple& content, std::size_t at) {
   return [](const auto&, std::size_t, std::string& out) { out += "?"; };
 }
 
-// Which one a type has is looked for once: CAF compares types by their names.
+// Looks up the printer of a type once: CAF compares types by their names.
 void add_any(const caf::type_erased_tuple& content, std::size_t at, std::string& out) {
   thread_local std::map<caf::rtti_pair, printer> known;
   const auto [place, is_new] = known.try_emplace(content.type(at), nullptr);
@@ -145,7 +145,7 @@ std::string described(std::string_view key_bytes) {
 
 } // namespace
 
-// The same few keys are in all messages of a simulation: each is decoded once.
+// Decodes each key once: all messages of a simulation use the same few keys.
 std::string text_of(const cache_key& key) {
   constexpr std::size_t max_known = 4096;
   thread_local std::unordered_map<std::string, std::string> known;

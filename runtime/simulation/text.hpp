@@ -1,5 +1,5 @@
-// How scripts and traces write what messages carry: one line, the same in every process, without
-// addresses. Pure functions.
+// The text of messages' contents in scripts and traces: one line, the same in every process,
+// without addresses. Pure functions.
 #pragma once
 
 #include "messages/protocol.hpp"
@@ -28,8 +28,8 @@ std::string text_of(const error& why);
 std::string text_of(const cache_key& key); ///< `fxgraph/matmul`, `fxgraph@2/"a b"`, `tunes/#7`
 std::string text_of(const artifact& value);
 std::string text_of(const lookup& found);      ///< `miss`, `hit disk "bytes"`
-std::string text_of(const key_list& keys);     ///< as each, with spaces between
-std::string text_of(const lookup_list& found); ///< as each, with commas between
+std::string text_of(const key_list& keys);     ///< the keys, separated by spaces
+std::string text_of(const lookup_list& found); ///< the lookups, separated by commas
 std::string text_of(insert_outcome outcome);
 std::string text_of(const done& d);
 std::string text_of(const lease_reply& reply); ///< `lease 3`, `lease 3 waited`, `hit memory "x"`
@@ -64,7 +64,7 @@ std::string text_of(const epoch_change& epochs);
 std::string text_of(const disk_insert_reply& reply);
 std::string text_of(const disk_change_reply& reply);
 
-/// A message's elements, the verb first; `?` for what is no part of the protocol.
+/// A message's elements, the verb first; `?` for a type that is not part of the protocol.
 std::string text_of(const caf::type_erased_tuple& content);
 
 } // namespace hearth::simulation

@@ -231,11 +231,11 @@ int virtual_disk::memory_to_change(int fd) {
   return file->memory;
 }
 
-// --- the host's side ---------------------------------------------------------------------------
+// --- operations of the host --------------------------------------------------------------------
 
 namespace {
 
-// A file as the loss leaves it: each sector, and the length, as synced or as written.
+// A file's bytes after a power loss: each sector, and the length, as synced or as written.
 std::string torn(const inode& file, random_source& random) {
   constexpr std::size_t sector = 512;
   auto now = file.contents();
@@ -264,9 +264,9 @@ void each_file(const std::string& path, const inode& directory,
 
 } // namespace
 
-// A journal keeps the order in which a directory changed: either all of its news are there or none.
-// What became of a file after its last name was removed came later: when the name is back, that is
-// not there.
+// A journal keeps the order of a directory's changes: either all of its changes since the last sync
+// survive, or none. Changes to a file after its last name was removed came later: they are lost
+// when the name is back.
 void virtual_disk::lose_in(inode& directory, random_source& random) const {
   if (random.one_in(2)) directory.names = directory.durable_names;
   directory.durable_names = directory.names;
@@ -284,7 +284,7 @@ void virtual_disk::lose_in(inode& directory, random_source& random) const {
 
 void virtual_disk::lose_power(random_source& random) {
   open_.clear();
-  root_->durable_names = root_->names; // the store's parent was there long before
+  root_->durable_names = root_->names; // the store's parent existed long before
   lose_in(*root_, random);
   each_file("/", *root_, [](const std::string&, inode& file) { file.links = 0; });
   each_file("/", *root_, [](const std::string&, inode& file) { ++file.links; });

@@ -1,5 +1,5 @@
-// The disk of a simulated host: directories, files and locks in memory, and what of them a power
-// loss would leave. Every process of the host works on it through `process_files` of its own.
+// The disk of a simulated host: directories, files and locks in memory, and their state after a
+// power loss. Every process of the host works on it through `process_files` of its own.
 //
 // Files are anonymous memory, so that mappings of them are real. One thread.
 #pragma once
@@ -27,11 +27,10 @@ struct inode {
   ~inode();
   using entries = std::map<std::string, std::shared_ptr<inode>>;
 
-  /// Length and blocks of a file. What is written through a mapping changes neither: the store
-  /// maps no holes.
+  /// Length and blocks of a file. Writes through a mapping change neither: the store maps no holes.
   struct extent {
     std::uint64_t bytes = 0;
-    std::uint64_t blocks = 0; ///< of 512 bytes
+    std::uint64_t blocks = 0; ///< number of 512-byte blocks
   };
   const extent& size() const;
   std::string contents() const;
@@ -43,11 +42,11 @@ struct inode {
   int memory = -1;                         ///< a file's bytes: descriptor of anonymous memory
   nlink_t links = 0;                       ///< names that a file has
   std::string durable;                     ///< a file's bytes when it was synced
-  entries names;                           ///< of a directory
-  entries durable_names;                   ///< when it was synced
+  entries names;                           ///< entries of a directory
+  entries durable_names;                   ///< entries when it was synced
   std::map<int, bool> locks;               ///< flock: description, whether exclusive
   std::map<std::uint64_t, int> byte_locks; ///< offset, description
-  mutable bool has_changed = true;         ///< since its extent was asked for
+  mutable bool has_changed = true;         ///< whether it changed since `size` was called
 
 private:
   mutable extent extent_;
@@ -76,28 +75,28 @@ public:
   void unlock_byte(int fd, std::uint64_t offset);
   /// The descriptor of the file's memory, for reads and mappings; -EBADF.
   int memory_of(int fd) const;
-  /// The same, to change length, blocks or bytes.
+  /// The same, for calls that change length, blocks or bytes.
   int memory_to_change(int fd);
 
-  // --- the host's side
+  // --- operations of the host
   /// Loses what was not synced: `random` decides for every sector of 512 bytes, for each length and
   /// for each directory's changes whether it survives. No descriptor may be open.
   void lose_power(random_source& random);
-  /// Syncs return at once and keep nothing, as of a disk that lies about its cache.
+  /// Syncs return at once and make nothing durable, as on a disk that lies about its cache.
   void lie_about_syncs(bool lies) { lies_ = lies; }
   /// Paths of all files below `path`, sorted.
   std::vector<std::string> files_below(std::string_view path) const;
   /// The file at a path, or null.
   std::shared_ptr<inode> find(std::string_view path) const;
   bool remove_file(std::string_view path);
-  /// Bytes that the files' blocks take.
+  /// The bytes that the files' blocks occupy.
   std::uint64_t used_bytes() const;
   std::size_t open_descriptions() const { return open_.size(); }
   std::uint64_t power_losses() const { return power_losses_; }
 
 private:
   struct place {
-    std::shared_ptr<inode> directory; // null: there is none
+    std::shared_ptr<inode> directory; // null: the directory does not exist
     std::string name;                 // empty: the directory itself
   };
   place resolve(int directory, std::string_view path) const;
@@ -106,7 +105,7 @@ private:
   void lose_in(inode& directory, random_source& random) const;
 
   std::map<int, std::shared_ptr<inode>> open_;
-  int next_descriptor_ = 1'000'000; // apart from the process's own
+  int next_descriptor_ = 1'000'000; // distinct from the process's own
   std::uint64_t next_inode_ = 1;
   std::shared_ptr<inode> root_;
   std::uint64_t power_losses_ = 0;

@@ -1,11 +1,11 @@
-// Patterns with wildcards, as scripts write them. Pure functions, any thread.
+// Patterns with wildcards, as in scripts. Pure functions, any thread.
 #pragma once
 
 #include <string_view>
 
 namespace hearth::simulation {
 
-/// Whether the whole of `text` fits `pattern`, where `*` stands for any text and `?` for one
+/// Whether the whole of `text` matches `pattern`, in which `*` matches any text and `?` one
 /// character.
 bool matches(std::string_view pattern, std::string_view text) noexcept;
 

@@ -5,7 +5,7 @@
 namespace hearth::simulation {
 namespace {
 
-// In place of the random seed of a process.
+// Replaces the random seed of a process.
 constexpr std::uint64_t memory_seed = 0x48656172'74680001u;
 
 } // namespace
@@ -82,7 +82,7 @@ expected<named_cache_ptr> world::cache(const std::string& name, const std::strin
   return caches_.at({name, version});
 }
 
-// --- what happens to them ----------------------------------------------------------------------
+// --- events ------------------------------------------------------------------------------------
 
 void world::start(simulated_process& process) {
   process.start();

@@ -1,5 +1,5 @@
-// A simulated world: hosts with a disk each, processes on them, clients in those, one stepped
-// system for all. What scripts and the simulator drive.
+// A simulated world: hosts with a disk each, processes on them, clients in the processes, one
+// stepped system for all. Scripts and the simulator drive it.
 //
 // One thread.
 #pragma once
@@ -16,18 +16,18 @@
 
 namespace hearth::simulation {
 
-/// An actor or a thread of a process, that asks.
+/// An actor or a thread of a process that sends requests.
 struct client {
   std::string name;
   std::string process;
   caf::actor actor;
   caf::event_based_actor* self = nullptr; ///< valid while `actor` is
   bool is_alive() const { return static_cast<bool>(actor); }
-  /// The actor, to send from: from outside of its own handlers.
+  /// The actor, for sending from outside of its own handlers.
   caf::event_based_actor& sender() const { return sending_from_outside(*self); }
 };
 
-/// In which tiers a named cache is, and whether it signs.
+/// The tiers that a named cache uses, and whether it signs.
 struct cache_use {
   bool memory = true, disk = true, remote = true, sign = false;
 };
@@ -41,7 +41,7 @@ public:
 
   stepped_system& system() { return system_; }
 
-  // --- what there is; names that are not there are the caller's mistake
+  // --- contents; unknown names are errors of the caller
   virtual_disk& add_host(const std::string& name);
   simulated_redis& add_remote(const std::string& name);
   bool has_remote(const std::string& name) const { return remotes_.contains(name); }
@@ -51,7 +51,7 @@ public:
   client& add_client(const std::string& name, const std::string& process);
   bool has_host(const std::string& name) const { return disks_.contains(name); }
   virtual_disk& disk_of(const std::string& host) { return *disks_.at(host); }
-  /// Null when there is none of that name.
+  /// Returns null for an unknown name.
   simulated_process* process(std::string_view name);
   client* find_client(std::string_view name);
   const std::map<std::string, std::unique_ptr<simulated_process>, std::less<>>& processes() const {
@@ -60,12 +60,12 @@ public:
   std::map<std::string, client, std::less<>>& clients() { return clients_; }
   const std::string& host_of(const std::string& process) const { return hosts_.at(process); }
 
-  /// How a named cache is used by all; before its first key.
+  /// Sets how all processes use a named cache; call it before the cache's first key.
   void set_cache(const std::string& name, const std::string& version, const cache_use& use);
   /// Errors: `invalid_argument` when the name or version cannot be one.
   expected<named_cache_ptr> cache(const std::string& name, const std::string& version);
 
-  // --- what happens to them
+  // --- events
   void start(simulated_process& process);
   bool stop(simulated_process& process);
   void kill(simulated_process& process);
@@ -74,7 +74,7 @@ public:
   void kill_host(const std::string& host);
   /// Kills every process of the host and loses unsynced data, as `random` decides.
   void lose_power(const std::string& host, random_source& random);
-  /// Puts a process's clients back after it was started again.
+  /// Starts a process's clients again after the process was restarted.
   void revive_clients(const simulated_process& process);
 
 private:
@@ -84,7 +84,7 @@ private:
   stepped_system system_;
   std::map<std::string, std::shared_ptr<virtual_disk>, std::less<>> disks_;
   std::map<std::string, std::shared_ptr<simulated_redis>, std::less<>> remotes_;
-  std::map<std::string, std::string, std::less<>> hosts_; // of processes
+  std::map<std::string, std::string, std::less<>> hosts_; // by process
   std::map<std::string, std::unique_ptr<simulated_process>, std::less<>> processes_;
   std::map<std::string, client, std::less<>> clients_;
   std::map<std::pair<std::string, std::string>, named_cache_ptr> caches_;

@@ -11,7 +11,7 @@
 namespace hearth::wiring {
 namespace {
 
-// Calls `next` once all of `asked` have answered, or cannot.
+// Calls `next` once all of `asked` have answered or failed.
 template <class Reply, class Handle, class Verb>
 void ask_all(caf::event_based_actor* self, const std::vector<Handle>& asked, Verb verb,
              caf::duration deadline, const std::function<void()>& next) {
@@ -32,7 +32,7 @@ struct drain_config {
   std::function<void()> drained;
 };
 
-// Mailboxes are in order: when a shard answers, it has handed on all that came before.
+// Mailboxes are in order: a shard that answers has passed on all earlier requests.
 caf::behavior drain(caf::event_based_actor* self, const drain_config& config) {
   const auto& tiers = config.tiers;
   const auto finish = [self, drained = config.drained] {
@@ -43,8 +43,8 @@ caf::behavior drain(caf::event_based_actor* self, const drain_config& config) {
     if (!tiers.remote) return finish();
     ask_all<done>(self, std::vector{tiers.remote}, verb::drain_v, remote_deadline, finish);
   };
-  // Again: the shards have answered what the disk acknowledged, and handed it on to the remote
-  // tier.
+  // Asked again: now the shards have answered the writes that the disk acknowledged, and passed
+  // them on to the remote tier.
   const auto pass_shards_again = [=] {
     ask_all<memory_shard_stats>(self, tiers.shards.all(), verb::stats_v, caf::infinite,
                                 send_writes);

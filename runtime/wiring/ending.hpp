@@ -1,4 +1,4 @@
-// How the actors of a process end: earlier requests first reach the disk and the server, then each
+// Ends the actors of a process: earlier requests first reach the disk and the server, then each
 // actor ends before the actors that it sends requests to.
 #pragma once
 
@@ -23,8 +23,8 @@ caf::actor spawn_drain(caf::actor_system& system, const tier_actors& tiers,
 /// Asks an actor to end, before anything else that waits in its mailbox. Null is allowed.
 void end_actor(const caf::actor& actor);
 
-/// Ends all of them, in their order, and waits until they have. Blocks: a thread that is none of an
-/// actor.
+/// Ends all actors, in this order, and waits until they have ended. Blocks; not from an actor's
+/// thread.
 void end_actors(caf::actor_system& system, const std::vector<caf::actor>& all);
 
 } // namespace hearth::wiring

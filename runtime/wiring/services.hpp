@@ -1,5 +1,5 @@
-// What stands on the tiers of a process, as actors: programs that run, and caches made of several
-// entries. Wired here for the runtime, for a simulated process and for tests.
+// The actors above the tiers of a process: they run programs, and keep caches made of several
+// entries. Spawned here for the runtime, for a simulated process and for tests.
 //
 // Spawned on any thread; the result is plain handles.
 #pragma once
@@ -16,9 +16,9 @@ namespace hearth::wiring {
 struct service_ports {
   blocking_actors blocking = blocking_actors::own_threads;
   actors::worker_ports programs;
-  unsigned workers = 1;                  ///< so many programs run at once
-  std::string version;                   ///< that metrics tell
-  std::shared_ptr<storage::store> store; ///< whose figures metrics tell; null: no disk tier
+  unsigned workers = 1;                  ///< programs that run concurrently
+  std::string version;                   ///< shown in the metrics
+  std::shared_ptr<storage::store> store; ///< shown in the metrics; null: no disk tier
 };
 
 struct service_actors {
@@ -33,7 +33,7 @@ struct service_actors {
   metrics_actor metrics;
 };
 
-/// Spawns them over these tiers.
+/// Spawns the service actors over these tiers.
 service_actors spawn_services(caf::actor_system& system, const tier_actors& tiers,
                               const service_ports& ports);
 
@@ -45,7 +45,7 @@ kernel_cache_actor spawn_kernel_cache(caf::actor_system& system,
 nested_cache_actor spawn_nested_cache(caf::actor_system& system,
                                       const actors::shard_router& shards);
 
-/// Adds them to `all`, in the order in which they end: who asks before whom it asks.
+/// Adds the actors to `all`, in the order in which they end: each before those that it asks.
 void append(std::vector<caf::actor>& all, const service_actors& services);
 
 } // namespace hearth::wiring

@@ -1,5 +1,5 @@
-// The tiers of one process as actors: wired here for the runtime, for a simulated process and for
-// tests, from what each gives as ports.
+// The tiers of one process as actors: spawned here for the runtime, for a simulated process and for
+// tests, from the ports that each provides.
 //
 // Spawned on any thread; the result is plain handles.
 #pragma once
@@ -20,24 +20,24 @@
 
 namespace hearth::wiring {
 
-/// Where actors run that block: on threads of their own, or with all others (stepped systems).
+/// Where blocking actors run: on threads of their own, or with all others (stepped systems).
 enum class blocking_actors { own_threads, pooled };
 
-/// What the tiers of a process are made from.
+/// The parts from which the tiers of a process are made.
 struct tier_ports {
   blocking_actors blocking = blocking_actors::own_threads;
   std::shared_ptr<storage::store> store;            ///< null: no disk tier
-  bool leases = true;                               ///< of the store; a read-only one has none
-  std::optional<actors::remote_tier_config> remote; ///< nothing: no remote tier
+  bool leases = true;                               ///< opens leases; a read-only store has none
+  std::optional<actors::remote_tier_config> remote; ///< empty: no remote tier
   unsigned memory_shards = 1;
-  storage::memory_index_options index; ///< of each memory shard
+  storage::memory_index_options index; ///< options of each memory shard
   actors::log_sink log;
 };
 
 struct tier_actors {
-  std::vector<std::shared_ptr<storage::memory_view>> views; ///< of each memory shard
+  std::vector<std::shared_ptr<storage::memory_view>> views; ///< one per memory shard
   actors::shard_router shards;
-  std::vector<disk_shard_actor> disk_shards; ///< of each shard of the store
+  std::vector<disk_shard_actor> disk_shards; ///< one per shard of the store
   remote_tier_actor remote;                  ///< null: none
 };
 
@@ -45,7 +45,7 @@ struct tier_actors {
 /// shards over them.
 tier_actors spawn_tiers(caf::actor_system& system, tier_ports ports);
 
-/// Adds them to `all`, in the order in which they end: who asks before whom it asks.
+/// Adds the actors to `all`, in the order in which they end: each before those that it asks.
 void append(std::vector<caf::actor>& all, const tier_actors& tiers);
 
 } // namespace hearth::wiring

@@ -23,7 +23,8 @@ struct action_cache::shared {
 
 namespace {
 
-// How often somebody else may add observations before we stop looking at them.
+// The number of lookups: other processes may add observations between them. After the last one the
+// action runs without the cache.
 constexpr int max_looks = 64;
 
 key key_of_entry(const structural_key& of) { return key(of.text()); }
@@ -63,7 +64,8 @@ std::optional<action_outcome> outcome_of(const action& asked, const artifact& en
   return outcome_of(asked, action_reply{std::move(*result), false, false, {}});
 }
 
-// The latest observation that holds leads to the result; `seen` learns which there were.
+// Returns the result of the latest observation that holds. `seen` becomes the digest of the list of
+// observations.
 std::optional<action_outcome> find_observed(const cache& results, const action& asked,
                                             const structural_key& of, const call_options& options,
                                             std::string& seen) {
@@ -88,7 +90,7 @@ std::optional<action_outcome> find(const cache& results, const action& asked,
   return outcome_of(asked, get(results, key_of_entry(of), options));
 }
 
-// Has the action cache's actor run it; killed when nobody waits for it any more.
+// Asks the action cache's actor to run the request. The run is killed when no caller waits for it.
 expected<action_reply> ask_to_run(engine::runtime_core& core, const cache_key& key,
                                   const action_request& request, int priority,
                                   const call_options& options) {
@@ -101,7 +103,7 @@ expected<action_reply> ask_to_run(engine::runtime_core& core, const cache_key& k
   return engine::wait(future<action_reply>(std::move(state)), options);
 }
 
-// Runs it and keeps nothing, whatever is there.
+// Runs the request without the cache and stores nothing.
 expected<action_reply> run_alone(engine::runtime_core& core, const action_request& request,
                                  int priority, const call_options& options) {
   auto uncached = request;

@@ -1,5 +1,5 @@
-// Actions with kept results: any command line is run once for all who ask, in any thread and
-// process; from then on its outputs, its status and what it printed are found.
+// Actions with stored results: a command line runs once for all callers, in any thread and process.
+// Later calls find its outputs, its status and its printed text.
 //
 // Any thread; copies share the cache. docs/actions.md.
 #pragma once
@@ -20,21 +20,21 @@ class runtime;
 
 class action_cache {
 public:
-  /// Over the named cache `name`. Errors: those of `runtime::open`.
+  /// Opens an action cache over the named cache `name`. Errors: those of `runtime::open`.
   static expected<action_cache> open(runtime& in, std::string_view name = "results");
 
-  /// The action's outcome: found, or of a run now. A command that fails is no error. When nobody
-  /// waits for it any more (deadline, cancellation), what runs is killed. Errors: `not_found` (an
-  /// input, the program), `permission`, `invalid_argument`; `process_failed` (it could not be
-  /// started, or ended well without an output); `timeout` and `cancelled` by the options.
+  /// Returns the stored outcome of the action, or runs it. A command that fails is no error. A run
+  /// that no caller waits for any more (deadline, cancellation) is killed. Errors: `not_found` (an
+  /// input), `program_not_found`, `program_refused`, `invalid_argument`; `process_failed` (it could
+  /// not start, or it succeeded without an output); `timeout` and `cancelled` by the options.
   expected<action_outcome> run(const action& asked, const call_options& options = {}) const;
-  /// The same on a thread of the runtime's.
+  /// The same on a thread of the runtime.
   future<action_outcome> run_async(const action& asked, const call_options& options = {}) const;
 
-  /// What the action is found by. Errors: as `run`, of looking at it.
+  /// The key of the action. Errors: those of `run` about its inputs and its program.
   expected<structural_key> key_of(const action& asked) const;
 
-  /// Every run since this was last asked for, of the whole runtime.
+  /// Every run of the runtime since the last call of `trace`.
   span_list trace() const;
 
 private:

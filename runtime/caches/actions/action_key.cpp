@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t key_format = 1;
-// What the working directory of an action without a folder of its own is called.
+// The name of the working directory of an action without a folder.
 constexpr const char* bare_folder = "/action";
 
 fs::path folder_of(const action& asked) {
@@ -26,8 +26,8 @@ fs::path folder_of(const action& asked) {
 
 std::string text_of(const fs::path& path) { return path.generic_string(); }
 
-// Not the coarse clock: files may be stamped by a finer one, ahead of it. A change that is stamped
-// by the coarse one in its very tick comes before the program has been started.
+// Not the coarse clock: file timestamps may come from a finer clock, which is ahead of it. A change
+// with a coarse timestamp of the same tick happens before the program starts.
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::system_clock::now().time_since_epoch())
@@ -50,7 +50,7 @@ expected<void> check_names(const action& asked) {
   return {};
 }
 
-// --- what the key holds ------------------------------------------------------------------------
+// --- the key -----------------------------------------------------------------------------------
 
 expected<key_field> field_of_input(const fs::path& path) {
   std::error_code ignored;
@@ -94,7 +94,7 @@ key_field environment_of(const action& asked) {
   return key_field(std::move(all));
 }
 
-// What a compiler is told to make a program for, when it is told so.
+// The target platform: this machine's identity for a "=native" flag, else architecture and system.
 key_field platform_of(const action& asked) {
   const auto& machine = fingerprints::this_machine();
   const bool is_native =
@@ -123,7 +123,7 @@ expected<structural_key> key_of(const action& asked, const tool_identity& tool, 
 
 // --- the request -------------------------------------------------------------------------------
 
-// The name in a scratch directory of what stands for a path of the host.
+// The name in a scratch directory that represents a path of the host.
 std::string in_scratch(const fs::path& path) { return "root" + path.string(); }
 
 scratch_view view_of(const action& asked) {
@@ -141,7 +141,7 @@ scratch_view view_of(const action& asked) {
   return view;
 }
 
-// An output that is named by its absolute path is made where its relative one leads.
+// Replaces the absolute path of an output in the command by its relative path.
 void make_relative(std::vector<std::string>& command, const fs::path& place, const fs::path& from) {
   const auto absolute = place.string();
   const auto relative = place.lexically_relative(from).string();
@@ -165,7 +165,8 @@ process_request process_of(const action& asked, const tool_identity& tool) {
   return process;
 }
 
-// Whether what was declared is still what the key says, and what else was read.
+// Returns a function that checks the declared inputs against the key and encodes the discovered
+// ones.
 auto observer_of(const action& asked, const key_field& inputs, std::int64_t start_ns) {
   return [asked, inputs, start_ns](std::string_view dependencies) -> expected<std::string> {
     const auto now = field_of_inputs(asked);

@@ -1,5 +1,4 @@
-// From an action to what is asked for: its key, and the request that runs it. Reads files; any
-// thread.
+// Computes the key of an action and the request that runs it. Reads files; any thread.
 #pragma once
 
 #include "actors/ports/programs.hpp"
@@ -12,26 +11,25 @@
 
 namespace hearth {
 
-/// What knowing a compiler needs: somebody to ask it, and a memory of what it said.
+/// The ports for identifying a compiler: a process runner, and a memo of known facts.
 struct tool_ports {
   actors::process_runner& processes;
   fingerprints::fact_memo& facts;
   std::stop_token stop{};
 };
 
-/// An action that was looked at.
+/// The key and the request of an action.
 struct prepared_action {
   structural_key key;
   action_request request;
 };
 
 /// Errors: `invalid_argument` (no command, no place for an output, a name twice); `not_found` (an
-/// input, the program) and `permission` (a program that cannot be executed); what reading files and
-/// asking a compiler report.
+/// input); `program_not_found` and `program_refused`; those of reading files and of querying a
+/// compiler.
 expected<prepared_action> prepare(const action& asked, const tool_ports& tools);
 
-/// The action's path of a name: in `directory`, or in the place that stands for it when the action
-/// has none.
+/// The absolute path of a name: in `directory`, or in a fixed folder when the action has none.
 std::filesystem::path place_of(const action& asked, const std::filesystem::path& name);
 
 } // namespace hearth

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is in the key already, and what the action itself makes.
+// The paths that the key covers already, and the outputs of the action.
 std::set<fs::path> declared_places(const action& asked) {
   std::set<fs::path> all;
   for (const auto& name : asked.inputs)

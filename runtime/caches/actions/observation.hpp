@@ -1,4 +1,4 @@
-// Inputs that an action discovered: the files that its dependency file names beside the declared
+// Inputs that an action discovered: the files that its dependency file names besides the declared
 // ones, each by content. Reads files; any thread.
 #pragma once
 
@@ -10,12 +10,13 @@
 
 namespace hearth {
 
-/// What an action read, by the text of its dependency file, as bytes. Errors: `malformed`; `busy`
-/// when a file changed after `start_ns` (since the epoch); what reading files reports.
+/// Encodes the inputs that an action discovered, from the text of its dependency file. Errors:
+/// `malformed`; `busy` when a file changed after `start_ns` (since the epoch); those of reading
+/// files.
 expected<std::string> observe(const action& asked, std::string_view dependencies,
                               std::int64_t start_ns);
 
-/// Whether all files of an observation have the content that they had.
+/// Whether all files of an observation still have the recorded content.
 bool holds(const std::string& observation, const action& asked);
 
 } // namespace hearth

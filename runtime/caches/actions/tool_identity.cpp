@@ -20,7 +20,7 @@ std::string path_of(const action& asked) {
   return std::string(os::search_path());
 }
 
-// A program that the action itself brings: its content is that of an input.
+// Whether the program is one of the action's own texts, whose content is part of the inputs.
 bool is_own_input(const action& asked) {
   const auto& name = asked.command.front();
   if (name.find('/') == std::string::npos) return false;
@@ -67,7 +67,7 @@ expected<key_field> other_toolchains(const action& asked, const std::string& pat
   return key_field(std::move(all));
 }
 
-// A compiler's identity takes the place of PATH: what PATH selects is a part of it.
+// The identity of a compiler replaces PATH: it includes the programs that PATH selects.
 expected<key_field::map> details_of(const action& asked, const std::string& program,
                                     const std::string& path, const tool_ports& tools) {
   if (is_compiler_name(fs::path(program).filename().string()) && is_binary(program)) {

@@ -1,5 +1,5 @@
-// The program of an action as its key knows it: a compiler by all that it is made of, any other
-// program by its content and the PATH in which it finds others. Reads files; any thread.
+// The program of an action in its key: for a compiler all files that it is made of, for another
+// program its content and the PATH in which it finds others. Reads files; any thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -15,12 +15,12 @@ struct tool_identity {
   std::string path; ///< PATH of the command
 };
 
-/// Errors: `program_not_found`, `program_refused`, and what reading files and asking a compiler
-/// report.
+/// Errors: `program_not_found`, `program_refused`, and those of reading files and of querying a
+/// compiler.
 expected<tool_identity> identify_tool(const action& asked, const tool_ports& tools);
 
-/// Whether a program of this name is taken for a compiler as GCC and Clang are: "g++-12",
-/// "x86_64-linux-gnu-gcc", "clang".
+/// Whether a program of this name is treated as GCC or Clang: "g++-12", "x86_64-linux-gnu-gcc",
+/// "clang".
 bool is_compiler_name(std::string_view name);
 
 } // namespace hearth

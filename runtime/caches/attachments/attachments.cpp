@@ -78,7 +78,7 @@ bool is_identical(const attachment& files, const fs::path& root) {
                      [&](const auto& file) { return is_there(root, file); });
 }
 
-// The files as they are to be in `root`, written below `temporary`.
+// Writes the files below `temporary`, with the content that they need in `root`.
 expected<void> write_files(const attachment& files, const fs::path& temporary,
                            const fs::path& root) {
   for (const auto& file : files.files) {

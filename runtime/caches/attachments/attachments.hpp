@@ -14,26 +14,28 @@
 namespace hearth {
 
 struct collect_options {
-  /// Files whose names end so may name their folder; in others nothing is cut out.
+  /// Endings of files that may contain the path of their folder, which is cut out of them. Other
+  /// files stay unchanged.
   std::vector<std::string> texts{".json"};
 };
 
-/// The files of `<base>/<folder>` and the folders below it. Errors: `invalid_argument`, a folder
-/// that leads elsewhere, or a file that is none (a link, a device); `too_large`; those of reading.
+/// The files of `<base>/<folder>` and the folders below it. Errors: `invalid_argument` for a folder
+/// outside `base` or an entry that is no regular file (a link, a device); `too_large`; those of
+/// reading.
 expected<attachment> collect_folder(const std::filesystem::path& base, const std::string& folder,
                                     const collect_options& options = {});
 
 enum class put_back_outcome : std::uint8_t {
-  put,       ///< there was none
-  identical, ///< there already, byte for byte: left alone
-  replaced,  ///< there was another
+  put,       ///< there was no folder
+  identical, ///< the folder has the same bytes: left alone
+  replaced,  ///< there was a different folder
 };
 std::string_view to_string(put_back_outcome outcome) noexcept;
 
-/// Puts the files back as `<base>/<folder>`: into a temporary folder, which is then renamed, so
-/// that nobody sees a part of them. Of several that do so at once each ends with the whole folder
-/// in its place. Errors: `invalid_argument`, a folder that leads elsewhere; those of writing, and
-/// then what was there stays and nothing else.
+/// Writes the files to a temporary folder and renames it to `<base>/<folder>`, so that no process
+/// sees a part of them. After concurrent calls the folder is a complete one. Errors:
+/// `invalid_argument` for a folder outside `base`; those of writing, after which the old folder is
+/// unchanged and no temporary one is left.
 expected<put_back_outcome> put_back(const attachment& files, const std::filesystem::path& base);
 
 } // namespace hearth

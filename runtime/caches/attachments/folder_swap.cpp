@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int max_attempts = 16; // others may put theirs there at the same time
+constexpr int max_attempts = 16; // other processes may write the same folder
 
 int rename_as(const fs::path& from, const fs::path& to, unsigned how) {
   return ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), how) == 0 ? 0 : errno;
@@ -46,7 +46,7 @@ expected<bool> temporary_folder::put_in_place_of(const fs::path& target) {
       return false;
     }
     if (problem != EEXIST) break;
-    problem = rename_as(path_, target, RENAME_EXCHANGE); // ours is there, theirs goes with us
+    problem = rename_as(path_, target, RENAME_EXCHANGE); // the old one is removed later
     if (problem == 0) return true;
     if (problem != ENOENT) break;
   }

@@ -1,4 +1,5 @@
-// A folder that is filled under another name, then takes its place at once. Used by one thread.
+// A folder that is filled under a temporary name and put in place by one rename. Used by one
+// thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -11,16 +12,16 @@ namespace hearth {
 
 class temporary_folder {
 public:
-  /// A private folder beside `target`, on the same file system; folders above it are made.
+  /// Creates a private folder beside `target`, on the same file system, and the folders above it.
   static expected<temporary_folder> beside(const std::filesystem::path& target);
   temporary_folder(temporary_folder&& other) noexcept
       : path_(std::exchange(other.path_, {})) {}
   temporary_folder& operator=(temporary_folder&&) = delete;
-  /// Removes what has no other place.
+  /// Removes the folder that has the temporary name, if there is one.
   ~temporary_folder();
 
   const std::filesystem::path& path() const noexcept { return path_; }
-  /// Renames it to `target`; what was there goes. Whether there was anything.
+  /// Renames it to `target`, in place of an existing folder. Returns whether there was one.
   expected<bool> put_in_place_of(const std::filesystem::path& target);
 
 private:
@@ -29,7 +30,7 @@ private:
   std::filesystem::path path_;
 };
 
-/// Writes a file that is not there yet, for the user alone.
+/// Writes a new file that only the user can access; it must not exist. Errors: those of the system.
 expected<void> write_new_file(const std::filesystem::path& path, std::string_view bytes,
                               bool is_program);
 

@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-/// How such a file's name ends; the rest is the tuning's name.
+/// The ending of such a file's name; the rest is the name of the tuning.
 inline constexpr std::string_view best_config_suffix = ".best_config";
 
 /// The file's text: one object of JSON with Inductor's fields. Errors: `invalid_argument` when an
@@ -18,9 +18,9 @@ expected<std::string> best_config_text(const autotune_record& record);
 /// Errors: `malformed`, with line and column when it is no JSON, else with the field.
 expected<autotune_record> parse_best_config(std::string_view text);
 
-/// Errors name the file: those above, and what reading or writing it says.
+/// Reads a file. Errors name the file: those of `parse_best_config` and of reading.
 expected<autotune_record> read_best_config(const std::filesystem::path& file);
-/// Makes or replaces the file at once.
+/// Creates or replaces the file atomically. Errors: those of `best_config_text` and of writing.
 expected<void> write_best_config(const std::filesystem::path& file, const autotune_record& record);
 
 } // namespace hearth

@@ -25,7 +25,7 @@ expected<choice_timings> choice_timings::open(runtime& in, bool enabled) {
   return choice_timings(internals::core(in).shared_from_this(), std::move(*over), enabled);
 }
 
-// An entry that cannot be read is one that says nothing.
+// An unreadable entry counts as empty.
 choice_times choice_timings::known(const key& question) const {
   if (!enabled_) return {};
   const auto found = cache_.get(question);
@@ -38,7 +38,7 @@ expected<choice_times> choice_timings::measure_alone(const choice_question& ques
   const auto lock = engine::key_lock::take(
       core_, derived_key(cache_key(internals::name(cache_), at.encoded()), key("measuring")));
   if (!lock) return fail(lock.error());
-  auto times = known(at); // somebody may have measured meanwhile
+  auto times = known(at); // another caller may have measured meanwhile
   if (knows_all(times, question.choices)) return known_of(times, question.choices);
   auto measured = measure();
   if (!measured) return measured;

@@ -1,6 +1,6 @@
-// What measuring the choices of an operation showed, remembered: asked again, nothing is measured.
+// Stored timings of the choices of an operation: a repeated question measures nothing.
 //
-// Any thread; copies share the timings. Blocks its caller while it or somebody else measures; the
+// Any thread; copies share the timings. Blocks the caller while it or another caller measures; the
 // runtime does not shut down while a benchmark runs.
 #pragma once
 
@@ -17,12 +17,12 @@ namespace hearth {
 
 class runtime;
 
-/// What is measured together.
+/// The choices that are measured together.
 struct choice_question {
   std::string operation;
   std::string inputs;
   std::string precision;
-  std::vector<std::string> choices; ///< their hashes
+  std::vector<std::string> choices; ///< hashes of the choices
 };
 
 class choice_timings {
@@ -30,13 +30,13 @@ public:
   /// Measures every choice of the question. Called on the caller's thread.
   using benchmark = std::function<expected<choice_times>()>;
 
-  /// `enabled` false: nothing is looked up and nothing is kept. Errors: `closed`, `forked`;
-  /// `invalid_argument` when somebody opened the cache with other options.
+  /// With `enabled` false nothing is looked up or stored. Errors: `closed`, `forked`;
+  /// `invalid_argument` when the cache is open with other options.
   static expected<choice_timings> open(runtime& in, bool enabled = true);
 
-  /// The timings of the choices. When any is missing all are measured again, together, and kept;
-  /// without a function what is known is returned. One benchmark at a time runs for a question, of
-  /// all threads and processes; the others wait for it. Errors: what the function says;
+  /// The timings of the choices. When one is missing, all are measured again, together, and stored;
+  /// without a function the known timings are returned. One benchmark of a question runs at a time,
+  /// over all threads and processes; other callers wait for it. Errors: those of the function;
   /// `invalid_value` when it leaves a choice out.
   expected<choice_times> lookup(const choice_question& question,
                                 const benchmark& measure = {}) const;

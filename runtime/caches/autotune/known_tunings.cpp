@@ -40,7 +40,7 @@ expected<named_tunings> known_tunings::all(std::uint64_t& unreadable) const {
   named_tunings tunings;
   for (const auto& name : *known) {
     const auto found = cache_.get(key(name));
-    if (found && !found->hit()) continue; // gone since it was listed
+    if (found && !found->hit()) continue; // removed since it was listed
     auto record = found ? decode_record(found->value.payload()) : fail(found.error());
     if (record)
       tunings.emplace(name, std::move(*record));

@@ -1,4 +1,4 @@
-// The tunings that a store has: listed, found by name, taken in. Any thread.
+// Lists and imports the tunings of a store. Any thread.
 #pragma once
 
 #include "messages/autotune/record.hpp"
@@ -14,10 +14,10 @@ namespace hearth {
 
 class runtime;
 
-/// By their names, which are those of `.best_config` files.
+/// Tunings by name, as in the names of `.best_config` files.
 using named_tunings = std::map<std::string, autotune_record, std::less<>>;
 
-/// What became of tunings that were taken in.
+/// The outcome of an import of tunings.
 struct import_counts {
   std::uint64_t added = 0, replaced = 0, same = 0;
 };
@@ -27,10 +27,10 @@ public:
   /// Errors: those of `runtime::open`.
   static expected<known_tunings> open(runtime& in);
 
-  /// All that the disk tier has. One that cannot be read is left out and counted in `unreadable`.
+  /// All tunings of the disk tier. An unreadable one is left out and counted in `unreadable`.
   expected<named_tunings> all(std::uint64_t& unreadable) const;
 
-  /// Puts every one in, each in place of the one that has its name.
+  /// Stores every tuning, in place of one with the same name.
   expected<import_counts> take_in(const named_tunings& tunings) const;
 
 private:

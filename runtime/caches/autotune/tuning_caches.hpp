@@ -1,4 +1,4 @@
-// The named caches of what is tuned, as a runtime has them.
+// The named caches of tunings in a runtime.
 #pragma once
 
 #include "messages/cache_key.hpp"
@@ -10,13 +10,13 @@ class runtime_core;
 } // namespace engine
 
 struct tuning_caches {
-  /// A cache that somebody opened with other options is null: what it is for is off.
+  /// A cache that the host opened with other options is null: its function is off.
   explicit tuning_caches(engine::runtime_core& core);
 
-  named_cache_ptr local;   ///< the best of each kernel, of this host
-  named_cache_ptr remote;  ///< the same, of the fleet: in the remote tier alone
-  named_cache_ptr bundles; ///< of sessions: in the remote tier alone
-  named_cache_ptr times;   ///< what measuring showed, of this host
+  named_cache_ptr local;   ///< best configuration of each kernel, on this host
+  named_cache_ptr remote;  ///< the same for the fleet: in the remote tier only
+  named_cache_ptr bundles; ///< bundles of sessions: in the remote tier only
+  named_cache_ptr times;   ///< timings of choices, on this host
 };
 
 } // namespace hearth

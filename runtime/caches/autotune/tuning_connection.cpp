@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view where = "tuning connection";
 constexpr std::int64_t format = 1;
 
-// Each member by its name, once for both directions: `visit(name, member)`.
+// Calls `visit(name, member)` for each member, for encoding and decoding.
 template <class Config, class Visit>
 void visit_store(Config& settings, const Visit& visit) {
   visit("path", settings.store);

@@ -1,4 +1,4 @@
-// How tunings are handed to another process: as a message. Pure functions.
+// Encodes tunings as a message for another process. Pure functions.
 #pragma once
 
 #include "runtime/caches/autotune/tunings.hpp"
@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-/// Canonical msgpack: a map of `store`, `remote` and `tunings`, each a map of what it is told. The
-/// log is not handed on.
+/// Canonical msgpack: a map of `store`, `remote` and `tunings`, each a map of its settings. The log
+/// callback is not included.
 std::string encode_connection(const tuning_connection& connection);
 
 } // namespace hearth

@@ -45,7 +45,7 @@ tuning_session::~tuning_session() { abandon(); }
 
 expected<bundle_end> tuning_session::finish() {
   const auto parts = std::exchange(shared_, nullptr);
-  if (!parts && begun_.id == 0) return bundle_end{}; // nothing is bundled
+  if (!parts && begun_.id == 0) return bundle_end{}; // bundling is off
   if (!parts) return fail(errc::not_found, "this session of tunings has ended");
   return engine::ask_actor<bundle_end>(*parts->core, parts->core->bundler(), verb::finish_v,
                                        begun_.id);
@@ -65,7 +65,7 @@ expected<tunings> tunings::open(runtime& in, tuning_settings settings) {
   if (auto no = parts->core->refusal()) return fail(*no);
   const tuning_caches caches(*parts->core);
   if (settings.local) parts->local = caches.local;
-  // Without a backend nobody knows for which machines a tuning is good.
+  // Without a backend hash it is unknown which machines a tuning fits.
   const bool is_shared = !settings.scope.backend_hash.empty() && parts->core->has_remote();
   if (settings.remote && is_shared && caches.remote && caches.remote->remote)
     parts->remote = caches.remote;

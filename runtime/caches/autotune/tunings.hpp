@@ -1,5 +1,5 @@
-// What tuning found, remembered over all tiers: the best configuration of each kernel, and bundles
-// of a session's.
+// Stored results of tuning, over all tiers: the best configuration of each kernel, and bundles of
+// the configurations of a session.
 //
 //   auto tuned = hearth::tunings::open(rt, {.scope = {toolchain, "cuda:90", ""}});
 //   auto session = tuned->begin(code, "python");
@@ -32,8 +32,8 @@ struct tuning_settings {
   tuning_scope scope;
 };
 
-/// A session of tunings. One that ends without `finish` is abandoned: nothing of it is stored.
-/// Moves alone.
+/// A session of tunings. Destroying it without `finish` abandons it: nothing of it is stored.
+/// Move-only.
 class tuning_session {
 public:
   tuning_session(tuning_session&&) noexcept;
@@ -42,11 +42,12 @@ public:
   tuning_session& operator=(const tuning_session&) = delete;
   ~tuning_session();
 
-  /// How it began: whether there was a bundle, and how much tuning that saved.
+  /// The result of its begin: whether there was a bundle, and how much tuning it saved.
   const bundle_session& begun() const noexcept { return begun_; }
-  /// Ends it, and stores its bundle if anything is new. Errors: `not_found` when it has ended.
+  /// Ends the session, and stores its bundle if anything is new. Errors: `not_found` when it has
+  /// ended.
   expected<bundle_end> finish();
-  /// Ends it and stores nothing.
+  /// Ends the session and stores nothing.
   void abandon() noexcept;
 
 private:
@@ -54,7 +55,7 @@ private:
   struct shared;
   tuning_session(std::shared_ptr<shared> parts, bundle_session begun);
 
-  std::shared_ptr<shared> shared_; // null: ended, or nothing is bundled
+  std::shared_ptr<shared> shared_; // null: ended, or bundling is off
   bundle_session begun_;
 };
 
@@ -63,20 +64,21 @@ public:
   /// Errors: `unsupported` when neither tier is on; `closed`, `forked`.
   static expected<tunings> open(runtime& in, tuning_settings settings);
 
-  /// The best known configuration of the kernel in `filename`; nothing when none is known of these
-  /// candidates. `coordinate_descent` is as the settings say.
+  /// The best known configuration of the kernel in `filename`; empty when none of these candidates
+  /// is known. `coordinate_descent` comes from the settings.
   expected<std::optional<chosen_config>> best(std::string_view filename,
                                               autotune_choices among) const;
   expected<std::optional<chosen_config>> best(std::string_view filename, autotune_choices among,
                                               const tuning_session& session) const;
 
-  /// Keeps the best configuration in every tier that is on.
+  /// Stores the best configuration in every tier that is on.
   expected<void> save(std::string_view filename, const autotune_record& record) const;
   expected<void> save(std::string_view filename, const autotune_record& record,
                       const tuning_session& session) const;
 
-  /// Begins the session of some code: its bundle, if there is one, is in the local cache then. The
-  /// language says what comments are ("python", "c++"). Without bundling the session does nothing.
+  /// Begins a session for `code`: its bundle, if there is one, is copied into the local cache. The
+  /// language ("python", "c++") gives the syntax of comments. Without bundling the session does
+  /// nothing.
   expected<tuning_session> begin(std::string_view code, std::string_view language) const;
   /// The same when the code's hash is known.
   expected<tuning_session> begin_hash(std::string_view code_hash) const;
@@ -85,8 +87,8 @@ public:
   bool has_local() const noexcept;
   bool has_remote() const noexcept;
 
-  /// A message with which another process opens the same tunings: msgpack. It names files of
-  /// passwords and keys; a password in the remote tier's URL is in it.
+  /// A msgpack message with which another process opens the same tunings. It names the files of
+  /// passwords and keys, and contains the remote tier's URL with its password.
   std::string connection() const;
 
 private:
@@ -102,7 +104,7 @@ private:
   std::shared_ptr<const shared> shared_;
 };
 
-/// What a connection says: how to start a runtime, and how to open the tunings in it.
+/// The content of a connection: the settings of a runtime, and of the tunings in it.
 struct tuning_connection {
   config runtime;
   tuning_settings tunings;

@@ -1,4 +1,4 @@
-// Where bundles are written to and read from: files, stdin and stdout. Used by one thread.
+// Reads and writes bundles: files, stdin and stdout. Used by one thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -22,7 +22,7 @@ public:
   static expected<bundle_output> begin(const std::string& path);
   /// Writes to the output; valid as long as this object.
   storage::byte_sink sink();
-  /// Puts the file into its place. Errors: those of syncing and renaming it.
+  /// Renames the file to its place. Errors: those of syncing and renaming it.
   expected<void> commit();
 
 private:

@@ -23,7 +23,7 @@ record_head head_of(std::string_view type, const cache_id& cache, std::string_vi
   return storage::kept_head(value.metadata_bytes()).value_or(std::move(head));
 }
 
-// A bundle that is being written, and what was written.
+// Writes a bundle and counts its records.
 class exporter {
 public:
   explicit exporter(bundle_output to, const storage::signing_keys& keys)
@@ -52,7 +52,7 @@ private:
   storage::bundle_writer writer_;
 };
 
-// Damaged entries are left out and counted; what went meanwhile is nothing.
+// Damaged entries are left out and counted; entries removed meanwhile are left out and not counted.
 expected<void> add_stored(storage::store& from, const cache_id& cache, std::string_view key_bytes,
                           exporter& to) {
   const auto read = from.get({cache, key_bytes});

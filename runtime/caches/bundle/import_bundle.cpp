@@ -17,7 +17,7 @@ using storage::record_head;
 constexpr std::size_t max_under_way = 256;
 constexpr std::uint64_t max_bytes_under_way = std::uint64_t{64} << 20;
 
-// The first pass: every byte and every head.
+// The first pass: verifies every byte and visits every head.
 expected<bundle_summary> look_through(storage::bundle_reader& in,
                                       const std::function<void(const record_head&)>& visit,
                                       const storage::signing_keys& keys) {
@@ -34,7 +34,7 @@ expected<bundle_summary> look_through(storage::bundle_reader& in,
   return found;
 }
 
-// Inserts that are under way, bounded in number and bytes.
+// Imports records, with a bound on the number and bytes of inserts in flight.
 class importer {
 public:
   importer(runtime& into, const import_options& options)
@@ -121,7 +121,7 @@ expected<void> take_all(storage::bundle_reader& in, importer& to) {
   }
 }
 
-// Both passes as one: the first is the first half.
+// Reports the progress of one of two passes, after `before` passes, as half of the whole.
 bundle_progress half_of(const bundle_progress& whole, unsigned before) {
   if (!whole) return {};
   return [whole, before](std::uint64_t done, std::uint64_t all) {

@@ -39,7 +39,7 @@ expected<void> check(const package& from) {
   return {};
 }
 
-// The list of members, by which a package is known to be whole.
+// The list of members, which tells whether a package is complete.
 artifact encode_list(const package& from) {
   value::array members;
   for (const auto& one : from.members)
@@ -77,7 +77,7 @@ expected<package> decode_list(const artifact& kept) {
   return found;
 }
 
-// Every byte, and the signature.
+// Verifies every byte and the signature.
 expected<void> check_all(storage::bundle_reader& in, const storage::signing_keys& signed_by) {
   for (;;) {
     const auto head = in.next();
@@ -86,7 +86,7 @@ expected<void> check_all(storage::bundle_reader& in, const storage::signing_keys
   }
 }
 
-using contents = std::map<std::string, artifact>; // by the bytes of their keys
+using contents = std::map<std::string, artifact>; // by encoded key
 
 expected<contents> read_all(const std::string& file, const storage::signing_keys& signed_by) {
   auto bytes = os::rereadable_file::open(file);

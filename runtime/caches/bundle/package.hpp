@@ -2,7 +2,7 @@
 // on a machine that compiles nothing.
 //
 // Any thread; not from an actor. A package is a bundle of entries of the cache `packages`: it can
-// be imported like any other, and is then found by its name.
+// be imported like any other bundle, and is then found by its name.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -27,30 +27,30 @@ std::string_view to_string(member_kind kind) noexcept;
 
 struct package_member {
   member_kind kind = member_kind::file;
-  std::string name; ///< where it is put out, with `/` between folders
+  std::string name; ///< path of its file, with `/` between folders
   artifact content;
 };
 
 struct package {
   std::string name;
-  value::map metadata; ///< of the host's
+  value::map metadata; ///< metadata of the host
   std::vector<package_member> members;
 };
 
 /// Writes the package as a bundle; an existing file is replaced when all is written. Errors:
-/// `invalid_argument`, a member's name that leads elsewhere or comes twice, or no content; those of
-/// writing.
+/// `invalid_argument` for a member without content, or whose name leads out of the folder or occurs
+/// twice; those of writing.
 expected<void> write_package(const package& from, const std::string& file,
                              const storage::signing_keys& sign = {});
 /// The package in a bundle, which is verified first. Errors: as `import_bundle`; `malformed` also
-/// for a bundle that is no package, or one without all of its members.
+/// for a bundle that is no package, or that lacks a member.
 expected<package> read_package(const std::string& file,
                                const storage::signing_keys& signed_by = {});
-/// The package of that name as it was imported; nothing when there is none, or a part is gone.
+/// The imported package of that name; empty when there is none, or a part is missing.
 expected<std::optional<package>> find_package(runtime& in, const std::string& name);
 
-/// Writes all members below `<base>/<name>`, at once: nobody sees a part of them. What is there and
-/// the same is left alone, what differs is replaced. Returns the folder.
+/// Writes all members below `<base>/<name>`, in one step: no process sees a part of them. An
+/// identical folder is left alone, a different one is replaced. Returns the folder.
 expected<std::filesystem::path> materialize_package(const package& from,
                                                     const std::filesystem::path& base);
 

@@ -13,7 +13,7 @@
 
 namespace hearth {
 
-// The session's number, and who has it.
+// The number of the session, shared by its copies; the last one ends it.
 struct recorded_cache::shared {
   shared(std::shared_ptr<engine::runtime_core> in, std::uint64_t session)
       : core(std::move(in))
@@ -24,7 +24,8 @@ struct recorded_cache::shared {
     if (!core->refusal()) caf::anon_send(core->recorder(), verb::finish_v, number);
   }
 
-  // The recorder's mailbox stays bounded: who noted many waits until it has come so far.
+  // Bounds the recorder's mailbox: after every `max_waiting` artifacts the caller waits for the
+  // recorder.
   void note(std::string_view type, const cache_key& key, const artifact& value) const {
     constexpr std::uint64_t max_waiting = 128;
     if (core->refusal()) return;
@@ -40,7 +41,7 @@ struct recorded_cache::shared {
   mutable std::atomic<std::uint64_t> noted{0};
 };
 
-// --- a cache that is watched -------------------------------------------------------------------
+// --- the watched cache -------------------------------------------------------------------------
 
 void recorded_cache::note(const key& k, const artifact& value) const {
   session_->note(storage::entry_record_type, cache_key(internals::name(cache_), k.encoded()),

@@ -1,12 +1,13 @@
-// Notes what a compilation stores and hits, so that a bundle of it makes another machine as warm.
+// Records the artifacts that a compilation stores and hits, so that a bundle of them warms another
+// machine.
 //
 //   auto session = hearth::recording_session::begin(rt);
 //   auto cache = session->watch(*rt.open("graphs"));       // used in place of the cache itself
 //   ... cache.get_or_compile(key, compile) ...
 //   hearth::write_bundle(*session->finish(), "warm.bundle");
 //
-// Any thread; copies share the session. One that is not finished notes nothing more, and lets go of
-// what it noted, when its last copy and the last cache that it watches are gone.
+// Any thread; copies share the session. A session that is not finished ends, and drops its
+// artifacts, when its last copy and its last watched cache are destroyed.
 #pragma once
 
 #include "messages/error.hpp"
@@ -22,12 +23,12 @@ namespace hearth {
 
 class runtime;
 
-/// A cache whose hits and stores a session notes. Calls are those of `cache`, and answer the same.
+/// A cache whose hits and stores a session records. Its calls behave like those of `cache`.
 class recorded_cache {
 public:
   expected<lookup> get(const key& k, const call_options& options = {}) const;
   lookup_list get_many(std::span<const key> keys, const call_options& options = {}) const;
-  /// When somebody was first, what they stored is noted.
+  /// When the entry exists already, the session records the existing value.
   expected<insert_outcome> insert(const key& k, const artifact& value,
                                   const call_options& options = {}) const;
   expected<void> put(const key& k, const artifact& value, const call_options& options = {}) const;
@@ -52,13 +53,14 @@ public:
   static expected<recording_session> begin(runtime& in, const recording_limits& limits = {});
 
   recorded_cache watch(const cache& one) const { return {one, shared_}; }
-  /// Notes what another way led to: an asynchronous call, or an artifact of a type of the host's.
-  /// Errors: `invalid_argument`, a type that can be none.
+  /// Records another artifact: of an asynchronous call, or of one of the host's types. Errors:
+  /// `invalid_argument` for an invalid name of a type.
   expected<void> note(const cache& in, const key& k, const artifact& value,
                       std::string_view type = "entry") const;
-  /// How many artifacts it has noted. Errors: as `finish`.
+  /// The number of recorded artifacts. Errors: as `finish`.
   expected<std::uint64_t> count() const;
-  /// Ends the session: what it noted. Errors: `not_found` the second time; `closed`, `forked`.
+  /// Ends the session and returns its artifacts. Errors: `not_found` the second time; `closed`,
+  /// `forked`.
   expected<recording> finish() const;
 
 private:

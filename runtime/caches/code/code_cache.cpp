@@ -41,7 +41,7 @@ action precompile_of(const code_options& options) {
   return asked;
 }
 
-// The parts keep names of their own, so that the compiler's messages say where they are.
+// Each part is a file with its own name, so that the compiler's messages locate it.
 std::string unit_of(const code_options& options) {
   const auto include = [](const char* name) { return "#include \"" + std::string(name) + "\"\n"; };
   std::string text;

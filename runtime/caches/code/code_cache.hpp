@@ -1,5 +1,5 @@
-// Code that is compiled at run time, loaded, and found again: a source becomes a shared object by
-// an action, and the shared object a module of this process.
+// Code compiled at run time: an action compiles a source to a shared object, which is stored and
+// loaded as a module of this process.
 //
 // Any thread; copies share the cache.
 #pragma once
@@ -20,19 +20,19 @@ namespace hearth {
 
 class runtime;
 
-/// How code is compiled. All of it is part of every key.
+/// The options of a compile. The compiler, the flags and the texts are part of every key.
 struct code_options {
   std::string compiler = "g++";
   std::vector<std::string> flags{"-O2", "-std=c++20"};
-  std::string prologue{}; ///< comes before each source, ...
-  std::string glue{};     ///< ... this behind it: entry points, bindings
-  /// A header that each source begins with. GCC makes it into a precompiled one, once for all
-  /// sources with the same flags; other compilers read it each time.
+  std::string prologue{}; ///< text before each source
+  std::string glue{};     ///< text after each source: entry points, bindings
+  /// A header that each source includes first. It is precompiled once for all sources with the same
+  /// flags, except with Clang, which reads it each time.
   std::string shared_header{};
-  /// Where includes with relative names, and names in `flags`, are looked for. Empty: no files of
-  /// the host's but by absolute names.
+  /// The folder of relative names in includes and in `flags`. Empty: only absolute names reach
+  /// files of the host.
   std::filesystem::path directory{};
-  std::chrono::milliseconds timeout{600'000}; ///< of one compiler run
+  std::chrono::milliseconds timeout{600'000}; ///< time limit of one compiler run
 };
 
 class code_cache {
@@ -40,13 +40,13 @@ public:
   /// Errors: those of `action_cache::open`.
   static expected<code_cache> open(runtime& in, code_options options);
 
-  /// The shared object of a source: found, or compiled once for all who ask. Errors:
-  /// `compile_failed` with what the compiler said, `timeout`; those of `action_cache::run`.
+  /// The shared object of a source: stored, or compiled once for all callers. Errors:
+  /// `compile_failed` with the compiler's messages, `timeout`; those of `action_cache::run`.
   expected<artifact> compile(const std::string& source, const call_options& options = {}) const;
-  /// The same, loaded.
+  /// Compiles a source as `compile` does, and loads the object.
   expected<loaded_module> load(const std::string& source, const call_options& options = {}) const;
 
-  /// Lets go of what was loaded; what is compiled stays in the tiers.
+  /// Releases the loaded modules; compiled objects stay in the tiers.
   void clear() const;
 
 private:

@@ -31,7 +31,7 @@ artifact encode_kernel(const device_kernel& kernel, const std::string& digest) {
                                                 {"binary", binary{digest}}}}));
 }
 
-// All but the binary, whose digest it returns.
+// Decodes all fields but the binary, and returns the digest of the binary.
 expected<std::string> decode_kernel(const artifact& kept, device_kernel& into) {
   const auto decoded = decode_value(kept.payload());
   if (!decoded) return fail(decoded.error().within("device kernel"));
@@ -63,7 +63,7 @@ std::string_view to_string(device_binary format) noexcept {
 expected<void> device_kernels::save(const std::string& name, const device_kernel& kernel) const {
   if (!kernel.binary) return fail(errc::invalid_value, "a kernel '" + name + "' without a binary");
   const auto digest = content_digest(kernel.binary);
-  // The binary first: a name never leads to what is not there yet.
+  // The binary is stored first, so that a name never leads to a missing one.
   if (auto kept = entries_.insert(binary_key(digest), kernel.binary); !kept)
     return fail(kept.error());
   const auto named = replace_entry(entries_, name_key(name), encode_kernel(kernel, digest));

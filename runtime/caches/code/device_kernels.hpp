@@ -1,8 +1,8 @@
-// Kernels of devices by name: the binary, the name that the driver knows it by, and the parameters
-// of its launch. Nothing here needs a device: binaries are bytes.
+// Device kernels by name: the binary, its name for the driver, and the parameters of its launch. No
+// device is needed: binaries are bytes.
 //
-// Any thread; copies share the cache. A binary is kept under its content, so that kernels share
-// one, in every tier of the named cache that this is made over.
+// Any thread; copies share the cache. A binary is stored under its digest, so that kernels can
+// share it, in every tier of the underlying named cache.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -19,13 +19,13 @@
 namespace hearth {
 
 enum class device_binary : std::uint8_t { cubin, hsaco, spv };
-/// "cubin", ...: the ending of its files, too.
+/// "cubin", "hsaco", "spv": also the ending of its files.
 std::string_view to_string(device_binary format) noexcept;
 
 struct device_kernel {
   device_binary format = device_binary::cubin;
   std::string mangled_name;
-  value::map parameters; ///< of the launch: grid, block, shared memory, ...
+  value::map parameters; ///< launch parameters: grid, block, shared memory, ...
   artifact binary;
 };
 
@@ -34,15 +34,15 @@ public:
   explicit device_kernels(cache entries)
       : entries_(std::move(entries)) {}
 
-  /// Keeps a kernel under a name; what had that name is replaced. Errors: `invalid_value` without a
+  /// Stores a kernel under a name, in place of an earlier one. Errors: `invalid_value` without a
   /// binary; those of `cache`.
   expected<void> save(const std::string& name, const device_kernel& kernel) const;
-  /// The kernel of that name. Nothing when there is none, or its binary is gone. Errors:
-  /// `malformed` and `corrupt`, what is kept is no kernel; those of `cache`.
+  /// The kernel of that name; empty when there is none, or its binary is missing. Errors:
+  /// `malformed` and `corrupt` for a stored entry that is no kernel; those of `cache`.
   expected<std::optional<device_kernel>> find(const std::string& name) const;
   /// Writes the kernel's binary to `<base>/<hash[1:3]>/<hash>.<format>`, by its content, for a
-  /// driver that loads files; a file that is there is left alone. Errors: `not_found`, as `find`,
-  /// and those of writing.
+  /// driver that loads files; an existing file is left alone. Errors: `not_found`, those of `find`
+  /// and of writing.
   expected<std::filesystem::path> write_file(const std::string& name,
                                              const std::filesystem::path& base) const;
 

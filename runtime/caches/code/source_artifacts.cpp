@@ -16,7 +16,7 @@ struct source_artifacts::shared {
   std::filesystem::path base;
   std::string extension;
   std::mutex mutex;
-  std::set<std::string> seen; // hashes kept or put out
+  std::set<std::string> seen; // hashes of stored or written sources
 
   void note(const std::string& hash) {
     const std::lock_guard lock(mutex);

@@ -1,4 +1,4 @@
-// Generated sources by their hash: kept in a named cache, and written to files for interpreters.
+// Generated sources by their hash: stored in a named cache, and written to files for interpreters.
 //
 // Any thread; copies share the list of files. Two processes may write the same file concurrently.
 #pragma once
@@ -17,7 +17,7 @@ namespace hearth {
 
 /// A stored source and its file.
 struct source_file {
-  std::string hash; ///< as `code_hash` names it
+  std::string hash; ///< as `code_hash` returns it
   std::filesystem::path path;
 };
 
@@ -29,14 +29,13 @@ public:
   /// Stores a source and writes its file. `extra` is added to the hash: other inputs that decide
   /// what the source means. Errors: those of `cache` and of writing.
   expected<source_file> save(std::string_view code, std::string_view extra = {}) const;
-  /// The source of that hash as it is kept now; nothing when there is none. Errors: those of
-  /// `cache`.
+  /// The stored source of that hash; empty when there is none. Errors: those of `cache`.
   expected<std::optional<artifact>> load(const std::string& hash) const;
-  /// The file of that source: written when it is not there, or not the source any more. Errors:
+  /// The path of the source's file, which is written if it is missing or differs. Errors:
   /// `not_found`; those of `cache` and of writing.
   expected<std::filesystem::path> write_file(const std::string& hash) const;
 
-  /// Drops a source and its file; whether there was either.
+  /// Drops a source and its file. Returns whether there was either.
   expected<bool> purge(const std::string& hash) const;
   /// Drops every source that was stored or written through this object. Returns their number.
   expected<std::size_t> purge_all() const;

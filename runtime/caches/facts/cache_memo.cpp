@@ -18,7 +18,7 @@ std::optional<std::string> cache_memo::load(std::string_view key) {
   return std::string(found->value.payload());
 }
 
-// Facts may be lost: what cannot be kept is learnt again.
+// Errors are ignored: a fact that is not stored is determined again.
 void cache_memo::save(std::string_view key, std::string_view bytes) {
   static_cast<void>(replace_entry(facts_, key, artifact::make(bytes)));
 }

@@ -1,4 +1,4 @@
-// What was learnt about compilers and sources, kept in a named cache. Any thread.
+// Facts about compilers and sources, stored in a named cache. Any thread.
 #pragma once
 
 #include "runtime/fingerprints/toolchain/fact_memo.hpp"

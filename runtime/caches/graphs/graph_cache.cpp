@@ -32,7 +32,7 @@ expected<attachment> check_content(const attachment_name& name, const artifact& 
   return decode_attachment(name.folder, kept);
 }
 
-// All attachments of an entry; nothing when one is gone, which `missing` names.
+// All attachments of an entry; empty when one is missing, whose folder `missing` then names.
 expected<std::optional<attachments>>
 load(const cache& entries, const std::vector<attachment_name>& names, std::string& missing) {
   std::vector<key> keys;
@@ -76,7 +76,7 @@ graph_reply miss_without(std::string folder, std::string sample) {
   return reply;
 }
 
-// What the host is told once nothing can go wrong any more.
+// Calls the host's hooks, after all steps that can fail.
 void tell(const graph_hooks& hooks, const graph_entry_details& entry, std::int64_t total_ns) {
   if (hooks.replay) hooks.replay(entry.counters);
   if (hooks.begin_tuning) hooks.begin_tuning(entry.source);

@@ -1,5 +1,5 @@
-// Compiled graphs: entries with a guard, counters, attachments and the time that they took. A hit
-// does all that the compile would have done, as one step.
+// Compiled graphs: entries with a guard, counters, attachments and the compile time. A hit has all
+// effects of the compile, in one step.
 //
 //   auto graphs = hearth::graph_cache::open(rt, {.folder = "/tmp/kernels", .hooks = {...}});
 //   auto found = graphs->get(key, {{"s0", 8}});
@@ -9,7 +9,7 @@
 //   making.attach("triton/k1");                       // a folder that the compile filled
 //   graphs->insert(key, making, payload, "s0 % 8 == 0");
 //
-// Any thread; copies share the cache. Hooks are called on the thread that asks.
+// Any thread; copies share the cache. Hooks are called on the caller's thread.
 #pragma once
 
 #include "messages/counters.hpp"
@@ -31,48 +31,48 @@ namespace hearth {
 
 class runtime;
 
-/// What a hit does at the host. Each may be empty.
+/// The host's callbacks on a hit. Each may be empty.
 struct graph_hooks {
-  /// The entry's guard, which holds from now on: for the host's shape environment.
+  /// Receives the entry's guard, which holds from now on, for the host's shape environment.
   std::function<void(std::string_view guard)> on_guard;
-  /// Begins a session of tunings for what the entry was compiled from.
+  /// Begins a session of tunings for the source of the entry.
   std::function<void(std::string_view source)> begin_tuning;
-  /// Moves the host's counters as the compile did.
+  /// Changes the host's counters as the compile did.
   std::function<void(const counter_deltas&)> replay;
-  /// The compile time that this hit saved, and all hits of this cache until now.
+  /// Receives the compile time that this hit saved, and the sum over all hits of this cache.
   std::function<void(std::chrono::nanoseconds saved, std::chrono::nanoseconds total)> on_time_saved;
 };
 
 struct graph_cache_options {
-  std::string_view name = "fxgraph"; ///< of the named cache that keeps the entries
-  std::filesystem::path folder{};    ///< below which attachments are put back
-  collect_options collect{};         ///< how they are collected
+  std::string_view name = "fxgraph"; ///< named cache that stores the entries
+  std::filesystem::path folder{};    ///< folder below which attachments are written
+  collect_options collect{};         ///< how attachments are collected
   graph_hooks hooks{};
 };
 
-/// A lookup's answer.
+/// The result of a lookup.
 struct graph_reply {
   guarded_status status = guarded_status::full_miss;
   tier from = tier::none;
   artifact entry;     ///< its payload is the compiled graph
-  std::string guard;  ///< of the entry, on a hit
-  std::string sample; ///< the last guard that was evaluated and is not empty
+  std::string guard;  ///< guard of the entry, on a hit
+  std::string sample; ///< the last non-empty guard that was evaluated
   std::chrono::nanoseconds time_saved{0};
-  /// A hit that became a miss: this folder of it is gone from every tier.
+  /// Not empty when a hit became a miss: the folder of the attachment that no tier has.
   std::string missing_attachment;
 
   bool hit() const noexcept { return status == guarded_status::hit; }
 };
 
-/// One compile, from its begin: what an entry needs beside its payload. One thread at a time.
+/// One running compile: the parts of an entry besides its payload. One thread at a time.
 class graph_compile {
 public:
   explicit graph_compile(std::string source)
       : source_(std::move(source)) {}
 
-  /// Moves a counter, in this compile alone: others under way at the same time do not mix in.
+  /// Changes a counter of this compile; concurrent compiles do not affect it.
   void count(std::string_view name, std::int64_t by = 1) { counters_.add(name, by); }
-  /// A folder, below the cache's, to be collected when the entry is inserted.
+  /// Adds a folder, below the cache's, that `insert` collects.
   void attach(std::string folder) { folders_.push_back(std::move(folder)); }
 
 private:
@@ -88,21 +88,20 @@ public:
   /// Errors: those of `runtime::open`; `closed`, `forked`.
   static expected<graph_cache> open(runtime& in, graph_cache_options options);
 
-  /// Looks for an entry whose guard holds. On a hit its attachments are put back first; when that
-  /// is done, its counters are replayed, a session of tunings is begun, its guard is given to the
-  /// host and the time saved is told. An entry with an attachment that is gone is a miss. Errors:
-  /// `corrupt` and `malformed`, an entry or attachment that is not what was kept; those of putting
-  /// files back; then no hook was called.
+  /// Looks for an entry whose guard holds. On a hit its attachments are written first; then its
+  /// counters are replayed, a session of tunings begins, and the host gets its guard and the time
+  /// saved. An entry with a missing attachment is a miss. Errors: `corrupt` and `malformed` for a
+  /// damaged entry or attachment; those of writing files. After an error no hook was called.
   expected<graph_reply> get(const key& k, const hints& values) const;
 
-  /// Begins a compile, from `source`.
+  /// Begins a compile of `source`.
   std::unique_ptr<graph_compile> begin(std::string source) const;
-  /// Ends it: collects its folders and keeps the entry, attachments first. Errors: those of
-  /// collecting and of storing.
+  /// Ends the compile: collects its folders, and stores the attachments, then the entry. Errors:
+  /// those of collecting and of storing.
   expected<insert_outcome> insert(const key& k, const graph_compile& done, std::string_view payload,
                                   std::string_view guard = {}) const;
 
-  /// What hits of this cache have saved.
+  /// The compile time that hits of this cache have saved.
   std::chrono::nanoseconds time_saved() const;
 
 private:

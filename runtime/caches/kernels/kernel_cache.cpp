@@ -31,7 +31,7 @@ expected<kernel_cache> kernel_cache::open(runtime& in, const kernel_cache_option
   parts->core = internals::core(in).shared_from_this();
   actors::kernel_cache_config config;
   config.max_kernels = options.max_kernels;
-  if (!options.kept_in.empty()) { // it may log, and the host's logger may shut the runtime down
+  if (!options.kept_in.empty()) { // `open` may log, and the logger may shut the runtime down
     auto kept = in.open(options.kept_in);
     if (!kept) return fail(kept.error());
     config.kept_in = internals::name(*kept);

@@ -1,4 +1,4 @@
-// A shared object in this process, and what is found in it. Any thread.
+// A shared object in this process, and its symbols. Any thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -9,16 +9,16 @@
 
 namespace hearth {
 
-/// A shared object that was loaded. Copies share it; when the last is gone, and its cache has let
-/// go of it, it is unloaded: what was looked up in it is not to be used from then on.
+/// A loaded shared object. Copies share it. It is unloaded when its last copy is destroyed and its
+/// cache has released it; its symbols must not be used from then on.
 class loaded_module {
 public:
-  class handle; ///< of the dynamic loader
+  class handle; ///< handle of the dynamic loader
   explicit loaded_module(std::shared_ptr<const handle> of)
       : handle_(std::move(of)) {}
 
-  /// The function or variable of that name: `symbol<int(int)>("f")`, `symbol<const int>("x")`. Its
-  /// type is the caller's word. Errors: `not_found`.
+  /// The function or variable of that name: `symbol<int(int)>("f")`, `symbol<const int>("x")`. The
+  /// type is not checked. Errors: `not_found`.
   template <class T>
   expected<T*> symbol(const std::string& name) const {
     auto address = find(name);
@@ -29,7 +29,7 @@ public:
       return static_cast<T*>(*address);
   }
 
-  /// Whether both are one object in this process.
+  /// Whether both are the same object in this process.
   friend bool operator==(const loaded_module& a, const loaded_module& b) noexcept {
     return a.handle_ == b.handle_;
   }

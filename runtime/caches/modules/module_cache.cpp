@@ -45,7 +45,7 @@ expected<loaded_module> module_cache::load(const artifact& object) const {
 }
 
 void module_cache::clear() const {
-  // Unloaded outside of the lock: destructors of modules may take their time.
+  // Modules are unloaded without the lock: their destructors may be slow.
   std::set<std::shared_ptr<const loaded_module::handle>> gone;
   const std::lock_guard lock(shared_->mutex);
   gone.swap(shared_->kept);

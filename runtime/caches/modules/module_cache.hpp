@@ -1,4 +1,4 @@
-// Shared objects in this process: loaded once however many ask, kept until they are let go.
+// Shared objects in this process: loaded once for all callers, kept until `clear`.
 //
 // Any thread; copies share the cache.
 #pragma once
@@ -23,13 +23,13 @@ public:
   /// Loads from files in that folder; empty: from memory.
   explicit module_cache(std::filesystem::path folder = {});
 
-  /// The shared object of these bytes. One that anybody in this process has loaded is not loaded
-  /// again. Errors: `unsupported`, what the dynamic loader says of it.
+  /// The shared object of these bytes. One that any cache of this process has loaded is not loaded
+  /// again. Errors: `unsupported`, with the text of the dynamic loader.
   expected<loaded_module> load(const artifact& object) const;
 
-  /// Lets go of all that this cache has loaded; each is unloaded when nobody has it any more.
+  /// Releases all modules of this cache; each is unloaded when its last copy is destroyed.
   void clear() const;
-  /// How many it keeps.
+  /// The number of modules that it keeps.
   std::size_t size() const;
 
 private:

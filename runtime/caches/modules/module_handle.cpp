@@ -15,8 +15,8 @@ using handle_ptr = std::shared_ptr<const loaded_module::handle>;
 // Another process may remove a file after it was written and before it is loaded.
 constexpr int max_attempts = 4;
 
-// The objects of this process, by content. Each has a lock of its own: while one is loaded, whose
-// constructors may take their time and load others, nobody waits but for it.
+// The objects of this process, by content. Each has its own lock: a slow constructor of one object,
+// which may load others, delays only the callers of that object.
 class module_table {
 public:
   struct slot {
@@ -33,7 +33,7 @@ public:
   }
 
 private:
-  // Forgets those that nobody has and nobody loads.
+  // Removes the slots of objects that are not loaded and that no thread loads.
   void sweep() {
     std::erase_if(slots_, [](const auto& one) {
       return one.second.use_count() == 1 && one.second->living.expired();
@@ -93,7 +93,7 @@ expected<handle_ptr> load_once(const artifact& object, const std::filesystem::pa
   const std::lock_guard lock(slot->loading);
   if (auto living = slot->living.lock()) return living;
   auto loaded = folder.empty() ? load_from_memory(object) : load_from(folder, content, object);
-  // A folder that cannot be written, or from which nothing may be executed, is no reason to fail.
+  // Falls back to memory when the folder is not writable or forbids execution.
   if (!loaded && !folder.empty()) loaded = load_from_memory(object);
   if (loaded) slot->living = *loaded;
   return loaded;

@@ -1,4 +1,4 @@
-// What the dynamic loader gave for a shared object. Any thread.
+// The handle of the dynamic loader for a shared object. Any thread.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -11,11 +11,11 @@
 
 namespace hearth {
 
-/// Unloads when it goes.
+/// The destructor unloads the object.
 class loaded_module::handle {
 public:
-  /// `memory` is the file that was loaded when it has no name: its number, by which the loader
-  /// knows it, must not become another's meanwhile.
+  /// `memory` is the loaded file if it has no name. The loader knows it by its number, which must
+  /// not be reused while the object is loaded.
   handle(void* of, os::descriptor memory)
       : handle_(of)
       , memory_(std::move(memory)) {}

@@ -1,9 +1,9 @@
-// A nested cache: trees of values, one a root key, set and looked up by path, as tuning databases
-// nest what they know (operation, sizes, precision, choice). All tiers of a named cache hold them.
+// A nested cache: one tree of values per root key, set and looked up by path, like the levels of a
+// tuning database (operation, sizes, precision, choice). All tiers of a named cache hold them.
 //
-// Any thread; copies share the cache. Of values that are set at once, by threads, processes or
-// hosts, none is lost. A call asks the cache's actor and waits for its answer; after the runtime's
-// shutdown every call fails with `closed`.
+// Any thread; copies share the cache. Concurrent sets, by threads, processes or hosts, lose no
+// value. A call asks the cache's actor and waits for its answer; after the runtime's shutdown every
+// call fails with `closed`.
 #pragma once
 
 #include "messages/key.hpp"
@@ -20,18 +20,18 @@ class runtime;
 
 class nested_cache {
 public:
-  /// The tree of `root` (say, a digest of the system it is of) in a named cache. Errors: those of
-  /// `runtime::open`; `closed`, `forked`.
+  /// Opens the tree of `root` (for example a digest of its system) in a named cache. Errors: those
+  /// of `runtime::open`; `closed`, `forked`.
   static expected<nested_cache> open(runtime& in, std::string_view name, const key& root);
 
-  /// What stands at a path: a value, or the map of all that is below it; nothing when there is
-  /// none. The empty path is the whole tree.
+  /// The value at a path, or the map of all values below it; empty when there is none. The empty
+  /// path is the whole tree.
   expected<std::optional<value>> lookup(const tree_path& path) const;
-  /// Puts a value at a path, in place of what stands there. Errors: `invalid_argument` when the
-  /// path leads through a value that is no map; `too_large`; what storing it comes to.
+  /// Sets the value at a path. Errors: `invalid_argument` when the path leads through a value that
+  /// is no map; `too_large`; those of storing.
   expected<void> set(const tree_path& path, const value& v) const;
   /// The whole tree as JSON, names sorted, indented by two blanks; "{}" when there is none. Errors:
-  /// `unsupported` for what JSON cannot say.
+  /// `unsupported` for values that JSON cannot represent.
   expected<std::string> to_json() const;
 
 private:

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// --- what the store has ------------------------------------------------------------------------
+// --- the store's tunings -----------------------------------------------------------------------
 
 // A runtime over the store, and the tunings in it.
 struct opened_tunings {
@@ -32,7 +32,7 @@ struct opened_tunings {
 };
 
 expected<std::unique_ptr<opened_tunings>> open(config settings) {
-  settings.log = nullptr; // the command says for itself that the store cannot be used
+  settings.log = nullptr; // the command itself reports an unusable store
   settings.jobs = 1;
   settings.remote = {};
   auto made = std::make_unique<opened_tunings>(std::move(settings));
@@ -55,7 +55,7 @@ expected<named_tunings> known(const config& settings) {
   return all;
 }
 
-// Those whose name begins so, or whose kernel is called so.
+// Selects the tunings whose name starts with `name`, or whose kernel has that name.
 named_tunings named(const named_tunings& all, const std::string& name) {
   named_tunings some;
   for (const auto& one : all)
@@ -72,7 +72,7 @@ status say_no(const error& why) {
   return no;
 }
 
-// --- shown -------------------------------------------------------------------------------------
+// --- output ------------------------------------------------------------------------------------
 
 json json_of(const std::string& name, const autotune_record& record) {
   auto object = display_json(value{to_fields(record)});
@@ -105,7 +105,7 @@ std::vector<std::string> row_of(const std::string& name, const autotune_record& 
 
 // --- files -------------------------------------------------------------------------------------
 
-// A name that is a file's, in the folder where it is written.
+// Whether the name can be a file name in the folder of an export.
 bool is_file_name(const std::string& name) {
   return name.ends_with(best_config_suffix) && name.find('/') == std::string::npos &&
          name.find('\0') == std::string::npos;
@@ -134,7 +134,7 @@ expected<void> read_into(const fs::path& file, named_tunings& into) {
   return {};
 }
 
-// All of them, or none: one that is damaged lets nothing in.
+// Reads all files. Fails at the first unreadable one, so that nothing is imported then.
 expected<named_tunings> read_all(const std::vector<std::string>& places) {
   named_tunings read;
   for (const auto& place : places) {
@@ -169,7 +169,7 @@ expected<void> write_tunings(const named_tunings& tunings, const fs::path& direc
   return {};
 }
 
-// What is bad input when it is a file that is named on the command line.
+// Reports an error of a file named on the command line; a missing one is bad input.
 status bad_file(const error& why) {
   return report(why.code() == errc::not_found ? error{errc::invalid_argument, why.text()} : why);
 }

@@ -1,4 +1,4 @@
-// hearth autotune list|show|export|import: what tuning is known.
+// hearth autotune list|show|export|import: commands on the tunings of a store.
 #pragma once
 
 #include "runtime/api/config.hpp"
@@ -10,10 +10,10 @@
 namespace hearth::cli {
 
 struct autotune_arguments {
-  std::string name;               ///< of one tuning, or how its name begins
-  std::string directory;          ///< to export to
-  std::vector<std::string> names; ///< to export; all without one
-  std::vector<std::string> files; ///< to import: files, and directories of them
+  std::string name;               ///< a tuning's name, or its beginning
+  std::string directory;          ///< export: the target folder
+  std::vector<std::string> names; ///< export: tunings; empty: all
+  std::vector<std::string> files; ///< import: files, or directories of files
   bool json = false;
 };
 

@@ -34,7 +34,7 @@ status bench(const bench_arguments& arguments, bool as_json) {
   for (auto& argument : given)
     argv.push_back(argument.data());
   argv.push_back(nullptr);
-  std::signal(SIGPIPE, SIG_DFL); // what main set is inherited
+  std::signal(SIGPIPE, SIG_DFL); // exec keeps the SIG_IGN that main set
   ::execv(path.c_str(), argv.data());
   std::signal(SIGPIPE, SIG_IGN);
   if (errno != ENOENT) return report(error_of_errno(errno, "run " + path));

@@ -1,5 +1,5 @@
-// `hearth bench`: becomes the program `hearth-bench`, which lies beside it where the benchmark's
-// peers were there to build it.
+// `hearth bench`: replaces this process by the program `hearth-bench`, which is beside it if the
+// benchmark's peers were available at build time.
 #pragma once
 
 #include "runtime/cli/io/output.hpp"
@@ -9,7 +9,7 @@
 
 namespace hearth::cli {
 
-/// What is handed on to hearth-bench, which checks it; empty: not given.
+/// Options passed on to hearth-bench, which checks them; empty: not given.
 struct bench_arguments {
   std::vector<std::string> rows;
   std::string directory;

@@ -41,7 +41,7 @@ status answer(const bundle_arguments& arguments, const export_report& done) {
   if (done.damaged > 0)
     fmt::print(stderr, "hearth: {} damaged entries were left out; see 'hearth verify'\n",
                done.damaged);
-  if (arguments.file == "-") return yes; // stdout has the bundle
+  if (arguments.file == "-") return yes; // the bundle goes to stdout
   return answer(
       arguments,
       {{"file", arguments.file},
@@ -53,7 +53,7 @@ status answer(const bundle_arguments& arguments, const export_report& done) {
 
 // --- import ------------------------------------------------------------------------------------
 
-// Nothing of a bundle is for the memory of this process, or for the fleet.
+// The settings without log and remote tier: an import writes to the disk tier alone.
 config local(config settings) {
   settings.log = nullptr;
   settings.jobs = 1;

@@ -1,4 +1,4 @@
-// hearth bundle: artifacts carried between machines in a file.
+// hearth bundle: commands that carry artifacts between machines in a file.
 #pragma once
 
 #include "runtime/api/config.hpp"
@@ -13,15 +13,15 @@ namespace hearth::cli {
 
 struct bundle_arguments {
   std::string file;                   ///< `-`: stdin or stdout
-  std::vector<std::string> keys;      ///< of export: these alone
-  std::optional<std::string> cache;   ///< of export: this named cache alone
-  std::filesystem::path signing_keys; ///< signs, or must have signed; empty: neither
+  std::vector<std::string> keys;      ///< export: only these keys
+  std::optional<std::string> cache;   ///< export: only this named cache
+  std::filesystem::path signing_keys; ///< keys that sign or verify; empty: neither
   bool json = false;
 };
 
-/// Status `no`, and nothing written, when a key is not there.
+/// Returns `no` and writes nothing when a key is not in the store.
 status export_bundle(const config& settings, const bundle_arguments& arguments);
-/// Into the disk tier alone.
+/// Imports into the disk tier alone.
 status import_bundle(const config& settings, const bundle_arguments& arguments);
 status list_bundle(const config& settings, const bundle_arguments& arguments);
 

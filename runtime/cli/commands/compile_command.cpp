@@ -33,7 +33,7 @@ std::string sizes_text(const request_report& request) {
 
 // --- progress on stderr ------------------------------------------------------------------------
 
-// A bar that is drawn over on a terminal, a line a request elsewhere.
+// Shows progress: a bar redrawn in place on a terminal, otherwise one line per request.
 class progress_display {
 public:
   void operator()(std::size_t done, std::size_t total, const request_report& last) const {
@@ -45,7 +45,7 @@ public:
       fmt::print(stderr, "\r\033[K{} {}/{} {}", progress_bar(done, total), done, total,
                  printable(what));
   }
-  // Takes the bar away.
+  // Erases the bar.
   void clear() const {
     if (terminal_) fmt::print(stderr, "\r\033[K");
   }
@@ -74,7 +74,7 @@ std::vector<std::string> row_of(const request_report& request) {
           gain_text(result)};
 }
 
-// What is left out, and why: a line each, once an entry.
+// Rejected candidates and problems with their reasons: one line each, once per entry.
 std::vector<std::string> remarks_of(const plan_report& report) {
   std::vector<std::string> lines;
   const auto add = [&](std::string line) {
@@ -93,7 +93,7 @@ std::vector<std::string> remarks_of(const plan_report& report) {
   return lines;
 }
 
-// One line, when there is a remote tier.
+// The counters of the remote tier in one line.
 std::string remote_line(const remote_tier_stats& remote) {
   std::uint64_t hits = 0, misses = 0, puts = 0, failures = 0, skipped = 0;
   for (const auto& one : remote.caches) {
@@ -210,7 +210,7 @@ status compile(const config& settings, const compile_arguments& arguments) {
   display.clear();
   if (!result) return report(result.error());
   if (auto written = write_metrics(rt, arguments.metrics); !written) return report(written.error());
-  rt.shutdown(); // what is written behind is part of what is told
+  rt.shutdown(); // completes the queued remote writes, which the report counts
   return show(*result, rt.stats().remote, arguments);
 }
 

@@ -1,4 +1,4 @@
-// hearth compile PLAN: the main job, shown.
+// hearth compile PLAN: compiles a plan and prints the report.
 #pragma once
 
 #include "runtime/api/config.hpp"
@@ -11,10 +11,10 @@ namespace hearth::cli {
 
 struct compile_arguments {
   std::string plan;
-  std::optional<std::string> trace;   ///< a Chrome trace is written there
-  std::optional<std::string> metrics; ///< counters for Prometheus are written there
-  std::string tune = "full";          ///< a `tune_mode` by its name
-  std::string tag;                    ///< of the tunings
+  std::optional<std::string> trace;   ///< file for a Chrome trace
+  std::optional<std::string> metrics; ///< file for counters, as Prometheus text
+  std::string tune = "full";          ///< name of a `tune_mode`
+  std::string tag;                    ///< tag of the tunings
   bool json = false;
 };
 

@@ -37,7 +37,7 @@ expected<std::unique_ptr<opened_cache>> open(const config& settings,
   return result;
 }
 
-// What can be said of the arguments before the store is opened.
+// Checks the arguments before the store is opened.
 expected<void> check(const entry_arguments& arguments) {
   const auto id = cache_id::make(arguments.cache);
   if (!id) return fail(id.error());
@@ -47,14 +47,14 @@ expected<void> check(const entry_arguments& arguments) {
   return {};
 }
 
-// The commands say for themselves that the store cannot be used: the log need not.
+// Turns the log off: the commands themselves report an unusable store.
 config quiet(config settings) {
   settings.log = nullptr;
   settings.jobs = 1;
   return settings;
 }
 
-// Nothing can be found: there is no store yet, and nobody else to ask.
+// Whether no entry can be found: there is no store yet, and no remote tier.
 bool is_nowhere(const config& settings) {
   return settings.remote.url.empty() && has_no_store(settings.store);
 }
@@ -92,7 +92,7 @@ status show(const entry_arguments& arguments, const lookup& found) {
   return to_file ? yes : print(payload, yes);
 }
 
-// What is kept beside the payload: the details of the key, when they are given and are the key's.
+// The metadata beside the payload: the key's details, if given. They must belong to the key.
 expected<value::map> metadata_of(const entry_arguments& arguments) {
   value::map metadata;
   if (arguments.details.empty()) return metadata;

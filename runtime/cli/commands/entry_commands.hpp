@@ -11,10 +11,10 @@ namespace hearth::cli {
 
 struct entry_arguments {
   std::string cache = "default";
-  std::string key;                   ///< text
-  std::string file;                  ///< of insert and put; "-" is stdin
-  std::string details;               ///< of the key, a file of JSON kept with the entry; or empty
-  std::optional<std::string> output; ///< of get; stdout when absent or "-"
+  std::string key;     ///< text
+  std::string file;    ///< insert, put: the input; "-" is stdin
+  std::string details; ///< JSON file of the key's details, kept with the entry; or empty
+  std::optional<std::string> output; ///< get: the output; stdout when absent or "-"
   bool json = false;
 };
 

@@ -42,7 +42,7 @@ json display_json(const difference& one) {
   return object;
 }
 
-// The places, a line each or as JSON beside what `about` says of the two keys.
+// Prints the differences: one line each, or as JSON in `about`, which describes the two keys.
 status show(const std::vector<difference>& found, const explain_arguments& arguments, json about) {
   const auto ending = found.empty() ? yes : no;
   if (!arguments.json) {
@@ -59,7 +59,7 @@ status show(const std::vector<difference>& found, const explain_arguments& argum
   return print(dump(about), ending);
 }
 
-// Offers the keys of a cache's entries that were stored with their details, of every version.
+// Offers the keys of a cache's entries, of every version, that were stored with their details.
 expected<void> offer_stored(storage::store& source, const std::string& cache,
                             fingerprints::nearest_key& nearest) {
   std::vector<storage::entry_info> entries;
@@ -75,7 +75,7 @@ expected<void> offer_stored(storage::store& source, const std::string& cache,
     const auto metadata = read.value.metadata();
     const auto details =
         metadata ? fingerprints::kept_details(*metadata) : std::optional<key_field>{};
-    if (!details || !*details) continue; // damaged, or kept by nobody
+    if (!details || !*details) continue; // damaged, or stored without details
     if (const auto key = key_of_details(**details))
       nearest.offer(key->text(), entry.sequence, **details);
   }

@@ -1,4 +1,4 @@
-// Commands on structural keys: what the key is, and why two differ.
+// Commands on structural keys: print a key, explain why two keys differ.
 #pragma once
 
 #include "runtime/api/config.hpp"
@@ -14,20 +14,21 @@ struct key_arguments {
   bool json = false;
 };
 
-/// Prints the key; with `debug` a line a field in front. 1 when it bypasses the cache.
+/// Prints the key; with `debug`, one line per field before it. Returns 1 when the key bypasses the
+/// cache.
 status show_key(const config& settings, const key_arguments& arguments);
 
 struct explain_arguments {
   std::string first;  ///< files of JSON; one may be "-"
   std::string second; ///< empty with `stored`
   bool stored = false;
-  std::string cache = "default"; ///< with `stored`
+  std::string cache = "default"; ///< searched with `stored`
   bool json = false;
 };
 
-/// Prints a line for each place in which two keys differ; 1 when they do. With `stored` the second
-/// is the nearest of the keys that were stored with their details in the cache; 1 too when there is
-/// none.
+/// Prints a line for each place in which two keys differ; returns 1 when they do. With `stored` the
+/// second key is the nearest of those stored with their details in the cache; returns 1 too when
+/// there is none.
 status explain_keys(const config& settings, const explain_arguments& arguments);
 
 } // namespace hearth::cli

@@ -50,7 +50,7 @@ expected<void> set_bounds(const run_arguments& arguments, action& into) {
   return {};
 }
 
-// What stands behind an option, in the same word or the next; nothing when it is not there.
+// The value of an option, in the same word or the next one; nothing when the option is absent.
 std::optional<std::string> value_of(const std::vector<std::string>& words,
                                     std::string_view option) {
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -61,8 +61,8 @@ std::optional<std::string> value_of(const std::vector<std::string>& words,
   return std::nullopt;
 }
 
-// The dependency file that a compiler is told to write: -MF's; else, with -MD or -MMD, the output's
-// name with .d; else an output that ends in .d.
+// The dependency file that the compiler writes: the one of -MF; else, with -MD or -MMD, the
+// output's name with .d; else an output that ends in .d.
 std::string dependency_file_of(const run_arguments& arguments) {
   if (!arguments.dependency_file.empty()) return arguments.dependency_file;
   const auto& words = arguments.command;
@@ -104,7 +104,7 @@ int failed(const error& why) {
   return run_failed;
 }
 
-// What kept the command from being run.
+// Reports why the command was not run; returns the status.
 int not_run(const error& why, const signal_watch& signals) {
   if (signals.signal() != 0) return run_signalled + signals.signal();
   report(why);
@@ -130,7 +130,7 @@ int finish(const action& asked, const action_outcome& outcome) {
   return outcome.signal != 0 ? run_signalled + outcome.signal : outcome.status;
 }
 
-// What was asked for beside the outputs.
+// Writes the trace and the metrics, if requested.
 expected<void> write_reports(const run_arguments& arguments, const runtime& rt,
                              const action_cache& actions) {
   if (arguments.trace)

@@ -9,33 +9,33 @@
 
 namespace hearth::cli {
 
-/// Statuses beside the command's own, as `env` and `timeout` have them.
+/// Exit statuses besides the command's own, as in `env` and `timeout`.
 enum run_status : int {
   run_timed_out = 124,
-  run_failed = 125, ///< Hearth itself
+  run_failed = 125, ///< Hearth itself failed
   run_not_executable = 126,
   run_not_found = 127,
-  run_signalled = 128, ///< and the signal's number
+  run_signalled = 128, ///< plus the signal's number
 };
 
 struct run_arguments {
-  std::vector<std::string> command; ///< what stands behind `--`
+  std::vector<std::string> command; ///< the words after `--`
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  std::vector<std::string> variables; ///< names of the environment that the command gets
+  std::vector<std::string> variables; ///< environment variables that the command gets
   std::vector<std::string> toolchains;
   std::string dependency_file;
   std::string timeout;                       ///< "90s", "5min"; empty: none
   std::string memory;                        ///< "2GiB"
-  std::string cpu;                           ///< as `timeout`
-  std::optional<std::string> trace, metrics; ///< files to write them to
+  std::string cpu;                           ///< CPU time, written as `timeout`
+  std::optional<std::string> trace, metrics; ///< files for the trace and the metrics
   bool keep_failures = false;
   bool no_cache = false;
-  bool strict = false; ///< declared inputs alone are seen
+  bool strict = false; ///< the command sees only declared inputs
   bool placeholders = false;
 };
 
-/// Runs it, or finds what it came to: puts its outputs into place, passes on what it printed, and
+/// Runs the command, or finds its stored result: writes its outputs, prints what it printed, and
 /// returns its status.
 int run_action(const config& settings, const run_arguments& arguments);
 

@@ -23,7 +23,7 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
   return number;
 }
 
-// What is wrong with a run, and how to see it again.
+// The failure of a run, and the command that repeats it.
 std::string failure_text(const script::run_result& result, const std::string& file,
                          std::uint64_t seed) {
   return result.failure +

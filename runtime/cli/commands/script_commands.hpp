@@ -1,5 +1,5 @@
-// hearth script and simulate: scripted message tests, and random ones, in a simulated world. No
-// store of the user's is touched.
+// hearth script and simulate: scripted and random message tests in a simulated world. They touch no
+// store of the user's.
 #pragma once
 
 #include "messages/error.hpp"
@@ -24,25 +24,26 @@ expected<seed_range> parse_seeds(std::string_view text);
 
 struct script_arguments {
   std::vector<std::string> files;
-  std::string seeds; ///< empty: in order
+  std::string seeds; ///< a range; empty: messages in order
   bool trace = false;
   bool json = false;
 };
 
-/// Runs each script under each seed. 1: an expectation failed; 2: a script is malformed.
+/// Runs each script under each seed. Returns 1 when an expectation failed, 2 when a script is
+/// malformed.
 status script(const script_arguments& arguments);
 
 struct simulate_arguments {
   std::string seeds;
   unsigned hosts = 1;
-  unsigned processes = 2; ///< of a host
-  unsigned minutes = 1;   ///< of virtual time
+  unsigned processes = 2; ///< number per host
+  unsigned minutes = 1;   ///< length in virtual time
   bool trace = false;
   bool json = false;
 };
 
-/// Simulates each seed. 1: something did not hold; its seed and the command that shows it again are
-/// printed.
+/// Simulates each seed. Returns 1 when a check failed, and prints its seed and the command that
+/// repeats it.
 status simulate(const simulate_arguments& arguments);
 
 } // namespace hearth::cli

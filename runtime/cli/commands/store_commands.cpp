@@ -50,14 +50,14 @@ std::string expiry_text(const entry_info& entry) {
 
 status print(const std::string& text) { return print(text, yes); }
 
-// One entry after another: a store may hold more than fits into memory as JSON.
+// Prints one entry at a time: the JSON of a whole store may not fit into memory.
 status list_json(storage::store& source, const store_arguments& arguments) {
   bool written = write_stdout("[");
   bool is_first = true;
   const auto listed = source.list([&](const entry_info& entry) {
     if (arguments.cache && entry.cache != *arguments.cache) return true;
     auto line = dump(json_of(entry));
-    line.pop_back(); // its end of line
+    line.pop_back(); // removes the line break
     written = written && write_stdout((std::exchange(is_first, false) ? "" : ",\n") + line);
     return written;
   });

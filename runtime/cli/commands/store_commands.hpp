@@ -1,4 +1,4 @@
-// hearth list and stats: what a store holds. They work on a live store.
+// hearth list and stats: the contents of a store, which other processes may use meanwhile.
 #pragma once
 
 #include "runtime/api/config.hpp"
@@ -10,7 +10,7 @@
 namespace hearth::cli {
 
 struct store_arguments {
-  std::optional<std::string> cache; ///< of list: this one alone
+  std::optional<std::string> cache; ///< list: only this cache
   bool json = false;
 };
 

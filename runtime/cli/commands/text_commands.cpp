@@ -20,7 +20,7 @@ error bad_symbol(const std::string& argument, std::string_view why) {
                                       "; write NAME=INT, such as s0=8"};
 }
 
-// Splits at the last '=': a name may hold one in quotes.
+// Splits at the last '=': a quoted name may contain one.
 expected<std::pair<std::string, std::int64_t>> parse_symbol(const std::string& argument) {
   const auto split = argument.rfind('=');
   if (split == std::string::npos) return fail(bad_symbol(argument, "it has no '='"));

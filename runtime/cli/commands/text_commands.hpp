@@ -1,4 +1,4 @@
-// Commands that answer from their arguments alone: guards and graphs.
+// Commands that use only their arguments, no store: guards and graphs.
 #pragma once
 
 #include "runtime/api/config.hpp"

@@ -17,10 +17,10 @@ namespace {
 
 using nlohmann::json;
 
-// What verify has to say: what was found, and whether the store is intact now.
+// The report of verify: its findings, and whether the store is intact now.
 struct verdict {
   storage::verify_report found;
-  std::vector<std::string> remaining; // after a repair
+  std::vector<std::string> remaining; // findings after a repair
   std::uint64_t rebuilt_shards = 0;
   bool intact = false;
 };
@@ -54,7 +54,7 @@ status answer(const verdict& all, const upkeep_arguments& arguments) {
   return print(arguments.json ? dump(json_of(all)) : text_of(all), all.intact ? yes : no);
 }
 
-// A store so damaged that it cannot even be read is one that is not intact.
+// Reports a store that is too damaged to be read as not intact.
 status answer_unreadable(const error& why, const upkeep_arguments& arguments) {
   verdict all;
   all.found.damaged = 1;
@@ -81,7 +81,7 @@ expected<verdict> check(storage::store& store, bool repair) {
   return all;
 }
 
-// What a command that frees disk did.
+// Reports the bytes that a command freed on disk.
 status answer_freed(const storage::store& store, std::uint64_t freed, std::string_view word,
                     const upkeep_arguments& arguments) {
   const auto left = store.stats().disk_bytes;

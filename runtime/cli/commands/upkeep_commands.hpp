@@ -9,12 +9,12 @@
 namespace hearth::cli {
 
 struct upkeep_arguments {
-  bool repair = false; ///< verify: drops what is damaged
+  bool repair = false; ///< verify: drops damaged entries
   std::string to;      ///< evict: the size to shrink the store to
   bool json = false;   ///< prints JSON
 };
 
-/// Status `no` when the store is damaged and was not repaired.
+/// Returns `no` when the store is damaged and was not repaired.
 status verify(const config& settings, const upkeep_arguments& arguments);
 status evict(const config& settings, const upkeep_arguments& arguments);
 status clear(const config& settings, const upkeep_arguments& arguments);

@@ -1,4 +1,4 @@
-// Files as the command line reads and writes them.
+// Reads and writes the files of the command line.
 #pragma once
 
 #include "messages/error.hpp"
@@ -12,8 +12,8 @@ namespace hearth::cli {
 /// is a directory; `permission`, `io`, `too_large` (above 4 GiB).
 expected<std::string> read_input(const std::string& path);
 
-/// Writes a file whole: to a temporary beside it, then renamed. What is no regular file (a device,
-/// a pipe) is written in place.
+/// Replaces a file: writes a temporary file beside it, then renames it. A path that is not a
+/// regular file (a device, a pipe) is written in place.
 expected<void> write_file(const std::string& path, std::string_view bytes);
 
 } // namespace hearth::cli

@@ -1,4 +1,4 @@
-// What commands print as JSON. Pure functions.
+// JSON for the output of commands. Pure functions.
 #pragma once
 
 #include "messages/value.hpp"
@@ -11,13 +11,13 @@
 namespace hearth::cli {
 
 /// A value for people to read; it never fails. Bytes become `{"base64": "..."}`, a number that is
-/// not finite becomes null. What is read back later is written by `json_of` (storage/text).
+/// not finite becomes null. `json_of` (storage/text) writes JSON that is read back later.
 nlohmann::json display_json(const value& v);
 
 /// RFC 4648, padded.
 std::string base64(std::string_view bytes);
 
-/// One line of JSON; bytes that are no UTF-8 are replaced.
+/// One line of JSON; invalid UTF-8 is replaced.
 std::string dump(const nlohmann::json& object);
 
 } // namespace hearth::cli

@@ -9,7 +9,7 @@
 
 namespace hearth::cli {
 
-/// Writes the counters of `rt` to `path`; nothing without a path. Errors: those of writing the
+/// Writes the counters of `rt` to `path`; does nothing without a path. Errors: those of writing the
 /// file.
 expected<void> write_metrics(const runtime& rt, const std::optional<std::string>& path);
 

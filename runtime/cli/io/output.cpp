@@ -12,7 +12,7 @@
 namespace hearth::cli {
 namespace {
 
-// Bytes of the UTF-8 character at the front of `text`, or 0 when it is none.
+// The size in bytes of the UTF-8 character at the front of `text`, or 0 when it is invalid.
 std::size_t character_size(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   const std::size_t size = first < 0x80                    ? 1

@@ -1,4 +1,4 @@
-// How the command line talks: results on stdout, all else on stderr, a status by contract.
+// The output of commands: results on stdout, everything else on stderr, and the exit status.
 #pragma once
 
 #include "messages/error.hpp"
@@ -24,17 +24,16 @@ enum status : int {
 /// The status that an error ends a command with.
 status status_of(const error& why) noexcept;
 
-/// Says an error on stderr in one line ("hearth: ..."); its status.
+/// Prints an error on stderr in one line ("hearth: ..."); returns its status.
 status report(const error& why);
 
-/// The runtime's log on stderr: warnings and errors, and all of it when `verbose`.
+/// Prints the runtime's log on stderr: warnings and errors, or all of it when `verbose`.
 log_callback stderr_log(bool verbose);
 
-/// "[####....]", 24 wide.
+/// A bar of 24 characters, "[####....]".
 std::string progress_bar(std::uint64_t done, std::uint64_t all);
 
-/// How far long work is, drawn over itself on stderr when that is a terminal; taken away at the
-/// end.
+/// The progress of long work, redrawn in place on stderr if that is a terminal; erased at the end.
 class byte_progress {
 public:
   explicit byte_progress(std::string_view what)
@@ -60,13 +59,13 @@ std::string human_time(std::int64_t nanoseconds);
 void print_table(std::ostream& out, const std::vector<std::vector<std::string>>& rows,
                  const std::vector<bool>& right);
 
-/// `text` with control characters and bytes that are no UTF-8 as `\xNN`, for a terminal.
+/// `text` with control characters and invalid UTF-8 as `\xNN`, for a terminal.
 std::string printable(std::string_view text);
 
-/// Writes to stdout and flushes; false when that fails (a full disk, a closed pipe).
+/// Writes to stdout and flushes; returns false when that fails (a full disk, a closed pipe).
 bool write_stdout(std::string_view text);
 
-/// Writes a command's result to stdout; `ending`, or `trouble` when it cannot be written.
+/// Writes a command's result to stdout; returns `ending`, or `trouble` when the write fails.
 status print(std::string_view text, status ending);
 
 } // namespace hearth::cli

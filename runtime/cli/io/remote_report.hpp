@@ -1,4 +1,4 @@
-// What the command line says of the remote tier.
+// The remote tier in the output of commands.
 #pragma once
 
 #include "messages/replies.hpp"
@@ -12,15 +12,16 @@ namespace hearth::cli {
 
 nlohmann::json json_of(const remote_tier_stats& stats);
 
-/// How the server of a configuration answers just now: "closed" when it does, else "open".
+/// The present state of the configured server, in a breaker's terms: "closed" when it answers, else
+/// "open".
 struct remote_answer {
-  std::string place; ///< without secrets
+  std::string place; ///< the server's name, without secrets
   std::string state;
   std::string problem;
   double answer_ms = 0;
 };
 
-/// Asks it once, for at most `connect_deadline` of its connection.
+/// Sends one PING and waits at most 2 s for the reply.
 remote_answer ask_remote(const remote_config& settings);
 
 } // namespace hearth::cli

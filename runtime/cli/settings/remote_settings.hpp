@@ -1,5 +1,5 @@
-// What can be said of the remote tier on the command line, in the environment and in a
-// configuration file: one table for all three.
+// The settings of the remote tier: one table for the command line, the environment and the
+// configuration file.
 #pragma once
 
 #include "messages/error.hpp"
@@ -11,18 +11,19 @@
 namespace hearth::cli {
 
 struct remote_setting {
-  std::string_view key;    ///< in the file; its variable is HEARTH_ and this in capitals
-  std::string_view option; ///< on the command line
-  std::string_view type;   ///< of its value, for the help
+  std::string_view key;    ///< key in the file; the variable is HEARTH_ and the key in capitals
+  std::string_view option; ///< option of the command line
+  std::string_view type;   ///< type of its value, for the help
   std::string_view help;
-  /// Takes a text over. Errors: `invalid_argument`, `malformed`, `overflow`; never with a secret.
+  /// Parses a text into `into`. Errors: `invalid_argument`, `malformed`, `overflow`; their texts
+  /// hold no secret.
   expected<void> (*set)(std::string_view text, remote_config& into);
 };
 
 std::span<const remote_setting> remote_settings() noexcept;
 
-/// Makes the passwords of URLs among a program's arguments unreadable in place, so that a list of
-/// processes does not show them. To be called when the arguments have been copied.
+/// Overwrites the passwords of URLs in a program's arguments, so that a list of processes does not
+/// show them. The caller copies the arguments first.
 void hide_passwords(int count, char** arguments) noexcept;
 
 } // namespace hearth::cli

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A setting's text and where it stands, for errors: "--jobs", "$HEARTH_JOBS", "x.toml:3: jobs".
+// A setting's text and its place, for errors: "--jobs", "$HEARTH_JOBS", "x.toml:3: jobs".
 struct source {
   std::string text;
   std::string where;
@@ -73,7 +73,7 @@ expected<std::map<std::string, source>> read_file(const std::string& path) {
   return settings;
 }
 
-// Chooses among the three places, by rank.
+// Takes a setting from the first place that has it: option, variable, file.
 class chooser {
 public:
   chooser(const environment& variables, std::map<std::string, source> file)
@@ -148,7 +148,7 @@ std::optional<std::string> process_environment(std::string_view name) {
 
 namespace {
 
-// The factor of a unit; 0: it is none.
+// The factor of a unit; 0 for an unknown unit.
 std::uint64_t unit_factor(std::string_view unit) {
   static const std::map<std::string_view, std::uint64_t> units{
       {"", 1},
@@ -182,7 +182,7 @@ expected<std::uint64_t> parse_size(std::string_view text) {
   const auto whole = digits.substr(0, point);
   const auto fraction = point == digits.npos ? std::string_view{} : digits.substr(point + 1);
   const auto factor = unit_factor(unit);
-  // Half a byte is none: a fraction needs a unit.
+  // A fraction needs a unit: half a byte does not exist.
   if (whole.empty() || fraction.find('.') != fraction.npos || factor == 0 ||
       (point != digits.npos && (fraction.empty() || factor == 1)))
     return fail(errc::malformed,

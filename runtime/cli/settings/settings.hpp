@@ -1,4 +1,4 @@
-// What the command line, the environment and a configuration file say together: an option beats a
+// Merges the command line, the environment and a configuration file: an option overrides a
 // variable, a variable the file, the file the default.
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace hearth::cli {
 
-/// What was given on the command line; empty where nothing was.
+/// The options of the command line; empty when not given.
 struct given_options {
   std::optional<std::string> store;
   std::optional<std::string> config_file;
   std::optional<std::string> disk_budget; ///< "10GiB"
   std::optional<std::string> memory_budget;
   std::optional<std::string> jobs;
-  std::map<std::string, std::string> remote; ///< by key, of `remote_settings`
+  std::map<std::string, std::string> remote; ///< texts by key of `remote_settings`
   bool verbose = false;
   bool json = false;
 };

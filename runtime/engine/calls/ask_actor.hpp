@@ -1,4 +1,5 @@
-// Asks an actor that is no shard, and waits for its answer. Any thread, not from an actor.
+// Sends a request to an actor that is no shard, and waits for the answer. Any thread, except an
+// actor's.
 #pragma once
 
 #include "messages/caf_compat.hpp"
@@ -10,7 +11,7 @@
 
 namespace hearth::engine {
 
-/// The answer, a `T`. Errors: `closed`, `forked`, and those of the actor.
+/// Returns the answer, a `T`. Errors: `closed`, `forked`, and those of the actor.
 template <class T, class Handle, class... Message>
 expected<T> ask_actor(runtime_core& core, const Handle& actor, const Message&... message) {
   const auto inside = core.enter_system();

@@ -13,7 +13,7 @@
 
 namespace hearth::engine {
 
-/// What every call that was called off answers.
+/// The error of a cancelled call.
 inline error called_off() { return {errc::cancelled, "the caller cancelled it"}; }
 
 /// Frees the slot and the stop callback when the actor is done with the request. A caller that
@@ -21,7 +21,7 @@ inline error called_off() { return {errc::cancelled, "the caller cancelled it"};
 template <class T>
 class call_state final : public completion_state<T> {
 public:
-  /// `cancel` calls the call off.
+  /// A stop request of `cancel` cancels the call.
   static std::shared_ptr<completion_state<T>> begin(const std::stop_token& cancel,
                                                     inflight_limiter::slot place = {}) {
     auto made = std::make_shared<call_state>(std::move(place));

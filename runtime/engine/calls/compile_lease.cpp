@@ -13,7 +13,7 @@
 namespace hearth::engine {
 namespace {
 
-// What a compile callback came to. `ends` says that it speaks for the key: everybody gets it.
+// The outcome of a compile callback. With `ends` it ends the lease, and every waiter gets it.
 struct outcome {
   expected<artifact> made;
   bool ends;
@@ -31,7 +31,7 @@ outcome run_callback(const compile_function& compile, const std::stop_token& can
     return {fail(errc::compile_failed, std::string("the compile callback threw: ") + e.what()),
             false};
   } catch (...) {
-    // The thread is cancelled or exits: the lease goes as its holder unwinds.
+    // The thread is cancelled or exits: unwinding releases the lease.
     if (!std::current_exception()) throw;
     return {fail(errc::compile_failed,
                  "the compile callback threw an object that is not a std::exception"),
@@ -103,7 +103,8 @@ future<lease_reply> ask_for_lease(runtime_core& core, const cache_key& key,
   return answer;
 }
 
-// A lease that waits for a thread: begun there, or given up and handed on before.
+// A granted lease that waits for a thread: either the thread begins the compile, or the caller
+// gives up first and the next waiter gets the lease.
 class granted_lease {
 public:
   granted_lease(std::shared_ptr<runtime_core> core, cache_key key, lease_id id)
@@ -178,7 +179,7 @@ future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const 
     if (const auto wanted_by = outer.lock())
       wanted_by->on_give_up([granted] { granted->hand_on(); });
     if (!answer.wanted()) return granted->hand_on();
-    // This is an actor's thread: the callback gets one that it may block.
+    // This is an actor's thread: the callback runs on a thread that it may block.
     core->callbacks().run(
         [granted, compile, cancel, answer] { granted->begin(compile, cancel, answer); });
   });

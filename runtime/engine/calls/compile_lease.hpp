@@ -1,5 +1,5 @@
-// get_or_compile from a plain thread's side: the wait for a lease, and the lease in a thread's
-// hands. The lease itself is the memory shard's.
+// get_or_compile on a plain thread: the wait for a lease, and the compile under it. The memory
+// shard owns the lease.
 #pragma once
 
 #include "runtime/api/call_options.hpp"
@@ -13,19 +13,19 @@
 
 namespace hearth::engine {
 
-/// The artifact of `key`, or the lease to make it, or an error: `timeout` or `cancelled`, what
-/// whoever makes it says, `lease_cycle` when the wait could never end.
+/// Returns the artifact of `key` or the lease to make it. Errors: `timeout`, `cancelled`, the error
+/// of the caller that compiles, `lease_cycle` when the wait could never end.
 expected<lease_reply> wait_for_lease(runtime_core& core, const cache_key& key,
                                      const call_options& options);
 
-/// Runs `compile` under the lease and records in the artifact how long that took. What it returns,
-/// artifact or error, goes to every waiter. When it throws, when its thread ends in it, or when it
-/// was cancelled, the lease goes to the next waiter, which compiles.
+/// Runs `compile` under the lease and records in the artifact how long that took. The returned
+/// artifact or error goes to every waiter. When `compile` throws, ends its thread or is cancelled,
+/// the lease goes to the next waiter, which compiles.
 expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, lease_id id,
                                     const compile_function& compile, const std::stop_token& cancel);
 
-/// The asynchronous form: nobody waits; `compile` runs on a thread of the runtime's. A hit after
-/// all is noted in `saved`, if there is one.
+/// The asynchronous form: the caller does not wait; `compile` runs on a thread of the runtime. A
+/// hit that needs no compile is noted in `saved`, unless that is null.
 future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const cache_key& key,
                                compile_function compile, const call_options& options,
                                std::shared_ptr<saved_time> saved);

@@ -1,4 +1,4 @@
-// get_many: the views of all shards first, then disk; one message a shard for what is left.
+// get_many: the views of all shards first, then disk; one message per shard for the remaining keys.
 #include "runtime/engine/calls/get_many.hpp"
 
 #include "runtime/engine/calls/requests.hpp"
@@ -12,10 +12,10 @@
 namespace hearth::engine {
 namespace {
 
-constexpr std::size_t window = 64; // keys whose entries are fetched at a time
+constexpr std::size_t window = 64; // keys whose entries are prefetched together
 
 // Appends an answer for each of `keys`: the hits in memory, and misses for the others, whose
-// numbers go to `missing`.
+// positions go to `missing`.
 void find_in_memory(runtime_core& core, const named_cache& cache, std::span<const key> keys,
                     lookup_list& answers, std::vector<std::size_t>& missing) {
   std::array<std::uint64_t, window> hashes;

@@ -1,4 +1,4 @@
-// Many keys together. Any thread.
+// Lookups of many keys together. Any thread.
 #pragma once
 
 #include "messages/key.hpp"
@@ -14,19 +14,19 @@ namespace hearth::engine {
 
 struct local_answers {
   lookup_list answers;              ///< misses where nothing was found
-  std::vector<std::size_t> missing; ///< the positions of keys that only others may have
+  std::vector<std::size_t> missing; ///< positions of keys that memory and disk lack
 };
 
-/// What memory and disk have, read on this thread.
+/// Looks up the keys in memory and on disk, on this thread.
 local_answers get_locally(runtime_core& core, const named_cache_ptr& cache,
                           std::span<const key> keys);
 
-/// Asks for what is missing by messages, one a shard, through every tier; all answers.
+/// Requests the missing keys by messages, one per shard, through every tier. Returns all answers.
 future<lookup_list> get_missing(runtime_core& core, const named_cache_ptr& cache,
                                 std::span<const key> keys, local_answers known,
                                 const call_options& options);
 
-/// All by messages alone.
+/// Requests all keys by messages.
 future<lookup_list> get_by_message(runtime_core& core, const named_cache_ptr& cache,
                                    std::span<const key> keys, const call_options& options);
 

@@ -14,7 +14,7 @@ namespace hearth::engine {
 /// it.
 class key_lock {
 public:
-  /// Errors: `closed`, `forked`; what the memory shard says.
+  /// Errors: `closed`, `forked`; those of the memory shard.
   static expected<key_lock> take(std::shared_ptr<runtime_core> core, const cache_key& at);
 
   key_lock(key_lock&&) = default;
@@ -25,9 +25,9 @@ private:
   key_lock(std::shared_ptr<runtime_core> core, shutdown_gate::pass inside, cache_key at);
 
   std::shared_ptr<runtime_core> core_;
-  shutdown_gate::pass inside_; // a shutdown waits until the lock goes
+  shutdown_gate::pass inside_; // a shutdown waits until the lock is released
   cache_key at_;
-  std::unique_ptr<caf::scoped_actor> self_; // who holds the lease; null: moved from
+  std::unique_ptr<caf::scoped_actor> self_; // the holder of the lease; null: moved from
   lease_id lease_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// How the handle sends a request to an actor: a message with a completion, within the bound on
-// requests in flight, with the caller's deadline and cancellation. Any thread.
+// Sends requests of the handle to actors: a message with a completion, within the bound on requests
+// in flight, with the caller's deadline and cancellation. Any thread.
 #pragma once
 
 #include "actors/thread_unit.hpp"
@@ -16,11 +16,11 @@
 
 namespace hearth::engine {
 
-/// When a call that begins now has to end; nothing: never.
+/// The end of a call that begins now; empty: no deadline.
 std::optional<std::chrono::steady_clock::time_point> end_of(const call_options& options);
 
-/// Asks the shard that owns the key: `what`, the key, `parts...` and a completion. The deadline of
-/// the future is the caller's to keep: `wait`, or `expire`.
+/// Sends `what`, the key, `parts...` and a completion to the shard that owns the key. The caller
+/// enforces the deadline of the future, by `wait` or `expire`.
 template <class T, class Verb, class... Parts>
 future<T> ask(runtime_core& core, const call_options& options, Verb what, cache_key key,
               const Parts&... parts) {
@@ -34,14 +34,14 @@ future<T> ask(runtime_core& core, const call_options& options, Verb what, cache_
   return future<T>(std::move(state));
 }
 
-/// Waits for an answer, no longer than the caller allowed.
+/// Waits for an answer, at most until the caller's deadline.
 template <class T>
 expected<T> wait(future<T> answer, const call_options& options) {
   const auto end = end_of(options);
   return end ? answer.get_until(*end) : answer.get();
 }
 
-/// Has an answer end when the deadline passes, without anybody waiting.
+/// Ends a request when its deadline passes, without a waiting thread.
 template <class T>
 void expire(runtime_core& core, const std::shared_ptr<completion_state<T>>& state,
             const call_options& options) {
@@ -52,7 +52,7 @@ void expire(runtime_core& core, const std::shared_ptr<completion_state<T>>& stat
   });
 }
 
-/// The asynchronous form of `ask`: the deadline is kept here.
+/// The asynchronous form of `ask`, which enforces the deadline itself.
 template <class T, class Verb, class... Parts>
 future<T> ask_async(runtime_core& core, const call_options& options, Verb what, cache_key key,
                     const Parts&... parts) {

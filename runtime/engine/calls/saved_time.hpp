@@ -1,4 +1,4 @@
-// What the hits of a cache handle saved, for hosts that want to know. Any thread.
+// The time that the hits of a cache handle saved, for the host's callback. Any thread.
 #pragma once
 
 #include "messages/replies.hpp"
@@ -21,7 +21,7 @@ public:
   explicit saved_time(callback told)
       : told_(std::move(told)) {}
 
-  /// Adds what a hit on this saved; nothing when it does not say.
+  /// Adds the time that a hit on this artifact saved, if its metadata has one.
   void note(const artifact& hit);
   void note(const lookup& found) {
     if (found.hit()) note(found.value);
@@ -40,7 +40,7 @@ private:
   std::atomic<std::int64_t> total_ns_{0};
 };
 
-/// Null: nobody wants to know, and nothing is looked at.
+/// Null: there is no callback, and hits are not examined.
 using saved_time_ptr = std::shared_ptr<saved_time>;
 
 template <class T>
@@ -53,7 +53,7 @@ void note_hits(const saved_time_ptr& saved, const expected<T>& found) {
   if (found) note_hits(saved, *found);
 }
 
-/// The same of an answer that comes later.
+/// The same for a future.
 template <class T>
 future<T> noting_hits(const saved_time_ptr& saved, future<T> answer) {
   if (!saved) return answer;

@@ -1,5 +1,5 @@
-// The tiers that any thread reads by itself: memory, then disk. No lock, no message, but for the
-// promotion of a hit on disk.
+// The tiers that any thread reads directly: memory, then disk. Without a lock, and without a
+// message except for the promotion of a hit on disk.
 #pragma once
 
 #include "messages/cache_key.hpp"
@@ -12,19 +12,19 @@
 
 namespace hearth::engine {
 
-/// A key as it is looked up: nothing of it copied, hashed for memory alone.
+/// A key to look up: a view of its bytes, and its hash for memory.
 struct wanted_key {
   wanted_key(const named_cache_ptr& in, std::string_view key_bytes) noexcept
       : cache(in)
       , bytes(key_bytes)
       , memory_hash(fast_hash(key_bytes, in->memory_seed)) {}
-  /// With the hash that it has.
+  /// Uses a known hash.
   wanted_key(const named_cache_ptr& in, std::string_view key_bytes, std::uint64_t hash) noexcept
       : cache(in)
       , bytes(key_bytes)
       , memory_hash(hash) {}
 
-  /// What a message says of it.
+  /// The owning key for a message.
   cache_key owned() const { return {cache, bytes, memory_hash}; }
 
   const named_cache_ptr& cache;
@@ -43,13 +43,13 @@ inline artifact find_in_memory(runtime_core& core, const wanted_key& key) noexce
   return find_in_memory(core, *key.cache, key.bytes, key.memory_hash);
 }
 
-/// What the disk says: a hit, `corrupt`, or nothing.
+/// Looks on disk: a hit, the error `corrupt`, or empty.
 std::optional<expected<lookup>> find_on_disk(runtime_core& core, const wanted_key& key);
 
-/// Both, in order.
+/// Looks in memory, then on disk.
 std::optional<expected<lookup>> find_locally(runtime_core& core, const wanted_key& key);
 
-/// Why this cannot be a key of ours, or nothing.
+/// Checks the length of a key. Errors: `invalid_key`.
 expected<void> check_key(std::string_view key_bytes);
 
 } // namespace hearth::engine

@@ -19,20 +19,20 @@ struct callback_threads::state final : std::enable_shared_from_this<state>, bloc
   std::vector<std::thread> threads;
   unsigned max = 1;
   unsigned idle = 0;
-  unsigned working = 0; // those that wait for an answer of Hearth left out
+  unsigned working = 0; // without those that wait for an answer of Hearth
   bool stopped = false;
 
   void start_threads();
   void work();
 
-  // A callback that waits for an answer lends its place to another.
+  // A callback that waits for an answer lends its slot to another.
   void wait_begins() override;
   void wait_ends() override;
 };
 
 namespace {
 
-// One task's time on a thread; ends however the task does.
+// The run of one task on a thread; the destructor ends it, also when the task throws.
 class turn {
 public:
   explicit turn(callback_threads::state& in)
@@ -56,7 +56,7 @@ private:
 
 } // namespace
 
-// With the lock held: a thread for each task that may begin and has none.
+// Starts a thread for each task that may begin and has none. Called with the lock held.
 void callback_threads::state::start_threads() {
   const auto allowed = max > working ? max - working : 0;
   const auto wanted = std::min<std::size_t>(allowed, queue.size());
@@ -74,7 +74,7 @@ void callback_threads::state::work() {
     if (stopped) return;
     auto next = std::move(queue.front());
     queue.pop_front();
-    const turn mine(*this); // gives the lock back meanwhile
+    const turn mine(*this); // releases the lock while the task runs
     next();
     next = nullptr;
   }
@@ -96,7 +96,7 @@ void callback_threads::run(task one) {
 }
 
 void callback_threads::refuse() {
-  std::deque<task> dropped; // what they hold goes without the lock
+  std::deque<task> dropped; // destroyed without the lock
   {
     const std::lock_guard lock(state_->mutex);
     state_->stopped = true;

@@ -1,6 +1,6 @@
 // The threads of asynchronous compile callbacks: at most the allowed number at once, started on
-// demand. A callback that waits for Hearth does not count, because what it waits for may need a
-// thread. Any thread may use it.
+// demand. A callback that waits for Hearth does not count, because the answer that it waits for may
+// need a thread. Any thread may use it.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@ public:
   callback_threads& operator=(const callback_threads&) = delete;
   ~callback_threads() { stop(); }
 
-  /// Runs it as soon as a thread is free. After `stop`: drops it.
+  /// Runs the task as soon as a thread is free; drops it after `refuse` or `stop`.
   void run(task one);
-  /// Drops what has not begun, and all that comes later.
+  /// Drops the tasks that have not begun, and all later ones.
   void refuse();
-  /// The same; then waits for what has begun, and ends the threads.
+  /// The same; then waits for the running tasks, and ends the threads.
   void stop();
 
   struct state; ///< shared with the threads

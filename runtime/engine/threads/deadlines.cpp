@@ -29,7 +29,8 @@ constexpr auto later = [](const auto& a, const auto& b) { return a.when > b.when
 
 } // namespace
 
-// With the lock held: what was answered before its deadline, for the caller to drop without it.
+// Removes the requests that were answered before their deadline; the caller destroys them without
+// the lock. Called with the lock held.
 std::vector<deadlines::entry> deadlines::state::take_answered() {
   const auto answered = std::partition(entries.begin(), entries.end(),
                                        [](const auto& one) { return !one.request.expired(); });
@@ -58,7 +59,7 @@ void deadlines::state::run() {
     entries.pop_back();
     lock.unlock();
     if (const auto living = due.request.lock()) due.expire(living);
-    due = {}; // what it holds goes without the lock, too
+    due = {}; // destroyed without the lock, too
     lock.lock();
   }
 }
@@ -82,7 +83,7 @@ void deadlines::add_entry(entry one) {
 }
 
 void deadlines::stop() {
-  std::vector<entry> forgotten; // what they hold goes without the lock
+  std::vector<entry> forgotten; // destroyed without the lock
   std::thread ended;
   {
     const std::lock_guard lock(state_->mutex);
@@ -93,7 +94,7 @@ void deadlines::stop() {
   state_->changed.notify_one();
   if (!ended.joinable()) return;
   if (ended.get_id() == std::this_thread::get_id())
-    ended.detach(); // a callback on this very thread lets go of the runtime: `run` ends after it
+    ended.detach(); // a callback on this thread destroys the runtime: `run` ends after it
   else
     ended.join();
 }

@@ -1,5 +1,5 @@
-// Ends what was asked asynchronously with a deadline, when the deadline passes. One thread, started
-// by the first deadline, ended with the runtime. Any thread may add.
+// Ends asynchronous requests when their deadline passes. One thread, which the first deadline
+// starts and the end of the runtime stops. Any thread may add.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ public:
                  expire(*std::static_pointer_cast<Request>(living));
                }});
   }
-  /// Forgets what is left and ends the thread. Nothing expires after that.
+  /// Drops the remaining requests and ends the thread. Nothing expires after that.
   void stop();
 
 private:

@@ -21,7 +21,7 @@ public:
   /// One request in flight. The slot is free again when this is given back or destroyed.
   class slot {
   public:
-    /// None.
+    /// An empty slot.
     slot() = default;
     explicit slot(std::shared_ptr<inflight_limiter> of)
         : of_(std::move(of)) {}

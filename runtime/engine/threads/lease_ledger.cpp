@@ -10,7 +10,8 @@ lease_ledger::holder lease_ledger::this_thread() noexcept {
   return mine;
 }
 
-// Follows key -> its maker -> the key that the maker waits for, at most once a waiting thread.
+// Follows key -> its maker -> the key that the maker waits for, at most one step per waiting
+// thread.
 bool lease_ledger::leads_to(const cache_key& key, holder who) const {
   const cache_key* wanted = &key;
   for (std::size_t steps = 0; steps <= waits_.size(); ++steps) {

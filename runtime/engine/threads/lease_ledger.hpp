@@ -1,5 +1,5 @@
-// Who, among the threads of this process, makes which key and waits for which: so that a wait that
-// could never end is refused. Any thread.
+// Records which thread of this process makes which key and which key it waits for, so that a wait
+// that could never end is refused. Any thread.
 #pragma once
 
 #include "messages/cache_key.hpp"
@@ -17,8 +17,8 @@ public:
   /// The calling thread's number.
   static holder this_thread() noexcept;
 
-  /// Notes that `who` is about to wait for `key`. False, and nothing noted, when the key is made
-  /// by somebody who waits, directly or through others, for `who`.
+  /// Notes that `who` is about to wait for `key`. Returns false, and notes nothing, when the maker
+  /// of the key waits, directly or through other threads, for `who`.
   bool begin_wait(holder who, const cache_key& key);
   void end_wait(holder who);
 

@@ -1,4 +1,4 @@
-// Keeps what a shutdown takes away until the calls that use it have left. Any thread.
+// Keeps shared objects alive during a shutdown until the calls that use them have left. Any thread.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@ namespace hearth::engine {
 
 class shutdown_gate {
 public:
-  /// A call that is inside, until this goes. Movable.
+  /// A call inside the gate, until this is destroyed. Movable.
   class pass {
   public:
     pass(pass&& other) noexcept
@@ -31,14 +31,14 @@ public:
   shutdown_gate(const shutdown_gate&) = delete;
   shutdown_gate& operator=(const shutdown_gate&) = delete;
 
-  /// Nothing once the gate is closed.
+  /// Enters the gate; empty once it is closed.
   std::optional<pass> enter() noexcept {
     if ((inside_.fetch_add(1) & closed) == 0) return pass(*this);
     leave();
     return std::nullopt;
   }
 
-  /// Lets nobody in from now on. Idempotent.
+  /// Refuses every later `enter`. Idempotent.
   void close() noexcept { inside_.fetch_or(closed); }
 
   /// Waits until the last call has left. After `close`; not by a thread that is inside.
@@ -54,7 +54,7 @@ private:
     if (inside_.fetch_sub(1) == closed + 1) inside_.notify_all();
   }
 
-  std::atomic<std::uint64_t> inside_{0}; // how many calls are inside; the bit `closed`
+  std::atomic<std::uint64_t> inside_{0}; // the number of calls inside, and the bit `closed`
 };
 
 } // namespace hearth::engine

@@ -13,7 +13,7 @@ namespace hearth::fingerprints {
 namespace {
 
 constexpr std::size_t read_bytes = 256 * 1024;
-constexpr int read_attempts = 3;             // of a file that changes while it is read
+constexpr int read_attempts = 3;             // for a file that changes while it is read
 constexpr std::size_t memo_entries = 65'536; // digests that a process remembers
 
 std::int64_t nanoseconds(const timespec& time) {
@@ -31,7 +31,7 @@ file_stamp stamp_of(const struct stat& status) {
 
 class open_file {
 public:
-  // Neither waits for the other end of a pipe nor hands the descriptor to a child.
+  // Opening does not wait for the other end of a pipe, and children do not inherit the descriptor.
   explicit open_file(const std::string& path)
       : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
   open_file(const open_file&) = delete;
@@ -58,7 +58,7 @@ private:
   int descriptor_;
 };
 
-// Gives every part of a regular file to `consume` and returns the stamp that it had throughout.
+// Passes every part of a regular file to `consume`; returns the stamp that it had throughout.
 template <class Consume>
 expected<file_stamp> read_through(const std::string& path, Consume consume) {
   const open_file file(path);
@@ -131,7 +131,7 @@ std::int64_t get(std::string_view from) {
   return static_cast<std::int64_t>(number);
 }
 
-// Five numbers of eight bytes, the least first, and a byte.
+// Five little-endian numbers of eight bytes, and one byte.
 constexpr std::size_t packed_stamp_bytes = 41;
 
 std::string pack(const file_stamp& stamp) {
@@ -164,7 +164,7 @@ digest_memo& process_digests() {
 
 std::int64_t file_clock_ns() {
   timespec now{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &now); // which the kernel stamps files with
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now); // the clock of the kernel's file times
   return nanoseconds(now);
 }
 

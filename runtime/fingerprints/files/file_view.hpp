@@ -1,9 +1,9 @@
-// What one run knows of the file system: each path is looked at once, so that one run sees one
-// state of it and a header that many kernels share costs one system call.
+// A view of the file system for one run: each path is examined once, so that the run sees one state
+// of it, and a header that many kernels share costs one system call.
 //
-// Owned by one run (one plan); any thread. Contents are hashed once a process: their digests are
-// remembered by identity and times, unless the file changed so lately that a further change could
-// hide behind the same times.
+// Owned by one run (one plan); any thread. A process hashes each content once: it remembers digests
+// by identity and times, unless the file changed so recently that a further change could keep the
+// same times.
 #pragma once
 
 #include "messages/digest.hpp"
@@ -20,13 +20,13 @@
 
 namespace hearth::fingerprints {
 
-/// What tells one state of a file from another without reading it.
+/// Identifies a state of a file without reading it.
 struct file_stamp {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::int64_t size = 0;     ///< bytes
   std::int64_t mtime_ns = 0; ///< since the epoch
-  std::int64_t ctime_ns = 0; ///< since the epoch; nobody can set it back
+  std::int64_t ctime_ns = 0; ///< since the epoch; cannot be set back
   bool is_directory = false;
 
   friend bool operator==(const file_stamp&, const file_stamp&) = default;
@@ -35,10 +35,10 @@ struct file_stamp {
 /// Changes closer than this to the moment of reading may share their times with a later change.
 inline constexpr std::int64_t racy_window_ns = 2'000'000'000;
 
-/// Nanoseconds since the epoch, of the clock that stamps files.
+/// Nanoseconds since the epoch, by the clock of file times.
 std::int64_t file_clock_ns();
 
-/// The stamp of what `path` leads to, symbolic links followed; nothing when it leads nowhere.
+/// The stamp of the file at `path`, symbolic links followed; nothing when there is no such file.
 std::optional<file_stamp> stamp_now(const std::string& path);
 
 /// Whether `stamp`, taken at `at_ns`, can be trusted to change with the content.
@@ -60,15 +60,16 @@ public:
   file_view(const file_view&) = delete;
   file_view& operator=(const file_view&) = delete;
 
-  /// The stamp that `path` had when this view first looked; nothing when it led nowhere.
+  /// The stamp that `path` had when this view first examined it; nothing when there was no such
+  /// file.
   std::optional<file_stamp> stamp(const std::string& path);
-  /// Whether a file that is no directory is there.
+  /// Whether `path` exists and is not a directory.
   bool is_file(const std::string& path);
-  /// SHA-256 of a regular file. Errors: `not_found`, `permission`, `io`; `unsupported` for what is
-  /// no regular file; `busy` when somebody goes on writing it.
+  /// SHA-256 of a regular file. Errors: `not_found`, `permission`, `io`; `unsupported` when it is
+  /// not a regular file; `busy` when a writer keeps changing it.
   expected<file_content> content(const std::string& path);
 
-  /// Takes the word of an earlier run for a file's content, if its stamp is still the same.
+  /// Accepts a file's content from an earlier run, if its stamp is still the same.
   void trust(const std::string& path, const file_content& known);
 
 private:
@@ -81,18 +82,17 @@ private:
 /// `too_large`.
 expected<std::string> read_file(const std::string& path, std::size_t limit);
 
-/// The first `size` bytes of a file, or all it has.
+/// The first `size` bytes of a file, or the whole of a shorter one.
 expected<std::string> read_prefix(const std::string& path, std::size_t size);
 
-/// Stamps and contents in the form in which memos keep them; nothing for a value that is not of
-/// this form.
+/// Convert stamps and contents to and from the form of memos; nothing for a value of another form.
 value to_value(const file_stamp& stamp);
 value to_value(const file_content& content);
 std::optional<file_stamp> read_stamp(const value& from);
 std::optional<file_content> read_content(const value& from);
 
-/// A map of such values by path; `read` is one of the two above. Nothing when one of them, or the
-/// map, is not of the form.
+/// Reads a map of such values by path; `read` is one of the two above. Nothing when the map, or a
+/// value in it, has another form.
 template <class Read>
 auto read_by_path(const value* from, Read read) {
   using item = typename decltype(read(value()))::value_type;

@@ -66,8 +66,8 @@ std::string_view word_at(std::string_view text, std::size_t at) {
   return text.substr(at, end - at);
 }
 
-// Whether only white space stands between `at` and the start of its line, a comment's end, or the
-// start of the text.
+// Whether only white space is between `at` and the start of its line, a comment's end, or the start
+// of the text.
 bool starts_line(std::string_view text, std::size_t at) {
   while (at > 0 && is_space(text[at - 1]))
     --at;
@@ -76,7 +76,7 @@ bool starts_line(std::string_view text, std::size_t at) {
   return at == 3 && text.starts_with("\xef\xbb\xbf");
 }
 
-// To the end of the line, or of the line in which a comment that was opened in it ends.
+// The end of the line; if a comment begins in it, the end of the line in which the comment ends.
 std::size_t directive_end(std::string_view text, std::size_t at) {
   for (;;) {
     const auto line = std::min(text.find('\n', at), text.size());
@@ -88,7 +88,7 @@ std::size_t directive_end(std::string_view text, std::size_t at) {
   }
 }
 
-// Calls `take(word, end)` for each word that can be a name, and where it ends.
+// Calls `take(word, end)` for each word that can be a name; `end` is the position after it.
 template <class Take>
 void each_word(std::string_view text, Take take) {
   for (std::size_t at = 0; at < text.size();) {
@@ -126,7 +126,7 @@ definition definition_in(std::string_view text) {
   return result;
 }
 
-// The names that `##` in a definition may make: each begins with the left operand.
+// The names that `##` in a definition may form: each begins with the left operand.
 std::vector<pasting_macro> pastes_of(const definition& one) {
   std::vector<pasting_macro> result;
   const auto add = [&](std::string_view left) {
@@ -206,8 +206,8 @@ private:
       result_.includes_by_macro = true;
   }
 
-  // In a definition a quoted name is looked for beside whatever file uses it, and a name without
-  // an argument may get one from anywhere.
+  // In a definition, a quoted name is searched beside each file that uses the macro, and an
+  // operator without an argument may get one from any file.
   void take_has_include(std::string_view text, bool in_definition) {
     each_word(text, [&](std::string_view word, std::size_t end) {
       if (!word.starts_with("__has_include") && !word.starts_with("__has_embed")) return;
@@ -224,7 +224,7 @@ private:
     });
   }
 
-  // A raw string would carry a directive on to further lines.
+  // Whether a raw string begins in the text: it could continue the directive on further lines.
   static bool opens_raw_string(std::string_view text) {
     constexpr std::size_t longest_delimiter = 16;
     for (auto at = text.find("R\""); at != std::string_view::npos; at = text.find("R\"", at + 1)) {
@@ -239,8 +239,8 @@ private:
   source_text result_;
 };
 
-// Walks through text token by token as a compiler does, to tell whether a directive's mark stands
-// in a block comment or a raw string.
+// Walks through text token by token as a compiler does, to find directives in block comments and
+// raw strings.
 class comment_walker {
 public:
   explicit comment_walker(std::string_view text)
@@ -320,7 +320,7 @@ bool has_lone_carriage_return(std::string_view text) {
 
 using name_set = std::set<std::string, std::less<>>;
 
-// Pragmas that leave macros and files alone, by their first words.
+// Whether a pragma affects neither macros nor files, by its first words.
 bool is_harmless_pragma(std::string_view text) {
   constexpr std::array<std::string_view, 6> first = {"omp",   "unroll", "nounroll",
                                                      "ivdep", "STDC",   "message"};
@@ -333,17 +333,17 @@ bool is_harmless_pragma(std::string_view text) {
   return contains(second, word_at(text, skip_blank(text, at + word.size())));
 }
 
-// Which macros may be defined, or expand, differently from one definition of the given macros to
-// another. Grows until nothing is added.
+// Tracks which macros may be defined, or may expand, differently depending on the definitions of
+// the given macros. The caller repeats the steps until the sets stop growing.
 class macro_tracker {
 public:
   macro_tracker(std::span<const std::string> macros)
       : defined_(macros.begin(), macros.end())
       , expanding_(macros.begin(), macros.end()) {
-    expanding_.insert("__COUNTER__"); // counts what ordinary text expands
+    expanding_.insert("__COUNTER__"); // counts its uses in ordinary text too
   }
 
-  // Takes up the macros that may make tracked names in this file.
+  // Adds the macros that may form tracked names in this file.
   void follow_pastes(const source_text& file) {
     for (const auto& one : file.pastes) {
       const auto first = expanding_.lower_bound(one.left);
@@ -351,14 +351,14 @@ public:
     }
   }
 
-  // Whether a directive of the file has a tracked name; may say so when it has none.
+  // Whether a directive of the file has a tracked name; may be true when none has.
   bool is_in(const source_text& file) const {
     return std::any_of(expanding_.begin(), expanding_.end(), [&](const std::string& name) {
       return std::binary_search(file.words.begin(), file.words.end(), fast_hash(name));
     });
   }
 
-  // Follows one file. True when it reaches an inclusion, or something it cannot judge.
+  // Follows one file. True when it reaches an inclusion, or a directive that it cannot judge.
   bool follow(const source_text& file) {
     open_.clear();
     unbalanced_ = false;
@@ -401,8 +401,8 @@ private:
       open_.back() = open_.back() || mentions(one);
   }
 
-  // Whether the outcome of a condition may differ: `defined X` and #ifdef ask for X's definition
-  // alone, other names are expanded.
+  // Whether the outcome of a condition may differ: `defined X` and #ifdef depend only on whether X
+  // is defined; other names are expanded.
   bool mentions(const directive& one) const {
     if (one.name.ends_with("def"))
       return defined_.contains(word_at(one.text, skip_blank(one.text, 0)));

@@ -18,7 +18,7 @@ std::string_view folder_of(std::string_view path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// What `path` is called from `folder`, as the compiler would have joined the two.
+// The name of `path` relative to `folder`, if the compiler could have joined the two.
 std::optional<std::string_view> name_below(std::string_view path, std::string_view folder) {
   if (folder.empty()) return path.starts_with('/') ? std::nullopt : std::optional(path);
   if (!path.starts_with(folder)) return std::nullopt;
@@ -35,14 +35,13 @@ bool is_link(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-// Whether `name` in `folder` is what a compiler could open: a file, or for a precompiled header
-// also a folder of them.
+// Whether a compiler could open `path`: a file, or for a precompiled header also a folder of them.
 bool is_there(const std::string& path, file_view& view) {
   const auto stamp = view.stamp(path);
   return stamp && (!stamp->is_directory || path.ends_with(precompiled_suffix));
 }
 
-// Names of entries hold no NUL.
+// Joins names, each followed by a NUL, which file names cannot contain.
 std::string joined(const std::set<std::string>& names) {
   std::string text;
   for (const auto& name : names)
@@ -107,15 +106,15 @@ private:
     return result;
   }
 
-  // The name in each folder of the search path; folders are tried once for a name.
+  // Notes the name in each folder of the search path, once per name.
   void search(const std::string& name) {
     if (!searched_.insert(name).second) return;
     for (const auto& folder : settings_.include_directories)
       note(folder, name);
   }
 
-  // A name that a macro spelled is not known, but what it found is: whatever it may have been
-  // called from any folder is searched for.
+  // The names that a macro spelled are unknown, but the files that they found are in the closure:
+  // notes each file's name relative to every folder.
   void note_computed(const scanned_file& by) {
     std::set<std::string_view> from;
     for (const auto& file : files_)

@@ -15,11 +15,11 @@
 namespace hearth::fingerprints {
 namespace {
 
-constexpr std::size_t rule_bytes = 16 << 20;  // of the compiler's list of dependencies
-constexpr std::size_t text_bytes = 256 << 20; // of one source file
-constexpr std::size_t message_bytes = 2000;   // of the compiler's own message in an error
+constexpr std::size_t rule_bytes = 16 << 20;  // limit of the compiler's list of dependencies
+constexpr std::size_t text_bytes = 256 << 20; // limit of one source file
+constexpr std::size_t message_bytes = 2000;   // limit of the compiler's own message in an error
 
-// A file for the compiler's answer, apart from its messages; removed at the end.
+// A temporary file for the compiler's answer, apart from its messages; the destructor removes it.
 class answer_file {
 public:
   static expected<answer_file> make() {
@@ -58,7 +58,8 @@ value text_list(std::span<const std::string> list) {
   return value::array(list.begin(), list.end());
 }
 
-// Each name behind its length in decimal and a colon, then the 32 bytes of its content's digest.
+// Hashes per file: its name's length in decimal, a colon, the name, and the content's digest of 32
+// bytes.
 digest identity_of(std::span<const source_file> files) {
   sha256_stream stream;
   for (const auto& file : files) {
@@ -85,7 +86,7 @@ std::vector<std::string> macro_names(std::span<const macro> macros) {
   return names;
 }
 
-// Whether a flag, as -DSIZE=TILE or @file, may pass the meaning of one of `names` on.
+// Whether a flag, such as -DSIZE=TILE or @file, may refer to one of `names`.
 bool mention_any(std::span<const std::string> flags, std::span<const std::string> names) {
   const auto is_word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
@@ -104,7 +105,7 @@ bool mention_any(std::span<const std::string> flags, std::span<const std::string
   });
 }
 
-// What a scan depends on beside the source, its macros and what it reads.
+// The key of what a scan depends on besides the source, its macros and the files that it reads.
 std::string settings_key_of(const toolchain& compiler) {
   const value::map parts = {{"compiler", compiler.compiler},
                             {"directory", compiler.directory},
@@ -152,17 +153,18 @@ std::vector<std::string> macro_arguments(std::span<const macro> macros) {
   return arguments;
 }
 
-// What a run knows of one source and one set of macro names. Who asks while another scans, waits.
+// The results of a run for one source and one set of macro names. A caller waits while another one
+// scans.
 struct include_scanner::source_state {
   std::mutex guard;
-  std::optional<answer> for_all; // whatever the macros' texts
+  std::optional<answer> for_all; // for all texts of the macros
   std::map<std::vector<macro>, answer> by_macros;
 };
 
 struct include_scanner::finding {
   std::shared_ptr<source_closure> closure;
   include_record record;
-  bool repeatable = false; // whether the record holds all that the scan rests on
+  bool repeatable = false; // whether the record holds all facts that the scan depends on
   bool for_all = false;    // whether the macros' texts do not matter
 };
 
@@ -227,7 +229,7 @@ include_scanner::answer include_scanner::recall(const std::string& key) {
   return closure;
 }
 
-// A file that changed while the compiler read may have been read in either state; then once more.
+// Repeats the scan once when a file changed meanwhile: the compiler may have read either state.
 expected<include_scanner::finding> include_scanner::scan(const std::string& source,
                                                          std::span<const macro> macros,
                                                          const std::stop_token& stop) {
@@ -306,7 +308,7 @@ expected<include_scanner::finding> include_scanner::inspect(const std::string& s
   return found;
 }
 
-// Texts are read once a run; a file that many sources include is the same text.
+// Reads each text once per run; all sources that include a file share its text.
 expected<const source_text*> include_scanner::text_of(const std::string& path,
                                                       const digest& content) {
   {
@@ -335,8 +337,8 @@ std::string include_scanner::memo_key(const std::string& source, std::span<const
          sha256(encode(value(std::move(list)))).hex();
 }
 
-// The system's headers are those in a folder that neither lies in the plan's nor is named by a
-// flag.
+// Whether a file is not a system header. Those are in folders of the search path that are neither
+// in the plan's folder nor named by a flag.
 bool include_scanner::is_own(const std::string& name) const {
   if (!name.starts_with('/') || name.starts_with(compiler_.directory + "/")) return true;
   return std::none_of(settings_.include_directories.begin(), settings_.include_directories.end(),

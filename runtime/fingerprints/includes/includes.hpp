@@ -1,18 +1,19 @@
-// What a source is made of: itself and everything that it includes, system headers too, each by
-// content. A key that holds less than that is a wrong program some day.
+// The include closure of a source: the source and every file that it includes, system headers too,
+// by content. A key that covers less will return a wrong program some day.
 //
-// A scan asks the compiler (`-M`) and is remembered with all that it rests on (include_record.hpp),
-// so that a run in which nothing changed starts no compiler. Sources that could look for files by
-// names that their text does not show are scanned in each run: `__has_include` of a macro, #embed,
-// trigraphs; so are those of compilers that do not explain their search path. A source of ours that
-// speaks of .incbin is refused: the compiler does not list the file that it reads.
+// A scan runs the compiler (`-M`) and is remembered with all facts that it depends on
+// (include_record.hpp), so that a run without changes starts no compiler. Each run scans anew the
+// sources that may look for files by names not in their text (`__has_include` of a macro, #embed,
+// trigraphs), and all sources of compilers that do not print their search path. A source other than
+// a system header that contains .incbin is refused: the compiler does not list the file that it
+// reads.
 //
 // Which files are read may depend on a configuration's macros (`#if TILE == 16` around an
-// #include). Where directives.hpp shows that it cannot, one scan serves all configurations of a
+// #include). Where directives.hpp shows that they do not, one scan serves all configurations of a
 // source; otherwise each has its own.
 //
-// One run (one plan) owns a scanner; any thread may ask it, and those who ask for the same at once
-// share one scan.
+// One run (one plan) owns a scanner; any thread may call it, and concurrent calls for the same
+// source share one scan.
 #pragma once
 
 #include "actors/ports/programs.hpp"
@@ -37,22 +38,22 @@ namespace hearth::fingerprints {
 
 /// One file of a closure.
 struct source_file {
-  std::string name; ///< as the compiler spells it, which is what __FILE__ says
+  std::string name; ///< as the compiler spells it, also in __FILE__
   file_content state;
 };
 
 /// All the files that one compiler run reads as source.
 struct source_closure {
-  std::string directory;          ///< that relative names are relative to
+  std::string directory;          ///< base of relative names
   std::vector<source_file> files; ///< sorted by name, each once
   /// SHA-256 over the names and contents. Files below the plan's folder have relative names when
-  /// the source was named so, hence two checkouts of one plan have one identity; all others, as
-  /// system headers, have absolute names.
+  /// the source has one, so two checkouts of a plan have one identity; others, such as system
+  /// headers, have absolute names.
   digest identity;
   bool remembered = false; ///< whether no compiler was started for it
 
-  /// Whether no file has changed since its content was read. To be asked when the compiler has
-  /// ended: what it made belongs to `identity` only if so.
+  /// Whether no file has changed since its content was read. The caller checks this after the
+  /// compiler has ended: its output belongs to `identity` only if true.
   bool still_holds() const;
 };
 
@@ -109,7 +110,7 @@ private:
   actors::process_runner& runner_;
   fact_memo& memo_;
   std::chrono::milliseconds deadline_;
-  std::mutex guard_; // of what follows
+  std::mutex guard_; // guards the members below
   std::map<std::string, std::shared_ptr<source_state>> sources_;
   std::map<digest, std::unique_ptr<const source_text>> texts_;
 };

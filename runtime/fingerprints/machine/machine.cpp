@@ -15,7 +15,7 @@ namespace {
 
 using processor = std::map<std::string, std::string>;
 
-// What names a kind of processor, on x86 and on ARM, in the order in which it is written.
+// The fields that name a kind of processor on x86 and ARM, in the order of the output.
 constexpr std::array<std::string_view, 9> model_fields = {
     "vendor_id",        "cpu family",  "model",    "model name", "CPU implementer",
     "CPU architecture", "CPU variant", "CPU part", "uarch"};

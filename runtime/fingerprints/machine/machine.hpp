@@ -1,5 +1,5 @@
-// The machine that programs are made for: what `-march=native` and a tuner's choice depend on.
-// Plain value; any thread.
+// The machine that programs are made for: the properties that `-march=native` and a tuner's choice
+// depend on. Plain value; any thread.
 #pragma once
 
 #include "messages/digest.hpp"
@@ -15,8 +15,8 @@ namespace hearth::fingerprints {
 /// same input are equal; so kernel release, host name, clock rates and the number of cores stay
 /// out.
 struct machine {
-  std::string architecture;          ///< "x86_64", as uname says it
-  std::string system;                ///< "Linux", as uname says it
+  std::string architecture;          ///< "x86_64", as uname reports it
+  std::string system;                ///< "Linux", as uname reports it
   std::vector<std::string> models;   ///< each kind of processor once, sorted
   std::vector<std::string> features; ///< ISA and other features, each once, sorted
 
@@ -31,8 +31,8 @@ struct machine {
 /// The machine whose /proc/cpuinfo has this text. A feature counts when every processor has it.
 machine machine_of(std::string_view cpuinfo, std::string architecture, std::string system);
 
-/// This machine, looked at once a process. Without a readable /proc/cpuinfo it has no models and no
-/// features.
+/// This machine, examined once per process. Without a readable /proc/cpuinfo it has no models and
+/// no features.
 const machine& this_machine();
 
 } // namespace hearth::fingerprints

@@ -8,7 +8,7 @@
 namespace hearth::fingerprints {
 namespace {
 
-// What stands behind `prefix`, when `line` starts with it.
+// The text after `prefix`, when `line` starts with it.
 std::optional<std::string_view> after(std::string_view line, std::string_view prefix) {
   if (!line.starts_with(prefix)) return std::nullopt;
   return line.substr(prefix.size());

@@ -1,4 +1,4 @@
-// What compilers say about themselves, read: pure functions over their output. Any thread.
+// Reads what compilers print about themselves. Pure functions over their output, any thread.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace hearth::fingerprints {
 
-/// What `-v` and `-print-search-dirs` of a GCC or Clang driver say; what is not said stays empty.
+/// The facts that `-v` and `-print-search-dirs` of a GCC or Clang driver print; missing ones stay
+/// empty.
 struct driver_answers {
   std::string target;                     ///< "x86_64-linux-gnu"
   std::string driver;                     ///< GCC: the driver that ran, as it was started
@@ -15,7 +16,7 @@ struct driver_answers {
   std::vector<std::string> configuration; ///< specs and configuration files that were read
   std::string gcc_installation;           ///< Clang: the GCC whose headers and libraries it uses
   /// Each folder in which an include may be found, as the compiler spells it: those searched now,
-  /// those that are missing now, and those that are a second name of another.
+  /// those missing now, and those that are a second name of another.
   std::vector<std::string> include_directories;
   std::vector<std::string> program_directories; ///< in order; missing ones too
   std::vector<std::string> library_directories; ///< in order; missing ones too
@@ -32,7 +33,7 @@ std::vector<std::string> read_loaded(std::string_view listing);
 std::vector<std::string> split_path(std::string_view list);
 
 /// The files that make's rule `hearth: ...` of a compiler's `-M` depends on, as the compiler spells
-/// them, each once, in order. Empty when it is no such rule.
+/// them, each once, in order. Empty when the text is not such a rule.
 std::vector<std::string> read_own_rule(std::string_view rule);
 
 } // namespace hearth::fingerprints

@@ -1,5 +1,5 @@
-// Where is kept what was learnt about compilers and sources, so that a later run
-// need not ask a compiler again. The runtime implements it over a named cache, tests over a map.
+// Keeps facts about compilers and sources, so that a later run need not ask a compiler again. The
+// runtime implements it over a named cache, tests over a map.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace hearth::fingerprints {
 
-/// Remembers bytes by key. What it gives back is never believed: every reader checks that the bytes
-/// parse and that what they say still holds, so an implementation may lose, damage or refuse
-/// anything. Any number of threads may call it at once.
+/// Remembers bytes by key. Readers never trust its bytes: they check that the bytes parse and that
+/// the facts still hold, so an implementation may lose, damage or refuse anything. Any number of
+/// threads may call it at once.
 class fact_memo {
 public:
   virtual ~fact_memo() = default;
   /// The bytes saved last under `key`, or nothing.
   virtual std::optional<std::string> load(std::string_view key) = 0;
-  /// Keeps `bytes` in place of what `key` had.
+  /// Keeps `bytes` under `key`, in place of earlier ones.
   virtual void save(std::string_view key, std::string_view bytes) = 0;
 };
 

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 2> passed_names = {"PATH", "TMPDIR"};
 
 constexpr std::array<std::string_view, 6> tool_names = {"as", "cc1plus",     "collect2",
                                                         "ld", "lto-wrapper", "lto1"};
-// What the linker puts into a shared object without being asked.
+// The files that the linker adds to a shared object by default.
 constexpr std::array<std::string_view, 10> library_names = {
     "crti.o",      "crtbeginS.o",      "crtendS.o",   "crtn.o",       "libgcc.a",
     "libgcc_eh.a", "libc_nonshared.a", "libstdc++.a", "libstdc++.so", "liblto_plugin.so"};
@@ -56,13 +56,13 @@ value texts(std::span<const std::string> list) { return value::array(list.begin(
 
 expected<std::string> find_in_path(const std::string& name, std::string_view path,
                                    const std::string& directory) {
-  // An empty PATH would be the current folder.
+  // An empty PATH would mean the current folder.
   if (path.empty())
     return fail(errc::program_not_found, "cannot run " + name + ": PATH is not set");
   return os::find_program(name, path, directory);
 }
 
-// Where PATH has a program; empty when nowhere, or without a PATH.
+// The path of a program in PATH; empty when PATH lacks it or is empty.
 std::string in_path(const std::string& name, std::string_view path, const std::string& directory) {
   return find_in_path(name, path, directory).value_or(std::string());
 }
@@ -77,7 +77,7 @@ expected<std::string> find_compiler(const toolchain_request& request, std::strin
   return found;
 }
 
-// ---- What the compiler says -------------------------------------------------------------------
+// ---- What the compiler prints -----------------------------------------------------------------
 
 struct raw_answers {
   std::string verbose;
@@ -93,7 +93,7 @@ bool is_binary(const std::string& path) {
   return bytes && *bytes == magic;
 }
 
-// One question; a compiler that does not understand it has an empty answer.
+// Asks one question; the answer is empty when the compiler does not understand it.
 expected<std::string> ask(const toolchain& of, std::vector<std::string> question,
                           const toolchain_request& by, actors::process_runner& runner,
                           const std::stop_token& stop) {
@@ -106,7 +106,7 @@ expected<std::string> ask(const toolchain& of, std::vector<std::string> question
 }
 
 // The shared libraries that the front end loads (Clang is one of them), as the dynamic loader lists
-// them instead of starting it. Empty for what is no program of this system.
+// them instead of starting it. Empty for a file that is not a program of this system.
 expected<std::string> ask_loader(const toolchain& of, const std::string& front_end,
                                  const toolchain_request& by, actors::process_runner& runner,
                                  const std::stop_token& stop) {
@@ -142,9 +142,9 @@ expected<raw_answers> ask_all(const toolchain& of, const toolchain_request& by,
   return answers;
 }
 
-// The lines of `-v` that tell what programs it makes: versions, configuration, the command line of
-// the front end with what `native` stands for. Folders are left out: which files they hold is known
-// by content. The plan's own folder is `.`, so that two checkouts have one key.
+// The lines of `-v` that affect the programs it makes: versions, configuration, the command line of
+// the front end with `native` resolved. Folders are left out: their files are known by content. The
+// plan's own folder is `.`, so that two checkouts have one key.
 std::string settings_of(std::string_view verbose, std::string_view directory) {
   constexpr std::array<std::string_view, 5> left_out = {
       "ignoring ", "Found ", "COMPILER_PATH=", "LIBRARY_PATH=", "InstalledDir:"};
@@ -163,7 +163,7 @@ std::string settings_of(std::string_view verbose, std::string_view directory) {
   return settings;
 }
 
-// ---- The files it is made of ------------------------------------------------------------------
+// ---- The compiler's files ---------------------------------------------------------------------
 
 // Gathers files by role, each with its content.
 class file_collector {
@@ -199,7 +199,7 @@ public:
   }
 
 private:
-  // What cannot be read is left out: the compiler cannot read it either.
+  // Leaves out a file that cannot be read: the compiler cannot read it either.
   void add(std::string role, const std::string& path) {
     if (path.empty()) return;
     const auto absolute = path_in(toolchain_.directory, path);
@@ -223,7 +223,8 @@ private:
     return in_path(std::string(name), path_, toolchain_.directory);
   }
 
-  // The files that a flag may name: itself, what follows `=`, `@` or a letter, parts of `-Wl,a,b`.
+  // Adds the files that a flag may name: itself, the text after `=`, `@` or a letter, parts of
+  // `-Wl,a,b`.
   void add_flag(std::size_t index) {
     const auto& flag = toolchain_.flags[index];
     const auto role = "flag " + flag;
@@ -242,7 +243,7 @@ private:
     for (const auto& name : names)
       add(role, name);
   }
-  // `-lm`, `-l:libm.a`: shared and static form, where the linker looks first.
+  // Adds the library of `-lm` or `-l:libm.a`: its shared and its static form, each as first found.
   void add_library(const std::string& name, const std::string& role) {
     std::vector<std::string> directories;
     for (std::size_t i = 0; i < toolchain_.flags.size(); ++i) {
@@ -267,7 +268,8 @@ private:
   std::vector<toolchain_file> found_;
 };
 
-// GCC tells as what it was started, Clang where it is: a wrapper differs from that, or is a script.
+// Whether `compiler` is no wrapper. GCC prints the name that it was started as, Clang its own path;
+// a wrapper has another path, or is a script.
 bool is_direct(const std::string& compiler, const driver_answers& answers) {
   if (!is_binary(compiler)) return false;
   if (answers.driver == compiler) return true;
@@ -276,15 +278,15 @@ bool is_direct(const std::string& compiler, const driver_answers& answers) {
   return driver && front_end && *driver == *front_end;
 }
 
-// ---- What is remembered of it -----------------------------------------------------------------
+// ---- The remembered answers -------------------------------------------------------------------
 
-// The files, and folders, on which the answers of a direct compiler rest.
+// The files and folders on which the answers of a direct compiler depend.
 std::vector<std::string> foundations(const toolchain& of, const driver_answers& answers) {
   std::vector<std::string> paths = {of.compiler};
   if (!answers.front_end.empty()) paths.push_back(answers.front_end);
   for (const auto& file : answers.configuration)
     paths.push_back(path_in(of.directory, file));
-  if (!answers.gcc_installation.empty()) // Clang takes the newest: another may have come
+  if (!answers.gcc_installation.empty()) // Clang takes the newest GCC: a newer one may come
     for (const auto* up : {"/..", "/../.."})
       paths.push_back(answers.gcc_installation + up);
   for (const auto& file : of.files)
@@ -346,7 +348,7 @@ void remember(const std::string& key, const raw_answers& raw, const toolchain& o
 
 digest identity_of(const toolchain& of, const std::string& compiler, const raw_answers& raw) {
   value::array files;
-  for (const auto& file : of.files) { // roles and contents take turns
+  for (const auto& file : of.files) { // roles and contents alternate
     files.emplace_back(file.role);
     files.emplace_back(file.content.hex());
   }

@@ -1,5 +1,5 @@
 // The key of everything that makes programs: a version, compilers, the source trees and files that
-// a toolchain is built from. One value a process, made when it is first wanted.
+// a toolchain is built from. One value per process, computed on first use.
 //
 // Any thread.
 #pragma once
@@ -17,12 +17,12 @@ namespace hearth::fingerprints {
 
 /// A tree of sources that is part of a toolchain.
 struct source_tree {
-  std::string name; ///< that the key knows it by, whatever folder it is in
+  std::string name; ///< its name in the key, independent of its folder
   std::filesystem::path folder;
-  std::vector<std::string> suffixes; ///< of the files that count; none: all
+  std::vector<std::string> suffixes; ///< suffixes of the files that count; none: all
 };
 
-/// What a toolchain is made of.
+/// The parts of a toolchain.
 struct toolchain_parts {
   std::string version;
   std::vector<std::string> compilers; ///< names in PATH, or paths: by content, links followed
@@ -32,21 +32,22 @@ struct toolchain_parts {
 };
 
 /// The details of such a toolchain. Errors: `not_found` (a compiler, a file), `invalid_argument`
-/// (two trees, files or compilers of one name), what reading says.
+/// (two trees, files or compilers of one name), the errors of reading.
 expected<key_field> toolchain_details(const toolchain_parts& parts);
 
-/// Keeps the digest of a toolchain once it was made.
+/// Keeps the digest of a toolchain once it is computed.
 class toolchain_key {
 public:
   explicit toolchain_key(toolchain_parts parts)
       : parts_(std::move(parts)) {}
 
-  /// SHA-256 of the encoded `toolchain_details`; made by the first who asks, others wait for it. An
-  /// error is not kept.
+  /// SHA-256 of the encoded `toolchain_details`; the first caller computes it, others wait for it.
+  /// An error is not kept.
   expected<digest> get();
-  /// What `get` says from now on: for hosts that know it already, such as workers.
+  /// Sets the value that `get` returns from now on, for hosts that know it already, such as
+  /// workers.
   void set(digest known);
-  /// Forgets it: the next `get` looks at every file again, and reads those that changed.
+  /// Forgets the digest: the next `get` checks every file again, and reads those that changed.
   void clear();
 
 private:

@@ -1,4 +1,4 @@
-// Command lines with kept results.
+// Command lines with stored results.
 #pragma once
 
 #include "runtime/caches/actions/action.hpp"

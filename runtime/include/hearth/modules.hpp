@@ -1,4 +1,4 @@
-// Shared objects that are loaded once a process, and code that is compiled at run time.
+// Shared objects that are loaded once per process, and code that is compiled at run time.
 #pragma once
 
 #include "runtime/caches/code/code_cache.hpp"

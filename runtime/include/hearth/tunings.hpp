@@ -1,4 +1,4 @@
-// What tuning found: the best configurations, bundles of them, and the timings of choices.
+// Results of tuning: the best configurations, bundles of them, and the timings of choices.
 #pragma once
 
 #include "runtime/caches/autotune/best_config.hpp"

@@ -10,8 +10,8 @@
 namespace hearth::os {
 namespace {
 
-// A spawned child gets its descriptors as 0, 1, 2, ...: what we hold has to be out of their way,
-// also in a host that closed its own standard streams.
+// A spawned child gets its descriptors as 0, 1, 2, ...: our own must have higher numbers, also in a
+// host that closed its standard streams.
 constexpr int lowest_number = 16;
 
 // `made` itself, or what replaces it above `lowest_number`.
@@ -71,7 +71,7 @@ expected<descriptor> make_event() {
 }
 
 descriptor make_process_handle(pid_t process) {
-  // By number: the header of glibc 2.36 declares its function in a way that C++ cannot link.
+  // Called by number: the header of glibc 2.36 declares the function in a way that C++ cannot link.
   descriptor low{static_cast<int>(::syscall(SYS_pidfd_open, process, 0))};
   auto high = lift(std::move(low), {});
   return high ? std::move(*high) : descriptor{};

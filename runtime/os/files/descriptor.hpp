@@ -35,28 +35,27 @@ private:
 };
 
 /// The two ends of a pipe or of a socket pair. All descriptors made here are close-on-exec, and
-/// above those that `posix_spawn` puts in place for a child.
+/// have higher numbers than those that `posix_spawn` sets up for a child.
 struct descriptor_pair {
   descriptor ours;
   descriptor theirs;
 };
 
-/// A pipe that we read, without ever blocking, and the other side writes.
+/// A pipe: `ours` is the read end, which never blocks, `theirs` the write end.
 expected<descriptor_pair> make_pipe();
-/// Connected sockets that keep the bounds of messages.
+/// Connected sockets that preserve message boundaries.
 expected<descriptor_pair> make_message_sockets();
 /// A file in memory that holds `content`, to be read from its start.
 expected<descriptor> make_memory_file(std::string_view content);
 /// A counter that `poll` can wait for.
 expected<descriptor> make_event();
-/// A handle of a process, readable when it has ended; nothing where the kernel has none
-/// (before 5.3).
+/// A handle of a process, readable when it has ended; empty where the kernel has none (before 5.3).
 descriptor make_process_handle(pid_t process);
 
 /// Everything up to the end of `from`, at most `limit` bytes. Errors: `too_large`, `io`.
 expected<std::string> read_to_end(int from, std::size_t limit);
 
-/// Writes all of `bytes`, from where the file stands. Errors: those of the system.
+/// Writes all of `bytes`, at the file's position. Errors: those of the system.
 expected<void> write_all(int to, std::string_view bytes);
 
 } // namespace hearth::os

@@ -1,4 +1,4 @@
-// What went wrong with a file, as an error. Any thread.
+// The errors of file operations. Any thread.
 #pragma once
 
 #include "messages/error.hpp"

@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What names a file that has none.
+// The folder with a path for an open file without a name.
 constexpr const char* own_files = "/proc/self/fd/";
 
-// A name that no other thread, and no other process that lives, takes.
+// A name that no other thread, and no other living process, uses.
 std::string temporary_beside(const fs::path& path) {
   static std::atomic<std::uint64_t> last{0};
   return path.string() + ".hearth-" + std::to_string(::getpid()) + "-" +
@@ -32,7 +32,7 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// None where the file system has no such files, or nothing can name one.
+// Empty where the file system has no unnamed files, or /proc, which gives them a path, is missing.
 descriptor open_nameless(const fs::path& folder, mode_t mode) {
   if (::access(own_files, X_OK) != 0) return {};
   return descriptor(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
@@ -77,8 +77,8 @@ expected<void> pending_file::sync() {
   return {};
 }
 
-// What is left to do for a file, in a form that needs no memory. First each gets a name beside its
-// target, so that nothing but renaming is left.
+// The last steps of a file, in a form that allocates no memory: every file gets a name beside its
+// target, then all are renamed.
 struct pending_file::placing {
   pending_file* file;
   std::string nameless; // empty: it has a name

@@ -1,5 +1,5 @@
-// A file that is made or replaced at once, from parts: written where nobody sees it, and put in
-// place when it is whole. Owned by one thread.
+// A file that is created or replaced atomically: written in parts where no other process sees it,
+// and put in place when it is complete. Owned by one thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -13,24 +13,25 @@
 
 namespace hearth::os {
 
-/// Where the file system can, it has no name until `name_it`: what is killed before leaves nothing.
+/// If the file system allows it, the file has no name until `commit`: a process that is killed
+/// before leaves nothing behind.
 class pending_file {
 public:
-  /// Begins a file that will stand at `target`, whose folder is there. `mode` as for open(2).
-  /// Errors: those of the system.
+  /// Begins a file that will be at `target`, whose folder exists. `mode` as for open(2). Errors:
+  /// those of the system.
   static expected<pending_file> begin(const std::filesystem::path& target, mode_t mode = 0666);
   pending_file(pending_file&& other) noexcept;
   pending_file& operator=(pending_file&&) = delete;
-  /// Discards what was not committed; what was there before stays.
+  /// Discards a file that was not committed; an existing target stays.
   ~pending_file();
 
   expected<void> write(std::string_view bytes);
-  /// Has what was written on disk when it returns.
+  /// Syncs the written bytes to disk.
   expected<void> sync();
-  /// Puts it in place of what is there.
+  /// Renames the file to its target, in place of an existing one.
   expected<void> commit() { return commit_all({this, 1}); }
-  /// Puts all in place: all of them or none when this process is killed meanwhile. An error is
-  /// that of the first that cannot be; it, and those after it, are left as they were.
+  /// Puts all files in place: all of them or none when this process is killed meanwhile. Errors:
+  /// that of the first file that fails; its target and those of later files are unchanged.
   static expected<void> commit_all(std::span<pending_file> files);
 
 private:

@@ -18,7 +18,7 @@ error cannot(const char* what, const std::string& name) {
   return why.code() == errc::not_found ? error{errc::invalid_argument, why.text()} : why;
 }
 
-// A file without a name, that only this process has.
+// A file without a name, which only this process can read.
 expected<descriptor> make_temporary() {
   std::error_code problem;
   const auto folder = std::filesystem::temp_directory_path(problem);

@@ -1,5 +1,5 @@
-// A file that is read more than once: a regular one as it is, anything else (a pipe, a terminal)
-// through a private temporary file that holds what came. Used by one thread.
+// A file that can be read more than once: a regular file directly, anything else (a pipe, a
+// terminal) through a private temporary copy. Used by one thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -17,9 +17,9 @@ public:
   /// those of reading, and of writing the temporary.
   static expected<rereadable_file> open(const std::string& path);
 
-  /// Up to `most` of the next bytes; 0 at the end.
+  /// Reads up to `max_bytes` of the next bytes. Returns their number, 0 at the end.
   expected<std::size_t> read(char* to, std::size_t max_bytes);
-  /// Begins anew.
+  /// Goes back to the start.
   void rewind() noexcept { position_ = 0; }
   std::uint64_t size() const noexcept { return size_; }
   std::uint64_t position() const noexcept { return position_; }

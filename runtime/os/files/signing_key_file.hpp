@@ -1,4 +1,4 @@
-// The file of the keys that sign. Any thread.
+// Files of signing keys. Any thread.
 #pragma once
 
 #include "messages/error.hpp"

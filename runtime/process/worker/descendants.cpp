@@ -16,12 +16,13 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// How long an unnoticed child stays unnoticed: a list may lack what was forked while it was made.
+// The time between two lists of children: a list may lack a child that was forked while it was
+// made.
 constexpr int look_again_ms = 20;
-constexpr int max_reaped_at_once = 1000; // then the time is looked at again
+constexpr int max_reaped_at_once = 1000; // then the deadline is checked again
 
-// The parent in a line of /proc/PID/stat: "PID (name) state PARENT ..."; the name may hold
-// anything.
+// The parent in a line of /proc/PID/stat: "PID (name) state PARENT ..."; the name may contain any
+// character.
 pid_t parent_in(const std::string& stat) {
   const auto name_end = stat.rfind(')');
   if (name_end == std::string::npos || name_end + 4 >= stat.size()) return -1;
@@ -30,8 +31,8 @@ pid_t parent_in(const std::string& stat) {
   return parent;
 }
 
-// Reaps what has ended, up to a number, and notes how `program` did. False when there are no
-// children at all.
+// Reaps ended children, up to a number, and notes the status of `program`. Returns false when there
+// are no children at all.
 bool reap(pid_t program, int& program_status) {
   for (int reaped = 0; reaped < max_reaped_at_once; ++reaped) {
     int status = 0;
@@ -80,7 +81,7 @@ std::vector<pid_t> list_children() {
 
 remains kill_descendants(pid_t program, int child_ended, std::chrono::milliseconds patience) {
   const auto give_up = clock::now() + patience;
-  int status = SIGKILL; // as long as nothing else is known: that is what it got
+  int status = SIGKILL; // the signal that it got, until its status is known
   while (reap(program, status)) {
     if (clock::now() >= give_up) return {status, true};
     for (const auto child : list_children())

@@ -1,5 +1,5 @@
-// Finds and kills what is left of a job, for a supervisor that is a subreaper: whatever a killed
-// process leaves behind becomes its child. For the one thread of the supervisor.
+// Finds and kills the remaining processes of a job, for a supervisor that is a subreaper: the
+// orphans of a killed process become its children. For the only thread of the supervisor.
 #pragma once
 
 #include <chrono>
@@ -8,21 +8,19 @@
 
 namespace hearth::worker {
 
-/// The children of this process, of its main thread; what is forked meanwhile may be missing.
+/// The children of this process's main thread; a child that is forked meanwhile may be missing.
 std::vector<pid_t> list_children();
 /// The same from the status files of all processes, for kernels that keep no list of children.
 std::vector<pid_t> search_children();
 
-/// What became of a job.
+/// The end of a job.
 struct remains {
-  int status = 0; ///< the wait status of the program
-  bool left =
-      false; ///< some of it is still there: in an uninterruptible wait, or beyond our rights
+  int status = 0;    ///< the wait status of the program
+  bool left = false; ///< a process is left: in an uninterruptible wait, or not ours to kill
 };
 
-/// Kills and reaps all descendants, a generation after the other, for at most `patience`; `program`
-/// is the one whose status counts. `child_ended` is a signal descriptor that has the ends of
-/// children.
+/// Kills and reaps all descendants, generation by generation, for at most `patience`; the returned
+/// status is that of `program`. `child_ended` is a signal descriptor that reports SIGCHLD.
 remains kill_descendants(pid_t program, int child_ended, std::chrono::milliseconds patience);
 
 } // namespace hearth::worker

@@ -8,8 +8,8 @@
 namespace hearth::worker {
 
 void restore_signals() {
-  // Directly, since libc keeps two signals to itself, which may come ignored all the same. An
-  // action of zeros is the default one, whatever its parts are on this machine.
+  // By system call, since libc does not let programs change two of its own signals, which may be
+  // inherited as ignored. An action of zeros is the default one on every machine.
   const std::uint64_t default_action[8] = {};
   for (int number = 1; number < NSIG; ++number)
     ::syscall(SYS_rt_sigaction, number, default_action, nullptr, sizeof(std::uint64_t));

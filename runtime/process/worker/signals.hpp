@@ -1,10 +1,10 @@
-// The state of signals that a program starts with. For the one thread of a worker.
+// The state of signals that a program starts with. For the only thread of a worker.
 #pragma once
 
 namespace hearth::worker {
 
-/// Every signal does what it does by default, and none is blocked: what the host ignored, blocked
-/// or caught, and what a sanitizer catches, is of no consequence to what runs here.
+/// Gives every signal its default action, and blocks none: the signals that the host ignored,
+/// blocked or caught, or that a sanitizer catches, do not affect the program.
 void restore_signals();
 
 } // namespace hearth::worker

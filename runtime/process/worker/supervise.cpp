@@ -27,11 +27,12 @@ constexpr int exit_bad_job = 2;
 
 void tell(supervisor_message::kind what, int number, bool stopped = false, bool left = false) {
   const supervisor_message message{what, number, stopped, left};
-  // A host that is gone cannot be told.
+  // Errors are ignored: the host may have ended.
   ::send(control_descriptor, &message, sizeof message, MSG_NOSIGNAL);
 }
 
-// What ends a supervisor by itself becomes readable instead, and the end of a child with it.
+// The signals that would end the supervisor become readable instead, and so does the end of a
+// child.
 os::descriptor catch_signals() {
   sigset_t caught;
   sigemptyset(&caught);
@@ -61,13 +62,13 @@ void apply(const resource_limits& limits) {
   limit(RLIMIT_CPU, limits.cpu_seconds);
   limit(RLIMIT_FSIZE, limits.file_bytes);
   limit(RLIMIT_NOFILE, limits.open_files);
-  limit(RLIMIT_AS, limits.memory_bytes); // last: from here on this process itself has no more
+  limit(RLIMIT_AS, limits.memory_bytes); // last: it limits this process itself, too
 }
 
-// In the child: becomes the program, or tells why not.
+// In the child: becomes the program, or reports why not.
 [[noreturn]] void become(const job& asked, char** argv, char** environment, pid_t supervisor) {
   ::setpgid(0, 0);
-  // The second line: should the supervisor itself be killed, the program goes with it.
+  // A second safeguard: if the supervisor itself is killed, the program is killed, too.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != supervisor) ::_exit(127);
   restore_signals();
@@ -87,15 +88,15 @@ pid_t start(job& asked) {
   const auto supervisor = ::getpid();
   const auto child = ::fork();
   if (child == 0) become(asked, argv.data(), environment.data(), supervisor);
-  // Here too, since the group may have to be killed before the child got to it.
+  // Set here too, since the group may have to be killed before the child has set it.
   if (child > 0) ::setpgid(child, child);
   return child;
 }
 
 enum class seen { nothing, adopted, program };
 
-// Looks for a process that has ended, and reaps it when it was adopted; the program itself is left
-// unreaped, so that the number of its process group stays taken.
+// Looks for a process that has ended, and reaps it when it was adopted. The program itself is left
+// unreaped, so that the number of its process group is not reused.
 seen look_for_end(pid_t program) {
   siginfo_t ended{};
   if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0)
@@ -105,19 +106,19 @@ seen look_for_end(pid_t program) {
   return seen::adopted;
 }
 
-// Takes one signal. True when it asks for a stop.
+// Reads one signal. Returns true when it asks for a stop.
 bool take_signal(int signals) {
   signalfd_siginfo taken;
   return ::read(signals, &taken, sizeof taken) == sizeof taken && taken.ssi_signo != SIGCHLD;
 }
 
-// Waits for the program's end. True when it has to be stopped before.
+// Waits for the program's end. Returns true when it has to be stopped before.
 bool wait_for_stop(pid_t program, int signals, int host) {
   pollfd ready[] = {{signals, POLLIN, 0}, {control_descriptor, POLLIN, 0}, {host, POLLIN, 0}};
   for (;;) {
     const auto ended = look_for_end(program);
     if (ended == seen::program) return false;
-    // Where one has ended there may be more, which no further signal tells.
+    // When one has ended there may be more, without a further signal.
     if (::poll(ready, 3, ended == seen::adopted ? 0 : -1) < 0 && errno != EINTR) return true;
     if (ready[1].revents != 0 || ready[2].revents != 0) return true;
     if (ready[0].revents != 0 && take_signal(signals)) return true;
@@ -134,7 +135,7 @@ expected<job> read_job() {
 }
 
 int run(job& asked) {
-  // None where the kernel is too old: then the end of the control socket has to do.
+  // Empty on an old kernel: then only the control socket tells the host's end.
   const auto host = os::make_process_handle(static_cast<pid_t>(asked.host));
   const auto signals = catch_signals();
   if (!signals || ::getppid() != asked.host) return exit_bad_job;
@@ -143,7 +144,7 @@ int run(job& asked) {
     tell(supervisor_message::refused_process, errno);
     return 0;
   }
-  // The program alone holds its streams, as if there were no supervisor.
+  // Only the program holds its streams, as if there were no supervisor.
   for (int number = 0; number <= report_descriptor; ++number)
     ::close(number);
   const bool stopped = wait_for_stop(child, signals.get(), host.get());
@@ -156,7 +157,7 @@ int run(job& asked) {
 } // namespace
 
 int supervise() {
-  // What the host left open to its children is not for the program; what is opened from here on is
+  // Closes the descriptors that the host leaked to its children; those opened from here on are
   // close-on-exec.
   ::closefrom(control_descriptor + 1);
   ::fcntl(control_descriptor, F_SETFD, FD_CLOEXEC);

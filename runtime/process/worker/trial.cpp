@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t max_request_bytes = 1 << 20;
 constexpr int exit_no_answer = 3;
 
-// Where the report goes: moved away from descriptor 3, which kernels may close or write to.
+// Writes the report to a copy of descriptor 3, since kernels may close or write to the original.
 class reporter {
 public:
   reporter()
@@ -37,7 +37,7 @@ public:
   }
 
 private:
-  // False when the bytes did not get there. A child that the kernel forked has nothing to say.
+  // Returns false when the bytes were not written. A child that the kernel forked must not write.
   bool write(std::string_view bytes) const {
     if (::getpid() != owner_) ::_exit(exit_no_answer);
     while (!bytes.empty()) {
@@ -86,7 +86,7 @@ expected<kernel> load(const trial_request& asked) {
   return loaded;
 }
 
-// The buffers of a trial, and what the kernels get to see of them.
+// The buffers of a trial, and the pointers that the kernels get.
 class arena {
 public:
   static expected<arena> make(const trial_request& asked) {
@@ -99,7 +99,7 @@ public:
       const auto count = count_elements(buffer.shape);
       if (!count) return fail(count.error().within(where));
       const auto size = *count * size_of(buffer.type);
-      whole += buffer.output ? 2 * size : size; // an output is kept to compare with
+      whole += buffer.output ? 2 * size : size; // a copy of an output is kept for the comparison
       if (whole > max_trial_bytes)
         return fail(errc::too_large, where + ": more than 4 GiB of buffers");
       auto memory = guarded_memory::make(size);
@@ -123,7 +123,7 @@ public:
     return {entry, pointers_.data(), asked_->sizes.data()};
   }
 
-  /// The outputs as they are now, in order.
+  /// Copies of the current outputs, in order.
   std::vector<std::vector<std::byte>> copy_outputs() const {
     std::vector<std::vector<std::byte>> copies;
     for (std::size_t i = 0; i < memory_.size(); ++i)
@@ -132,7 +132,7 @@ public:
     return copies;
   }
 
-  /// How the outputs differ from those; empty: they do not.
+  /// The first difference of the outputs from those; empty: none.
   std::string difference_from(const std::vector<std::vector<std::byte>>& expected_outputs) const {
     auto wanted = expected_outputs.begin();
     for (std::size_t i = 0; i < memory_.size(); ++i) {
@@ -144,7 +144,7 @@ public:
     return {};
   }
 
-  /// "matmul wrote past the end of buffer 2"; empty: it did not.
+  /// "matmul wrote past the end of buffer 2"; empty: no overrun.
   std::string overrun_by(const std::string& name) const {
     for (std::size_t i = 0; i < memory_.size(); ++i)
       if (const auto where = memory_[i].overrun(); !where.empty())

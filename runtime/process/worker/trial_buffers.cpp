@@ -10,7 +10,7 @@ namespace hearth::worker {
 namespace {
 
 constexpr std::size_t alignment = 64;
-constexpr std::size_t guard_bytes = 1 << 16; // a row that is skipped lands here too
+constexpr std::size_t guard_bytes = 1 << 16; // also catches a write that skips a row
 constexpr std::byte mark{0xa5};
 
 constexpr std::size_t round_up(std::size_t size, std::size_t unit) {
@@ -25,7 +25,7 @@ constexpr std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-// Writes `of(word)` as each element. Memory is copied to, since the type is known only to us.
+// Writes `of(word)` as each element. Uses memcpy, since the memory has no elements of that type.
 template <class Of>
 void fill(std::span<std::byte> memory, std::uint64_t state, Of of) {
   using element = decltype(of(state));

@@ -1,5 +1,5 @@
-// The memory that a kernel is tried on: each buffer between pages that cannot be touched, with
-// marked bytes where it does not meet them, so that a write out of bounds is seen. For one thread.
+// The memory that a kernel is tried on: each buffer is between inaccessible pages, with marked
+// bytes in the gaps, so that a write out of bounds is detected. For one thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -12,7 +12,7 @@
 
 namespace hearth::worker {
 
-inline constexpr std::size_t max_trial_bytes = std::size_t{4} << 30; ///< of all buffers together
+inline constexpr std::size_t max_trial_bytes = std::size_t{4} << 30; ///< sum over all buffers
 inline constexpr std::size_t max_trial_buffers = 256;
 inline constexpr std::size_t max_trial_rank = 16;
 
@@ -30,7 +30,7 @@ public:
   ~guarded_memory();
 
   std::span<std::byte> bytes() const { return bytes_; }
-  /// "past the end of" or "in front of", when that is where something was written; else empty.
+  /// "past the end of" or "in front of", where marked bytes were overwritten; else empty.
   std::string overrun() const;
 
 private:

@@ -8,8 +8,8 @@
 namespace hearth::worker {
 namespace {
 
-// Takes the members of a map one after the other; any that is missing or of another type makes the
-// whole unusable.
+// Reads the members of a map one after the other; one that is missing or of another type makes the
+// whole map unusable.
 class reader {
 public:
   explicit reader(const value& from)
@@ -25,7 +25,7 @@ public:
     return taken ? *taken : T{};
   }
 
-  // A number: one without a fraction is shortest as an integer.
+  // Reads a number; one without a fraction is encoded as an integer.
   double take_real(std::string_view name) {
     const auto* member = from_.find(name);
     if (const auto* integer = member ? member->as<std::int64_t>() : nullptr)
@@ -33,7 +33,7 @@ public:
     return take<double>(name);
   }
 
-  // An enum of `count` enumerators that start at 0.
+  // Reads an enum of `count` enumerators that start at 0.
   template <class Enum>
   Enum take_enum(std::string_view name, std::int64_t count) {
     const auto number = take<std::int64_t>(name);

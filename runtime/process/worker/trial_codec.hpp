@@ -1,10 +1,10 @@
-// How a trial of a kernel travels between a host and `hearth-worker trial`: msgpack, canonical.
+// The messages of a kernel's trial between a host and `hearth-worker trial`: canonical msgpack.
 // Pure functions, any thread.
 //
-// The request is one map. The report (descriptor 3) is a row of single bytes, each a phase that the
-// trial has entered, and then, if it got that far, one map: the answer. A phase is below 0x80, a
-// map is not, so the two cannot be confused, and a report that ends early tells where the kernel
-// died.
+// The request is one map. The report (descriptor 3) is a sequence of single bytes, each a phase
+// that the trial has entered, and then, if it got that far, one map: the answer. A phase is below
+// 0x80, a map is not, so the two cannot be confused, and a report that ends early tells where the
+// kernel died.
 #pragma once
 
 #include "messages/error.hpp"
@@ -16,7 +16,7 @@
 
 namespace hearth::worker {
 
-/// What a trial is doing.
+/// The phase of a trial.
 enum class trial_phase : char {
   preparing = 0, ///< reading the request, making the buffers
   loading = 1,   ///< loading the library runs its initialisers
@@ -26,8 +26,8 @@ enum class trial_phase : char {
 };
 
 struct trial_report {
-  trial_phase phase = trial_phase::preparing; ///< the last that was entered
-  std::optional<trial_result> answer;         ///< none: it ended before, or wrote something else
+  trial_phase phase = trial_phase::preparing; ///< the last phase that was entered
+  std::optional<trial_result> answer;         ///< empty: it ended before, or wrote other bytes
 };
 
 std::string encode_trial_request(const trial_request& asked);

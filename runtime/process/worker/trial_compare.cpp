@@ -33,7 +33,8 @@ bool is_close(T got, T expected, double tolerance) {
 template <std::integral T>
 bool is_close(T got, T expected, double tolerance) {
   if (tolerance < 1) return got == expected;
-  // The difference of two 64-bit integers needs 65 bits: unsigned arithmetic of the ordered two.
+  // The difference of two 64-bit integers needs 65 bits, so the smaller is subtracted from the
+  // larger, unsigned.
   const auto [low, high] = std::minmax(got, expected);
   const auto apart = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   const auto wanted = static_cast<long double>(expected);

@@ -8,7 +8,7 @@ namespace hearth::worker {
 namespace {
 
 constexpr std::int64_t round_ns = 500'000;
-constexpr std::int64_t slow_ns = 10'000'000; // beside this, cold caches and pages do not count
+constexpr std::int64_t slow_ns = 10'000'000; // for longer calls, cold caches do not matter
 
 std::int64_t now_ns() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -1,11 +1,11 @@
-// How long one call of a kernel takes. For one thread.
+// Measures how long one call of a kernel takes. For one thread.
 #pragma once
 
 #include <cstdint>
 
 namespace hearth::worker {
 
-/// A kernel and what it is called with.
+/// A kernel and its arguments.
 struct kernel_call {
   using entry_point = void(void* const* buffers, const std::int64_t* sizes);
   entry_point* entry = nullptr;
@@ -18,7 +18,7 @@ struct kernel_call {
 };
 
 struct timing {
-  std::int64_t time_ns = 0; ///< of one call
+  std::int64_t time_ns = 0; ///< time of one call
   std::int64_t rounds = 0;
 };
 
@@ -26,9 +26,9 @@ struct timing {
 std::int64_t time_calls(const kernel_call& call, std::int64_t calls);
 
 /// Warms up, then times rounds of at least half a millisecond each for about `budget_ns`. The
-/// answer is what a tenth of the rounds stayed below: whatever disturbs a round only makes it
-/// slower. A kernel so slow that `first_ns`, its first call, needs no warm-up is called only while
-/// the budget lasts, and that call counts as a round: at most twice it in all.
+/// result is the 10th percentile of the rounds, since a disturbance only makes a round slower. A
+/// kernel so slow that its first call (`first_ns`) needs no warm-up is called only while the budget
+/// lasts, and that call counts as a round.
 timing time_kernel(const kernel_call& call, std::int64_t first_ns,
                    std::int64_t budget_ns = 100'000'000);
 

@@ -1,5 +1,5 @@
-// The program that Hearth starts to run other programs and to try kernels; nobody else has a use
-// for it. It is small and links little, since it is started once for every compiler run.
+// The program that Hearth starts to run other programs and to try kernels; it is internal to
+// Hearth. It is small and links little, since it is started once for every compiler run.
 #include "runtime/process/worker/job.hpp"
 #include "runtime/process/worker/supervise.hpp"
 #include "runtime/process/worker/trial.hpp"

@@ -11,14 +11,15 @@
 namespace hearth::script {
 
 struct run_options {
-  /// 0: in order, nothing that may happen happens, ranges begin at their least. Others choose.
+  /// 0: messages in order, no `maybe` statement, the least value of each range. Other seeds choose
+  /// at random.
   std::uint64_t seed = 0;
 };
 
 /// How a run ended.
 struct run_result {
   bool passed = false;
-  std::string failure; ///< when it did not: file, line, what was expected and what came
+  std::string failure; ///< if it failed: file, line, expected and actual outcome
   std::vector<std::string> trace;
   std::uint64_t steps = 0;
 };

@@ -1,4 +1,4 @@
-// Reads one line of a script from left to right; knows where it stands, for errors. One thread.
+// Reads one line of a script from left to right; knows its position, for errors. One thread.
 #pragma once
 
 #include "messages/error.hpp"
@@ -22,16 +22,16 @@ public:
   line_reader(std::string where, std::string_view text);
 
   bool at_end();
-  /// The column of what comes next, from 1.
+  /// The column of the next token, from 1.
   std::size_t column();
-  /// What comes next, up to a space or quote, without taking it.
+  /// The text up to the next space or quote, without taking it.
   std::string_view peek_word();
-  /// Takes the next word when it is this one.
+  /// Takes the next word if it is `word`.
   bool accept(std::string_view word);
   void expect_word(std::string_view word);
-  /// The next word; `what` says what is expected.
+  /// Takes the next word; `what` names the expected thing in errors.
   std::string take_word(std::string_view what);
-  /// A name: letters, digits, `_` and `-`.
+  /// Takes a name: letters, digits, `_` and `-`.
   std::string take_name(std::string_view what);
   bool at_string();
   /// `"..."` with \n, \t, \", \\ and \xNN.
@@ -42,14 +42,14 @@ public:
   std::uint64_t take_size(std::string_view what);
   /// 5ms, 10us, 1s, 2min.
   std::chrono::nanoseconds take_duration(std::string_view what);
-  /// All that is left.
+  /// Takes the rest of the line.
   std::string take_rest(std::string_view what);
   void expect_end();
   /// A reader of a part of a word, for errors of this line.
   line_reader part(std::string_view text) const { return {where_, text}; }
 
   [[noreturn]] void fail(std::string_view expected);
-  /// An error about the word before.
+  /// Reports an error at this column.
   [[noreturn]] void fail_at(std::size_t column, std::string_view problem) const;
 
 private:
@@ -60,7 +60,7 @@ private:
   std::size_t at_ = 0;
 };
 
-/// 64KiB and the like; nothing when it is none.
+/// Parses a size such as 64KiB; nothing for other text.
 std::optional<std::uint64_t> size_of(std::string_view text);
 
 } // namespace hearth::script

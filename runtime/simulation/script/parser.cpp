@@ -39,7 +39,7 @@ private:
     }
   }
 
-  // The lines up to the `end` of the block that has begun, which is taken too.
+  // Takes the lines of the current block, and its `end`.
   std::string take_block() {
     const int begin = number_;
     std::string block;
@@ -61,7 +61,7 @@ private:
     return in.accept("expect") && in.accept("trace") && in.at_end();
   }
 
-  // What stands in the block, so many times, with {NAME} for the number of the turn, from 1.
+  // Parses a block `times` times, with {NAME} replaced by the number of the turn, from 1.
   void parse_repeat(line_reader& in, std::vector<statement>& into) {
     const auto column = in.column();
     const auto times = in.take_number("how many times");

@@ -1,4 +1,4 @@
-// From the text of a script to its statements. Pure function.
+// Parses the text of a script into statements. Pure function.
 #pragma once
 
 #include "messages/error.hpp"
@@ -9,8 +9,8 @@
 
 namespace hearth::script {
 
-/// Parses a whole script; names are checked, so that what parses can run. Errors: `malformed`,
-/// "FILE:LINE:COLUMN: expected X, got Y".
+/// Parses a whole script and checks its names, so that a parsed script can run. Errors:
+/// `malformed`, "FILE:LINE:COLUMN: expected X, got Y".
 expected<program> parse(const std::string& file, std::string_view text);
 
 } // namespace hearth::script

@@ -1,4 +1,4 @@
-// What a script says, statement by statement. Plain values; docs/scripts.md has the language.
+// The statements of a script. Plain values; docs/scripts.md describes the language.
 #pragma once
 
 #include "runtime/simulation/message_table.hpp"
@@ -22,7 +22,7 @@ namespace hearth::script {
 using simulation::actor_kind;
 using simulation::parameter;
 
-/// How long `settle` lasts unless it says otherwise.
+/// The time limit of the statement `settle` when it names none.
 constexpr std::chrono::seconds max_idle_wait{60};
 
 /// A duration, or a range of which the seed chooses one.
@@ -31,7 +31,7 @@ struct time_range {
   std::chrono::nanoseconds most{};
 };
 
-/// `a.memory[0]`, `a.store`: of a process, or of a host.
+/// A part of a process, a host or a server: `a.memory[0]`, `a.store`.
 struct place {
   std::string owner;
   std::string part; ///< "memory", "store", "log", ...
@@ -44,15 +44,15 @@ struct key_name {
   key k = key("");
 };
 
-// What a message carries, as far as it is known before the script runs.
+// The arguments of a message, as far as they are known before the script runs.
 struct answer_number {
-  std::string answer; ///< the lease, or number, that this answer brought
+  std::string answer; ///< the answer that returned the lease or number
 };
 struct epoch_number {
-  bool is_stale = false; ///< one that the key's disk shard has left behind
+  bool is_stale = false; ///< an earlier epoch than the present one of the key's disk shard
 };
 struct answer_notes {
-  std::string answer; ///< the session that this answer brought
+  std::string answer; ///< the answer that returned the session
 };
 struct tuning_place {
   key_name local;
@@ -73,7 +73,7 @@ using key_names = std::vector<key_name>;
 using spoken_argument = std::variant<simulation::argument, key_name, answer_number, answer_notes,
                                      epoch_number, tuning_place, cache_name, tuning, key_names>;
 
-// --- what there is
+// --- setup
 struct add_host {
   std::string name;
 };
@@ -98,19 +98,19 @@ struct send_message {
   const simulation::message_row* row;
   place to;
   std::vector<spoken_argument> arguments;
-  std::string label; ///< under which its answer is found
+  std::string label; ///< the name of its answer
 };
 
 // --- steps
 struct deliver {
   std::uint64_t count; ///< ~0: all
   std::optional<place> to;
-  std::string until; ///< an answer, or empty
+  std::string until; ///< name of an answer, or empty
 };
 struct run_until_idle {
   std::chrono::nanoseconds within;
 };
-/// Whether a message that is sent is followed by `run_until_idle` of itself.
+/// Whether every sent message is followed by an implicit `run_until_idle`.
 struct set_auto_run {
   bool always;
 };
@@ -126,8 +126,8 @@ struct set_order {
   bool open;
 };
 struct set_limit {
-  std::uint64_t steps;           ///< 0: as it was
-  std::chrono::nanoseconds time; ///< 0: as it was
+  std::uint64_t steps;           ///< 0: unchanged
+  std::chrono::nanoseconds time; ///< 0: unchanged
 };
 struct forget_trace {};
 
@@ -136,7 +136,7 @@ enum class lifecycle_event : std::uint8_t { crash, start, stop, lose_power, flus
 struct process_fault {
   lifecycle_event what;
   std::string name;
-  std::optional<place> actor; ///< of a crash: one actor
+  std::optional<place> actor; ///< crash: one actor
 };
 enum class disk_trouble : std::uint8_t {
   fails,
@@ -148,7 +148,7 @@ enum class disk_trouble : std::uint8_t {
   is_honest
 };
 struct trouble_disk {
-  std::string name; ///< a process; of lies and is_honest a host
+  std::string name; ///< a process; lies, is_honest: a host
   disk_trouble what;
   simulation::disk_call call{};
   simulation::disk_fault fault;
@@ -158,8 +158,8 @@ enum class file_damage : std::uint8_t { damage, flip, cut, remove };
 struct file_fault {
   file_damage what;
   std::string host;
-  std::string path; ///< a pattern; of damage empty
-  key_name key;     ///< of damage
+  std::string path; ///< a pattern; empty for damage
+  key_name key;     ///< only for damage
   std::uint64_t at = 0;
 };
 struct behave_remote {
@@ -167,14 +167,14 @@ struct behave_remote {
   simulation::redis_behavior behavior;
 };
 enum class remote_change : std::uint8_t { forget, forget_all, flip, swap, list, keep };
-/// What somebody does to the entries of a remote server.
+/// A change that another machine makes to the entries of a remote server.
 struct change_remote {
   std::string name;
   remote_change what;
-  key_name key, other;               ///< of swap both
-  std::optional<std::string> signer; ///< of keep: the id of its key; none: unsigned
-  bool is_forged = false;            ///< of keep: with that id and a wrong secret
-  std::string bytes;                 ///< of keep
+  key_name key, other;               ///< swap uses both
+  std::optional<std::string> signer; ///< keep: the id of its signing key; none: unsigned
+  bool is_forged = false;            ///< keep: signed with that id and a wrong secret
+  std::string bytes;                 ///< keep: the payload
 };
 struct instruct_compiler {
   std::string process;
@@ -184,7 +184,7 @@ struct instruct_compiler {
 // --- expectations
 struct expect_answer {
   std::string label;
-  std::vector<std::string> patterns; ///< one of which has to fit
+  std::vector<std::string> patterns; ///< one of them has to match
 };
 struct expect_figure {
   place of;
@@ -194,7 +194,7 @@ struct expect_figure {
 };
 struct expect_trace {
   std::vector<std::string> patterns;
-  bool forbidden = false; ///< none of them may be there
+  bool forbidden = false; ///< none of them may match
 };
 struct expect_log {
   std::string process;
@@ -207,14 +207,14 @@ struct expect_intact {
 };
 
 struct statement;
-/// Happens or not, as the seed has it.
+/// A statement that is carried out or not, depending on the seed.
 struct maybe {
   std::shared_ptr<const statement> what;
 };
 
 struct statement {
   int line = 0;
-  std::string source; ///< for messages
+  std::string source; ///< the line's text, for messages
   std::variant<add_host, add_remote, add_process, add_client, use_cache, send_message, deliver,
                run_until_idle, set_auto_run, pass_time, stall, set_order, set_limit, forget_trace,
                process_fault, trouble_disk, file_fault, behave_remote, change_remote,

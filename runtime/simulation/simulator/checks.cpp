@@ -9,7 +9,7 @@ namespace hearth::simulation {
 namespace {
 
 constexpr std::uint64_t steps_between_checks = 32;
-constexpr std::chrono::seconds patience{120}; // after the faults ended, for every answer
+constexpr std::chrono::seconds patience{120}; // for every answer, after the faults ended
 constexpr std::size_t max_waiting_a_client = 64;
 
 } // namespace
@@ -17,7 +17,7 @@ constexpr std::size_t max_waiting_a_client = 64;
 void random_run::check_bounds() {
   next_check_ = now() + steps_between_checks;
   for (const auto& [name, process] : world_.processes()) {
-    std::uint64_t used = 0; // nothing of a process that does not run
+    std::uint64_t used = 0; // a process that does not run uses none
     for (const auto& view : process->views())
       used += view->index().stats().bytes_used;
     if (used > process->options().memory_bytes)
@@ -57,7 +57,7 @@ bool random_run::step(virtual_time end) {
   return true;
 }
 
-// Everything that was asked is answered, and leases end.
+// Delivers messages until every request is answered and every lease has ended.
 void random_run::answer_all() {
   const auto end = world_.system().now() + patience;
   const auto is_busy = [](const worker_state& w) { return w.waits || w.lease != 0; };
@@ -70,7 +70,7 @@ void random_run::answer_all() {
     if (result_.violation.empty() && worker.waits) violate(worker.name + " was never answered");
 }
 
-// The disks take what memory took in while they failed.
+// Runs until the disks have stored what memory took while they failed.
 void random_run::store_all() {
   const auto end = world_.system().now() + patience;
   const auto is_behind = [this](const auto& host) { return has_unpersisted(host.second); };
@@ -79,7 +79,7 @@ void random_run::store_all() {
   }
 }
 
-// Everybody reads everything once more.
+// Every client reads every key once more.
 void random_run::check_at_rest() {
   for (auto& worker : workers_)
     for (std::size_t k = 0; k < keys_.size() && result_.violation.empty(); ++k) {
@@ -120,7 +120,7 @@ void random_run::check_end() {
   if (storage::buried_nodes() != 0) violate("entries are left that nobody holds");
 }
 
-// Nothing that was begun is left.
+// Checks that no work of the process is left.
 void random_run::check_idle(const simulated_process& process) {
   const auto expect_none = [&](actor_kind kind, std::string_view figure) {
     const auto left = process.figure(kind, std::nullopt, figure).value_or(0);
@@ -139,7 +139,7 @@ void random_run::check_idle(const simulated_process& process) {
     expect_none(actor_kind::remote, figure);
 }
 
-// What a failing disk or a power loss tore stays where it is, unread, until it is evicted or
+// Repairs the store first after a torn write: a torn record stays, unread, until it is evicted or
 // repaired.
 void random_run::check_store(host_state& host, const simulated_process& process) {
   if (std::exchange(host.was_torn, false)) (void)process.store()->verify(true);

@@ -164,8 +164,8 @@ void random_run::try_out(worker_state& worker) {
       compile_deadline);
 }
 
-// Of an entry's candidates some cannot be compiled, one is slow, one crashes when it is tried;
-// the first is the fastest that is good.
+// Some of an entry's candidates cannot be compiled, one is slow, one crashes in its trial; the
+// first is the fastest good one.
 tune_request_ptr random_run::tuning_of(std::size_t k) {
   auto request = std::make_shared<tune_request>();
   request->name = "entry" + std::to_string(k);

@@ -6,7 +6,7 @@
 
 namespace hearth::simulation {
 
-// --- what clients do -------------------------------------------------------------------------
+// --- the work of clients ---------------------------------------------------------------------
 
 const memory_shard_actor& random_run::owner_of(const worker_state& worker, std::size_t k) {
   return world_.process(worker.process)->router().owner_of(keys_[k].key);
@@ -28,7 +28,7 @@ void random_run::act(worker_state& worker) {
   return choice == 8 ? put(worker, k) : erase(worker, k);
 }
 
-// Bytes that say who wrote them, and that no other write has.
+// Bytes that name their key and write, unique to this write.
 std::string random_run::new_value(std::size_t k) {
   auto bytes = "k" + std::to_string(k) + "w" + std::to_string(++writes_) + ".";
   constexpr std::size_t letters = 26;
@@ -67,8 +67,8 @@ void random_run::judge(const worker_state& worker, std::size_t k, moment begun,
   if (!wrong.empty()) violate(worker.name + " got of " + text_of(keys_[k].key) + " " + wrong);
 }
 
-// A process may show what its disk could not take until the disk has it, or has shown what it has
-// instead: until then the disk counts as failing.
+// A process may return a value that its disk refused until the disk has stored it, or has returned
+// another value. The disk counts as failing until then.
 random_run::moment random_run::begin_question(const worker_state& worker) {
   auto& host = hosts_.at(worker.host);
   if (host.had_faults && has_unpersisted(host)) host.last_faulty_step = now() + 1;
@@ -87,7 +87,7 @@ bool random_run::may_miss_since(const host_state& host, moment begun) const {
   return is_tight_ || host.last_faulty_step >= begun || !host.faulty.empty();
 }
 
-// Errors have to have a reason.
+// Reports an error that has no reason.
 void random_run::check_error(const host_state& host, moment begun, const error& why) {
   const bool disk_fails = !host.faulty.empty() || host.last_faulty_step >= begun;
   if (why.category() == error_category::storage && disk_fails) return;
@@ -151,7 +151,7 @@ void random_run::acquire(worker_state& worker, std::size_t k) {
       worker, owner_of(worker, k),
       [=, this, &worker](const expected<lease_reply>& reply) {
         if (!reply) {
-          // What the holder said, or what went wrong.
+          // Either the holder's error, or a failure.
           if (reply.error().code() != errc::compile_failed)
             check_error(hosts_.at(worker.host), begun, reply.error());
           return;

@@ -58,7 +58,7 @@ bool random_run::may_be_foreign(const worker_state& worker, std::size_t k, momen
   return !history_of(worker, k).is_decided(begun);
 }
 
-// --- what goes wrong ---------------------------------------------------------------------------
+// --- faults ------------------------------------------------------------------------------------
 
 void random_run::trouble_remote() {
   if (remote_has_trouble_) return end_trouble();
@@ -68,7 +68,7 @@ void random_run::trouble_remote() {
   world_.remote(server).behave(any_behavior(random_));
 }
 
-// A flipped byte, or all is gone, leases as well.
+// Damages the server: flips a byte, or removes everything, leases too.
 void random_run::damage_remote() {
   auto& redis = world_.remote(server);
   const auto names = redis.names();
@@ -92,10 +92,10 @@ void random_run::end_trouble() {
   leases_are_certain_ = world_.system().now() + 2 * lease_time;
 }
 
-// --- what must hold ----------------------------------------------------------------------------
+// --- checks ------------------------------------------------------------------------------------
 
-// The server gives a lease to one process at a time. While it is in trouble leases end without
-// their holders' knowing.
+// The server gives a lease to one process at a time. While it has a fault, leases may end unnoticed
+// by their holders.
 void random_run::check_remote() {
   std::map<std::string, std::string> holders;
   for (const auto& [name, process] : world_.processes()) {
@@ -111,7 +111,8 @@ void random_run::check_remote() {
   }
 }
 
-// When the server is well again every breaker closes, and what waited is written.
+// Runs until, with the server healthy again, every breaker is closed and all waiting writes are
+// done.
 void random_run::let_remote_recover() {
   const auto end = world_.system().now() + breaker_patience;
   const auto has_recovered = [this] {

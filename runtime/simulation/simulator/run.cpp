@@ -75,7 +75,7 @@ void random_run::make_keys() {
     const auto cache = world_.cache(caches[random_.below(2)], random_.one_in(4) ? "2" : "0");
     keys_.push_back({cache_key(*cache, key("k" + std::to_string(i)).encoded()), i % 2 == 0});
   }
-  constexpr std::uint64_t compile_keys = 3; // of each kind
+  constexpr std::uint64_t compile_keys = 3; // number of keys of each kind
   for (std::uint64_t i = 0; i < compile_keys; ++i) {
     const auto name = key("g" + std::to_string(i)).encoded();
     guarded_keys_.emplace_back(*world_.cache("guarded", "0"), name);

@@ -1,8 +1,8 @@
-// One simulated run: the world of a seed, its clients' random work, its faults, and what must hold.
+// One simulated run: the world of a seed, its clients' random work, its faults, and the checks.
 //
 // One thread. run.cpp sets the world up and lets its time pass; plain_work.cpp and compile_work.cpp
-// are what clients do; faults.cpp is what goes wrong, remote.cpp what concerns the server that
-// hosts share; checks.cpp is what must hold at any time and at the end.
+// have the work of clients; faults.cpp has the faults, remote.cpp the server that hosts share;
+// checks.cpp has the checks during the run and at its end.
 #pragma once
 
 #include "runtime/simulation/guarded_history.hpp"
@@ -22,21 +22,22 @@
 namespace hearth::simulation {
 
 inline constexpr std::uint64_t max_steps = 2'000'000;
-inline constexpr std::int64_t max_m = 8; ///< of the symbol in guards
+inline constexpr std::int64_t max_m = 8; ///< largest value of the symbol in guards
 
 /// How a seed uses the keys. In a tight world entries are evicted, so that a miss is no violation.
 struct key_state {
   cache_key key;
-  bool is_mutable = false; ///< put and erased; others are only inserted
+  bool is_mutable = false; ///< the key is put and erased; others are only inserted
 };
 
-/// What one client is doing.
+/// The state of one client.
 struct worker_state {
   std::string name, process, host;
   client* self = nullptr;
   std::uint64_t life = 0; ///< increased when it dies, so that late answers are ignored
-  bool waits = false;     ///< for an answer
-  bool is_thread = false; ///< asked so last: threads die with their process alone
+  bool waits = false;     ///< whether it waits for an answer
+  /// Whether its last request was from a thread: threads die only with their process.
+  bool is_thread = false;
   virtual_time wake{};
   lease_id lease = 0;
   std::size_t leased_key = 0;
@@ -45,15 +46,15 @@ struct worker_state {
 struct host_state {
   std::string name;
   std::vector<std::string> processes;
-  std::map<std::size_t, history> histories;         // by key
-  std::map<std::size_t, guarded_history> guarded;   // by guarded key
-  std::map<std::size_t, history> tunings;           // by autotune key; bytes are the record's time
-  std::map<std::size_t, unsigned> inserted;         // acknowledgements, of keys never erased
+  std::map<std::size_t, history> histories;       // by key
+  std::map<std::size_t, guarded_history> guarded; // by guarded key
+  std::map<std::size_t, history> tunings;         // by autotune key; bytes are the record's time
+  std::map<std::size_t, unsigned> inserted; // number of acknowledgements, for keys never erased
   std::map<std::size_t, std::string> lease_holders; // by key: the client
-  std::uint64_t last_faulty_step = 0;               // the disk failed, or may have, until then
-  std::set<std::string> faulty;                     // processes whose disk fails
-  bool had_faults = false;                          // a disk failed, ever
-  bool was_torn = false; // a disk failed in the middle of something, or power was lost
+  std::uint64_t last_faulty_step = 0; // the last step at which the disk failed, or may have
+  std::set<std::string> faulty;       // processes whose disk fails
+  bool had_faults = false;            // whether a disk ever failed
+  bool was_torn = false;              // a disk failed in the middle of a write, or power was lost
 };
 
 class random_run {
@@ -82,16 +83,16 @@ private:
   bool wake_somebody();
   void rest(worker_state& worker);
 
-  // --- questions and plain work
-  // What hands the answer of a question to `next`, if the client still lives by then.
+  // --- requests and plain work
+  // Returns a callback that passes the answer to `next`, if the client still lives by then.
   template <class T>
   std::function<void(expected<T>)> taker(worker_state& worker,
                                          std::function<void(expected<T>)> next);
-  // Sends a question as an actor does.
+  // Sends a request as an actor does.
   template <class T, class Handle, class... Parts>
   void request(worker_state& worker, const Handle& to, std::function<void(expected<T>)> next,
                const Parts&... parts);
-  // Sends it in one of its two forms.
+  // Sends a request as an actor or as a plain thread, chosen at random.
   template <class T, class Handle, class... Parts>
   void ask(worker_state& worker, const Handle& to, std::function<void(expected<T>)> next,
            const Parts&... parts);
@@ -162,10 +163,11 @@ private:
   void check_remote();
   void let_remote_recover();
 
-  // --- what must hold
+  // --- checks
   void check_bounds();
   void end_faults();
-  /// Delivers a message, or moves the clock to the next event, not past `end`; false: neither.
+  /// Delivers a message, or moves the clock to the next event, not past `end`; false when it can do
+  /// neither.
   bool step(virtual_time end);
   void answer_all();
   void store_all();
@@ -188,10 +190,10 @@ private:
   std::map<std::string, moment> flushed_;
   virtual_time next_fault_{};
   std::uint64_t writes_ = 0;
-  std::map<std::size_t, std::set<std::string, std::less<>>> written_; // by key: what anybody wrote
+  std::map<std::size_t, std::set<std::string, std::less<>>> written_; // by key: all clients' bytes
   bool remote_has_trouble_ = false;
-  virtual_time leases_are_certain_{}; // from then on two hosts may not hold one
-  world world_; // the first to go: until its end it writes the trace and answers
+  virtual_time leases_are_certain_{}; // from then on no two hosts may hold the same lease
+  world world_;                       // destroyed first: until then it writes the trace and answers
 };
 
 template <class T>

@@ -18,7 +18,7 @@ void interpreter::run(const expect_answer& what) {
   throw failed{wanted, slot.is_there ? slot.text : "no answer yet"};
 }
 
-// A script that meets errors says so.
+// Fails on an error that no expectation was about.
 void interpreter::expect_no_other_errors() const {
   for (const auto& one : asked_)
     if (!one.is_expected && one.slot->is_there && one.slot->text.starts_with("error "))
@@ -32,7 +32,7 @@ std::uint64_t interpreter::figure_of(const expect_figure& what) {
   return what.of.part == "disk" ? disk_figure(what) : host_figure(what);
 }
 
-// Of all processes of a host together.
+// The sum over all processes of a host.
 std::uint64_t interpreter::host_figure(const expect_figure& what) {
   std::uint64_t sum = 0;
   for (const auto& [name, one] : world_.processes())

@@ -29,7 +29,7 @@ void interpreter::start(simulation::simulated_process& one) {
   world_.revive_clients(one);
 }
 
-// Nobody waits for what a dead client asked.
+// Forgets the questions of a dead client: they need no answer.
 void interpreter::forget_questions_of(const std::string& client) {
   std::erase_if(asked_, [&](const auto& one) { return one.client == client; });
 }
@@ -143,7 +143,7 @@ std::string& interpreter::stored(simulation::simulated_redis& server, const key_
   return *bytes;
 }
 
-// One bit of the payload, which is what an entry ends with.
+// Flips one bit of the payload, with which an entry ends.
 void interpreter::flip(std::string& bytes) {
   auto& last = bytes.back();
   last = static_cast<char>(last ^ 0x10);

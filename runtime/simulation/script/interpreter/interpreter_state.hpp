@@ -36,7 +36,7 @@ private:
   struct question {
     std::string label, client;
     simulation::answer_ptr slot;
-    bool is_expected = false; ///< some expectation was about the answer
+    bool is_expected = false; ///< whether an expectation was about the answer
   };
 
   void carry_out(const statement& one);
@@ -125,7 +125,7 @@ private:
   std::vector<std::string> trace_; // before the world, which writes to it until its end
   simulation::world world_;
   std::map<std::string, simulation::answer_ptr> answers_;
-  std::vector<question> asked_; // of clients that live
+  std::vector<question> asked_; // questions of living clients
   std::size_t trace_from_ = 0;
   std::uint64_t max_steps_ = 200'000;
   std::chrono::nanoseconds max_time_ = std::chrono::minutes(60);

@@ -1,4 +1,4 @@
-// What a script sets up: hosts, processes, clients, caches, servers.
+// Setup statements of a script: hosts, processes, clients, caches, servers.
 #include "runtime/simulation/script/interpreter/interpreter_state.hpp"
 
 namespace hearth::script {

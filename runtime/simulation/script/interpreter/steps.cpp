@@ -4,7 +4,7 @@
 namespace hearth::script {
 namespace {
 
-// Under a seed, the clock may move on although messages wait: the actors are slow. Not by more.
+// The most by which the clock, under a seed, may move while messages wait: the actors are slow.
 constexpr std::chrono::milliseconds longest_lag{50};
 
 } // namespace
@@ -21,14 +21,14 @@ bool interpreter::deliver_one() {
   return world_.system().deliver_one();
 }
 
-// All that is there, while time passes.
+// Delivers all messages, while time may pass.
 void interpreter::deliver_in_time() {
   do {
     if (is_seeded_ && is_open_ && random_.one_in(16)) lag();
   } while (deliver_one());
 }
 
-// The clock moves although messages wait.
+// Moves the clock although messages wait.
 void interpreter::lag() {
   const auto next = world_.system().next_event();
   if (next && *next - world_.system().now() <= longest_lag) world_.system().advance_to(*next);

@@ -21,7 +21,7 @@ statement_body parse_expect_figure(line_reader& in, scope& names) {
   return made;
 }
 
-// `one or another`, where no text in quotes goes on.
+// Splits `one or another`; ` or ` in quotes does not split.
 std::vector<std::string> alternatives(std::string_view text) {
   constexpr std::string_view between = " or ";
   std::vector<std::string> all;

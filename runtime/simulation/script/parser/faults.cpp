@@ -89,7 +89,7 @@ Outcome take_outcome(line_reader& in,
   return found->second;
 }
 
-// What a host's disk does with syncs.
+// Parses how a host's disk handles syncs.
 statement_body parse_host_disk(line_reader& in) {
   trouble_disk made{};
   made.name = in.take_word("");

@@ -1,5 +1,5 @@
-// The statements of scripts, by their first words: each function reads what comes behind its word,
-// notes the names that it makes, and throws `syntax_error`. Each file has those of one subject.
+// The statements of scripts, by their first words: each function reads the text after its word,
+// notes the names that it creates, and throws `syntax_error`. Each file has those of one subject.
 #pragma once
 
 #include "runtime/simulation/script/line_reader.hpp"
@@ -19,7 +19,7 @@ statement_body parse_client(line_reader& in, scope& names);
 statement_body parse_cache(line_reader& in, scope& names);
 
 // --- message.cpp
-/// Behind the name of a client.
+/// Parses the text after the name of a client.
 statement_body parse_message(line_reader& in, scope& names, const std::string& client);
 
 // --- steps.cpp
@@ -43,13 +43,13 @@ statement_body parse_damage(line_reader& in, scope& names);
 statement_body parse_flip(line_reader& in, scope& names);
 statement_body parse_cut(line_reader& in, scope& names);
 statement_body parse_remove(line_reader& in, scope& names);
-/// A new server, or what happens to one.
+/// Parses a new server, or an event of one.
 statement_body parse_remote(line_reader& in, scope& names);
 statement_body parse_compiler(line_reader& in, scope& names);
 statement_body parse_trial(line_reader& in, scope& names);
 
 // --- expectations.cpp
-/// All but a trace, which has lines of its own.
+/// Parses all expectations but a trace, which has lines of its own.
 statement_body parse_expect(line_reader& in, scope& names);
 
 } // namespace hearth::script

@@ -1,4 +1,4 @@
-// The names that a script has made so far, and what is written by them. One thread.
+// The names that a script has created so far, and the places written with them. One thread.
 #pragma once
 
 #include "runtime/simulation/script/line_reader.hpp"
@@ -15,12 +15,12 @@ using name_set = std::set<std::string, std::less<>>;
 struct scope {
   name_set hosts{"host"};
   name_set remotes, processes, clients;
-  name_set labels; ///< of answers
+  name_set labels; ///< names of answers
 
-  /// Whether it is a word of the language, or the name of anything but an answer.
+  /// Whether `name` is a word of the language, or names anything but an answer.
   bool is_taken(const std::string& name) const;
 
-  /// A name that nothing has.
+  /// Takes an unused name.
   std::string take_new(line_reader& in, std::string_view what) const;
   std::string take_host(line_reader& in) const;
   std::string take_process(line_reader& in) const;
@@ -30,7 +30,7 @@ struct scope {
   place take_actor(line_reader& in, actor_kind& kind) const;
 };
 
-/// A name that is one of these.
+/// Takes a name that is in `names`.
 std::string take_known(line_reader& in, const name_set& names, std::string_view what);
 
 } // namespace hearth::script
