@@ -4,11 +4,17 @@
 #include "runtime/handle/runtime.hpp"
 #include "tests/support/temporary_directory.hpp"
 
+#include <caf/actor_registry.hpp>
+#include <caf/actor_system.hpp>
+
+#include <chrono>
 #include <coroutine>
+#include <cstddef>
 #include <exception>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace hearth::test {
@@ -61,5 +67,14 @@ struct task {
     void unhandled_exception() { std::terminate(); }
   };
 };
+
+/// Whether so few actors of a host's system are left, within a minute. An actor that has ended is
+/// counted until its last thread has left it; CAF's own wait does not see counts above one.
+inline bool goes_down_to(caf::actor_system& host, std::size_t actors) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (host.registry().running() != actors && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+  return host.registry().running() == actors;
+}
 
 } // namespace hearth::test

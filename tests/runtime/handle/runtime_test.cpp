@@ -255,7 +255,7 @@ TEST_CASE("the runtime lives in a host's actor system") {
     CHECK(cache.insert("k", artifact::make("v")));
     CHECK(cache.get("k")->hit());
   }
-  CHECK(host.registry().running() == 0);
+  CHECK(goes_down_to(host, 0));
 }
 
 TEST_CASE_FIXTURE(on_disk,

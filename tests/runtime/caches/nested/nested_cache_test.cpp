@@ -56,8 +56,7 @@ TEST_CASE("the actor of an open nested or kernel cache ends with its last handle
     CHECK(*kernels.count() == 0);
     CHECK(host.registry().running() > before);
   }
-  while (host.registry().running() != before) // CAF's own wait is not woken for counts above one
-    std::this_thread::yield();
+  CHECK(goes_down_to(host, before));
 }
 
 TEST_CASE_FIXTURE(on_disk, "values set at once by threads and processes are all there") {
