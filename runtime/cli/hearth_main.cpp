@@ -7,11 +7,11 @@
 #include "runtime/cli/commands/entry_commands.hpp"
 #include "runtime/cli/commands/key_commands.hpp"
 #include "runtime/cli/commands/run_command.hpp"
-#include "runtime/cli/commands/script_commands.hpp"
 #include "runtime/cli/commands/store_commands.hpp"
 #include "runtime/cli/commands/text_commands.hpp"
 #include "runtime/cli/commands/upkeep_commands.hpp"
 #include "runtime/cli/io/output.hpp"
+#include "runtime/cli/io/own_program.hpp"
 #include "runtime/cli/settings/remote_settings.hpp"
 #include "runtime/cli/settings/settings.hpp"
 
@@ -22,8 +22,10 @@
 #include <exception>
 #include <fmt/format.h>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -47,8 +49,6 @@ struct command_line {
   bundle_arguments bundle;
   guard_arguments guard;
   graph_arguments graph;
-  script_arguments script;
-  simulate_arguments simulate;
   upkeep_arguments upkeep;
   key_arguments key;
   explain_arguments explain;
@@ -197,36 +197,16 @@ void add_text_commands(CLI::App& app, command_line& line) {
   graphs->add_option("FILE", line.graph.file, "the graph; - is stdin")->required();
 }
 
-void add_script_command(CLI::App& app, command_line& line) {
-  auto* sub = app.add_subcommand("script", "run scripted message tests");
-  sub->add_option("FILE", line.script.files, "the scripts")->required();
-  sub->add_option("--seeds", line.script.seeds, "vary what a script leaves open: A..B");
-  sub->add_flag("--trace", line.script.trace, "print every message");
-  sub->callback([&line] {
-    line.run = [&line](const config&) {
-      line.script.json = line.given.json;
-      return script(line.script);
-    };
-  });
-}
+// The commands of the program hearth-simulation, which takes the whole command line: it declares
+// their options.
+constexpr std::pair<const char*, const char*> simulation_commands[] = {
+    {"script", "run scripted message tests"},
+    {"simulate", "the whole runtime under random work and faults"},
+};
 
-void add_simulate_command(CLI::App& app, command_line& line) {
-  auto* sub = app.add_subcommand("simulate", "the whole runtime under random work and faults");
-  sub->add_option("--seeds", line.simulate.seeds, "which worlds: A..B")->required();
-  sub->add_option("--hosts", line.simulate.hosts)->capture_default_str()->check(CLI::Range(1, 8));
-  sub->add_option("--processes", line.simulate.processes, "of a host")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 16));
-  sub->add_option("--minutes", line.simulate.minutes, "of virtual time")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1440));
-  sub->add_flag("--trace", line.simulate.trace, "print every message");
-  sub->callback([&line] {
-    line.run = [&line](const config&) {
-      line.simulate.json = line.given.json;
-      return simulate(line.simulate);
-    };
-  });
+bool is_simulation_command(std::string_view name) {
+  return std::any_of(std::begin(simulation_commands), std::end(simulation_commands),
+                     [name](const auto& one) { return one.first == name; });
 }
 
 void add_bundle_commands(CLI::App& app, command_line& line) {
@@ -294,8 +274,8 @@ void describe(CLI::App& app, command_line& line) {
   add_autotune_commands(app, line);
   add_bench_command(app, line);
   add_text_commands(app, line);
-  add_script_command(app, line);
-  add_simulate_command(app, line);
+  for (const auto& [name, help] : simulation_commands)
+    app.add_subcommand(name, help);
   add_key_commands(app, line);
   add_bundle_commands(app, line);
 }
@@ -348,7 +328,10 @@ int run(int count, char** arguments) {
   describe(app, line);
   const std::vector<std::string> given(arguments + 1, arguments + count);
   const auto place = command_place(app, given);
-  const bool is_run = place < given.size() && given[place] == "run";
+  const std::string_view name = place < given.size() ? std::string_view(given[place]) : "";
+  if (is_simulation_command(name))
+    return become_program("hearth-simulation", given, "hearth-simulation");
+  const bool is_run = name == "run";
   auto words = arguments_for(app, given, line);
   hide_passwords(count, arguments);
   try {

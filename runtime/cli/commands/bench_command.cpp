@@ -1,9 +1,6 @@
 #include "runtime/cli/commands/bench_command.hpp"
 
-#include <cerrno>
-#include <csignal>
-#include <filesystem>
-#include <unistd.h>
+#include "runtime/cli/io/own_program.hpp"
 
 namespace hearth::cli {
 namespace {
@@ -25,24 +22,9 @@ std::vector<std::string> options_of(const bench_arguments& arguments, bool as_js
 } // namespace
 
 status bench(const bench_arguments& arguments, bool as_json) {
-  std::error_code ignored;
-  const auto program =
-      std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path() / "hearth-bench";
-  auto path = program.string();
-  auto given = options_of(arguments, as_json);
-  std::vector<char*> argv{path.data()};
-  for (auto& argument : given)
-    argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  std::signal(SIGPIPE, SIG_DFL); // exec keeps the SIG_IGN that main set
-  ::execv(path.c_str(), argv.data());
-  std::signal(SIGPIPE, SIG_IGN);
-  if (errno != ENOENT) return report(error_of_errno(errno, "run " + path));
-  report(
-      {errc::not_found, "no benchmark at " + path +
-                            ": build the target hearth-bench (it needs LMDB, RocksDB and oneTBB, "
-                            "which scripts/setup installs)"});
-  return trouble;
+  return become_program(
+      "hearth-bench", options_of(arguments, as_json),
+      "hearth-bench (it needs LMDB, RocksDB and oneTBB, which scripts/setup installs)");
 }
 
 } // namespace hearth::cli

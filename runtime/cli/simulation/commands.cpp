@@ -1,4 +1,4 @@
-#include "runtime/cli/commands/script_commands.hpp"
+#include "runtime/cli/simulation/commands.hpp"
 
 #include "runtime/cli/io/files.hpp"
 #include "runtime/simulation/script/interpreter.hpp"

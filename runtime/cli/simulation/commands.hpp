@@ -1,4 +1,4 @@
-// hearth script and simulate: scripted and random message tests in a simulated world. They touch no
+// The commands `hearth script` and `hearth simulate`: scripted and random message tests in a simulated world. They touch no
 // store of the user's.
 #pragma once
 

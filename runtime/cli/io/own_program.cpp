@@ -1,0 +1,41 @@
+#include "runtime/cli/io/own_program.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <unistd.h>
+
+namespace hearth::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where `name` is; the first place when it is nowhere.
+std::string place_of(const std::string& name) {
+  std::error_code ignored;
+  const auto folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  const auto beside = folder / name;
+  const auto installed = folder.parent_path() / "libexec/hearth" / name;
+  const bool only_installed = !fs::exists(beside, ignored) && fs::exists(installed, ignored);
+  return (only_installed ? installed : beside).string();
+}
+
+} // namespace
+
+status become_program(const std::string& name, std::vector<std::string> arguments,
+                      std::string_view target) {
+  auto path = place_of(name);
+  std::vector<char*> argv{path.data()};
+  for (auto& argument : arguments)
+    argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  std::signal(SIGPIPE, SIG_DFL); // exec keeps the SIG_IGN that main set
+  ::execv(path.c_str(), argv.data());
+  const int problem = errno;
+  std::signal(SIGPIPE, SIG_IGN);
+  if (problem != ENOENT) return report(error_of_errno(problem, "run " + path));
+  report({errc::not_found, "no program at " + path + ": build the target " + std::string(target)});
+  return trouble;
+}
+
+} // namespace hearth::cli
