@@ -1,5 +1,5 @@
-// The commands `hearth script` and `hearth simulate`: scripted and random message tests in a simulated world. They touch no
-// store of the user's.
+// The commands `hearth script` and `hearth simulate`: scripted and random message tests in a
+// simulated world. They touch no store of the user's.
 #pragma once
 
 #include "messages/error.hpp"

@@ -70,9 +70,9 @@ int run(int count, char** arguments) {
   } catch (const CLI::Success& wanted) { // --help, --version
     return app.exit(wanted);
   } catch (const CLI::ParseError& problem) {
-    return report(
-        {errc::invalid_argument, std::string(problem.what()) + "; see 'hearth script --help' and "
-                                                               "'hearth simulate --help'"});
+    return report({errc::invalid_argument, std::string(problem.what()) +
+                                               "; see 'hearth script --help' and "
+                                               "'hearth simulate --help'"});
   }
   return line.run();
 }
