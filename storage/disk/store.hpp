@@ -79,21 +79,28 @@ enum class read_status : std::uint8_t {
 
 struct read_result {
   read_status status = read_status::miss;
-  artifact value; ///< set on a hit
+  artifact value{};           ///< set on a hit
+  std::uint64_t sequence = 0; ///< the number of the entry's record, set on a hit
 };
 
 /// The error for an entry of `cache` that read as `corrupt`.
 error corrupt_entry(const cache_id& cache);
 
-enum class write_kind : std::uint8_t { insert, put, erase };
+enum class write_kind : std::uint8_t {
+  insert,
+  put,
+  erase,
+  swap, ///< a put, if the entry is still the one that the writer has read
+};
 
 enum class write_status : std::uint8_t {
-  inserted, ///< insert: the entry is new
-  exists,   ///< insert: the key has an entry; nothing changed
-  stored,   ///< put: the entry is stored
-  erased,   ///< erase: the key had an entry
-  absent,   ///< erase: the key had none
-  failed,   ///< nothing changed; `why` says why
+  inserted,  ///< insert: the entry is new
+  exists,    ///< insert: the key has an entry; nothing changed
+  stored,    ///< put, swap: the entry is stored
+  overtaken, ///< swap: the entry is another one; nothing changed
+  erased,    ///< erase: the key had an entry
+  absent,    ///< erase: the key had none
+  failed,    ///< nothing changed; `why` says why
 };
 
 /// One write of a group. `value` and `key` stay alive until `apply` returns.
@@ -103,6 +110,8 @@ struct write_request {
   artifact value{};                 ///< unused for erase
   std::int64_t expires_unix_ms = 0; ///< real time in ms after which it is a miss; 0: never
   bool compress = false; ///< zstd it, if that makes it smaller, even without the store option
+  /// For swap: the `sequence` that a read returned, 0 for a miss.
+  std::uint64_t read_sequence = 0;
   write_status status = write_status::failed;
   error why{};
 };

@@ -101,12 +101,12 @@ read_result entry_reader::get(const entry_key& key) {
     if (auto result = try_get(key, *index)) return std::move(*result);
   }
   counts_.add(counter::unreadable);
-  return {read_status::unreadable, {}};
+  return {read_status::unreadable};
 }
 
 std::optional<read_result> entry_reader::try_get(const entry_key& key, index_table& index) {
   std::uint64_t oldest = 0;
-  if (!head_.load(head_word::oldest, oldest)) return read_result{read_status::unreadable, {}};
+  if (!head_.load(head_word::oldest, oldest)) return read_result{read_status::unreadable};
   slot* bad = nullptr;
   std::uint64_t bad_word = 0;
   const auto tag = tag_of(key.hash);
@@ -123,7 +123,7 @@ std::optional<read_result> entry_reader::try_get(const entry_key& key, index_tab
       if (result == entry_match::match) return found(*one, word, header, std::move(value));
       if (result == entry_match::unreadable) {
         counts_.add(counter::unreadable);
-        return read_result{read_status::unreadable, {}};
+        return read_result{read_status::unreadable};
       }
       if (result != entry_match::bad) continue;
       if (!is_unchanged(index, *one, word)) return std::nullopt;
@@ -150,7 +150,7 @@ read_result entry_reader::found(slot& one, std::uint64_t word, const record_head
   if (!(word & hit_bit) && !files_.config.read_only)
     one.compare_exchange_strong(word, word | hit_bit, std::memory_order_relaxed);
   counts_.add(counter::hits);
-  return {read_status::hit, std::move(value)};
+  return {read_status::hit, std::move(value), header.sequence};
 }
 
 read_result entry_reader::drop_corrupt(slot& one, std::uint64_t word) noexcept {
@@ -162,7 +162,7 @@ read_result entry_reader::drop_corrupt(slot& one, std::uint64_t word) noexcept {
       return {};
     }
     counts_.add(counter::corrupt);
-    return {read_status::corrupt, {}};
+    return {read_status::corrupt};
   }
   // Set both before and after: the holder of the lock must compute the sum after the slot changed.
   files_.head.set(head_word::index_stale, 1);

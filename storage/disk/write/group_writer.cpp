@@ -129,14 +129,7 @@ group_writer::plan_result group_writer::plan(append_batch& work, write_request& 
   }
   const bool present = old.is_live(old.header.expires_unix_ms ? unix_time_ms() : 0);
   if (!present) index_.outdate_dropped();
-  if (request.kind == write_kind::insert && present) {
-    answer_exists(request, files_.counts);
-    return plan_result::decided;
-  }
-  if (request.kind == write_kind::erase && !present) {
-    request.status = write_status::absent;
-    return plan_result::decided;
-  }
+  if (is_answered(request, old.header, present, files_.counts)) return plan_result::decided;
   return plan_append(work, request, ready, number, old);
 }
 

@@ -34,19 +34,12 @@ expected<void> large_writer::write_and_publish(write_request& request, prepared_
   return result;
 }
 
-// Whether the request is an insert of a key that has an entry; then answers it with `exists`.
-bool large_writer::is_answered(write_request& request, const found_entry& old) {
-  if (request.kind != write_kind::insert || !old.is_live(unix_time_ms())) return false;
-  answer_exists(request, files_.counts);
-  return true;
-}
-
 expected<bool> large_writer::is_to_be_written(write_request& request, const prepared_write& ready) {
   const auto held = access_.lock();
   if (!held) return fail(held.error());
   const auto old = index_.find(request.key);
   if (old.error) return fail(system_error(old.error, "look up a key in", files_.config.path));
-  if (is_answered(request, old)) return false;
+  if (is_answered(request, old.header, old.is_live(unix_time_ms()), files_.counts)) return false;
   if (auto fits = check_size(ready); !fits) return fail(fits.error());
   if (auto cleared = files_.mark.remove_before_write(); !cleared) return fail(cleared.error());
   return true;
@@ -144,7 +137,7 @@ expected<void> large_writer::publish(write_request& request, prepared_write& rea
                                      const std::string& name) {
   const auto old = index_.find(request.key);
   if (old.error) return fail(system_error(old.error, "look up a key in", files_.config.path));
-  if (is_answered(request, old)) return {};
+  if (is_answered(request, old.header, old.is_live(unix_time_ms()), files_.counts)) return {};
   if (!old.where) index_.outdate_dropped();
   const auto place =
       old.where ? expected<slot*>(old.where) : growth_.claim_or_make(request.key.hash);

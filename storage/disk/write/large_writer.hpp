@@ -29,12 +29,11 @@ public:
       , access_(access)
       , eviction_(evicts) {}
 
-  /// Applies one insert or put, and fills in its `status` and `why`.
+  /// Applies one insert, put or swap, and fills in its `status` and `why`.
   void apply(write_request& request, prepared_write& ready);
 
 private:
   expected<void> write_and_publish(write_request& request, prepared_write& ready);
-  bool is_answered(write_request& request, const found_entry& old);
   expected<bool> is_to_be_written(write_request& request, const prepared_write& ready);
   expected<void> check_size(const prepared_write& ready);
   expected<file> reserve(const std::string& name, std::uint64_t bytes);

@@ -77,6 +77,26 @@ void prepare(const write_request& request, const shard_config& config, prepared_
   header.payload_sum = hash_bytes(out.payload);
 }
 
+bool is_answered(write_request& request, const record_header& old, bool is_live, counters& counts) {
+  switch (request.kind) {
+  case write_kind::insert:
+    if (!is_live) return false;
+    request.status = write_status::exists;
+    counts.add(counter::existed);
+    return true;
+  case write_kind::erase:
+    if (is_live) return false;
+    request.status = write_status::absent;
+    return true;
+  case write_kind::swap:
+    if (request.read_sequence == (is_live ? old.sequence : 0)) return false;
+    request.status = write_status::overtaken;
+    return true;
+  case write_kind::put: break;
+  }
+  return false;
+}
+
 void refuse(write_request& request, const error& why, counters& counts) {
   request.status = write_status::failed;
   request.why = why;

@@ -32,17 +32,15 @@ void refuse(write_request& request, const error& why, counters& counts);
 /// Marks the request as written.
 inline void confirm(write_request& request, counters& counts) {
   const auto kind = request.kind;
-  request.status = kind == write_kind::insert ? write_status::inserted
-                   : kind == write_kind::put  ? write_status::stored
-                                              : write_status::erased;
-  counts.add(kind == write_kind::insert ? counter::inserted
-             : kind == write_kind::put  ? counter::put
-                                        : counter::erased);
+  request.status = kind == write_kind::insert  ? write_status::inserted
+                   : kind == write_kind::erase ? write_status::erased
+                                               : write_status::stored;
+  counts.add(kind == write_kind::insert  ? counter::inserted
+             : kind == write_kind::erase ? counter::erased
+                                         : counter::put);
 }
-/// Answers an insert whose key has an entry.
-inline void answer_exists(write_request& request, counters& counts) {
-  request.status = write_status::exists;
-  counts.add(counter::existed);
-}
+/// Whether the request is decided by the key's current entry, `old`, without a write: then answers
+/// it. `is_live`: whether there is an entry.
+bool is_answered(write_request& request, const record_header& old, bool is_live, counters& counts);
 
 } // namespace hearth::storage::disk
