@@ -1,7 +1,7 @@
 #include "actors/action_cache.hpp"
 
+#include "actors/growing_set.hpp"
 #include "actors/timeouts.hpp"
-#include "actors/update_entry.hpp"
 #include "messages/digest.hpp"
 #include "messages/key.hpp"
 
@@ -73,29 +73,14 @@ void keep(action_cache_pointer self, const job_ptr& job, const action_result& re
             });
 }
 
-// The new observation, followed by the stored ones.
-expected<std::optional<artifact>> extended(const expected<lookup>& known,
-                                           const std::string& observation) {
-  if (!known) return fail(known.error());
-  observation_list all{observation};
-  const auto others = known->hit() ? decode_observations(known->value) : observation_list{};
-  if (others)
-    std::copy_if(others->begin(), others->end(), std::back_inserter(all),
-                 [&](const auto& other) { return other != observation; });
-  if (all.size() > max_observations) all.resize(max_observations);
-  return std::optional(encode_observations(all));
-}
-
 void keep_observation(action_cache_pointer self, const job_ptr& job, const action_result& result) {
-  const auto where = observations_key(job->key);
-  update_entry(
-      self, owner_of(self, where), where, job->observations,
-      [observed = result.observed](const expected<lookup>& found) {
-        return extended(found, observed);
-      },
-      [=](const expected<update_outcome>& kept) {
-        finish(self, job, reply_of(result, kept ? "" : kept.error().text()));
-      });
+  set_change change;
+  change.written.push_back({result.observed, {}});
+  change.limits = observation_limits;
+  change_set(self, self->state.config.shards, observations_key(job->key), std::move(change),
+             [=](const expected<set_reply>& kept) {
+               finish(self, job, reply_of(result, kept ? "" : kept.error().text()));
+             });
 }
 
 // Stores the result first, then the observation that leads to it.
@@ -145,19 +130,17 @@ void answer_found(action_cache_pointer self, const job_ptr& job, const artifact&
             [=](const caf::error& why) { finish(self, job, fail(from_caf(why))); });
 }
 
-// Called with the lease held. Another process may have added observations; the caller checks them.
+// Called with the lease held. Another process or host may have added observations; the caller
+// checks them.
 void look_again(action_cache_pointer self, const job_ptr& job) {
-  const auto where = observations_key(job->key);
-  self->request(owner_of(self, where), answer_timeout, verb::get_v, where)
-      .then(
-          [=](const lookup& found) {
-            job->observations = found;
-            if (digest_of(found.value) == job->request.seen)
-              run(self, job);
-            else
-              finish(self, job, action_reply{{}, false, true, {}});
-          },
-          [=](const caf::error&) { run(self, job); });
+  const earlier_form list{derived_key(job->key, observation_list_part()), observations_in_list};
+  refresh_set(self, self->state.config.shards, observations_key(job->key), observation_limits, list,
+              [=](const known_set& found) {
+                if (digest_of(found.members) == job->request.seen)
+                  run(self, job);
+                else
+                  finish(self, job, action_reply{{}, false, true, {}});
+              });
 }
 
 void go_on(action_cache_pointer self, const job_ptr& job, const lease_reply& reply) {

@@ -2,7 +2,7 @@
 // otherwise the broker runs the action. Concurrent requests for one action share one run, under a
 // lease that other processes and hosts respect.
 //
-// Owns the running actions. An action that discovers inputs has an entry of observations under its
+// Owns the running actions. An action that discovers inputs has a set of observations under its
 // key, and a result under (key, digest of one observation); other actions have their result under
 // the key itself.
 #pragma once
@@ -38,7 +38,6 @@ struct action_cache_state {
     std::vector<reply_target<action_reply>> waiters{};
     std::stop_source stop{};
     lease_id lease = 0;
-    lookup observations{}; ///< the stored observations when the lease was granted
   };
   using job_ptr = std::shared_ptr<job>;
 

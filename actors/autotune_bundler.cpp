@@ -1,5 +1,6 @@
 #include "actors/autotune_bundler.hpp"
 
+#include "actors/growing_set.hpp"
 #include "actors/shared_promise.hpp"
 #include "actors/timeouts.hpp"
 #include "actors/update_entry.hpp"
@@ -12,9 +13,37 @@
 namespace hearth::actors {
 namespace {
 
-tuning_bundle bundle_in(const lookup& found) {
-  if (!found.hit()) return {};
-  return decode_bundle(found.value.payload()).value_or(tuning_bundle{});
+constexpr set_limits limits{65'536, std::size_t{16} << 20};
+
+// The set of a bundle: ids are names of tunings, contents are records.
+cache_key set_key(const cache_key& bundle) { return derived_key(bundle, key("tuning set")); }
+
+std::vector<set_member> members_in_bundle(const tuning_bundle& bundle) {
+  std::vector<set_member> members;
+  for (const auto& [name, record] : bundle)
+    members.push_back({name, encode(value(to_fields(record)))});
+  return members;
+}
+
+// The records of a bundle of the earlier form that can be read.
+tuning_bundle bundle_in_entry(std::string_view bytes) {
+  tuning_bundle bundle;
+  const auto decoded = decode_value(bytes);
+  const auto* entries = decoded ? decoded->as<value::map>() : nullptr;
+  if (!entries) return bundle;
+  for (const auto& [name, fields] : *entries) {
+    const auto* map = fields.as<value::map>();
+    if (auto record = map ? record_of_fields(*map) : fail(errc::malformed, ""))
+      bundle.emplace(name, std::move(*record));
+  }
+  return bundle;
+}
+
+// The bundle of the earlier form, which was one entry.
+earlier_form earlier_bundle(const cache_key& key) {
+  return {key, [](const artifact& stored) {
+            return members_in_bundle(bundle_in_entry(stored.payload()));
+          }};
 }
 
 std::int64_t time_taken_ns(const tuning_bundle& bundle) {
@@ -47,13 +76,15 @@ void fill_local(autotune_bundler_pointer self, const tuning_bundle& bundle,
                   [begun](const expected<update_outcome>&) { end_one(begun); });
 }
 
-void begin_with(autotune_bundler_pointer self, std::uint64_t id, tuning_bundle bundle,
+void begin_with(autotune_bundler_pointer self, std::uint64_t id, const member_set& members,
                 const named_cache_ptr& local, const shared_promise<bundle_session>& promise) {
+  auto bundle = bundle_of(members);
   const bundle_session answer{id, bundle.size(), time_taken_ns(bundle), !bundle.empty()};
   const auto at = self->state.sessions.find(id);
   if (bundle.empty() || at == self->state.sessions.end()) return promise.deliver(answer);
   fill_local(self, bundle, local, std::make_shared<beginning>(beginning{answer, 0, promise}));
   at->second.known = std::move(bundle);
+  at->second.latest_stamp = members.latest_stamp();
 }
 
 caf::result<bundle_session> begin(autotune_bundler_pointer self, const cache_key& key,
@@ -66,9 +97,8 @@ caf::result<bundle_session> begin(autotune_bundler_pointer self, const cache_key
   }
   const auto id = ++state.last_session;
   state.sessions[id].key = key;
-  self->request(state.shards.owner_of(key), answer_timeout, verb::get_v, key)
-      .then([=](const lookup& found) { begin_with(self, id, bundle_in(found), local, promise); },
-            [=](const caf::error&) { promise.deliver(bundle_session{id}); });
+  refresh_set(self, state.shards, set_key(key), limits, earlier_bundle(key),
+              [=](const known_set& found) { begin_with(self, id, found.members, local, promise); });
   return promise.promise();
 }
 
@@ -92,37 +122,39 @@ bool says_more(const tuning_bundle& collected, const tuning_bundle& known) {
   });
 }
 
-// The stored bundle and the session's tunings together. If the stored bundle cannot be read, the
-// one from the session's begin is used.
-tuning_bundle union_with(const expected<lookup>& stored,
-                         const autotune_bundler_state::session& ended) {
-  auto bundle = stored ? bundle_in(*stored) : ended.known;
-  for (const auto& [name, tuning] : ended.collected)
-    bundle.insert_or_assign(name, tuning);
-  return bundle;
+// The session's tunings as members, later than every tuning that the session or the fleet knows.
+member_set members_to_add(const autotune_bundler_state::session& ended, const member_set& stored) {
+  const auto stamp = std::max(ended.latest_stamp, stored.latest_stamp()) + 1;
+  member_set members;
+  for (auto& member : members_in_bundle(ended.collected)) {
+    member.stamp = stamp;
+    members.add(std::move(member));
+  }
+  return members;
 }
 
-// Holds the lock of the bundle's key, because sessions of other processes may add to the bundle at
+// Adds the session's tunings to the bundle. Sessions of other processes and hosts may add theirs at
 // the same time.
-void store_union(autotune_bundler_pointer self, autotune_bundler_state::session ended,
-                 const shared_promise<bundle_end>& promise) {
-  const auto key = ended.key;
-  const auto& shard = self->state.shards.owner_of(key);
-  const auto answer = std::make_shared<bundle_end>(bundle_end{0, true});
-  update_under_lock(
-      self, shard, key, without_lock::goes_on, // a bundle is stored even without the lock
-      [answer, ended = std::move(ended)](
-          const expected<lookup>& stored) -> expected<std::optional<artifact>> {
-        const auto bundle = union_with(stored, ended);
-        answer->entries = bundle.size();
-        return std::optional(artifact::make(encode_bundle(bundle)));
-      },
-      [answer, promise](const expected<update_outcome>& outcome) {
-        if (outcome)
-          promise.deliver(*answer);
-        else
-          promise.deliver(to_caf(outcome.error()));
-      });
+void store_tunings(autotune_bundler_pointer self, const autotune_bundler_state::session& ended,
+                   const shared_promise<bundle_end>& promise) {
+  const auto set = set_key(ended.key);
+  refresh_set(self, self->state.shards, set, limits, earlier_bundle(ended.key),
+              [=](const known_set& found) {
+                set_change change;
+                change.joined = members_to_add(ended, found.members);
+                change.limits = limits;
+                auto all = bundle_of(found.members);
+                for (const auto& known : {ended.known, ended.collected})
+                  all.insert(known.begin(), known.end());
+                const bundle_end answer{all.size(), true};
+                change_set(self, self->state.shards, set, std::move(change),
+                           [=](const expected<set_reply>& reply) {
+                             if (reply)
+                               promise.deliver(answer);
+                             else
+                               promise.deliver(to_caf(reply.error()));
+                           });
+              });
 }
 
 caf::result<bundle_end> finish(autotune_bundler_pointer self, std::uint64_t id) {
@@ -138,29 +170,19 @@ caf::result<bundle_end> finish(autotune_bundler_pointer self, std::uint64_t id) 
     promise.deliver(bundle_end{ended.known.size(), false});
     return promise.promise();
   }
-  store_union(self, std::move(node.mapped()), promise);
+  store_tunings(self, node.mapped(), promise);
   return promise.promise();
 }
 
 } // namespace
 
-std::string encode_bundle(const tuning_bundle& bundle) {
-  value::map entries;
-  for (const auto& [name, record] : bundle)
-    entries[name] = to_fields(record);
-  return encode(value{std::move(entries)});
-}
-
-expected<tuning_bundle> decode_bundle(std::string_view bytes) {
-  const auto decoded = decode_value(bytes);
-  if (!decoded) return fail(decoded.error().within("bundle of tunings"));
-  const auto* entries = decoded->as<value::map>();
-  if (!entries) return fail(errc::malformed, "bundle of tunings: expected a map");
+tuning_bundle bundle_of(const member_set& members) {
   tuning_bundle bundle;
-  for (const auto& [name, fields] : *entries) {
-    const auto* map = fields.as<value::map>();
+  for (const auto& member : members.members()) {
+    const auto fields = decode_value(member.content);
+    const auto* map = fields ? fields->as<value::map>() : nullptr;
     if (auto record = map ? record_of_fields(*map) : fail(errc::malformed, ""))
-      bundle.emplace(name, std::move(*record));
+      bundle.emplace(member.id, std::move(*record));
   }
   return bundle;
 }

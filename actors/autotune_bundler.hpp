@@ -20,11 +20,8 @@ namespace hearth::actors {
 /// Tunings by their names in the local cache.
 using tuning_bundle = std::map<std::string, autotune_record>;
 
-/// Canonical msgpack: a map of name -> the record's fields.
-std::string encode_bundle(const tuning_bundle& bundle);
-/// Returns the records that can be read; a record of another version is skipped. Errors:
-/// `malformed` if the bytes are not a map.
-expected<tuning_bundle> decode_bundle(std::string_view bytes);
+/// The tunings in a bundle's set. A record that cannot be read, or of another version, is left out.
+tuning_bundle bundle_of(const member_set& members);
 
 struct autotune_bundler_state {
   static inline const char* name = "autotune_bundler";
@@ -34,8 +31,9 @@ struct autotune_bundler_state {
 
   struct session {
     cache_key key;
-    tuning_bundle known;     ///< the bundle when the session began
-    tuning_bundle collected; ///< tunings that the session saved or found in the local cache
+    tuning_bundle known;           ///< the bundle when the session began
+    std::int64_t latest_stamp = 0; ///< of that bundle
+    tuning_bundle collected;       ///< tunings that the session saved or found in the local cache
   };
 
   shard_router shards;

@@ -97,6 +97,50 @@ caf::result<lookup> load(disk_shard_state& state, const cache_key& key) {
   return lookup{};
 }
 
+// One attempt to change a set: reads it, changes it and stores it, unless another process has
+// stored it meanwhile.
+struct set_attempt {
+  write_status status = write_status::failed;
+  error why;
+  set_reply reply;
+};
+
+set_attempt try_merge(disk_shard_state& state, const cache_key& key, const set_change& change) {
+  const auto place = storage::entry_key(key);
+  const auto read = state.store->get(place);
+  // A set that cannot be read counts as empty, and is replaced.
+  auto set = decode_members(read.value.payload()).value_or(member_set{});
+  set_attempt attempt{write_status::stored, {}, {read.value, apply(set, change), {}}};
+  if (!attempt.reply.outcome.changed) return attempt;
+  attempt.reply.value = artifact::make(encode(set));
+  write_request request{.kind = write_kind::swap,
+                        .key = place,
+                        .value = attempt.reply.value,
+                        .compress = key.cache->compress,
+                        .read_sequence = read.sequence};
+  const auto before = state.store->epoch(state.shard);
+  const auto moves = state.store->apply(state.shard, {&request, 1});
+  const auto after = state.store->epoch(state.shard);
+  attempt.status = request.status;
+  attempt.why = request.why;
+  attempt.reply.epochs = {after - before == moves ? before : 0, after};
+  return attempt;
+}
+
+caf::result<set_reply> merge(disk_shard_state& state, const cache_key& key,
+                             const set_change& change) {
+  constexpr unsigned max_attempts = 100;
+  write_pending(state);
+  for (unsigned i = 0; i < max_attempts; ++i) {
+    auto attempt = try_merge(state, key, change);
+    if (attempt.status == write_status::overtaken) continue;
+    if (attempt.status == write_status::stored) return std::move(attempt.reply);
+    log_failure_once(state, attempt.why);
+    return to_caf(attempt.why);
+  }
+  return to_caf({errc::busy, "other processes store this entry again and again; try again"});
+}
+
 } // namespace
 
 disk_shard_state::~disk_shard_state() {
@@ -130,6 +174,9 @@ disk_shard_actor::behavior_type disk_shard(disk_shard_pointer self,
         auto promise = self->make_response_promise<disk_change_reply>();
         collect(self, {write_kind::erase, key, {}, promise});
         return promise;
+      },
+      [self](verb::merge, const cache_key& key, const set_change& change) {
+        return merge(self->state, key, change);
       },
       [self](verb::write) { write_pending(self->state); },
       [self](verb::drain) {

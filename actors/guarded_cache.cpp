@@ -1,7 +1,7 @@
 #include "actors/guarded_cache.hpp"
 
+#include "actors/growing_set.hpp"
 #include "actors/timeouts.hpp"
-#include "actors/update_entry.hpp"
 #include "messages/digest.hpp"
 #include "messages/key.hpp"
 #include "messages/value.hpp"
@@ -14,13 +14,14 @@ namespace {
 
 using variant_search_ptr = std::shared_ptr<guarded_cache_state::search>;
 using addition_ptr = std::shared_ptr<guarded_cache_state::addition>;
-using variant_list = guarded_cache_state::variant_list;
 
 constexpr std::size_t max_parsed_guards = 4096;
-constexpr std::size_t max_variants = 1024;
+constexpr set_limits limits; // 1,024 variants
+
 // --- what is stored ----------------------------------------------------------------------------
 
-cache_key list_key(const cache_key& base) { return derived_key(base, key("variants")); }
+// The set of a key's variants: ids are digests, contents are guards.
+cache_key set_key(const cache_key& base) { return derived_key(base, key("variant set")); }
 
 cache_key variant_key(const cache_key& base, const std::string& digest) {
   return derived_key(base, key::bytes(digest));
@@ -36,16 +37,9 @@ std::string digest_of(const std::string& guard, const artifact& value) {
   return std::string(sum.view());
 }
 
-artifact encode_list(const variant_list& variants) {
-  value::array lines;
-  for (const auto& line : variants)
-    lines.push_back(value::array{binary{line.digest}, line.guard});
-  return artifact::make(encode(value{std::move(lines)}));
-}
-
-// Decodes the list, in the order in which variants are tried. Empty if the bytes are not a list.
-variant_list decode_list(const artifact& stored) {
-  variant_list variants;
+// The variants in a list of the earlier form: pairs of digest and guard.
+std::vector<set_member> variants_in_list(const artifact& stored) {
+  std::vector<set_member> variants;
   const auto decoded = decode_value(stored.payload());
   const auto* lines = decoded ? decoded->as<value::array>() : nullptr;
   if (!lines) return variants;
@@ -57,9 +51,11 @@ variant_list decode_list(const artifact& stored) {
     if (!digest || !guard) return {};
     variants.push_back({digest->bytes, *guard});
   }
-  std::sort(variants.begin(), variants.end(),
-            [](const auto& a, const auto& b) { return a.digest < b.digest; });
   return variants;
+}
+
+earlier_form earlier_list(const cache_key& base) {
+  return {derived_key(base, key("variants")), variants_in_list};
 }
 
 // --- lookup ------------------------------------------------------------------------------------
@@ -83,13 +79,39 @@ bool holds(guarded_cache_state& state, guarded_cache_state::search& search,
   return result.value_or(false);
 }
 
-void deliver_miss(const variant_search_ptr& search) {
+// Ends a search without a hit. Variants whose entries are gone from every tier leave the set.
+void deliver_miss(guarded_cache_pointer self, const variant_search_ptr& search) {
   const bool any = search->reply.broken < search->variants.size();
   search->reply.status = any ? guarded_status::guard_miss : guarded_status::full_miss;
   search->promise.deliver(std::move(search->reply));
+  if (search->gone.empty()) return;
+  set_change change;
+  change.removed = std::move(search->gone);
+  change.limits = limits;
+  change_set(self, self->state.shards, set_key(search->key), std::move(change),
+             [](const expected<set_reply>&) {});
 }
 
 void try_next(guarded_cache_pointer self, const variant_search_ptr& search);
+
+// Adds the variants that are not in the search yet, in the order of their digests.
+void extend(guarded_cache_state::search& search, const member_set& found) {
+  const auto known = search.variants;
+  for (const auto& member : found.members())
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const auto& variant) { return variant.id == member.id; }))
+      search.variants.push_back(member);
+}
+
+// No variant that this host knows is a hit: the fleet is asked once.
+void look_further(guarded_cache_pointer self, const variant_search_ptr& search) {
+  if (std::exchange(search->has_asked_fleet, true)) return deliver_miss(self, search);
+  refresh_set(self, self->state.shards, set_key(search->key), limits, earlier_list(search->key),
+              [=](const known_set& found) {
+                extend(*search, found.members);
+                try_next(self, search);
+              });
+}
 
 void take_variant(const variant_search_ptr& search, const std::string& guard, const lookup& found) {
   search->reply.status = guarded_status::hit;
@@ -98,74 +120,61 @@ void take_variant(const variant_search_ptr& search, const std::string& guard, co
   search->promise.deliver(std::move(search->reply));
 }
 
-// Continues along the list to the first variant whose guard holds and whose entry still exists.
+// The variant has no entry. It leaves the set only if every tier says so.
+void skip_variant(guarded_cache_pointer self, const variant_search_ptr& search,
+                  const set_member& variant, bool is_gone) {
+  ++search->reply.broken;
+  if (is_gone) search->gone.push_back(variant);
+  try_next(self, search);
+}
+
+// Continues along the variants to the first whose guard holds and whose entry still exists.
 void try_next(guarded_cache_pointer self, const variant_search_ptr& search) {
   auto& variants = search->variants;
   while (search->next < variants.size() &&
-         !holds(self->state, *search, variants[search->next].guard))
+         !holds(self->state, *search, variants[search->next].content))
     ++search->next;
-  if (search->next == variants.size()) return deliver_miss(search);
+  if (search->next == variants.size()) return look_further(self, search);
   const auto& chosen = variants[search->next++];
-  const auto key = variant_key(search->key, chosen.digest);
+  const auto key = variant_key(search->key, chosen.id);
   self->request(self->state.shards.owner_of(key), answer_timeout, verb::get_v, key)
       .then(
-          [self, search, guard = chosen.guard](const lookup& found) {
-            if (found.hit()) return take_variant(search, guard, found);
-            ++search->reply.broken;
-            try_next(self, search);
+          [self, search, chosen](const lookup& found) {
+            if (found.hit()) return take_variant(search, chosen.content, found);
+            skip_variant(self, search, chosen, !found.is_unanswered);
           },
-          [self, search](const caf::error&) {
-            ++search->reply.broken;
-            try_next(self, search);
-          });
+          [self, search, chosen](const caf::error&) { skip_variant(self, search, chosen, false); });
 }
 
 void find(guarded_cache_pointer self, const variant_search_ptr& search) {
-  const auto key = list_key(search->key);
-  self->request(self->state.shards.owner_of(key), answer_timeout, verb::get_v, key)
-      .then(
-          [self, search](const lookup& found) {
-            if (found.hit()) search->variants = decode_list(found.value);
-            try_next(self, search);
-          },
-          [search](const caf::error&) { deliver_miss(search); });
+  find_set(self, self->state.shards, set_key(search->key), [=](const known_set& found) {
+    search->variants = found.members.members();
+    try_next(self, search);
+  });
 }
 
 // --- insert ------------------------------------------------------------------------------------
 
-// The list with the variant added; empty if the list has the variant already. A list that cannot be
-// read is replaced by a new one.
-expected<std::optional<artifact>> extended_list(const expected<lookup>& stored,
-                                                const guarded_cache_state::addition& addition) {
-  if (!stored) return fail(stored.error());
-  auto variants = decode_list(stored->value);
-  const auto digest = digest_of(addition.guard, addition.value);
-  const bool known = std::any_of(variants.begin(), variants.end(),
-                                 [&](const auto& line) { return line.digest == digest; });
-  if (known) return std::optional<artifact>();
-  if (variants.size() >= max_variants)
-    return fail(errc::too_large, "this key has 1,024 guarded variants already");
-  variants.push_back({digest, addition.guard});
-  return std::optional(encode_list(variants));
-}
-
-void grow_list(guarded_cache_pointer self, const addition_ptr& addition) {
-  const auto list = list_key(addition->key);
-  update_under_lock(
-      self, self->state.shards.owner_of(list), list, without_lock::fails,
-      [addition](const expected<lookup>& stored) { return extended_list(stored, *addition); },
-      [addition](const expected<update_outcome>& outcome) {
-        if (!outcome) return addition->promise.deliver(to_caf(outcome.error()));
-        addition->promise.deliver(*outcome == update_outcome::stored ? insert_outcome::inserted
+// Adds the variant to the set. One whose entry was stored now is written even if the set has it: it
+// may be on its way out of it.
+void grow_set(guarded_cache_pointer self, const addition_ptr& addition, insert_outcome stored) {
+  const set_member variant{digest_of(addition->guard, addition->value), addition->guard};
+  set_change change;
+  (stored == insert_outcome::inserted ? change.written : change.added).push_back(variant);
+  change.limits = limits;
+  change_set(self, self->state.shards, set_key(addition->key), std::move(change),
+             [addition](const expected<set_reply>& reply) {
+               if (!reply) return addition->promise.deliver(to_caf(reply.error()));
+               addition->promise.deliver(reply->outcome.new_ids != 0 ? insert_outcome::inserted
                                                                      : insert_outcome::exists);
-      });
+             });
 }
 
 void add(guarded_cache_pointer self, const addition_ptr& addition) {
   const auto key = variant_key(addition->key, digest_of(addition->guard, addition->value));
   self->request(self->state.shards.owner_of(key), answer_timeout, verb::insert_v, key,
                 addition->value)
-      .then([=](insert_outcome) { grow_list(self, addition); },
+      .then([=](insert_outcome stored) { grow_set(self, addition, stored); },
             [=](const caf::error& why) { addition->promise.deliver(why); });
 }
 

@@ -1,5 +1,5 @@
 // guarded_cache: entries that are valid under a condition. A key has several variants, each an
-// entry under (key, digest of guard and payload), and a list of them under (key, "variants").
+// entry under (key, digest of guard and payload), and a set of them under (key, "variant set").
 //
 // Owns only its requests in progress; entries are in a named cache, in each of its tiers.
 #pragma once
@@ -22,24 +22,19 @@ namespace hearth::actors {
 struct guarded_cache_state {
   static inline const char* name = "guarded_cache";
 
-  /// One item of a key's list.
-  struct variant {
-    std::string digest; ///< 32 bytes; the order in which variants are tried
-    std::string guard;
-  };
-  using variant_list = std::vector<variant>;
-
-  /// A lookup that tries the variants of a list in turn.
+  /// A lookup that tries the variants of a key in turn.
   struct search {
     cache_key key;
     hints values;
-    variant_list variants;
+    std::vector<set_member> variants; ///< in the order in which they are tried
     std::size_t next = 0;
+    bool has_asked_fleet = false;
+    std::vector<set_member> gone; ///< variants without an entry in any tier
     guarded_reply reply;
     shared_promise<guarded_reply> promise;
   };
 
-  /// A variant that is being added to the list.
+  /// A variant that is being added to the set.
   struct addition {
     cache_key key;
     std::string guard;

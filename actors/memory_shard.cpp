@@ -4,6 +4,7 @@
 #include "actors/memory_shard/held.hpp"
 #include "actors/memory_shard/lease.hpp"
 #include "actors/memory_shard/load.hpp"
+#include "actors/memory_shard/sets.hpp"
 #include "actors/memory_shard/unpersisted.hpp"
 #include "actors/memory_shard/write.hpp"
 
@@ -94,6 +95,21 @@ memory_shard_actor::behavior_type memory_shard(shard::self_pointer self,
       },
       [self](verb::erase, const cache_key& key, const flag_completion& reply) {
         shard::erase(self, key, reply);
+      },
+      [self](verb::find_set, const cache_key& key) {
+        auto promise = self->make_response_promise<lookup>();
+        shard::find_set(self, key, promise);
+        return promise;
+      },
+      [self](verb::refresh, const cache_key& key, const set_limits& limits) {
+        auto promise = self->make_response_promise<set_lookup>();
+        shard::refresh_set(self, key, limits, promise);
+        return promise;
+      },
+      [self](verb::merge, const cache_key& key, const set_change& change) {
+        auto promise = self->make_response_promise<set_reply>();
+        shard::merge_set(self, key, change, promise);
+        return promise;
       },
       [self](verb::acquire, const cache_key& key) {
         auto waiting = requester(self);

@@ -95,8 +95,15 @@ struct memory_shard_state {
     load_ptr load;
   };
 
+  /// Requests for what the remote tier holds of a set.
+  struct refresh_record {
+    std::vector<reply_target<set_lookup>> asked; ///< the server is asked for these
+    std::vector<reply_target<set_lookup>> next;  ///< came after the server was asked
+  };
+
   memory_shard_config config;
   std::unordered_map<cache_key, load_ptr, cache_key_hash> loads;
+  std::unordered_map<cache_key, refresh_record, cache_key_hash> refreshes;
   std::vector<question> questions; ///< sent to the remote tier in one message
   std::unordered_map<cache_key, lease_record, cache_key_hash> leases;
   std::unordered_map<lease_id, cache_key> lease_keys;

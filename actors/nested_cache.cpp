@@ -1,9 +1,12 @@
 #include "actors/nested_cache.hpp"
 
+#include "actors/growing_set.hpp"
 #include "actors/timeouts.hpp"
-#include "actors/update_entry.hpp"
+#include "messages/key.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 namespace hearth::actors {
@@ -11,22 +14,70 @@ namespace {
 
 using change_ptr = std::shared_ptr<nested_cache_state::change>;
 
-// A tree that cannot be read counts as empty; the next change replaces it.
-value tree_of(const lookup& found) {
-  if (!found.hit()) return value::map{};
-  auto tree = decode_value(found.value.payload());
-  return tree && tree->as<value::map>() ? std::move(*tree) : value(value::map{});
+constexpr set_limits limits{65'536, std::size_t{16} << 20};
+
+// --- what is stored ----------------------------------------------------------------------------
+
+// The set of a tree: ids are paths, contents are values.
+cache_key set_key(const cache_key& tree) { return derived_key(tree, key("path set")); }
+
+// Sets a value, replacing a value that the path leads through: the later change counts.
+void set_later(value& tree, const tree_path& path, const value& what) {
+  if (set_at(tree, path, what)) return;
+  for (std::size_t length = 1; length < path.size(); ++length) {
+    const tree_path above(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(length));
+    const auto* there = find_at(tree, above);
+    if (there && !there->as<value::map>()) static_cast<void>(set_at(tree, above, value::map{}));
+  }
+  static_cast<void>(set_at(tree, path, what));
 }
 
-const memory_shard_actor& owner_of(nested_cache_pointer self, const cache_key& key) {
-  return self->state.shards.owner_of(key);
+// The tree that the changes make, in their order.
+value tree_of(const member_set& changes) {
+  auto in_order = changes.members();
+  std::sort(in_order.begin(), in_order.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.stamp, a.id) < std::tie(b.stamp, b.id);
+  });
+  value tree = value::map{};
+  for (const auto& change : in_order) {
+    const auto path = parse_pointer(change.id);
+    const auto what = decode_value(change.content);
+    if (path && what) set_later(tree, *path, *what);
+  }
+  return tree;
+}
+
+// Adds the values below `path` as members: those of maps one by one, other values whole.
+void add_leaves(const value& there, tree_path& path, std::vector<set_member>& members) {
+  const auto* map = there.as<value::map>();
+  if (!map || map->empty() || path.size() == max_path_parts) {
+    members.push_back({to_pointer(path), encode(there)});
+    return;
+  }
+  for (const auto& [name, below] : *map) {
+    path.push_back(name);
+    add_leaves(below, path, members);
+    path.pop_back();
+  }
+}
+
+// The values of a tree of the earlier form, which was one entry.
+earlier_form earlier_tree(const cache_key& tree) {
+  return {tree, [](const artifact& stored) {
+            std::vector<set_member> members;
+            const auto decoded = decode_value(stored.payload());
+            tree_path root;
+            if (decoded && decoded->as<value::map>()) add_leaves(*decoded, root, members);
+            return members;
+          }};
 }
 
 // --- find --------------------------------------------------------------------------------------
 
-lookup at_path(const lookup& found, const tree_path& path) {
-  const auto tree = tree_of(found);
-  const auto* there = found.hit() ? find_at(tree, path) : nullptr;
+lookup at_path(const known_set& found, const tree_path& path) {
+  if (found.members.empty()) return {};
+  const auto tree = tree_of(found.members);
+  const auto* there = find_at(tree, path);
   return there ? lookup{found.from, artifact::make(encode(*there))} : lookup{};
 }
 
@@ -38,23 +89,37 @@ caf::result<lookup> find(nested_cache_pointer self, const cache_key& key,
     promise.deliver(to_caf(path.error()));
     return promise.promise();
   }
-  self->request(owner_of(self, key), answer_timeout, verb::get_v, key)
-      .then([promise, path = std::move(*path)](
-                const lookup& found) { promise.deliver(at_path(found, path)); },
-            [promise](const caf::error& why) { promise.deliver(why); });
+  const auto answer_from_fleet = [=, path = *path] {
+    refresh_set(self, self->state.shards, set_key(key), limits, earlier_tree(key),
+                [promise, path](const known_set& found) { promise.deliver(at_path(found, path)); });
+  };
+  find_set(self, self->state.shards, set_key(key),
+           [promise, path = std::move(*path), answer_from_fleet](const known_set& found) {
+             auto here = at_path(found, path);
+             if (here.hit())
+               promise.deliver(std::move(here));
+             else
+               answer_from_fleet();
+           });
   return promise.promise();
 }
 
 // --- put ---------------------------------------------------------------------------------------
 
-expected<std::optional<artifact>> changed_tree(const expected<lookup>& found,
-                                               const nested_cache_state::change& change) {
-  if (!found) return fail(found.error());
-  auto tree = tree_of(*found);
-  if (auto set = set_at(tree, change.path, change.what); !set) return fail(set.error());
-  return std::optional(artifact::make(encode(tree)));
+void write(nested_cache_pointer self, const change_ptr& change) {
+  set_change written;
+  written.written.push_back({to_pointer(change->path), encode(change->what)});
+  written.limits = limits;
+  change_set(self, self->state.shards, set_key(change->key), std::move(written),
+             [change](const expected<set_reply>& reply) {
+               if (reply)
+                 change->promise.deliver(done{});
+               else
+                 change->promise.deliver(to_caf(reply.error()));
+             });
 }
 
+// Asks the fleet first, so that the change is later than those that the fleet has.
 caf::result<done> put(nested_cache_pointer self, const cache_key& key, const std::string& pointer,
                       const artifact& encoded) {
   const shared_promise<done> promise(self->make_response_promise<done>());
@@ -66,15 +131,13 @@ caf::result<done> put(nested_cache_pointer self, const cache_key& key, const std
   }
   const auto change = std::make_shared<nested_cache_state::change>(
       nested_cache_state::change{key, std::move(*path), std::move(*what), promise});
-  update_under_lock(
-      self, owner_of(self, key), key, without_lock::fails,
-      [change](const expected<lookup>& found) { return changed_tree(found, *change); },
-      [change](const expected<update_outcome>& outcome) {
-        if (outcome)
-          change->promise.deliver(done{});
-        else
-          change->promise.deliver(to_caf(outcome.error()));
-      });
+  refresh_set(self, self->state.shards, set_key(key), limits, earlier_tree(key),
+              [self, change](const known_set& found) {
+                auto tree = tree_of(found.members);
+                if (auto set = set_at(tree, change->path, change->what); !set)
+                  return change->promise.deliver(to_caf(set.error()));
+                write(self, change);
+              });
   return promise.promise();
 }
 

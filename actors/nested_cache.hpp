@@ -1,6 +1,6 @@
 // nested_cache: trees of values in a named cache, one tree for each key; values are set and looked
-// up by path. A tree is one entry. A change holds the lease of its key, so concurrent changes by
-// any thread, process or host are all kept.
+// up by path. A tree is a set whose members are paths with their values, so concurrent changes by
+// any thread, process or host are all kept; of two changes of one path the later one counts.
 //
 // A pooled, event-based actor: it never blocks.
 #pragma once

@@ -4,6 +4,7 @@
 #include "actors/remote_tier/leases.hpp"
 #include "actors/remote_tier/lookups.hpp"
 #include "actors/remote_tier/service.hpp"
+#include "actors/remote_tier/sets.hpp"
 #include "actors/remote_tier/writes.hpp"
 
 #include <utility>
@@ -60,6 +61,14 @@ remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_t
       },
       [self](verb::erase, const cache_key& key) {
         remote::write(self, {remote_write::kind::erase, key, {}, {}});
+      },
+      [self](verb::find_set, const cache_key& key) {
+        const shared_promise<fleet_members> reply(self->make_response_promise<fleet_members>());
+        remote::find_set(self, key, reply);
+        return reply.promise();
+      },
+      [self](verb::merge, const cache_key& key, const set_change& change) {
+        remote::change_set(self, key, change);
       },
       [self](verb::lock, const cache_key& key) {
         auto promise = self->make_response_promise<fleet_lease>();

@@ -70,6 +70,11 @@ struct remote_tier_state {
     std::string token;
     reply_target<fleet_lease> reply;
   };
+  /// A set that the server is asked for.
+  struct asked_set {
+    cache_key key;
+    shared_promise<fleet_members> reply;
+  };
   /// Receives the index of a command in its exchange, and its reply.
   using reply_handler = std::function<void(std::size_t, const remote_reply&)>;
   /// Commands sent together.
@@ -87,6 +92,7 @@ struct remote_tier_state {
   std::vector<reply_inbox::item> taken; ///< replies being handled, taken out of `inbox`
   std::unordered_map<std::uint64_t, exchange> exchanges;         ///< in flight
   std::map<std::uint64_t, asked_entries> lookups;                ///< in flight, in request order
+  std::map<std::uint64_t, asked_set> set_lookups;                ///< in flight, in request order
   std::unordered_map<std::uint64_t, asked_lease> lease_requests; ///< by the numbers of their tokens
   std::unordered_map<cache_key, std::string, cache_key_hash> leases; ///< tokens of the held leases
   /// Keys whose remote entry is unusable: the next insert of such a key replaces the entry.

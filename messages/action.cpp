@@ -3,6 +3,9 @@
 #include "messages/replace_all.hpp"
 #include "messages/value.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 namespace hearth {
 namespace {
 
@@ -118,32 +121,37 @@ expected<action_result> decode_result(const artifact& entry) {
   return result;
 }
 
-artifact encode_observations(const observation_list& all) {
-  value::array items;
-  for (const auto& one : all)
-    items.emplace_back(binary{one});
-  return artifact::make(encode(value(std::move(items))));
+std::vector<std::string> observations_in(const member_set& set) {
+  auto members = set.members();
+  std::sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
+    return std::tie(b.stamp, a.id) < std::tie(a.stamp, b.id);
+  });
+  std::vector<std::string> all;
+  for (auto& member : members)
+    all.push_back(std::move(member.id));
+  return all;
 }
 
-expected<observation_list> decode_observations(const artifact& entry) {
+std::string digest_of(const member_set& observations) {
+  return observations.empty() ? std::string() : sha256(encode(observations)).hex();
+}
+
+std::vector<set_member> observations_in_list(const artifact& entry) {
+  std::vector<set_member> all;
   const auto decoded = decode_value(entry.payload());
-  if (!decoded) return fail(decoded.error());
-  const auto* items = decoded->as<value::array>();
-  if (!items || items->size() > max_observations) return no_result("a list of observations");
-  observation_list all;
+  const auto* items = decoded ? decoded->as<value::array>() : nullptr;
+  if (!items) return all;
   for (const auto& item : *items) {
     const auto* bytes = item.as<binary>();
-    if (!bytes) return no_result("observations that are bytes");
-    all.push_back(bytes->bytes);
+    if (!bytes) return {};
+    all.push_back({bytes->bytes, {}});
   }
   return all;
 }
 
-std::string digest_of(const artifact& observations) {
-  return observations ? sha256(observations.payload()).hex() : std::string();
-}
+key observations_part() { return key("observation set"); }
 
-key observations_part() { return key("observations"); }
+key observation_list_part() { return key("observations"); }
 
 key observed_part(std::string_view observation) { return key::bytes(sha256(observation).view()); }
 

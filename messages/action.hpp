@@ -6,6 +6,7 @@
 #include "messages/digest.hpp"
 #include "messages/error.hpp"
 #include "messages/key.hpp"
+#include "messages/member_set.hpp"
 #include "messages/process.hpp"
 
 #include <cstdint>
@@ -87,20 +88,21 @@ artifact encode_result(const action_result& result);
 /// Errors: `malformed`.
 expected<action_result> decode_result(const artifact& entry);
 
-/// The discovered inputs of an action: sets of observations, each a result of `observe`, the latest
-/// first, at most `max_observations`.
-using observation_list = std::vector<std::string>;
-inline constexpr std::size_t max_observations = 32;
+/// The discovered inputs of an action: a set whose members' ids are observations, each a result of
+/// `observe`. At most this many are kept.
+inline constexpr set_limits observation_limits{32};
 
-artifact encode_observations(const observation_list& all);
-/// Errors: `malformed`.
-expected<observation_list> decode_observations(const artifact& entry);
-/// The digest of such an entry, for `action_request::seen`.
-std::string digest_of(const artifact& observations);
+/// The observations, the latest first.
+std::vector<std::string> observations_in(const member_set& set);
+/// The digest of such a set, for `action_request::seen`; empty for an empty set.
+std::string digest_of(const member_set& observations);
+/// The observations in an entry of the earlier form, a list; none when it is another one.
+std::vector<set_member> observations_in_list(const artifact& entry);
 
-/// The keys, derived from an action's key, of its observations and of the result that belongs to
-/// one observation.
+/// The keys, derived from an action's key, of its observations, of their earlier form, and of the
+/// result that belongs to one observation.
 key observations_part();
+key observation_list_part();
 key observed_part(std::string_view observation);
 
 } // namespace hearth

@@ -32,6 +32,14 @@ using memory_shard_actor = actor_of<
     void(verb::put, cache_key, artifact, done_completion),
     // Removes the entry from every tier. Answers whether there was one.
     caf::result<bool>(verb::erase, cache_key), void(verb::erase, cache_key, flag_completion),
+    // Entries that grow (messages/member_set.hpp). Answers with the set of the nearest of memory
+    // and disk.
+    caf::result<lookup>(verb::find_set, cache_key),
+    // Asks the remote tier for the set, joins it with that of this host, and answers with the
+    // union.
+    caf::result<set_lookup>(verb::refresh, cache_key, set_limits),
+    // Changes the set, in every tier of the cache.
+    caf::result<set_reply>(verb::merge, cache_key, set_change),
     // Answers with the artifact, or with the lease to make it; waits while another caller makes it.
     caf::result<lease_reply>(verb::acquire, cache_key),
     void(verb::acquire, cache_key, lease_completion),
@@ -73,6 +81,8 @@ using disk_shard_actor =
              caf::result<disk_insert_reply>(verb::insert, cache_key, artifact),
              caf::result<disk_change_reply>(verb::put, cache_key, artifact),
              caf::result<disk_change_reply>(verb::erase, cache_key),
+             // Changes a set: joins it with what other processes have stored meanwhile.
+             caf::result<set_reply>(verb::merge, cache_key, set_change),
              // To itself: write the group.
              void(verb::write),
              // Answers when every earlier write is acknowledged.
@@ -86,6 +96,10 @@ using remote_tier_actor = actor_of<
     // Writes behind, in the order of arrival; insert keeps an existing entry.
     void(verb::insert, cache_key, artifact), void(verb::put, cache_key, artifact),
     void(verb::erase, cache_key),
+    // Answers with the set of this key, within the deadline, ...
+    caf::result<fleet_members>(verb::find_set, cache_key),
+    // ... and changes it behind: adds the joined members, removes the removed ones.
+    void(verb::merge, cache_key, set_change),
     // Asks for the fleet's lease on a key. The tier renews it until `release`, which gives it back
     // after the earlier writes.
     caf::result<fleet_lease>(verb::lock, cache_key), void(verb::release, cache_key),

@@ -4,6 +4,7 @@
 #include "messages/action.hpp"
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
+#include "messages/member_set.hpp"
 
 #include <array>
 #include <chrono>
@@ -25,7 +26,8 @@ std::string_view to_string(tier t) noexcept;
 /// A get's answer: a hit with its artifact and tier, or a miss. Empty when `from` is `none`.
 struct lookup {
   tier from = tier::none;
-  artifact value;
+  artifact value{};
+  bool is_unanswered = false; ///< a miss, but the remote tier was asked and did not answer
 
   bool hit() const noexcept { return from != tier::none; }
   /// The time that a hit saved: the time that making the artifact took, from its metadata.
@@ -61,6 +63,25 @@ struct disk_insert_reply {
 struct disk_change_reply {
   bool was_there = false;
   epoch_change epochs;
+};
+
+/// The answer to a change of a set.
+struct set_reply {
+  artifact value; ///< the whole set of this host; empty when there is none
+  set_outcome outcome;
+  epoch_change epochs; ///< of the disk shard, in its answers
+};
+
+/// The remote tier's answer to a request for a set.
+struct fleet_members {
+  bool is_answered = false; ///< the server has answered
+  member_set members;
+};
+
+/// A set with what the remote tier holds of it.
+struct set_lookup {
+  lookup found;
+  bool is_whole = false; ///< every tier of the cache has answered
 };
 
 /// The number of a lease in its shard; 0 is none.

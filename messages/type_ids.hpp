@@ -4,6 +4,7 @@
 #include "messages/cache_key.hpp"
 #include "messages/completion.hpp"
 #include "messages/get_batch.hpp"
+#include "messages/member_set.hpp"
 #include "messages/metrics_page.hpp"
 #include "messages/recording.hpp"
 #include "messages/replies.hpp"
@@ -66,6 +67,9 @@ CAF_ADD_ATOM(hearth, hearth::verb, count, "count")
 CAF_ADD_ATOM(hearth, hearth::verb, find, "find")
 CAF_ADD_ATOM(hearth, hearth::verb, stats, "stats")
 CAF_ADD_ATOM(hearth, hearth::verb, trace, "trace")
+CAF_ADD_ATOM(hearth, hearth::verb, find_set, "find_set")
+CAF_ADD_ATOM(hearth, hearth::verb, merge, "merge")
+CAF_ADD_ATOM(hearth, hearth::verb, refresh, "refresh")
 
 CAF_END_TYPE_ID_BLOCK(hearth)
 
@@ -81,6 +85,11 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::done)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::disk_insert_reply)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::disk_change_reply)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::lease_reply)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::set_change)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::set_limits)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::set_lookup)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::set_reply)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::fleet_members)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::lookup_completion)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::insert_completion)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(hearth::done_completion)

@@ -14,10 +14,7 @@ namespace {
 using storage::envelope_fault;
 using storage::remote_write;
 
-bool may_look(const state_type& state, const cache_key& key) {
-  const bool could_verify = !key.cache->sign || !state.config.keys.empty();
-  return state.config.mode != remote_mode::write_only && could_verify;
-}
+const lookup no_answer{tier::none, {}, true};
 
 // The newest queued write of the key: the value that the server is going to hold.
 const remote_write* find_in_writes(const state_type& state, const cache_key& key) {
@@ -32,6 +29,7 @@ bool has_to_ask(state_type& state, const cache_key& key, expected<lookup>& answe
   }
   if (may_look(state, key) && is_in_service(state)) return true;
   ++counts_of(state, key).skipped;
+  answer = no_answer;
   return false;
 }
 
@@ -42,7 +40,8 @@ expected<lookup> miss(state_type& state, const cache_key& key) {
 
 expected<lookup> fail_lookup(state_type& state, const cache_key& key, std::string_view reason) {
   count_failure(state, key, reason);
-  return miss(state, key);
+  ++counts_of(state, key).misses;
+  return no_answer;
 }
 
 // Marks the key, so that the next insert replaces the unusable entry (SET NX would keep it).
@@ -87,6 +86,11 @@ void end_lookup(state_type& state, std::uint64_t number, std::size_t which,
 }
 
 } // namespace
+
+bool may_look(const state_type& state, const cache_key& key) {
+  const bool could_verify = !key.cache->sign || !state.config.keys.empty();
+  return state.config.mode != remote_mode::write_only && could_verify;
+}
 
 void look_up(self_pointer self, const key_list& keys, const shared_promise<lookup_list>& reply) {
   auto& state = self->state;

@@ -2,6 +2,7 @@
 
 #include "actors/remote_tier/leases.hpp"
 #include "actors/remote_tier/lookups.hpp"
+#include "actors/remote_tier/sets.hpp"
 #include "actors/remote_tier/writes.hpp"
 #include "actors/thread_unit.hpp"
 #include "storage/remote/commands.hpp"
@@ -35,6 +36,7 @@ void go_without(self_pointer self, const remote_reply& why) {
   state.config.log(log_level::warning, "going on without " + state.config.name +
                                            ", which is tried again: " + problem_of(why));
   give_up_lookups(state, to_string(why.failure));
+  give_up_sets(state, to_string(why.failure));
   give_up_lease_requests(self);
   answer_syncs(state);
   if (!state.probe_is_out) probe_later(self);

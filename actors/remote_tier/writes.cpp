@@ -4,6 +4,7 @@
 #include "actors/remote_tier/leases.hpp"
 #include "actors/remote_tier/service.hpp"
 #include "storage/remote/commands.hpp"
+#include "storage/remote/member_envelope.hpp"
 
 #include <string>
 #include <utility>
@@ -28,6 +29,26 @@ bool may_write(const state_type& state, const cache_key& key) {
 
 bool can_send(const state_type& state) { return is_in_service(state) && state.writing.is_closed(); }
 
+// The command of a change of a set; empty if it cannot be sent.
+remote_client::command set_command_of(const state_type& state, const remote_write& write) {
+  const auto& config = state.config;
+  auto name = storage::remote_set_name(config.prefix, write.key);
+  if (write.what == remote_write::kind::remove) {
+    std::vector<std::string> fields;
+    for (const auto& member : write.members)
+      fields.push_back(storage::member_field(member));
+    return storage::remove_fields_command(std::move(name), std::move(fields));
+  }
+  std::vector<storage::remote_field> fields;
+  for (const auto& member : write.members) {
+    auto sealed = storage::seal_member(write.key, member, config.keys);
+    if (sealed.empty()) return {};
+    fields.emplace_back(storage::member_field(member), std::move(sealed));
+  }
+  const auto ttl = state.has_scripts ? config.ttl : std::chrono::milliseconds(0);
+  return storage::add_fields_command(std::move(name), std::move(fields), ttl);
+}
+
 // The command of a write; empty if it cannot be sent.
 remote_client::command command_of(const state_type& state, const remote_write& write) {
   const auto& config = state.config;
@@ -36,6 +57,8 @@ remote_client::command command_of(const state_type& state, const remote_write& w
     return storage::release_command(storage::remote_lease_name(config.prefix, write.key),
                                     write.token);
   }
+  if (write.what == remote_write::kind::add || write.what == remote_write::kind::remove)
+    return set_command_of(state, write);
   auto name = storage::remote_entry_name(config.prefix, write.key);
   if (write.what == remote_write::kind::erase) return storage::erase_command(std::move(name));
   auto sealed = storage::seal_envelope(write.key, write.value, config.keys);

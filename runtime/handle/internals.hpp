@@ -18,6 +18,14 @@ public:
   }
   /// The named cache, as messages to actors refer to it.
   static const named_cache_ptr& name(const cache& of) noexcept { return of.cache_; }
+  /// The same cache without its remote tier.
+  static cache local_tiers(const cache& of) {
+    auto local = *of.cache_;
+    local.remote = false;
+    auto copy = of;
+    copy.cache_ = std::make_shared<const named_cache>(std::move(local));
+    return copy;
+  }
 };
 
 } // namespace hearth

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 14> kind_names{
     "memory",  "disk",  "remote",  "broker",  "worker", "guarded",  "autotune",
     "bundler", "tuner", "kernels", "actions", "nested", "recorder", "metrics"};
 
-constexpr std::array<std::string_view, 18> syntaxes{
+constexpr std::array<std::string_view, 20> syntaxes{
     "CACHE/KEY",
     "VALUE",
     "NUMBER",
@@ -33,7 +33,10 @@ constexpr std::array<std::string_view, 18> syntaxes{
     "hash=TEXT [descent] NAME=INT...",
     "[notes N]",
     "CACHE",
-    "CACHE/KEY..."};
+    "CACHE/KEY...",
+    "[writes NAME \"text\"]... [joins NAME \"text\" STAMP]... [removes NAME \"text\" STAMP]... "
+    "[limit N]",
+    "[limit N]"};
 
 template <class T, std::size_t I = 0>
 constexpr parameter parameter_of() {

@@ -53,7 +53,7 @@ using argument =
     std::variant<cache_key, artifact, std::uint64_t, std::string, error, action_request,
                  trial_request, std::chrono::milliseconds, hints, autotune_record, tune_request_ptr,
                  int, std::int64_t, autotune_address, autotune_choices, tuning_notes,
-                 named_cache_ptr, key_list>;
+                 named_cache_ptr, key_list, set_change, set_limits>;
 enum class parameter : std::uint8_t {
   key,
   value,
@@ -73,6 +73,8 @@ enum class parameter : std::uint8_t {
   notes,
   cache,
   keys,
+  members,
+  limits,
 };
 /// The syntax of a parameter in scripts: "CACHE/KEY", "\"bytes\"", ...
 std::string_view syntax_of(parameter p) noexcept;

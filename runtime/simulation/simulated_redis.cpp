@@ -54,8 +54,14 @@ remote_reply server_says(const std::string& what) {
 
 redis_behavior::scope scope_of(const std::string& word) {
   if (word == "GET") return redis_behavior::scope::reads;
-  if (word == "SET" || word == "DEL") return redis_behavior::scope::writes;
+  if (word == "HGETALL") return redis_behavior::scope::reads;
+  if (word == "SET" || word == "DEL" || word == "HSET" || word == "HDEL")
+    return redis_behavior::scope::writes;
   return word == "EVAL" ? redis_behavior::scope::scripts : redis_behavior::scope::all;
+}
+
+remote_reply wrong_type() {
+  return server_says("WRONGTYPE Operation against a key holding the wrong kind of value");
 }
 
 // A command's short text for the trace.
@@ -219,8 +225,7 @@ std::string* simulated_redis::find(const std::string& name) {
 remote_reply simulated_redis::get(const std::string& name) {
   const auto* bytes = find(name);
   if (!bytes) return {};
-  if (values_.at(name).is_list)
-    return server_says("WRONGTYPE Operation against a key holding the wrong kind of value");
+  if (!values_.at(name).is_string()) return wrong_type();
   remote_reply made;
   made.value.type = resp_value::kind::bytes;
   made.value.text = *bytes;
@@ -238,10 +243,55 @@ remote_reply simulated_redis::set(const remote_client::command& arguments) {
   return text("OK");
 }
 
-// Runs the two scripts of the remote tier: with a time it renews a lease, without one it releases
-// it.
+remote_reply simulated_redis::get_fields(const std::string& name) {
+  remote_reply made;
+  made.value.type = resp_value::kind::array;
+  if (!find(name)) return made;
+  const auto& found = values_.at(name);
+  if (found.is_list || found.is_string()) return wrong_type();
+  for (const auto& [field, bytes] : found.fields)
+    for (const auto* part : {&field, &bytes}) {
+      auto& item = made.value.items.emplace_back();
+      item.type = resp_value::kind::bytes;
+      item.text = *part;
+    }
+  return made;
+}
+
+// Adds the fields from argument `first` on to the hash whose name stands before them, or, with an
+// end, one further.
+remote_reply simulated_redis::add_fields(const remote_client::command& arguments, std::size_t first,
+                                         std::optional<virtual_time> ends) {
+  const auto& name = arguments[first - (ends ? 2 : 1)];
+  if (find(name) && values_.at(name).fields.empty()) return wrong_type();
+  auto& hash = values_[name];
+  std::int64_t added = 0;
+  for (auto i = first; i + 1 < arguments.size(); i += 2)
+    added += hash.fields.insert_or_assign(arguments[i], arguments[i + 1]).second;
+  if (ends) hash.ends = ends;
+  return integer(added);
+}
+
+remote_reply simulated_redis::remove_fields(const remote_client::command& arguments) {
+  const auto& name = arguments[1];
+  if (!find(name)) return integer(0);
+  auto& hash = values_.at(name);
+  if (hash.fields.empty()) return wrong_type();
+  std::int64_t removed = 0;
+  for (std::size_t i = 2; i < arguments.size(); ++i)
+    removed += static_cast<std::int64_t>(hash.fields.erase(arguments[i]));
+  if (hash.fields.empty()) values_.erase(name);
+  return integer(removed);
+}
+
+// Runs the scripts of the remote tier: HSET with a TTL, or of a lease: with a time it renews it,
+// without one it releases it.
 remote_reply simulated_redis::run_script(const remote_client::command& arguments) {
   const auto& name = arguments[3];
+  if (arguments[1].find("HSET") != std::string::npos) {
+    const auto time = std::chrono::milliseconds(std::stoll(arguments[4]));
+    return add_fields(arguments, 5, system_.now() + time);
+  }
   const auto& token = arguments[4];
   const auto* holder = find(name);
   const bool is_renewal = arguments.size() > 5;
@@ -263,6 +313,9 @@ remote_reply simulated_redis::carry_out(const remote_client::command& arguments)
   if (word == "GET") return get(arguments[1]);
   if (word == "SET") return set(arguments);
   if (word == "DEL") return integer(static_cast<std::int64_t>(values_.erase(arguments[1])));
+  if (word == "HGETALL") return get_fields(arguments[1]);
+  if (word == "HSET") return add_fields(arguments, 2, std::nullopt);
+  if (word == "HDEL") return remove_fields(arguments);
   if (word == "EVAL" && arguments.size() >= 5) return run_script(arguments);
   return server_says("ERR unknown command '" + word + "'");
 }
@@ -288,6 +341,13 @@ std::optional<std::uint64_t> simulated_redis::figure(std::string_view name) {
   if (name == "commands") return commands;
   if (name == "gets") return counts_["GET"];
   if (name == "sets") return counts_["SET"];
+  if (name == "field_reads") return counts_["HGETALL"];
+  if (name == "members") {
+    std::uint64_t members = 0;
+    for (const auto& key : names())
+      members += values_.at(key).fields.size();
+    return members;
+  }
   if (name == "pings") return counts_["PING"];
   return std::nullopt;
 }

@@ -83,7 +83,8 @@ public:
   /// Replaces the entry of that name by a list.
   void make_list(const std::string& name) { values_[name] = {{}, {}, true}; }
 
-  /// "entries", "leases", "commands", "gets", "sets"
+  /// "entries", "leases", "commands", "gets", "sets", "field_reads", "members" (the fields
+  /// of all hashes)
   std::optional<std::uint64_t> figure(std::string_view name);
 
 private:
@@ -91,6 +92,8 @@ private:
     std::string bytes;
     std::optional<virtual_time> ends;
     bool is_list = false;
+    std::map<std::string, std::string> fields{}; ///< of a hash; a hash has one at least
+    bool is_string() const { return !is_list && fields.empty(); }
   };
   struct pending {
     connection* by; // null: the connection is closed
@@ -109,6 +112,10 @@ private:
   actors::remote_reply carry_out(const actors::remote_client::command& arguments);
   actors::remote_reply get(const std::string& name);
   actors::remote_reply set(const actors::remote_client::command& arguments);
+  actors::remote_reply get_fields(const std::string& name);
+  actors::remote_reply add_fields(const actors::remote_client::command& arguments,
+                                  std::size_t first, std::optional<virtual_time> ends);
+  actors::remote_reply remove_fields(const actors::remote_client::command& arguments);
   actors::remote_reply run_script(const actors::remote_client::command& arguments);
   actors::remote_reply answer_to(const pending& one);
 

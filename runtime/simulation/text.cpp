@@ -61,6 +61,11 @@ std::string text_of_config(const value::map& config) {
   return text;
 }
 
+std::string text_of_member(std::string_view before, const set_member& member) {
+  return std::string(before) + bare_if_word(quoted_text(member.id)) + " " +
+         quoted_text(member.content) + " " + std::to_string(member.stamp);
+}
+
 template <class T>
 void add_element(const caf::type_erased_tuple& content, std::size_t at, std::string& out) {
   out += text_of(content.get_as<T>(at));
@@ -100,12 +105,13 @@ printer choose_printer(const caf::type_erased_tuple& content, std::size_t at) {
     return [](const auto&, std::size_t, std::string& out) { out += "(call)"; };
   if (const auto found = printer_among<
           cache_key, key_list, artifact, lookup, lookup_list, insert_outcome, disk_insert_reply,
-          disk_change_reply, done, lease_reply, std::uint64_t, bool, error, memory_shard_stats,
-          broker_stats, fleet_lease, remote_tier_stats, action_request, action_result, action_reply,
-          trial_request, trial_result, span_list, hints, guarded_reply, autotune_record,
-          autotune_address, autotune_choices, autotune_found, tuning_notes, named_cache_ptr,
-          bundle_session, bundle_end, tune_request_ptr, tune_reply, recording, metrics_page, int,
-          std::int64_t, std::string, std::chrono::milliseconds>(content, at))
+          disk_change_reply, set_reply, set_change, set_limits, set_lookup, fleet_members, done,
+          lease_reply, std::uint64_t, bool, error, memory_shard_stats, broker_stats, fleet_lease,
+          remote_tier_stats, action_request, action_result, action_reply, trial_request,
+          trial_result, span_list, hints, guarded_reply, autotune_record, autotune_address,
+          autotune_choices, autotune_found, tuning_notes, named_cache_ptr, bundle_session,
+          bundle_end, tune_request_ptr, tune_reply, recording, metrics_page, int, std::int64_t,
+          std::string, std::chrono::milliseconds>(content, at))
     return found;
   return [](const auto&, std::size_t, std::string& out) { out += "?"; };
 }
@@ -158,7 +164,49 @@ std::string text_of(const cache_key& key) {
   return text.append("/").append(at->second);
 }
 
-std::string text_of(const artifact& value) { return quoted_text(value.payload()); }
+std::string text_of(const artifact& value) {
+  constexpr std::string_view begin_of_set = "\x92\x01";
+  const auto set = value.payload().starts_with(begin_of_set) ? decode_members(value.payload())
+                                                             : fail(errc::malformed, "");
+  return set ? text_of(*set) : quoted_text(value.payload());
+}
+
+std::string text_of(const member_set& set) {
+  std::string text;
+  for (const auto& member : set.members())
+    text.append(text.empty() ? "" : ", ").append(text_of_member("", member));
+  return "{" + text + "}";
+}
+
+std::string text_of(const set_change& change) {
+  std::string text;
+  for (const auto& member : change.written)
+    text +=
+        "writes " + bare_if_word(quoted_text(member.id)) + " " + quoted_text(member.content) + " ";
+  for (const auto& member : change.joined.members())
+    text += text_of_member("joins ", member) + " ";
+  for (const auto& member : change.removed)
+    text += text_of_member("removes ", member) + " ";
+  text += text_of(change.limits);
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+std::string text_of(const set_limits& limits) {
+  const bool is_usual = limits.members == set_limits{}.members;
+  return is_usual ? "" : "limit " + std::to_string(limits.members);
+}
+
+std::string text_of(const set_lookup& found) {
+  return text_of(found.found) + (found.is_whole ? " whole" : "");
+}
+
+std::string text_of(const fleet_members& found) {
+  return found.is_answered ? text_of(found.members) : "no answer " + text_of(found.members);
+}
+
+std::string text_of(const set_reply& reply) {
+  return (reply.outcome.changed ? "changed " : "unchanged ") + text_of(reply.value);
+}
 
 std::string text_of(const lookup& found) {
   if (!found.hit()) return "miss";

@@ -31,6 +31,12 @@ std::string text_of(const lookup& found);      ///< `miss`, `hit disk "bytes"`
 std::string text_of(const key_list& keys);     ///< the keys, separated by spaces
 std::string text_of(const lookup_list& found); ///< the lookups, separated by commas
 std::string text_of(insert_outcome outcome);
+std::string text_of(const member_set& set); ///< `{a "bytes" 3, b "other" 4}`, with the stamps
+std::string text_of(const set_change& change);
+std::string text_of(const set_limits& limits);
+std::string text_of(const set_lookup& found);
+std::string text_of(const fleet_members& found);
+std::string text_of(const set_reply& reply);
 std::string text_of(const done& d);
 std::string text_of(const lease_reply& reply); ///< `lease 3`, `lease 3 waited`, `hit memory "x"`
 std::string text_of(const memory_shard_stats& stats);

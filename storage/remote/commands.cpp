@@ -13,6 +13,9 @@ constexpr auto renew_script =
     "redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 1";
 constexpr auto release_script =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+// Adds fields to a hash and sets its TTL in one step, so that no hash is left without one.
+constexpr auto add_fields_script = "redis.call('HSET', KEYS[1], unpack(ARGV, 2)) "
+                                   "return redis.call('PEXPIRE', KEYS[1], ARGV[1])";
 
 // Moves the arguments; an initializer list would copy them, and one may be a payload.
 template <class... Arguments>
@@ -41,6 +44,29 @@ remote_command set_command(std::string name, std::string bytes, bool only_new,
 }
 
 remote_command erase_command(std::string name) { return command_of("DEL", std::move(name)); }
+
+remote_command get_fields_command(std::string name) {
+  return command_of("HGETALL", std::move(name));
+}
+
+remote_command add_fields_command(std::string name, std::vector<remote_field> fields,
+                                  std::chrono::milliseconds ttl) {
+  auto made = ttl.count() == 0 ? command_of("HSET", std::move(name))
+                               : command_of("EVAL", add_fields_script, "1", std::move(name),
+                                            std::to_string(ttl.count()));
+  for (auto& [field, bytes] : fields) {
+    made.push_back(std::move(field));
+    made.push_back(std::move(bytes));
+  }
+  return made;
+}
+
+remote_command remove_fields_command(std::string name, std::vector<std::string> fields) {
+  auto made = command_of("HDEL", std::move(name));
+  for (auto& field : fields)
+    made.push_back(std::move(field));
+  return made;
+}
 
 remote_command lease_command(std::string name, std::string token, std::chrono::milliseconds time) {
   return command_of("SET", std::move(name), std::move(token), "NX", "PX",

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hearth::storage {
@@ -15,6 +16,16 @@ remote_command get_command(std::string name);
 remote_command set_command(std::string name, std::string bytes, bool only_new,
                            std::chrono::milliseconds ttl);
 remote_command erase_command(std::string name);
+
+/// A field of a hash and its bytes.
+using remote_field = std::pair<std::string, std::string>;
+/// Every field of a hash. Reply: names and bytes in turn, or nothing.
+remote_command get_fields_command(std::string name);
+/// Adds fields to a hash, and makes the hash last for `ttl` from now; zero: for ever. With a TTL
+/// the server must run EVAL.
+remote_command add_fields_command(std::string name, std::vector<remote_field> fields,
+                                  std::chrono::milliseconds ttl);
+remote_command remove_fields_command(std::string name, std::vector<std::string> fields);
 
 /// Takes a lease unless it is held. Reply: "OK", or null.
 remote_command lease_command(std::string name, std::string token, std::chrono::milliseconds time);

@@ -6,7 +6,21 @@
 namespace hearth::storage {
 namespace {
 
-bool is_of_entry(const remote_write& write) { return write.what != remote_write::kind::release; }
+bool is_of_set(const remote_write& write) {
+  return write.what == remote_write::kind::add || write.what == remote_write::kind::remove;
+}
+
+// Whether a later write of the key replaces this one. The changes of a set all count.
+bool is_of_entry(const remote_write& write) {
+  return write.what != remote_write::kind::release && !is_of_set(write);
+}
+
+std::size_t size_of_members(const remote_write& write) noexcept {
+  std::size_t bytes = 0;
+  for (const auto& member : write.members)
+    bytes += sizeof member + member.id.size() + member.content.size();
+  return bytes;
+}
 
 } // namespace
 
@@ -14,7 +28,7 @@ bool is_of_entry(const remote_write& write) { return write.what != remote_write:
 std::uint64_t write_behind::size_of(const remote_write& write) noexcept {
   constexpr std::uint64_t tables = 256;
   return tables + write.key.bytes.size() + write.value.payload().size() +
-         write.value.metadata_bytes().size();
+         write.value.metadata_bytes().size() + size_of_members(write);
 }
 
 bool write_behind::is_full() const noexcept {
@@ -32,8 +46,9 @@ std::vector<remote_write> write_behind::push(remote_write write) {
   if (is_of_entry(write)) newest_[write.key] = which;
   waiting_.emplace(which, queued{std::move(write), 0});
   while (is_full()) {
-    const auto oldest = std::find_if(waiting_.begin(), waiting_.end(),
-                                     [](const auto& one) { return is_of_entry(one.second.write); });
+    const auto oldest = std::find_if(waiting_.begin(), waiting_.end(), [](const auto& one) {
+      return one.second.write.what != remote_write::kind::release;
+    });
     if (oldest == waiting_.end()) break;
     dropped.push_back(take(waiting_, oldest));
   }
@@ -72,6 +87,19 @@ std::optional<remote_write> write_behind::retry(number which) {
   if (failed.tries >= limits_.tries || !is_last_word) return take(in_flight_, at);
   waiting_.insert(in_flight_.extract(at));
   return std::nullopt;
+}
+
+void write_behind::apply_changes(const cache_key& key, member_set& members) const {
+  std::map<number, const remote_write*> in_order;
+  for (const auto* part : {&in_flight_, &waiting_})
+    for (const auto& [which, one] : *part)
+      if (is_of_set(one.write) && one.write.key == key) in_order.emplace(which, &one.write);
+  for (const auto& [which, write] : in_order) {
+    if (write->what == remote_write::kind::remove) members.remove(write->members);
+    if (write->what == remote_write::kind::add)
+      for (const auto& member : write->members)
+        members.add(member);
+  }
 }
 
 const remote_write* write_behind::newest_of(const cache_key& key) const {

@@ -7,6 +7,7 @@
 
 #include "messages/artifact.hpp"
 #include "messages/cache_key.hpp"
+#include "messages/member_set.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,18 +26,21 @@ struct write_behind_limits {
   unsigned tries = 3;         ///< attempts for one write
 };
 
-/// One write: of an entry, or the end of a lease.
+/// One write: of an entry or a set, or the end of a lease.
 struct remote_write {
   enum class kind : std::uint8_t {
     insert,  ///< stores unless there is an entry
     put,     ///< stores, and replaces an entry
     erase,   ///< removes an entry
     release, ///< ends a lease, when `token` still holds it
+    add,     ///< adds `members` to a set
+    remove,  ///< removes `members` from a set
   };
   kind what = kind::insert;
   cache_key key;
-  artifact value;    ///< for insert and put
-  std::string token; ///< for release
+  artifact value;                    ///< for insert and put
+  std::string token;                 ///< for release
+  std::vector<set_member> members{}; ///< for add and remove
 };
 
 class write_behind {
@@ -63,6 +67,8 @@ public:
 
   /// The newest write of this key's entry, which the remote tier will hold; or null.
   const remote_write* newest_of(const cache_key& key) const;
+  /// Applies the unacknowledged changes of this set to `members`, in their order.
+  void apply_changes(const cache_key& key, member_set& members) const;
 
   bool empty() const noexcept { return waiting_.empty() && in_flight_.empty(); }
   std::size_t waiting() const noexcept { return waiting_.size(); }

@@ -50,6 +50,11 @@ struct fixture : deterministic {
     caf::anon_send(actions, verb::run_v, k, request, priority, action_completion(state));
     return state;
   }
+  member_set observed() {
+    const auto found =
+        ask<lookup>(one.shard, verb::find_set_v, actors::observations_key(k)).value();
+    return decode_members(found.value.payload()).value_or(member_set{});
+  }
   std::size_t runs() const { return fakes.processes->requests.size(); }
 
   temporary_directory directory;
@@ -188,33 +193,41 @@ TEST_CASE_FIXTURE(fixture, "two processes that ask at once have it run once") {
 
 TEST_CASE_FIXTURE(fixture, "an observation leads to the result, and the latest comes first") {
   CHECK(run(discovering("a", "read 1"))->ran);
-  const auto entry = ask<lookup>(one.shard, verb::get_v, actors::observations_key(k));
-  REQUIRE(entry->hit());
-  CHECK(*decode_observations(entry->value) == observation_list{"read 1"});
+  const auto first = observed();
+  CHECK(observations_in(first) == std::vector<std::string>{"read 1"});
   CHECK(ask<lookup>(one.shard, verb::get_v, actors::observed_key(k, "read 1"))->hit());
   auto next = discovering("a", "read 2");
-  next.seen = digest_of(entry->value);
+  next.seen = digest_of(first);
   CHECK(run(next)->ran);
-  const auto both = ask<lookup>(one.shard, verb::get_v, actors::observations_key(k));
-  CHECK(*decode_observations(both->value) == observation_list{"read 2", "read 1"});
+  CHECK(observations_in(observed()) == std::vector<std::string>{"read 2", "read 1"});
 }
 
-TEST_CASE_FIXTURE(fixture, "an observation is added to a list that another process stores first") {
+TEST_CASE_FIXTURE(fixture, "an observation is added to a set that another process stores first") {
   tiers other{*this, directory / "store"};
-  const auto list = actors::observations_key(k);
+  const auto set = actors::observations_key(k);
   const auto store_theirs = [&] {
-    storage::write_request request{storage::write_kind::insert, storage::entry_key(list)};
-    request.value = encode_observations({"theirs"});
-    other.store->apply(other.store->shard_of(list.disk_hash), {&request, 1});
+    member_set theirs;
+    theirs.add({"theirs", "", 1});
+    storage::write_request request{storage::write_kind::insert, storage::entry_key(set)};
+    request.value = artifact::make(encode(theirs));
+    other.store->apply(other.store->shard_of(set.disk_hash), {&request, 1});
     CHECK(request.status == storage::write_status::inserted);
   };
-  // The first group that is written holds the result, the second the list.
+  // The first group that is written holds the result, the second the set.
   one.meddled->before_apply = [&] { one.meddled->before_apply = store_theirs; };
   const auto reply = run(discovering("a", "ours"));
   REQUIRE(reply);
   CHECK(reply->problem == "");
-  const auto both = ask<lookup>(one.shard, verb::get_v, list);
-  CHECK(*decode_observations(both->value) == observation_list{"ours", "theirs"});
+  CHECK(observations_in(observed()) == std::vector<std::string>{"ours", "theirs"});
+}
+
+TEST_CASE_FIXTURE(fixture, "observations of the earlier form count") {
+  const auto list = derived_key(k, observation_list_part());
+  const auto bytes = encode(value(value::array{binary{"read 1"}}));
+  CHECK(ask<insert_outcome>(one.shard, verb::insert_v, list, artifact::make(bytes)));
+  CHECK(run(discovering("a", "read 1"))->again); // the caller has not seen it
+  CHECK(observations_in(observed()) == std::vector<std::string>{"read 1"});
+  CHECK(runs() == 0);
 }
 
 TEST_CASE_FIXTURE(fixture, "a request that has not seen all observations is told to look again") {
@@ -224,15 +237,17 @@ TEST_CASE_FIXTURE(fixture, "a request that has not seen all observations is told
   CHECK(runs() == 1);
 }
 
-TEST_CASE_FIXTURE(fixture, "observations are bounded") {
-  for (std::size_t i = 0; i < max_observations + 3; ++i) {
+TEST_CASE_FIXTURE(fixture, "observations are bounded: the earliest are dropped") {
+  const auto max = observation_limits.members;
+  for (std::size_t i = 0; i < max + 3; ++i) {
     auto request = discovering("a", "read " + std::to_string(i));
-    request.seen =
-        digest_of(ask<lookup>(one.shard, verb::get_v, actors::observations_key(k))->value);
+    request.seen = digest_of(observed());
     CHECK(run(request)->ran);
   }
-  const auto all = ask<lookup>(one.shard, verb::get_v, actors::observations_key(k));
-  CHECK(decode_observations(all->value)->size() == max_observations);
+  const auto all = observations_in(observed());
+  CHECK(all.size() == max);
+  CHECK(all.front() == "read " + std::to_string(max + 2));
+  CHECK(all.back() == "read 3");
 }
 
 TEST_CASE_FIXTURE(fixture, "a result that must not be kept is answered with the reason") {

@@ -56,15 +56,19 @@ struct fixture : deterministic {
     return ask<autotune_found>(on.tunings, verb::best_v, address(name), among,
                                tuning_notes{session, 0});
   }
+  static cache_key set_of(const cache_key& bundle) {
+    return derived_key(bundle, key("tuning set"));
+  }
   actors::tuning_bundle bundle(const machine& on, const cache_key& key) {
-    const auto found = ask<lookup>(on.local.shard, verb::get_v, key).value();
-    if (!found.hit()) return {};
-    return actors::decode_bundle(found.value.payload()).value();
+    const auto found = ask<lookup>(on.local.shard, verb::find_set_v, set_of(key)).value();
+    return actors::bundle_of(decode_members(found.value.payload()).value_or(member_set{}));
   }
   // Copies a bundle to another machine, in place of the remote tier.
   void carry(const machine& from, const machine& to) {
-    const auto found = ask<lookup>(from.local.shard, verb::get_v, plan).value();
-    ask<done>(to.local.shard, verb::put_v, plan, found.value);
+    const auto found = ask<lookup>(from.local.shard, verb::find_set_v, set_of(plan)).value();
+    set_change change;
+    change.joined = decode_members(found.value.payload()).value();
+    REQUIRE(ask<set_reply>(to.local.shard, verb::merge_v, set_of(plan), change));
   }
 };
 
@@ -176,8 +180,20 @@ TEST_CASE_FIXTURE(fixture, "a session without tunings stores nothing") {
   CHECK(bundle(here, plan).empty());
 }
 
+TEST_CASE_FIXTURE(fixture, "a bundle of the earlier form, one entry, is read") {
+  const value entry(value::map{{"a", to_fields(record(1))}, {"b", to_fields(record(2))}});
+  ask<done>(here.local.shard, verb::put_v, plan, artifact::make(encode(entry)));
+  const auto session = begin(here);
+  CHECK(session.entries == 2);
+  save(here, "b", record(1), session.id);
+  CHECK(finish(here, session.id)->entries == 2);
+  // Another host of the earlier form replaces its entry: the set keeps what it has.
+  ask<done>(here.local.shard, verb::put_v, plan, artifact::make("theirs"));
+  CHECK(bundle(here, plan) == actors::tuning_bundle{{"a", record(1)}, {"b", record(1)}});
+}
+
 TEST_CASE_FIXTURE(fixture, "a bundle that cannot be read is a miss and is replaced") {
-  ask<done>(here.local.shard, verb::put_v, plan, artifact::make("no msgpack"));
+  ask<done>(here.local.shard, verb::put_v, set_of(plan), artifact::make("no msgpack"));
   const auto session = begin(here);
   CHECK_FALSE(session.hit);
   save(here, "a", record(1), session.id);
@@ -185,12 +201,11 @@ TEST_CASE_FIXTURE(fixture, "a bundle that cannot be read is a miss and is replac
   CHECK(bundle(here, plan).size() == 1);
 }
 
-TEST_CASE_FIXTURE(fixture, "an entry of a bundle that cannot be read hides no other entry") {
-  const auto whole = decode_value(actors::encode_bundle({{"a", record(1)}})).value();
-  auto fields = *whole.as<value::map>();
-  fields["broken"] = 17;
-  const auto read = actors::decode_bundle(encode(value{fields}));
-  CHECK(read.value() == actors::tuning_bundle{{"a", record(1)}});
+TEST_CASE_FIXTURE(fixture, "a tuning that cannot be read hides no other one") {
+  member_set members;
+  members.add({"a", encode(value(to_fields(record(1)))), 1});
+  members.add({"broken", encode(value(17)), 2});
+  CHECK(actors::bundle_of(members) == actors::tuning_bundle{{"a", record(1)}});
 }
 
 TEST_CASE_FIXTURE(fixture, "the number of open sessions is bounded") {

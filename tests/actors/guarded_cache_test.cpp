@@ -2,6 +2,7 @@
 
 #include "tests/support/tiers.hpp"
 
+#include <functional>
 #include <utility>
 
 namespace guarded_cache_test {
@@ -19,6 +20,19 @@ struct fixture : deterministic {
 
   expected<insert_outcome> insert(const std::string& guard, const std::string& payload) {
     return ask<insert_outcome>(guarded, verb::insert_v, k, guard, artifact::make(payload));
+  }
+  cache_key set_key() const { return derived_key(k, key("variant set")); }
+  member_set variants_of() {
+    const auto found = ask<lookup>(one.shard, verb::find_set_v, set_key()).value();
+    return decode_members(found.value.payload()).value_or(member_set{});
+  }
+  // Another process stores the set.
+  void put_set(tiers& as, const member_set& set) {
+    const auto at = set_key();
+    storage::write_request request{storage::write_kind::put, storage::entry_key(at)};
+    request.value = artifact::make(encode(set));
+    as.store->apply(as.store->shard_of(at.disk_hash), {&request, 1});
+    CHECK(request.status == storage::write_status::stored);
   }
   guarded_reply get(const hints& values) {
     return ask<guarded_reply>(guarded, verb::get_v, k, values).value();
@@ -94,12 +108,59 @@ TEST_CASE_FIXTURE(fixture, "a variant that is gone is skipped and counted") {
   CHECK(miss.broken == 2);
 }
 
-TEST_CASE_FIXTURE(fixture, "a list that cannot be read is replaced by the next variant") {
-  const auto list = derived_key(k, key("variants"));
-  CHECK(ask<insert_outcome>(one.shard, verb::insert_v, list, artifact::make("no list")));
+TEST_CASE_FIXTURE(fixture, "a set that cannot be read is replaced by the next variant") {
+  CHECK(ask<insert_outcome>(one.shard, verb::insert_v, set_key(), artifact::make("no set")));
   CHECK(get({{"s0", 8}}).status == guarded_status::full_miss);
   CHECK(*insert("s0 % 8 == 0", "aligned") == insert_outcome::inserted);
   CHECK(get({{"s0", 8}}).status == guarded_status::hit);
+}
+
+TEST_CASE_FIXTURE(fixture, "the variants in a list of the earlier form are found") {
+  CHECK(*insert("s0 == 1", "new") == insert_outcome::inserted);
+  CHECK(*insert("s0 == 2", "old") == insert_outcome::inserted);
+  auto variants = variants_of();
+  REQUIRE(variants.size() == 2);
+  // As a host before sets stored it: both in the list, which no set replaces.
+  value::array lines;
+  for (const auto& variant : variants.members())
+    lines.push_back(value::array{binary{variant.id}, value(variant.content)});
+  CHECK(*ask<bool>(one.shard, verb::erase_v, set_key()));
+  const auto list = derived_key(k, key("variants"));
+  CHECK(ask<insert_outcome>(one.shard, verb::insert_v, list,
+                            artifact::make(encode(value(std::move(lines))))));
+  CHECK(get({{"s0", 2}}).found.value.payload() == "old");
+  // They are in the set from now on, and a host that replaces the list takes nothing away.
+  CHECK(variants_of().size() == 2);
+  CHECK(ask<done>(one.shard, verb::put_v, list, artifact::make("another host's list")));
+  CHECK(get({{"s0", 1}}).found.value.payload() == "new");
+}
+
+TEST_CASE_FIXTURE(fixture, "variants whose entries are gone leave the set when they are noticed") {
+  for (int i = 0; i < 20; ++i)
+    CHECK(*insert("s0 == 5", std::to_string(i)) == insert_outcome::inserted);
+  CHECK(*insert("s0 == 6", "other") == insert_outcome::inserted);
+  const auto all = variants_of();
+  for (const auto& variant : all.members())
+    if (variant.content == "s0 == 5")
+      CHECK(*ask<bool>(one.shard, verb::erase_v, derived_key(k, key::bytes(variant.id))));
+  const auto miss = get({{"s0", 5}});
+  CHECK(miss.status == guarded_status::guard_miss);
+  CHECK(miss.broken == 20);
+  CHECK(variants_of().size() == 1);
+  CHECK(get({{"s0", 5}}).broken == 0);
+  CHECK(get({{"s0", 6}}).found.value.payload() == "other");
+  CHECK(*insert("s0 == 5", "0") == insert_outcome::inserted);
+  CHECK(get({{"s0", 5}}).found.value.payload() == "0");
+}
+
+TEST_CASE_FIXTURE(fixture, "a key takes any number of variants and keeps the latest") {
+  const std::size_t max = set_limits{}.members;
+  for (std::size_t i = 0; i < max + 50; ++i)
+    CHECK(*insert("s0 == " + std::to_string(i), "v") == insert_outcome::inserted);
+  CHECK(variants_of().size() == max);
+  CHECK(get({{"s0", static_cast<std::int64_t>(max) + 49}}).status == guarded_status::hit);
+  CHECK(get({{"s0", 50}}).status == guarded_status::hit);
+  CHECK(get({{"s0", 49}}).status == guarded_status::guard_miss);
 }
 
 TEST_CASE_FIXTURE(fixture, "two processes that add variants at once lose none") {
@@ -129,56 +190,31 @@ TEST_CASE_FIXTURE(fixture, "entries with guards survive a restart") {
   CHECK(hit->found.from == tier::disk);
 }
 
-TEST_CASE_FIXTURE(
-    fixture, "a list that another writer stores past the lock is extended not taken as one's own") {
-  // The other writer's list has the same bytes as the list of that one variant under another key.
-  const auto other = key_in("fxgraph", "other");
-  CHECK(*ask<insert_outcome>(guarded, verb::insert_v, other, std::string("s0 == 1"),
-                             artifact::make("theirs")) == insert_outcome::inserted);
-  const auto list_of = [](const cache_key& base) { return derived_key(base, key("variants")); };
-  const auto theirs = ask<lookup>(one.shard, verb::get_v, list_of(other))->value;
-  REQUIRE(theirs);
+TEST_CASE_FIXTURE(fixture, "a variant is added to a set that another process stores first") {
+  member_set theirs;
+  theirs.add({"digest of theirs", "s0 == 1", 1});
   tiers two{*this, directory.path()};
-  const auto list = list_of(k);
-  const auto store_theirs = [&] {
-    storage::write_request request{storage::write_kind::insert, storage::entry_key(list)};
-    request.value = theirs;
-    two.store->apply(two.store->shard_of(list.disk_hash), {&request, 1});
-    CHECK(request.status == storage::write_status::inserted);
-  };
-  // The first group that is written holds the variant; the second holds the list.
+  const auto store_theirs = [&] { put_set(two, theirs); };
+  // The first group that is written holds the variant; the second holds the set.
   one.meddled->before_apply = [&] { one.meddled->before_apply = store_theirs; };
   CHECK(*insert("s0 == 2", "ours") == insert_outcome::inserted);
   CHECK(get({{"s0", 2}}).found.value.payload() == "ours");
-  // The other writer's line is still there; no variant is stored for it under this key: it is
-  // counted.
+  // The other process's variant is still there; it has no entry here: it is counted.
   CHECK(get({{"s0", 1}}).broken == 1);
 }
 
-TEST_CASE_FIXTURE(fixture, "a list that another writer stores again and again is an error") {
+TEST_CASE_FIXTURE(fixture, "a set that other processes store again and again is an error") {
   tiers two{*this, directory.path()};
-  const auto list = derived_key(k, key("variants"));
-  const auto apply = [&](storage::write_kind kind) {
-    storage::write_request request{kind, storage::entry_key(list)};
-    request.value = artifact::make("no list");
-    two.store->apply(two.store->shard_of(list.disk_hash), {&request, 1});
+  member_set theirs;
+  std::function<void()> store_theirs = [&] {
+    theirs.add({"digest", "s0 == 1", theirs.latest_stamp() + 1});
+    put_set(two, theirs);
+    one.meddled->before_apply = store_theirs;
   };
-  auto& hooks = *one.meddled;
-  const auto insert_theirs = [&] { apply(storage::write_kind::insert); };
-  // The list exists before each write, and is gone again at each read after it.
-  hooks.before_apply = [&] {
-    hooks.before_apply = [&] {
-      insert_theirs();
-      hooks.after_apply = [&] {
-        apply(storage::write_kind::erase);
-        hooks.before_apply = insert_theirs;
-      };
-    };
-  };
+  one.meddled->before_apply = [&] { one.meddled->before_apply = store_theirs; };
   CHECK(insert("s0 == 2", "ours").error().code() == errc::busy);
-  CHECK_FALSE(hooks.before_apply); // the hook ran
-  // The lock is free: a later insert is listed.
-  apply(storage::write_kind::erase);
+  CHECK(theirs.latest_stamp() > 10);
+  one.meddled->before_apply = nullptr;
   CHECK(insert("s0 == 2", "ours"));
   CHECK(get({{"s0", 2}}).found.value.payload() == "ours");
 }

@@ -309,6 +309,8 @@ TEST_CASE_FIXTURE(fixture, "a hundred requests for a missing key cause one load 
                 [](verb::insert, const cache_key&, const artifact&) {},
                 [](verb::put, const cache_key&, const artifact&) {},
                 [](verb::erase, const cache_key&) {},
+                [](verb::find_set, const cache_key&) { return fleet_members{}; },
+                [](verb::merge, const cache_key&, const set_change&) {},
                 [](verb::lock, const cache_key&) { return fleet_lease::unavailable; },
                 [](verb::release, const cache_key&) {},
                 [](verb::take_reply) {},

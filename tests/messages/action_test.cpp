@@ -31,7 +31,8 @@ artifact with(const artifact& of, const std::string& member, value replaced) {
 
 TEST_CASE(
     "observations are stored under the action's key, a result under its observation's digest") {
-  CHECK(observations_part() == key("observations"));
+  CHECK(observations_part() == key("observation set"));
+  CHECK(observation_list_part() == key("observations"));
   CHECK(observed_part("read 1") == key::bytes(sha256("read 1").view()));
 }
 
@@ -91,14 +92,25 @@ TEST_CASE("an entry that is no result is malformed and never read beyond its end
   CHECK(is_malformed(artifact::make(payload.substr(0, payload.size() - 1), *entry.metadata())));
 }
 
-TEST_CASE("observations come back in their order") {
-  const observation_list all{"one", std::string("t\0wo", 4)};
-  const auto entry = encode_observations(all);
-  CHECK(*decode_observations(entry) == all);
-  CHECK(digest_of(artifact{}).empty());
-  CHECK(digest_of(entry) == digest_of(encode_observations(all)));
-  CHECK(digest_of(entry) != digest_of(encode_observations({"one"})));
-  CHECK(decode_observations(artifact::make("x")).error().code() == errc::malformed);
+TEST_CASE("the latest observation comes first") {
+  member_set set;
+  set.add({"one", "", 3});
+  set.add({std::string("t\0wo", 4), "", 7});
+  set.add({"three", "", 3});
+  CHECK(observations_in(set) == std::vector<std::string>{std::string("t\0wo", 4), "one", "three"});
+  CHECK(digest_of(member_set{}).empty());
+  auto other = set;
+  CHECK(digest_of(set) == digest_of(other));
+  other.add({"one", "", 8});
+  CHECK(digest_of(set) != digest_of(other));
+}
+
+TEST_CASE("observations of the earlier form, a list, are read") {
+  const auto list = encode(value(value::array{binary{"one"}, binary{"two"}}));
+  CHECK(observations_in_list(artifact::make(list)) ==
+        std::vector<set_member>{{"one", ""}, {"two", ""}});
+  CHECK(observations_in_list(artifact::make("x")).empty());
+  CHECK(observations_in_list(artifact::make(encode(value(value::array{"text"})))).empty());
 }
 
 } // namespace action_test

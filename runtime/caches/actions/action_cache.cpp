@@ -15,9 +15,19 @@
 
 namespace hearth {
 
+namespace {
+
+// The cache of results, with all its tiers and without the remote one.
+struct result_caches {
+  cache all;
+  cache local;
+};
+
+} // namespace
+
 struct action_cache::shared {
   std::shared_ptr<engine::runtime_core> core;
-  cache results;
+  result_caches results;
   cache_memo facts;
 };
 
@@ -64,30 +74,29 @@ std::optional<action_outcome> outcome_of(const action& asked, const artifact& en
   return outcome_of(asked, action_reply{std::move(*result), false, false, {}});
 }
 
-// Returns the result of the latest observation that holds. `seen` becomes the digest of the list of
-// observations.
-std::optional<action_outcome> find_observed(const cache& results, const action& asked,
+// Returns the result of the latest observation that holds, among those that this host knows; the
+// actor asks the fleet for others. `seen` becomes the digest of the observations.
+std::optional<action_outcome> find_observed(const result_caches& in, const action& asked,
                                             const structural_key& of, const call_options& options,
                                             std::string& seen) {
   const auto base = key_of_entry(of);
-  const auto entry = get(results, key::tuple({base, observations_part()}), options);
-  seen = digest_of(entry);
-  const auto all = entry ? decode_observations(entry) : observation_list{};
-  if (!all) return std::nullopt;
-  for (const auto& observation : *all) {
+  const auto entry = get(in.local, key::tuple({base, observations_part()}), options);
+  const auto known = entry ? decode_members(entry.payload()).value_or(member_set{}) : member_set{};
+  seen = digest_of(known);
+  for (const auto& observation : observations_in(known)) {
     if (!holds(observation, asked)) continue;
     const auto entry_key = key::tuple({base, observed_part(observation)});
-    auto found = outcome_of(asked, get(results, entry_key, options));
+    auto found = outcome_of(asked, get(in.all, entry_key, options));
     if (found) return found;
   }
   return std::nullopt;
 }
 
-std::optional<action_outcome> find(const cache& results, const action& asked,
+std::optional<action_outcome> find(const result_caches& in, const action& asked,
                                    const structural_key& of, const call_options& options,
                                    std::string& seen) {
-  if (!asked.dependency_file.empty()) return find_observed(results, asked, of, options, seen);
-  return outcome_of(asked, get(results, key_of_entry(of), options));
+  if (!asked.dependency_file.empty()) return find_observed(in, asked, of, options, seen);
+  return outcome_of(asked, get(in.all, key_of_entry(of), options));
 }
 
 // Asks the action cache's actor to run the request. The run is killed when no caller waits for it.
@@ -123,12 +132,12 @@ expected<action_outcome> finished(const action& asked, expected<action_reply> re
   return outcome_of(asked, std::move(*reply));
 }
 
-expected<action_outcome> run_prepared(engine::runtime_core& core, const cache& results,
+expected<action_outcome> run_prepared(engine::runtime_core& core, const result_caches& results,
                                       const action& asked, prepared_action ready,
                                       const call_options& options) {
   auto& request = ready.request;
   if (!asked.is_cached) return finished(asked, run_alone(core, request, asked.priority, options));
-  const cache_key key(internals::name(results), key_of_entry(ready.key).encoded());
+  const cache_key key(internals::name(results.all), key_of_entry(ready.key).encoded());
   for (int look = 0; look < max_looks; ++look) {
     if (auto found = find(results, asked, ready.key, options, request.seen)) return *found;
     auto reply = ask_to_run(core, key, request, asked.priority, options);
@@ -145,8 +154,9 @@ expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
   if (!results) return fail(results.error());
   auto facts = cache_memo::open(in);
   if (!facts) return fail(facts.error());
-  return action_cache(std::make_shared<shared>(
-      shared{internals::core(in).shared_from_this(), std::move(*results), std::move(*facts)}));
+  return action_cache(std::make_shared<shared>(shared{internals::core(in).shared_from_this(),
+                                                      {*results, internals::local_tiers(*results)},
+                                                      std::move(*facts)}));
 }
 
 expected<action_outcome> action_cache::run(const action& asked, const call_options& options) const {

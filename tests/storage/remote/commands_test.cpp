@@ -14,6 +14,18 @@ TEST_CASE("remote commands: SET has the option for a new entry only, and its lif
   CHECK(set_command("n", "v", true, 1500ms) == remote_command{"SET", "n", "v", "NX", "PX", "1500"});
 }
 
+TEST_CASE("remote commands: fields are added to a hash, with its lifetime in the same step") {
+  CHECK(get_fields_command("n") == remote_command{"HGETALL", "n"});
+  CHECK(remove_fields_command("n", {"a", "b"}) == remote_command{"HDEL", "n", "a", "b"});
+  CHECK(add_fields_command("n", {{"a", "1"}, {"b", "2"}}, 0ms) ==
+        remote_command{"HSET", "n", "a", "1", "b", "2"});
+  const auto with_ttl = add_fields_command("n", {{"a", "1"}}, 1500ms);
+  REQUIRE(with_ttl.size() == 7);
+  CHECK(with_ttl[0] == "EVAL");
+  CHECK(remote_command(with_ttl.begin() + 2, with_ttl.end()) ==
+        remote_command{"1", "n", "1500", "a", "1"});
+}
+
 TEST_CASE("remote commands: a value that is moved in is not copied") {
   std::string name(100, 'n');
   std::string payload(1u << 20, 'v');

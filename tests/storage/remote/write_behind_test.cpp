@@ -150,4 +150,42 @@ TEST_CASE("the newest write of a key is the one that the remote tier is going to
   CHECK(all.waiting() == 1);
 }
 
+TEST_CASE("changes of a set all count, in their order, and replace no entry") {
+  queue all({.entries = 3, .in_flight = 2});
+  const auto change = [](kind what, std::vector<set_member> members) {
+    remote_write made;
+    made.what = what;
+    made.key = named("k");
+    made.members = std::move(members);
+    return made;
+  };
+  CHECK(all.push(change(kind::add, {{"a", "1", 1}, {"b", "1", 2}})).empty());
+  CHECK(all.push(change(kind::remove, {{"a", "1", 1}})).empty());
+  CHECK(all.push(change(kind::add, {{"c", "1", 3}})).empty());
+  CHECK(all.newest_of(named("k")) == nullptr);
+  const auto ids = [&] {
+    member_set set;
+    all.apply_changes(named("k"), set);
+    std::string names;
+    for (const auto& member : set.members())
+      names += member.id;
+    return names;
+  };
+  CHECK(ids() == "bc");
+  const auto first = all.send();
+  CHECK(ids() == "bc");
+  // A failed change is sent again, though later ones follow it.
+  CHECK_FALSE(all.retry(first));
+  CHECK(ids() == "bc");
+  CHECK(all.send() == first);
+  all.finish(first);
+  CHECK(ids() == "c");
+  // The oldest waiting change is dropped when there is no room.
+  CHECK(all.push(change(kind::add, {{"d", "1", 4}})).empty());
+  const auto dropped = all.push(change(kind::add, {{"e", "1", 5}}));
+  REQUIRE(dropped.size() == 1);
+  CHECK(dropped[0].what == kind::remove);
+  CHECK(all.bytes() > 0);
+}
+
 } // namespace write_behind_test

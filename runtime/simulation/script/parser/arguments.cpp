@@ -205,6 +205,37 @@ key_names take_keys(line_reader& in) {
   return made;
 }
 
+std::size_t take_limit(line_reader& in) {
+  return in.accept("limit") ? in.take_number("a number of members") : set_limits{}.members;
+}
+
+// NAME "text", and STAMP when the member has one
+set_member take_member(line_reader& in, bool has_stamp) {
+  set_member made;
+  made.id = in.at_string() ? in.take_string("a member's name") : in.take_word("a member's name");
+  made.content = in.take_string("a member's content");
+  if (has_stamp) made.stamp = static_cast<std::int64_t>(in.take_number("a stamp"));
+  return made;
+}
+
+set_change take_change(line_reader& in) {
+  set_change made;
+  while (in.accept("writes"))
+    made.written.push_back(take_member(in, false));
+  while (in.accept("joins"))
+    made.joined.add(take_member(in, true));
+  while (in.accept("removes"))
+    made.removed.push_back(take_member(in, true));
+  made.limits.members = take_limit(in);
+  return made;
+}
+
+set_limits take_limits(line_reader& in) {
+  set_limits made;
+  made.members = take_limit(in);
+  return made;
+}
+
 } // namespace
 
 spoken_argument take_argument(line_reader& in, const scope& names, parameter p) {
@@ -231,6 +262,8 @@ spoken_argument take_argument(line_reader& in, const scope& names, parameter p) 
   case parameter::notes: return take_notes(in, names);
   case parameter::cache: return take_cache(in);
   case parameter::keys: return take_keys(in);
+  case parameter::members: return argument(take_change(in));
+  case parameter::limits: return argument(take_limits(in));
   }
   in.fail(what);
 }

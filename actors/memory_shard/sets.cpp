@@ -1,0 +1,157 @@
+#include "actors/memory_shard/sets.hpp"
+
+#include "actors/memory_shard/held.hpp"
+#include "actors/memory_shard/load.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace hearth::actors::shard {
+namespace {
+
+// Receives the changed set, and why the disk does not hold it, if so.
+using set_callback = std::function<void(const set_reply&, const std::optional<error>&)>;
+
+// A set that cannot be read counts as empty; the next change replaces it.
+member_set set_in(const artifact& value) {
+  return decode_members(value.payload()).value_or(member_set{});
+}
+
+lookup lookup_of(tier from, const artifact& value) {
+  return value ? lookup{from, value} : lookup{};
+}
+
+// Changes the set in memory alone.
+set_reply change_in_memory(self_pointer self, const cache_key& key, const set_change& change) {
+  const auto held = find_in_memory(self->state, key);
+  auto set = set_in(held);
+  set_reply reply{held, apply(set, change), {}};
+  if (!reply.outcome.changed) return reply;
+  reply.value = artifact::make(encode(set));
+  if (uses_memory(key)) replace_in_memory(self, key, reply.value);
+  return reply;
+}
+
+void take_in_set(self_pointer self, const cache_key& key, const set_reply& reply,
+                 std::uint64_t asked) {
+  if (reply.outcome.changed)
+    take_in_write(self, key, reply.value, reply.epochs);
+  else if (reply.value && epoch_of(self->state, key) == asked)
+    keep_in_memory(self, key, reply.value);
+}
+
+// Changes the set on disk and in memory. While the disk fails, memory holds it; the next change
+// takes what memory holds to the disk.
+void change_here(self_pointer self, const cache_key& key, set_change change,
+                 const set_callback& next) {
+  auto& state = self->state;
+  if (!uses_disk(state, key)) return next(change_in_memory(self, key, change), std::nullopt);
+  if (const auto held = find_in_memory(state, key)) change.joined.merge(set_in(held));
+  const auto asked = epoch_of(state, key);
+  self->request(disk_of(state, key), caf::infinite, verb::merge_v, key, change)
+      .then(
+          [self, key, next, asked](const set_reply& reply) {
+            take_in_set(self, key, reply, asked);
+            next(reply, std::nullopt);
+          },
+          [self, key, next, change](const caf::error& why) {
+            next(change_in_memory(self, key, change), from_caf(why));
+          });
+}
+
+// --- refresh -----------------------------------------------------------------------------------
+
+void ask_fleet(self_pointer self, const cache_key& key, const set_limits& limits);
+
+// Answers the requests that the server was asked for; those that came meanwhile are next.
+void end_refresh(self_pointer self, const cache_key& key, const set_limits& limits,
+                 const set_lookup& found) {
+  auto& refreshes = self->state.refreshes;
+  const auto at = refreshes.find(key);
+  auto answered = std::exchange(at->second.asked, std::exchange(at->second.next, {}));
+  const bool is_done = at->second.asked.empty();
+  if (is_done) refreshes.erase(at);
+  for (auto& waiting : answered)
+    waiting.deliver(found);
+  if (!is_done) ask_fleet(self, key, limits);
+}
+
+// Joins what the server holds with the set of this host. Members above the limits are removed from
+// the server.
+void join(self_pointer self, const cache_key& key, const set_limits& limits,
+          const fleet_members& fleet) {
+  const auto held = find_in_memory(self->state, key);
+  if (held && !set_in(held).merge(fleet.members))
+    return end_refresh(self, key, limits, {lookup{tier::memory, held}, fleet.is_answered});
+  set_change change;
+  change.joined = fleet.members;
+  change.limits = limits;
+  const auto is_answered = fleet.is_answered;
+  change_here(self, key, change, [=](const set_reply& reply, const std::optional<error>&) {
+    set_change dropped;
+    dropped.removed = reply.outcome.dropped;
+    if (!dropped.removed.empty()) tell_remote(self, verb::merge_v, key, dropped);
+    end_refresh(self, key, limits, {lookup_of(tier::remote, reply.value), is_answered});
+  });
+}
+
+void answer_from_here(self_pointer self, const cache_key& key, const set_limits& limits,
+                      bool is_whole) {
+  find_set(self, key, reply_target<lookup>([=](const expected<lookup>& found) {
+             end_refresh(self, key, limits, {found.value_or(lookup{}), is_whole});
+             return true;
+           }));
+}
+
+void ask_fleet(self_pointer self, const cache_key& key, const set_limits& limits) {
+  self->request(self->state.config.remote, caf::infinite, verb::find_set_v, key)
+      .then(
+          [=](const fleet_members& fleet) {
+            if (fleet.members.empty())
+              answer_from_here(self, key, limits, fleet.is_answered);
+            else
+              join(self, key, limits, fleet);
+          },
+          [=](const caf::error&) { answer_from_here(self, key, limits, false); });
+}
+
+} // namespace
+
+void find_set(self_pointer self, const cache_key& key, reply_target<lookup> reply) {
+  if (auto value = get_from_memory(self->state, key))
+    return static_cast<void>(reply.deliver(lookup{tier::memory, std::move(value)}));
+  ask_disk(self, key, [reply](const expected<lookup>& found) mutable { reply.deliver(found); });
+}
+
+void refresh_set(self_pointer self, const cache_key& key, const set_limits& limits,
+                 reply_target<set_lookup> reply) {
+  auto& state = self->state;
+  const auto [at, is_first] = state.refreshes.try_emplace(key);
+  (is_first ? at->second.asked : at->second.next).push_back(std::move(reply));
+  if (!is_first) return;
+  if (uses_remote(state, key))
+    ask_fleet(self, key, limits);
+  else
+    answer_from_here(self, key, limits, true);
+}
+
+void merge_set(self_pointer self, const cache_key& key, const set_change& change,
+               reply_target<set_reply> reply) {
+  change_here(self, key, change,
+              [=](const set_reply& changed, const std::optional<error>& why) mutable {
+                set_change outward;
+                outward.joined = change.joined;
+                for (const auto& member : changed.outcome.written)
+                  outward.joined.add(member);
+                outward.removed = change.removed;
+                outward.removed.insert(outward.removed.end(), changed.outcome.dropped.begin(),
+                                       changed.outcome.dropped.end());
+                tell_remote(self, verb::merge_v, key, outward);
+                if (why)
+                  reply.deliver(fail(*why));
+                else
+                  reply.deliver(changed);
+              });
+}
+
+} // namespace hearth::actors::shard

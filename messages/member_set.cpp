@@ -1,0 +1,172 @@
+#include "messages/member_set.hpp"
+
+#include "messages/value.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+namespace hearth {
+namespace {
+
+constexpr std::int64_t set_version = 1;
+
+auto place_of(std::vector<set_member>& members, std::string_view id) {
+  return std::lower_bound(members.begin(), members.end(), id,
+                          [](const set_member& member, std::string_view wanted) {
+                            return std::string_view(member.id) < wanted;
+                          });
+}
+
+std::size_t size_of(const set_member& member) noexcept {
+  return member.id.size() + member.content.size();
+}
+
+value value_of(const set_member& member) {
+  return value::array{binary{member.id}, value(member.stamp), binary{member.content}};
+}
+
+error malformed() { return {errc::malformed, "not a set of members"}; }
+
+expected<set_member> member_in(const value& encoded) {
+  const auto* parts = encoded.as<value::array>();
+  if (!parts || parts->size() != 3) return fail(malformed());
+  const auto* id = (*parts)[0].as<binary>();
+  const auto* stamp = (*parts)[1].as<std::int64_t>();
+  const auto* content = (*parts)[2].as<binary>();
+  if (!id || !stamp || *stamp < 0 || !content) return fail(malformed());
+  return set_member{id->bytes, content->bytes, *stamp};
+}
+
+} // namespace
+
+bool is_later(const set_member& a, const set_member& b) noexcept {
+  return std::tie(a.stamp, a.content) > std::tie(b.stamp, b.content);
+}
+
+const set_member* member_set::find(std::string_view id) const noexcept {
+  const auto at = std::lower_bound(members_.begin(), members_.end(), id,
+                                   [](const set_member& member, std::string_view wanted) {
+                                     return std::string_view(member.id) < wanted;
+                                   });
+  return at != members_.end() && at->id == id ? &*at : nullptr;
+}
+
+std::int64_t member_set::latest_stamp() const noexcept {
+  std::int64_t latest = 0;
+  for (const auto& member : members_)
+    latest = std::max(latest, member.stamp);
+  return latest;
+}
+
+bool member_set::add(set_member member) {
+  const auto at = place_of(members_, member.id);
+  if (at == members_.end() || at->id != member.id) {
+    members_.insert(at, std::move(member));
+    return true;
+  }
+  if (!is_later(member, *at)) return false;
+  *at = std::move(member);
+  return true;
+}
+
+bool member_set::merge(const member_set& other) {
+  if (empty()) {
+    members_ = other.members_;
+    return !empty();
+  }
+  bool changed = false;
+  for (const auto& member : other.members_)
+    changed |= add(member);
+  return changed;
+}
+
+bool member_set::remove(const std::vector<set_member>& gone) {
+  const auto before = members_.size();
+  for (const auto& member : gone) {
+    const auto at = place_of(members_, member.id);
+    if (at != members_.end() && *at == member) members_.erase(at);
+  }
+  return members_.size() != before;
+}
+
+std::vector<set_member> member_set::trim(const set_limits& limits) {
+  std::size_t bytes = 0;
+  for (const auto& member : members_)
+    bytes += size_of(member);
+  if (members_.size() <= limits.members && bytes <= limits.bytes) return {};
+  // The members that go first stand first.
+  std::sort(members_.begin(), members_.end(), [](const set_member& a, const set_member& b) {
+    return std::tie(a.stamp, a.id) < std::tie(b.stamp, b.id);
+  });
+  std::size_t gone = 0;
+  while (members_.size() - gone > limits.members || bytes > limits.bytes)
+    bytes -= size_of(members_[gone++]);
+  const auto kept = members_.begin() + static_cast<std::ptrdiff_t>(gone);
+  std::vector<set_member> dropped(std::make_move_iterator(members_.begin()),
+                                  std::make_move_iterator(kept));
+  members_.erase(members_.begin(), kept);
+  std::sort(members_.begin(), members_.end(),
+            [](const set_member& a, const set_member& b) { return a.id < b.id; });
+  return dropped;
+}
+
+set_outcome apply(member_set& set, const set_change& change) {
+  const auto before = set;
+  set_outcome outcome;
+  set.merge(change.joined);
+  set.remove(change.removed); // also from what was joined: it may be an older copy
+  auto stamp = set.latest_stamp();
+  const auto write = [&](set_member member) {
+    member.stamp = ++stamp;
+    if (const auto* earlier = set.find(member.id))
+      outcome.dropped.push_back(*earlier);
+    else
+      ++outcome.new_ids;
+    outcome.written.push_back(member);
+    set.add(std::move(member));
+  };
+  for (const auto& member : change.written)
+    write(member);
+  for (const auto& member : change.added)
+    if (!set.find(member.id)) write(member);
+  for (auto& member : set.trim(change.limits))
+    outcome.dropped.push_back(std::move(member));
+  outcome.changed = !(set == before);
+  return outcome;
+}
+
+std::string encode(const member_set& set) {
+  value::array members;
+  members.reserve(set.size());
+  for (const auto& member : set.members())
+    members.push_back(value_of(member));
+  return encode(value(value::array{value(set_version), value(std::move(members))}));
+}
+
+expected<member_set> decode_members(std::string_view bytes) {
+  const auto decoded = decode_value(bytes);
+  const auto* parts = decoded ? decoded->as<value::array>() : nullptr;
+  if (!parts || parts->size() != 2 || (*parts)[0] != value(set_version)) return fail(malformed());
+  const auto* members = (*parts)[1].as<value::array>();
+  if (!members) return fail(malformed());
+  member_set set;
+  for (const auto& encoded : *members) {
+    auto member = member_in(encoded);
+    if (!member) return fail(member.error());
+    if (!set.empty() && set.members().back().id >= member->id) return fail(malformed());
+    set.add(std::move(*member));
+  }
+  return set;
+}
+
+std::string encode(const set_member& member) { return encode(value_of(member)); }
+
+expected<set_member> decode_member(std::string_view bytes) {
+  const auto decoded = decode_value(bytes);
+  if (!decoded) return fail(malformed());
+  return member_in(*decoded);
+}
+
+} // namespace hearth
