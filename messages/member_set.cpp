@@ -53,6 +53,15 @@ const set_member* member_set::find(std::string_view id) const noexcept {
   return at != members_.end() && at->id == id ? &*at : nullptr;
 }
 
+member_set member_set::without(const member_set& other) const {
+  member_set rest;
+  for (const auto& member : members_) {
+    const auto* theirs = other.find(member.id);
+    if (!theirs || is_later(member, *theirs)) rest.members_.push_back(member);
+  }
+  return rest;
+}
+
 std::int64_t member_set::latest_stamp() const noexcept {
   std::int64_t latest = 0;
   for (const auto& member : members_)

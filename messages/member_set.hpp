@@ -44,6 +44,8 @@ public:
   std::size_t size() const noexcept { return members_.size(); }
   /// The member with this id, or null.
   const set_member* find(std::string_view id) const noexcept;
+  /// The members that `other` lacks, or has only earlier ones of.
+  member_set without(const member_set& other) const;
   /// The latest stamp of a member; 0 without one.
   std::int64_t latest_stamp() const noexcept;
 

@@ -76,29 +76,39 @@ void end_refresh(self_pointer self, const cache_key& key, const set_limits& limi
   if (!is_done) ask_fleet(self, key, limits);
 }
 
-// Joins what the server holds with the set of this host. Members above the limits are removed from
-// the server.
+// The server has answered: it gets the members that it lacks, and loses those above the limits.
+void give_back(self_pointer self, const cache_key& key, const artifact& here,
+               const fleet_members& fleet, const std::vector<set_member>& dropped) {
+  if (!fleet.is_answered) return;
+  set_change change;
+  change.joined = set_in(here).without(fleet.members);
+  change.removed = dropped;
+  if (!change.joined.empty() || !dropped.empty()) tell_remote(self, verb::merge_v, key, change);
+}
+
+// Joins what the server holds with the set of this host.
 void join(self_pointer self, const cache_key& key, const set_limits& limits,
           const fleet_members& fleet) {
   const auto held = find_in_memory(self->state, key);
-  if (held && !set_in(held).merge(fleet.members))
+  if (held && !set_in(held).merge(fleet.members)) {
+    give_back(self, key, held, fleet, {});
     return end_refresh(self, key, limits, {lookup{tier::memory, held}, fleet.is_answered});
+  }
   set_change change;
   change.joined = fleet.members;
   change.limits = limits;
-  const auto is_answered = fleet.is_answered;
   change_here(self, key, change, [=](const set_reply& reply, const std::optional<error>&) {
-    set_change dropped;
-    dropped.removed = reply.outcome.dropped;
-    if (!dropped.removed.empty()) tell_remote(self, verb::merge_v, key, dropped);
-    end_refresh(self, key, limits, {lookup_of(tier::remote, reply.value), is_answered});
+    give_back(self, key, reply.value, fleet, reply.outcome.dropped);
+    end_refresh(self, key, limits, {lookup_of(tier::remote, reply.value), fleet.is_answered});
   });
 }
 
 void answer_from_here(self_pointer self, const cache_key& key, const set_limits& limits,
-                      bool is_whole) {
+                      const fleet_members& fleet) {
   find_set(self, key, reply_target<lookup>([=](const expected<lookup>& found) {
-             end_refresh(self, key, limits, {found.value_or(lookup{}), is_whole});
+             const auto here = found.value_or(lookup{});
+             give_back(self, key, here.value, fleet, {});
+             end_refresh(self, key, limits, {here, fleet.is_answered});
              return true;
            }));
 }
@@ -108,11 +118,11 @@ void ask_fleet(self_pointer self, const cache_key& key, const set_limits& limits
       .then(
           [=](const fleet_members& fleet) {
             if (fleet.members.empty())
-              answer_from_here(self, key, limits, fleet.is_answered);
+              answer_from_here(self, key, limits, fleet);
             else
               join(self, key, limits, fleet);
           },
-          [=](const caf::error&) { answer_from_here(self, key, limits, false); });
+          [=](const caf::error&) { answer_from_here(self, key, limits, {}); });
 }
 
 } // namespace
@@ -132,7 +142,7 @@ void refresh_set(self_pointer self, const cache_key& key, const set_limits& limi
   if (uses_remote(state, key))
     ask_fleet(self, key, limits);
   else
-    answer_from_here(self, key, limits, true);
+    answer_from_here(self, key, limits, {true, {}}); // no other tier to ask
 }
 
 void merge_set(self_pointer self, const cache_key& key, const set_change& change,

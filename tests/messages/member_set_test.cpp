@@ -59,6 +59,20 @@ TEST_CASE("set: the union is the same in every order and every grouping") {
   }
 }
 
+TEST_CASE("set: what another copy lacks makes it whole") {
+  std::mt19937 random(20261125);
+  for (int round = 0; round < 200; ++round) {
+    const auto mine = set_of(random_members(random, 6)), theirs = set_of(random_members(random, 6));
+    auto whole = mine;
+    whole.merge(theirs);
+    auto made_whole = theirs;
+    made_whole.merge(mine.without(theirs));
+    CHECK(made_whole == whole);
+    CHECK(mine.without(whole).empty());
+    CHECK(mine.without({}) == mine);
+  }
+}
+
 TEST_CASE("set: exactly the named members are removed") {
   auto set = set_of({{"a", "x", 5}, {"b", "y", 1}});
   CHECK_FALSE(set.remove({{"a", "x", 4}, {"c", "", 0}}));
