@@ -222,6 +222,17 @@ std::string* simulated_redis::find(const std::string& name) {
   return &at->second.bytes;
 }
 
+std::vector<std::string*> simulated_redis::bytes_of(const std::string& name) {
+  auto* whole = find(name);
+  if (!whole) return {};
+  auto& fields = values_.at(name).fields;
+  if (fields.empty()) return {whole};
+  std::vector<std::string*> all;
+  for (auto& [field, bytes] : fields)
+    all.push_back(&bytes);
+  return all;
+}
+
 remote_reply simulated_redis::get(const std::string& name) {
   const auto* bytes = find(name);
   if (!bytes) return {};

@@ -76,6 +76,9 @@ public:
   void store(const std::string& name, std::string bytes) { values_[name] = {std::move(bytes), {}}; }
   /// The bytes under a name, or null. The caller may change the server's bytes through the pointer.
   std::string* find(const std::string& name);
+  /// The bytes under a name, or those of its fields; the caller may change them. None: no such
+  /// name.
+  std::vector<std::string*> bytes_of(const std::string& name);
   /// The names of all entries, leases included, in order.
   std::vector<std::string> names();
   void forget(const std::string& name) { values_.erase(name); }

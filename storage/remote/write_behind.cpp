@@ -66,8 +66,17 @@ remote_write write_behind::take(std::map<number, queued>& from,
   return write;
 }
 
+// Members lead to entries, so they are sent when the entries before them are there: a host that
+// finds a member without its entry takes it for gone.
+bool write_behind::has_to_wait(const remote_write& next) const {
+  return next.what == remote_write::kind::add &&
+         std::any_of(in_flight_.begin(), in_flight_.end(),
+                     [](const auto& one) { return is_of_entry(one.second.write); });
+}
+
 const remote_write* write_behind::send_next(number& which) {
   if (waiting_.empty() || in_flight_.size() >= limits_.in_flight) return nullptr;
+  if (has_to_wait(waiting_.begin()->second.write)) return nullptr;
   auto node = waiting_.extract(waiting_.begin());
   which = node.key();
   auto& sent = in_flight_.insert(std::move(node)).position->second;

@@ -55,7 +55,8 @@ public:
   std::vector<remote_write> push(remote_write write);
 
   /// The next write to send; it counts as in flight until `finish` or `retry`, and the pointer is
-  /// valid until then. Null: no write waits, or enough are in flight.
+  /// valid until then. Null: no write waits, enough are in flight, or the next one adds members and
+  /// entries before it are in flight.
   const remote_write* send_next(number& which);
   /// A write that is in flight.
   const remote_write& sent(number which) const { return in_flight_.at(which).write; }
@@ -82,6 +83,7 @@ private:
   };
   static std::uint64_t size_of(const remote_write& write) noexcept;
   bool is_full() const noexcept;
+  bool has_to_wait(const remote_write& next) const;
   remote_write take(std::map<number, queued>& from, std::map<number, queued>::iterator at);
 
   write_behind_limits limits_;

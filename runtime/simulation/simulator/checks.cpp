@@ -98,6 +98,10 @@ void random_run::check_at_rest() {
   while (result_.violation.empty() && now() < max_steps && world_.system().deliver_one()) {
   }
   if (has_remote_) let_remote_recover();
+  if (has_remote_ && result_.violation.empty()) {
+    check_fleet();
+    let_remote_recover();
+  }
   check_bounds();
 }
 

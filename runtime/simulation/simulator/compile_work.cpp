@@ -39,7 +39,7 @@ void random_run::add_variant(worker_state& worker, std::size_t k) {
   const std::string guard(guards[random_.below(guards.size())]);
   const auto bytes = new_value(k);
   const auto begun = begin_question(worker);
-  const auto number = hosts_.at(worker.host).guarded[k].begin(begun, guard, bytes);
+  const auto number = hosts_.at(worker.host).guarded[k].begin(begun, worker.process, guard, bytes);
   request<insert_outcome>(
       worker, actor_of<guarded_cache_actor>(worker, actor_kind::guarded),
       [=, this, &worker](const expected<insert_outcome>& outcome) {
@@ -71,10 +71,17 @@ std::string random_run::judge_variant(const worker_state& worker, std::size_t k,
   const auto& past = host.guarded[k];
   if (reply.status == guarded_status::hit) {
     if (!holds(reply.guard, m)) return "a variant whose guard " + reply.guard + " does not hold";
-    return past.judge_hit(reply.guard, reply.found.value.payload(), now());
+    const auto bytes = reply.found.value.payload();
+    if (is_foreign_variant(k, reply.guard, bytes)) return {};
+    return past.judge_hit(reply.guard, bytes, now());
   }
+  const auto holds_here = [m](const std::string& guard) { return holds(guard, m); };
+  if (is_fleet_whole_)
+    for (const auto& [name, other] : hosts_)
+      if (const auto at = other.guarded.find(k); at != other.guarded.end())
+        if (auto wrong = at->second.judge_fleet_miss(holds_here); !wrong.empty()) return wrong;
   if (may_miss_since(host, begun)) return {};
-  return past.judge_miss(begun, [m](const std::string& guard) { return holds(guard, m); });
+  return past.judge_miss(begun, holds_here);
 }
 
 void random_run::save_tuning(worker_state& worker, std::size_t k) {

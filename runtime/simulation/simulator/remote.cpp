@@ -34,8 +34,8 @@ redis_behavior any_behavior(random_source& random) {
 
 } // namespace
 
-// Sets up at least two hosts that share a server. Caches made of several entries do not use it: the
-// simulator does not model variant lists that come from another host.
+// Sets up at least two hosts that share a server. Tunings, whole entries of a plan and actions do
+// not use it: the simulator does not model what another host's say.
 void random_run::set_up_remote(process_options& process) {
   has_remote_ = true;
   options_.hosts = std::max(options_.hosts, 2u);
@@ -44,7 +44,7 @@ void random_run::set_up_remote(process_options& process) {
   process.remote.lease_time = lease_time;
   process.remote.queue_entries = 16;
   process.remote.max_value_bytes = 30'000;
-  for (const auto* name : {"guarded", "autotune", "plan", "actions"})
+  for (const auto* name : {"autotune", "plan", "actions"})
     world_.set_cache(name, "0", {.remote = false});
 }
 
@@ -56,6 +56,14 @@ bool random_run::may_be_foreign(const worker_state& worker, std::size_t k, momen
   if (!has_remote_ || !written_[k].contains(bytes)) return false;
   if (keys_[k].is_mutable || may_miss_since(hosts_.at(worker.host), begun)) return true;
   return !history_of(worker, k).is_decided(begun);
+}
+
+// Whether a client of any host added this variant.
+bool random_run::is_foreign_variant(std::size_t k, std::string_view guard, std::string_view bytes) {
+  return has_remote_ && std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& one) {
+           const auto at = one.second.guarded.find(k);
+           return at != one.second.guarded.end() && at->second.has(guard, bytes, now());
+         });
 }
 
 // --- faults ------------------------------------------------------------------------------------
@@ -75,13 +83,17 @@ void random_run::damage_remote() {
   if (names.empty() || random_.one_in(4)) {
     world_.system().note("the server starts empty");
     redis.forget_all();
+    server_lost_something_ = true;
     leases_are_certain_ = world_.system().now() + 2 * lease_time;
     return;
   }
   const auto& name = names[random_.below(names.size())];
-  auto& bytes = *redis.find(name);
-  if (bytes.empty() || name.ends_with(":lease")) return;
+  if (name.ends_with(":lease")) return;
+  const auto parts = redis.bytes_of(name);
+  auto& bytes = *parts[random_.below(parts.size())];
+  if (bytes.empty()) return;
   world_.system().note("an entry of the server's is damaged");
+  server_lost_something_ = true;
   bytes[random_.below(bytes.size())] ^= static_cast<char>(1 << random_.below(8));
 }
 
@@ -97,6 +109,7 @@ void random_run::end_trouble() {
 // The server gives a lease to one process at a time. While it has a fault, leases may end unnoticed
 // by their holders.
 void random_run::check_remote() {
+  note_what_reached_the_fleet();
   std::map<std::string, std::string> holders;
   for (const auto& [name, process] : world_.processes()) {
     const auto waiting = process->figure(actor_kind::remote, std::nullopt, "waiting").value_or(0);
@@ -109,6 +122,38 @@ void random_run::check_remote() {
         violate(name + " and " + at->second + " both have the fleet's lease of " + at->first);
     }
   }
+}
+
+// A process without work on its way has written everything that was acknowledged: the server has
+// it, unless the process gave a write up.
+void random_run::note_what_reached_the_fleet() {
+  for (auto& [name, host] : hosts_)
+    for (const auto& process : host.processes) {
+      const auto& one = *world_.process(process);
+      const auto figure = [&](actor_kind kind, const char* of) {
+        return one.figure(kind, std::nullopt, of).value_or(0);
+      };
+      if (figure(actor_kind::remote, "lost") != 0) server_lost_something_ = true;
+      const bool is_idle = one.is_running() && figure(actor_kind::memory, "mailbox") == 0 &&
+                           figure(actor_kind::remote, "mailbox") == 0 &&
+                           figure(actor_kind::remote, "waiting") == 0 &&
+                           figure(actor_kind::remote, "in_flight") == 0;
+      if (!is_idle) continue;
+      for (auto& [k, past] : host.guarded)
+        past.reach_fleet(process);
+    }
+}
+
+// With the server well and every write done, each host finds every variant that reached the server.
+void random_run::check_fleet() {
+  note_what_reached_the_fleet();
+  is_fleet_whole_ = !server_lost_something_ && !is_tight_;
+  for (auto& worker : workers_)
+    for (std::size_t k = 0; k < guarded_keys_.size(); ++k)
+      for (std::int64_t m = 1; m <= max_m && result_.violation.empty(); ++m) {
+        find_variant(worker, k, m);
+        answer_all();
+      }
 }
 
 // Runs until, with the server healthy again, every breaker is closed and all waiting writes are

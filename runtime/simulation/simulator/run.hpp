@@ -157,6 +157,9 @@ private:
   void set_up_remote(process_options& process);
   bool may_be_foreign(const worker_state& worker, std::size_t k, moment begun,
                       std::string_view bytes);
+  bool is_foreign_variant(std::size_t k, std::string_view guard, std::string_view bytes);
+  void note_what_reached_the_fleet();
+  void check_fleet();
   void trouble_remote();
   void damage_remote();
   void end_trouble();
@@ -192,8 +195,10 @@ private:
   std::uint64_t writes_ = 0;
   std::map<std::size_t, std::set<std::string, std::less<>>> written_; // by key: all clients' bytes
   bool remote_has_trouble_ = false;
-  virtual_time leases_are_certain_{}; // from then on no two hosts may hold the same lease
-  world world_;                       // destroyed first: until then it writes the trace and answers
+  bool server_lost_something_ = false; // entries, or writes to it, so that a look-up may miss them
+  bool is_fleet_whole_ = false;        // every host has to find what reached the server
+  virtual_time leases_are_certain_{};  // from then on no two hosts may hold the same lease
+  world world_; // destroyed first: until then it writes the trace and answers
 };
 
 template <class T>

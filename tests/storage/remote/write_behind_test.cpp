@@ -188,4 +188,23 @@ TEST_CASE("changes of a set all count, in their order, and replace no entry") {
   CHECK(all.bytes() > 0);
 }
 
+TEST_CASE("members are sent after the entries that they lead to") {
+  queue all;
+  remote_write members;
+  members.what = kind::add;
+  members.key = named("set");
+  members.members = {{"a", "1", 1}};
+  CHECK(all.push(write(kind::insert, "entry", "e")).empty());
+  CHECK(all.push(members).empty());
+  const auto entry = all.send();
+  CHECK(entry != 0);
+  CHECK(all.send() == 0);
+  // The entry failed: it is sent again, still before the members.
+  CHECK_FALSE(all.retry(entry));
+  CHECK(all.send() == entry);
+  CHECK(all.send() == 0);
+  all.finish(entry);
+  CHECK(all.send() != 0);
+}
+
 } // namespace write_behind_test
