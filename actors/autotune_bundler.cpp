@@ -13,10 +13,10 @@
 namespace hearth::actors {
 namespace {
 
-constexpr set_limits limits{65'536, std::size_t{16} << 20};
+constexpr set_limits bundle_limits{65'536, std::size_t{16} << 20};
 
 // The set of a bundle: ids are names of tunings, contents are records.
-cache_key set_key(const cache_key& bundle) { return derived_key(bundle, key("tuning set")); }
+cache_key tunings_key(const cache_key& bundle) { return derived_key(bundle, key("tuning set")); }
 
 std::vector<set_member> members_in_bundle(const tuning_bundle& bundle) {
   std::vector<set_member> members;
@@ -97,7 +97,7 @@ caf::result<bundle_session> begin(autotune_bundler_pointer self, const cache_key
   }
   const auto id = ++state.last_session;
   state.sessions[id].key = key;
-  refresh_set(self, state.shards, set_key(key), limits, earlier_bundle(key),
+  refresh_set(self, state.shards, tunings_key(key), bundle_limits, earlier_bundle(key),
               [=](const known_set& found) { begin_with(self, id, found.members, local, promise); });
   return promise.promise();
 }
@@ -137,12 +137,12 @@ member_set members_to_add(const autotune_bundler_state::session& ended, const me
 // the same time.
 void store_tunings(autotune_bundler_pointer self, const autotune_bundler_state::session& ended,
                    const shared_promise<bundle_end>& promise) {
-  const auto set = set_key(ended.key);
-  refresh_set(self, self->state.shards, set, limits, earlier_bundle(ended.key),
+  const auto set = tunings_key(ended.key);
+  refresh_set(self, self->state.shards, set, bundle_limits, earlier_bundle(ended.key),
               [=](const known_set& found) {
                 set_change change;
                 change.joined = members_to_add(ended, found.members);
-                change.limits = limits;
+                change.limits = bundle_limits;
                 auto all = bundle_of(found.members);
                 for (const auto& known : {ended.known, ended.collected})
                   all.insert(known.begin(), known.end());

@@ -16,12 +16,12 @@ using variant_search_ptr = std::shared_ptr<guarded_cache_state::search>;
 using addition_ptr = std::shared_ptr<guarded_cache_state::addition>;
 
 constexpr std::size_t max_parsed_guards = 4096;
-constexpr set_limits limits; // 1,024 variants
+constexpr set_limits variant_limits; // 1,024 variants
 
 // --- what is stored ----------------------------------------------------------------------------
 
 // The set of a key's variants: ids are digests, contents are guards.
-cache_key set_key(const cache_key& base) { return derived_key(base, key("variant set")); }
+cache_key variants_key(const cache_key& base) { return derived_key(base, key("variant set")); }
 
 cache_key variant_key(const cache_key& base, const std::string& digest) {
   return derived_key(base, key::bytes(digest));
@@ -87,8 +87,8 @@ void deliver_miss(guarded_cache_pointer self, const variant_search_ptr& search) 
   if (search->gone.empty()) return;
   set_change change;
   change.removed = std::move(search->gone);
-  change.limits = limits;
-  change_set(self, self->state.shards, set_key(search->key), std::move(change),
+  change.limits = variant_limits;
+  change_set(self, self->state.shards, variants_key(search->key), std::move(change),
              [](const expected<set_reply>&) {});
 }
 
@@ -106,8 +106,8 @@ void extend(guarded_cache_state::search& search, const member_set& found) {
 // No variant that this host knows is a hit: the fleet is asked once.
 void look_further(guarded_cache_pointer self, const variant_search_ptr& search) {
   if (std::exchange(search->has_asked_fleet, true)) return deliver_miss(self, search);
-  refresh_set(self, self->state.shards, set_key(search->key), limits, earlier_list(search->key),
-              [=](const known_set& found) {
+  refresh_set(self, self->state.shards, variants_key(search->key), variant_limits,
+              earlier_list(search->key), [=](const known_set& found) {
                 extend(*search, found.members);
                 try_next(self, search);
               });
@@ -147,7 +147,7 @@ void try_next(guarded_cache_pointer self, const variant_search_ptr& search) {
 }
 
 void find(guarded_cache_pointer self, const variant_search_ptr& search) {
-  find_set(self, self->state.shards, set_key(search->key), [=](const known_set& found) {
+  find_set(self, self->state.shards, variants_key(search->key), [=](const known_set& found) {
     search->variants = found.members.members();
     try_next(self, search);
   });
@@ -161,8 +161,8 @@ void grow_set(guarded_cache_pointer self, const addition_ptr& addition, insert_o
   const set_member variant{digest_of(addition->guard, addition->value), addition->guard};
   set_change change;
   (stored == insert_outcome::inserted ? change.written : change.added).push_back(variant);
-  change.limits = limits;
-  change_set(self, self->state.shards, set_key(addition->key), std::move(change),
+  change.limits = variant_limits;
+  change_set(self, self->state.shards, variants_key(addition->key), std::move(change),
              [addition](const expected<set_reply>& reply) {
                if (!reply) return addition->promise.deliver(to_caf(reply.error()));
                addition->promise.deliver(reply->outcome.new_ids != 0 ? insert_outcome::inserted

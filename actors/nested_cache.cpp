@@ -14,12 +14,12 @@ namespace {
 
 using change_ptr = std::shared_ptr<nested_cache_state::change>;
 
-constexpr set_limits limits{65'536, std::size_t{16} << 20};
+constexpr set_limits tree_limits{65'536, std::size_t{16} << 20};
 
 // --- what is stored ----------------------------------------------------------------------------
 
 // The set of a tree: ids are paths, contents are values.
-cache_key set_key(const cache_key& tree) { return derived_key(tree, key("path set")); }
+cache_key paths_key(const cache_key& tree) { return derived_key(tree, key("path set")); }
 
 // Sets a value, replacing a value that the path leads through: the later change counts.
 void set_later(value& tree, const tree_path& path, const value& what) {
@@ -90,10 +90,10 @@ caf::result<lookup> find(nested_cache_pointer self, const cache_key& key,
     return promise.promise();
   }
   const auto answer_from_fleet = [=, path = *path] {
-    refresh_set(self, self->state.shards, set_key(key), limits, earlier_tree(key),
+    refresh_set(self, self->state.shards, paths_key(key), tree_limits, earlier_tree(key),
                 [promise, path](const known_set& found) { promise.deliver(at_path(found, path)); });
   };
-  find_set(self, self->state.shards, set_key(key),
+  find_set(self, self->state.shards, paths_key(key),
            [promise, path = std::move(*path), answer_from_fleet](const known_set& found) {
              auto here = at_path(found, path);
              if (here.hit())
@@ -109,8 +109,8 @@ caf::result<lookup> find(nested_cache_pointer self, const cache_key& key,
 void write(nested_cache_pointer self, const change_ptr& change) {
   set_change written;
   written.written.push_back({to_pointer(change->path), encode(change->what)});
-  written.limits = limits;
-  change_set(self, self->state.shards, set_key(change->key), std::move(written),
+  written.limits = tree_limits;
+  change_set(self, self->state.shards, paths_key(change->key), std::move(written),
              [change](const expected<set_reply>& reply) {
                if (reply)
                  change->promise.deliver(done{});
@@ -131,7 +131,7 @@ caf::result<done> put(nested_cache_pointer self, const cache_key& key, const std
   }
   const auto change = std::make_shared<nested_cache_state::change>(
       nested_cache_state::change{key, std::move(*path), std::move(*what), promise});
-  refresh_set(self, self->state.shards, set_key(key), limits, earlier_tree(key),
+  refresh_set(self, self->state.shards, paths_key(key), tree_limits, earlier_tree(key),
               [self, change](const known_set& found) {
                 auto tree = tree_of(found.members);
                 if (auto set = set_at(tree, change->path, change->what); !set)

@@ -15,15 +15,11 @@
 
 namespace hearth {
 
-namespace {
-
 // The cache of results, with all its tiers and without the remote one.
 struct result_caches {
   cache all;
   cache local;
 };
-
-} // namespace
 
 struct action_cache::shared {
   std::shared_ptr<engine::runtime_core> core;
