@@ -25,9 +25,20 @@ std::string_view to_string(tier t) noexcept;
 
 /// A get's answer: a hit with its artifact and tier, or a miss. Empty when `from` is `none`.
 struct lookup {
+  lookup() = default;
+  lookup(tier t, artifact v) noexcept
+      : from(t)
+      , value(std::move(v)) {}
+  /// A miss: the remote tier was asked and did not answer.
+  static lookup unanswered() noexcept {
+    lookup miss;
+    miss.is_unanswered = true;
+    return miss;
+  }
+
   tier from = tier::none;
-  artifact value{};
-  bool is_unanswered = false; ///< a miss, but the remote tier was asked and did not answer
+  bool is_unanswered = false;
+  artifact value;
 
   bool hit() const noexcept { return from != tier::none; }
   /// The time that a hit saved: the time that making the artifact took, from its metadata.

@@ -14,8 +14,6 @@ namespace {
 using storage::envelope_fault;
 using storage::remote_write;
 
-const lookup no_answer{tier::none, {}, true};
-
 // The newest queued write of the key: the value that the server is going to hold.
 const remote_write* find_in_writes(const state_type& state, const cache_key& key) {
   return may_look(state, key) ? state.writes.newest_of(key) : nullptr;
@@ -29,7 +27,7 @@ bool has_to_ask(state_type& state, const cache_key& key, expected<lookup>& answe
   }
   if (may_look(state, key) && is_in_service(state)) return true;
   ++counts_of(state, key).skipped;
-  answer = no_answer;
+  answer = lookup::unanswered();
   return false;
 }
 
@@ -41,7 +39,7 @@ expected<lookup> miss(state_type& state, const cache_key& key) {
 expected<lookup> fail_lookup(state_type& state, const cache_key& key, std::string_view reason) {
   count_failure(state, key, reason);
   ++counts_of(state, key).misses;
-  return no_answer;
+  return lookup::unanswered();
 }
 
 // Marks the key, so that the next insert replaces the unusable entry (SET NX would keep it).
