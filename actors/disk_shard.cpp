@@ -91,8 +91,8 @@ caf::result<lookup> load(disk_shard_state& state, const cache_key& key) {
   switch (read.status) {
   case storage::read_status::hit: return lookup{tier::disk, std::move(read.value)};
   case storage::read_status::corrupt: return to_caf(storage::corrupt_entry(key.cache->id));
-  case storage::read_status::miss:
-  case storage::read_status::unreadable: break;
+  case storage::read_status::unreadable: return lookup::unanswered();
+  case storage::read_status::miss: break;
   }
   return lookup{};
 }

@@ -29,7 +29,7 @@ struct lookup {
   lookup(tier t, artifact v) noexcept
       : from(t)
       , value(std::move(v)) {}
-  /// A miss: the remote tier was asked and did not answer.
+  /// A miss, because a tier could not be read or did not answer: there may be an entry.
   static lookup unanswered() noexcept {
     lookup miss;
     miss.is_unanswered = true;

@@ -53,7 +53,8 @@ void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& va
 // Waiters that joined after the disk answered get what the disk holds now, or else the remote
 // tier's result.
 void end_remote_load(self_pointer self, const cache_key& key, const load_ptr& load,
-                     const lookup& found) {
+                     lookup found) {
+  if (!found.hit() && load->is_disk_unread) found = lookup::unanswered();
   auto early = end_load(self->state, key, load);
   waiter_list late(
       std::make_move_iterator(early.begin() + static_cast<std::ptrdiff_t>(load->before_disk)),
@@ -78,6 +79,7 @@ void load_from_remote(self_pointer self, const cache_key& key, const load_ptr& l
 void load_from_disk(self_pointer self, const cache_key& key, const load_ptr& load) {
   if (uses_disk(self->state, key)) load->epoch = epoch_of(self->state, key);
   ask_disk(self, key, [self, key, load](const expected<lookup>& found) {
+    load->is_disk_unread = found && found->is_unanswered;
     if (found && !found->hit())
       load_from_remote(self, key, load);
     else
