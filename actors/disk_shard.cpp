@@ -50,6 +50,14 @@ void answer_change(disk_shard_state& state, disk_shard_state::change_promise& pr
   promise.deliver(disk_change_reply{result.status != write_status::absent, epochs});
 }
 
+// Applies the writes, and returns how the epoch moved.
+epoch_change apply_group(disk_shard_state& state, std::span<write_request> group) {
+  const auto before = state.store->epoch(state.shard);
+  const auto moves = state.store->apply(state.shard, group);
+  const auto after = state.store->epoch(state.shard);
+  return {after - before == moves ? before : 0, after};
+}
+
 // Applies one group within the bounds, starting at `first`; returns the first write after it.
 std::size_t write_group(disk_shard_state& state,
                         std::vector<disk_shard_state::pending_write>& writes, std::size_t first) {
@@ -65,10 +73,7 @@ std::size_t write_group(disk_shard_state& state,
                      .value = write.value,
                      .compress = write.key.cache->compress});
   }
-  const auto before = state.store->epoch(state.shard);
-  const auto moves = state.store->apply(state.shard, group);
-  const auto after = state.store->epoch(state.shard);
-  const epoch_change epochs{after - before == moves ? before : 0, after};
+  const auto epochs = apply_group(state, group);
   for (std::size_t i = 0; i < group.size(); ++i) {
     auto& promise = writes[first + i].promise;
     if (auto* insert = std::get_if<disk_shard_state::insert_promise>(&promise))
@@ -97,6 +102,9 @@ caf::result<lookup> load(disk_shard_state& state, const cache_key& key) {
   return lookup{};
 }
 
+// What the set holds is unknown, so nothing may be stored over it.
+error unreadable_set() { return {errc::io, "a set on disk cannot be read; try again"}; }
+
 // One attempt to change a set: reads it, changes it and stores it, unless another process has
 // stored it meanwhile.
 struct set_attempt {
@@ -108,6 +116,8 @@ struct set_attempt {
 set_attempt try_merge(disk_shard_state& state, const cache_key& key, const set_change& change) {
   const auto place = storage::entry_key(key);
   const auto read = state.store->get(place);
+  if (read.status == storage::read_status::unreadable)
+    return {write_status::failed, unreadable_set(), {}};
   // A set that cannot be read counts as empty, and is replaced.
   auto set = decode_members(read.value.payload()).value_or(member_set{});
   set_attempt attempt{write_status::stored, {}, {read.value, apply(set, change), {}}};
@@ -118,12 +128,9 @@ set_attempt try_merge(disk_shard_state& state, const cache_key& key, const set_c
                         .value = attempt.reply.value,
                         .compress = key.cache->compress,
                         .read_sequence = read.sequence};
-  const auto before = state.store->epoch(state.shard);
-  const auto moves = state.store->apply(state.shard, {&request, 1});
-  const auto after = state.store->epoch(state.shard);
+  attempt.reply.epochs = apply_group(state, {&request, 1});
   attempt.status = request.status;
   attempt.why = request.why;
-  attempt.reply.epochs = {after - before == moves ? before : 0, after};
   return attempt;
 }
 

@@ -37,7 +37,7 @@ struct lookup {
   }
 
   tier from = tier::none;
-  bool is_unanswered = false;
+  bool is_unanswered = false; ///< a miss of `unanswered`
   artifact value;
 
   bool hit() const noexcept { return from != tier::none; }

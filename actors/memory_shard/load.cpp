@@ -52,8 +52,7 @@ void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& va
 
 // Waiters that joined after the disk answered get what the disk holds now, or else the remote
 // tier's result.
-void end_remote_load(self_pointer self, const cache_key& key, const load_ptr& load,
-                     lookup found) {
+void end_remote_load(self_pointer self, const cache_key& key, const load_ptr& load, lookup found) {
   if (!found.hit() && load->is_disk_unread) found = lookup::unanswered();
   auto early = end_load(self->state, key, load);
   waiter_list late(

@@ -61,7 +61,7 @@ void change_here(self_pointer self, const cache_key& key, set_change change,
 
 // --- refresh -----------------------------------------------------------------------------------
 
-void ask_fleet(self_pointer self, const cache_key& key, const set_limits& limits);
+void look_everywhere(self_pointer self, const cache_key& key, const set_limits& limits);
 
 // Answers the requests that the server was asked for; those that came meanwhile are next.
 void end_refresh(self_pointer self, const cache_key& key, const set_limits& limits,
@@ -73,17 +73,23 @@ void end_refresh(self_pointer self, const cache_key& key, const set_limits& limi
   if (is_done) refreshes.erase(at);
   for (auto& waiting : answered)
     waiting.deliver(found);
-  if (!is_done) ask_fleet(self, key, limits);
+  if (!is_done) look_everywhere(self, key, limits);
+}
+
+// Adds and removes members on the server.
+void tell_fleet(self_pointer self, const cache_key& key, member_set joined,
+                std::vector<set_member> removed) {
+  if (joined.empty() && removed.empty()) return;
+  set_change change;
+  change.joined = std::move(joined);
+  change.removed = std::move(removed);
+  tell_remote(self, verb::merge_v, key, change);
 }
 
 // The server has answered: it gets the members that it lacks, and loses those above the limits.
-void give_back(self_pointer self, const cache_key& key, const artifact& here,
-               const fleet_members& fleet, const std::vector<set_member>& dropped) {
-  if (!fleet.is_answered) return;
-  set_change change;
-  change.joined = set_in(here).without(fleet.members);
-  change.removed = dropped;
-  if (!change.joined.empty() || !dropped.empty()) tell_remote(self, verb::merge_v, key, change);
+void give_missing(self_pointer self, const cache_key& key, const artifact& here,
+                  const fleet_members& fleet, const std::vector<set_member>& dropped) {
+  if (fleet.is_answered) tell_fleet(self, key, set_in(here).without(fleet.members), dropped);
 }
 
 // Joins what the server holds with the set of this host.
@@ -91,14 +97,14 @@ void join(self_pointer self, const cache_key& key, const set_limits& limits,
           const fleet_members& fleet) {
   const auto held = find_in_memory(self->state, key);
   if (held && !set_in(held).merge(fleet.members)) {
-    give_back(self, key, held, fleet, {});
+    give_missing(self, key, held, fleet, {});
     return end_refresh(self, key, limits, {lookup{tier::memory, held}, fleet.is_answered});
   }
   set_change change;
   change.joined = fleet.members;
   change.limits = limits;
   change_here(self, key, change, [=](const set_reply& reply, const std::optional<error>&) {
-    give_back(self, key, reply.value, fleet, reply.outcome.dropped);
+    give_missing(self, key, reply.value, fleet, reply.outcome.dropped);
     end_refresh(self, key, limits, {lookup_of(tier::remote, reply.value), fleet.is_answered});
   });
 }
@@ -107,7 +113,7 @@ void answer_from_here(self_pointer self, const cache_key& key, const set_limits&
                       const fleet_members& fleet) {
   find_set(self, key, reply_target<lookup>([=](const expected<lookup>& found) {
              const auto here = found.value_or(lookup{});
-             give_back(self, key, here.value, fleet, {});
+             give_missing(self, key, here.value, fleet, {});
              end_refresh(self, key, limits, {here, fleet.is_answered});
              return true;
            }));
@@ -125,6 +131,13 @@ void ask_fleet(self_pointer self, const cache_key& key, const set_limits& limits
           [=](const caf::error&) { answer_from_here(self, key, limits, {}); });
 }
 
+void look_everywhere(self_pointer self, const cache_key& key, const set_limits& limits) {
+  if (uses_remote(self->state, key))
+    ask_fleet(self, key, limits);
+  else
+    answer_from_here(self, key, limits, {true, {}}); // no other tier to ask
+}
+
 } // namespace
 
 void find_set(self_pointer self, const cache_key& key, reply_target<lookup> reply) {
@@ -135,28 +148,22 @@ void find_set(self_pointer self, const cache_key& key, reply_target<lookup> repl
 
 void refresh_set(self_pointer self, const cache_key& key, const set_limits& limits,
                  reply_target<set_lookup> reply) {
-  auto& state = self->state;
-  const auto [at, is_first] = state.refreshes.try_emplace(key);
+  const auto [at, is_first] = self->state.refreshes.try_emplace(key);
   (is_first ? at->second.asked : at->second.next).push_back(std::move(reply));
-  if (!is_first) return;
-  if (uses_remote(state, key))
-    ask_fleet(self, key, limits);
-  else
-    answer_from_here(self, key, limits, {true, {}}); // no other tier to ask
+  if (is_first) look_everywhere(self, key, limits);
 }
 
 void merge_set(self_pointer self, const cache_key& key, const set_change& change,
                reply_target<set_reply> reply) {
   change_here(self, key, change,
               [=](const set_reply& changed, const std::optional<error>& why) mutable {
-                set_change outward;
-                outward.joined = change.joined;
+                auto joined = change.joined;
                 for (const auto& member : changed.outcome.written)
-                  outward.joined.add(member);
-                outward.removed = change.removed;
-                outward.removed.insert(outward.removed.end(), changed.outcome.dropped.begin(),
-                                       changed.outcome.dropped.end());
-                tell_remote(self, verb::merge_v, key, outward);
+                  joined.add(member);
+                auto removed = change.removed;
+                const auto& dropped = changed.outcome.dropped;
+                removed.insert(removed.end(), dropped.begin(), dropped.end());
+                tell_fleet(self, key, std::move(joined), std::move(removed));
                 if (why)
                   reply.deliver(fail(*why));
                 else
