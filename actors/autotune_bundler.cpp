@@ -1,9 +1,9 @@
 #include "actors/autotune_bundler.hpp"
 
 #include "actors/growing_set.hpp"
+#include "actors/replace_entry.hpp"
 #include "actors/shared_promise.hpp"
 #include "actors/timeouts.hpp"
-#include "actors/update_entry.hpp"
 #include "messages/key.hpp"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ void fill_local(autotune_bundler_pointer self, const tuning_bundle& bundle,
   for (const auto& [name, record] : bundle)
     replace_entry(self, self->state.shards, cache_key(local, key(name).encoded()),
                   artifact::make(encode_record(record)),
-                  [begun](const expected<update_outcome>&) { end_one(begun); });
+                  [begun](const expected<done>&) { end_one(begun); });
 }
 
 void begin_with(autotune_bundler_pointer self, std::uint64_t id, const member_set& members,

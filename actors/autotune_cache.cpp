@@ -1,8 +1,8 @@
 #include "actors/autotune_cache.hpp"
 
+#include "actors/replace_entry.hpp"
 #include "actors/shared_promise.hpp"
 #include "actors/timeouts.hpp"
-#include "actors/update_entry.hpp"
 
 #include <utility>
 
@@ -62,7 +62,7 @@ void fill_local(autotune_cache_pointer self, const search_ptr& asked, const auto
   note(self, asked->where, found.record, asked->notes);
   replace_entry(self, self->state.config.shards, asked->where.local,
                 artifact::make(encode_record(found.record)),
-                [=](const expected<update_outcome>&) { asked->promise.deliver(found); });
+                [=](const expected<done>&) { asked->promise.deliver(found); });
 }
 
 void ask_remote(autotune_cache_pointer self, const search_ptr& asked) {
@@ -112,7 +112,7 @@ void save(autotune_cache_pointer self, const autotune_address& where, const auto
   note(self, where, record, notes);
   if (!where.local.cache) return save_remote(self, where, stored, promise);
   replace_entry(self, self->state.config.shards, where.local, stored,
-                [=](const expected<update_outcome>& kept) {
+                [=](const expected<done>& kept) {
                   if (kept)
                     save_remote(self, where, stored, promise);
                   else

@@ -31,7 +31,6 @@ inline member_set members_of(const artifact& value) {
 struct known_set {
   member_set members;
   tier from = tier::none;
-  bool is_whole = false; ///< every tier of the cache has answered
 };
 using set_callback = std::function<void(const known_set&)>;
 
@@ -94,7 +93,7 @@ void refresh_set(Self self, const shard_router& shards, const cache_key& key,
   self->request(shards.owner_of(key), answer_timeout, verb::refresh_v, key, limits)
       .then(
           [=](const set_lookup& found) {
-            refresh->found = {members_of(found.found.value), found.found.from, found.is_whole};
+            refresh->found = {members_of(found.found.value), found.found.from};
             detail::end_refresh(self, shards, refresh);
           },
           [=](const caf::error&) { detail::end_refresh(self, shards, refresh); });

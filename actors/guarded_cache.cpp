@@ -6,7 +6,7 @@
 #include "messages/key.hpp"
 #include "messages/value.hpp"
 
-#include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace hearth::actors {
@@ -96,11 +96,11 @@ void try_next(guarded_cache_pointer self, const variant_search_ptr& search);
 
 // Adds the variants that are not in the search yet, in the order of their digests.
 void extend(guarded_cache_state::search& search, const member_set& found) {
-  const auto known = search.variants;
+  std::unordered_set<std::string> known;
+  for (const auto& variant : search.variants)
+    known.insert(variant.id);
   for (const auto& member : found.members())
-    if (std::none_of(known.begin(), known.end(),
-                     [&](const auto& variant) { return variant.id == member.id; }))
-      search.variants.push_back(member);
+    if (!known.contains(member.id)) search.variants.push_back(member);
 }
 
 // No variant that this host knows is a hit: the fleet is asked once.

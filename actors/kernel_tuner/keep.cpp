@@ -2,7 +2,7 @@
 
 #include "actors/kernel_tuner/compile.hpp"
 #include "actors/kernel_tuner/jobs.hpp"
-#include "actors/update_entry.hpp"
+#include "actors/replace_entry.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -64,7 +64,7 @@ void store_times(self_pointer self, const job_ptr& job, const reply_ptr& reply) 
   const auto& key = job->request->times_key;
   if (!key.cache) return store_entry(self, job, reply);
   replace_entry(self, self->state.config.shards, key, artifact::make(encode_times(times_of(*job))),
-                [=](const expected<update_outcome>&) { store_entry(self, job, reply); });
+                [=](const expected<done>&) { store_entry(self, job, reply); });
 }
 
 // Stores the tuning first, then the entry: a process that finds the entry finds the tuning too.

@@ -11,15 +11,13 @@
 #include "runtime/cli/commands/text_commands.hpp"
 #include "runtime/cli/commands/upkeep_commands.hpp"
 #include "runtime/cli/io/output.hpp"
-#include "runtime/cli/io/own_program.hpp"
+#include "runtime/cli/io/programs.hpp"
 #include "runtime/cli/settings/remote_settings.hpp"
 #include "runtime/cli/settings/settings.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <csignal>
-#include <exception>
 #include <fmt/format.h>
 #include <functional>
 #include <iterator>
@@ -352,12 +350,4 @@ int run(int count, char** arguments) {
 
 } // namespace
 
-int main(int count, char** arguments) {
-  // Writing to a closed pipe fails with an error, instead of ending the program.
-  std::signal(SIGPIPE, SIG_IGN);
-  try {
-    return run(count, arguments);
-  } catch (const std::exception& e) {
-    return report({errc::internal, std::string("unexpected: ") + e.what()});
-  }
-}
+int main(int count, char** arguments) { return run_program(run, count, arguments); }

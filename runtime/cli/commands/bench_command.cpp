@@ -1,6 +1,6 @@
 #include "runtime/cli/commands/bench_command.hpp"
 
-#include "runtime/cli/io/own_program.hpp"
+#include "runtime/cli/io/programs.hpp"
 
 namespace hearth::cli {
 namespace {

@@ -1,7 +1,8 @@
-#include "runtime/cli/io/own_program.hpp"
+#include "runtime/cli/io/programs.hpp"
 
 #include <cerrno>
 #include <csignal>
+#include <exception>
 #include <filesystem>
 #include <unistd.h>
 
@@ -22,6 +23,15 @@ std::string place_of(const std::string& name) {
 
 } // namespace
 
+int run_program(int (*run)(int count, char** arguments), int count, char** arguments) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(count, arguments);
+  } catch (const std::exception& e) {
+    return report({errc::internal, std::string("unexpected: ") + e.what()});
+  }
+}
+
 status become_program(const std::string& name, std::vector<std::string> arguments,
                       std::string_view target) {
   auto path = place_of(name);
@@ -29,7 +39,7 @@ status become_program(const std::string& name, std::vector<std::string> argument
   for (auto& argument : arguments)
     argv.push_back(argument.data());
   argv.push_back(nullptr);
-  std::signal(SIGPIPE, SIG_DFL); // exec keeps the SIG_IGN that main set
+  std::signal(SIGPIPE, SIG_DFL); // exec keeps the SIG_IGN of run_program
   ::execv(path.c_str(), argv.data());
   const int problem = errno;
   std::signal(SIGPIPE, SIG_IGN);

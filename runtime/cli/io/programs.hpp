@@ -1,4 +1,5 @@
-// Hearth's programs beside `hearth`: what few users need is built, linked and loaded only for them.
+// Hearth's programs: how each begins, and how `hearth` becomes another one. What few users need is
+// a program of its own, built, linked and loaded only for them.
 #pragma once
 
 #include "runtime/cli/io/output.hpp"
@@ -8,6 +9,10 @@
 #include <vector>
 
 namespace hearth::cli {
+
+/// The body of `main`: calls `run` and returns its status. Writing to a closed pipe is an error
+/// instead of the end of the program; an exception is reported.
+int run_program(int (*run)(int count, char** arguments), int count, char** arguments);
 
 /// Replaces this process with the program `name`, which stands beside this one or in
 /// ../libexec/hearth/ from it. Returns only when it cannot: reports why; when there is no such

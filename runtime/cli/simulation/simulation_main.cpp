@@ -2,12 +2,11 @@
 // Users of a cache never run them, so they need neither build nor load the simulator.
 #include "runtime/api/version.hpp"
 #include "runtime/cli/io/output.hpp"
+#include "runtime/cli/io/programs.hpp"
 #include "runtime/cli/simulation/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <csignal>
-#include <exception>
 #include <functional>
 #include <string>
 
@@ -79,12 +78,4 @@ int run(int count, char** arguments) {
 
 } // namespace
 
-int main(int count, char** arguments) {
-  // Writing to a closed pipe fails with an error, instead of ending the program.
-  std::signal(SIGPIPE, SIG_IGN);
-  try {
-    return run(count, arguments);
-  } catch (const std::exception& e) {
-    return report({errc::internal, std::string("unexpected: ") + e.what()});
-  }
-}
+int main(int count, char** arguments) { return run_program(run, count, arguments); }

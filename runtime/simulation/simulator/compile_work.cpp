@@ -72,7 +72,7 @@ std::string random_run::judge_variant(const worker_state& worker, std::size_t k,
   if (reply.status == guarded_status::hit) {
     if (!holds(reply.guard, m)) return "a variant whose guard " + reply.guard + " does not hold";
     const auto bytes = reply.found.value.payload();
-    if (is_foreign_variant(k, reply.guard, bytes)) return {};
+    if (has_remote_ && is_of_any_host(k, reply.guard, bytes)) return {};
     return past.judge_hit(reply.guard, bytes, now());
   }
   const auto holds_here = [m](const std::string& guard) { return holds(guard, m); };

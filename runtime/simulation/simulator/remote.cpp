@@ -59,11 +59,11 @@ bool random_run::may_be_foreign(const worker_state& worker, std::size_t k, momen
 }
 
 // Whether a client of any host added this variant.
-bool random_run::is_foreign_variant(std::size_t k, std::string_view guard, std::string_view bytes) {
-  return has_remote_ && std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& one) {
-           const auto at = one.second.guarded.find(k);
-           return at != one.second.guarded.end() && at->second.has(guard, bytes, now());
-         });
+bool random_run::is_of_any_host(std::size_t k, std::string_view guard, std::string_view bytes) {
+  return std::any_of(hosts_.begin(), hosts_.end(), [&](const auto& one) {
+    const auto at = one.second.guarded.find(k);
+    return at != one.second.guarded.end() && at->second.has(guard, bytes, now());
+  });
 }
 
 // --- faults ------------------------------------------------------------------------------------

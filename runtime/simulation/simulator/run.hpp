@@ -157,7 +157,7 @@ private:
   void set_up_remote(process_options& process);
   bool may_be_foreign(const worker_state& worker, std::size_t k, moment begun,
                       std::string_view bytes);
-  bool is_foreign_variant(std::size_t k, std::string_view guard, std::string_view bytes);
+  bool is_of_any_host(std::size_t k, std::string_view guard, std::string_view bytes);
   void note_what_reached_the_fleet();
   void check_fleet();
   void trouble_remote();
