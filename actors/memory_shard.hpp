@@ -105,6 +105,9 @@ struct memory_shard_state {
   memory_shard_config config;
   std::unordered_map<cache_key, load_ptr, cache_key_hash> loads;
   std::unordered_map<cache_key, refresh_record, cache_key_hash> refreshes;
+  /// Members of sets that the disk refused. A look-up joins them with what it finds, and the next
+  /// change of the set takes them to the disk. Bounded.
+  std::unordered_map<cache_key, member_set, cache_key_hash> unwritten_members;
   std::vector<question> questions; ///< sent to the remote tier in one message
   std::unordered_map<cache_key, lease_record, cache_key_hash> leases;
   std::unordered_map<lease_id, cache_key> lease_keys;

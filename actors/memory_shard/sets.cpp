@@ -40,13 +40,38 @@ void take_in_set(self_pointer self, const cache_key& key, const set_reply& reply
     keep_in_memory(self, key, reply.value);
 }
 
-// Changes the set on disk and in memory. While the disk fails, memory holds it; the next change
-// takes what memory holds to the disk.
+// The set that was found, joined with the members that the disk refused.
+lookup with_unwritten(const state_type& state, const cache_key& key, lookup found) {
+  const auto refused = state.unwritten_members.find(key);
+  if (refused == state.unwritten_members.end()) return found;
+  auto set = set_in(found.value);
+  set.merge(refused->second);
+  return {found.hit() ? found.from : tier::memory, artifact::make(encode(set))};
+}
+
+// The disk refused the change: remembers its members. What memory holds stays as it is: it may be
+// less than the disk has, which other processes go on changing.
+set_reply remember_unwritten(state_type& state, const cache_key& key, const set_change& change) {
+  constexpr std::size_t max_sets = 1024;
+  auto& unwritten = state.unwritten_members;
+  if (unwritten.size() >= max_sets && !unwritten.contains(key)) return {};
+  auto set = set_in(find_in_memory(state, key));
+  set.merge(unwritten[key]);
+  const auto outcome = apply(set, change);
+  member_set kept = change.joined;
+  for (const auto& member : outcome.written)
+    kept.add(member);
+  unwritten[key].merge(kept);
+  return {artifact::make(encode(set)), outcome, {}};
+}
+
+// Changes the set on disk and in memory, together with what the disk refused before.
 void change_here(self_pointer self, const cache_key& key, set_change change,
                  const set_callback& next) {
   auto& state = self->state;
   if (!uses_disk(state, key)) return next(change_in_memory(self, key, change), std::nullopt);
-  if (const auto held = find_in_memory(state, key)) change.joined.merge(set_in(held));
+  const auto refused = state.unwritten_members.extract(key);
+  if (!refused.empty()) change.joined.merge(refused.mapped());
   const auto asked = epoch_of(state, key);
   self->request(disk_of(state, key), caf::infinite, verb::merge_v, key, change)
       .then(
@@ -55,7 +80,7 @@ void change_here(self_pointer self, const cache_key& key, set_change change,
             next(reply, std::nullopt);
           },
           [self, key, next, change](const caf::error& why) {
-            next(change_in_memory(self, key, change), from_caf(why));
+            next(remember_unwritten(self->state, key, change), from_caf(why));
           });
 }
 
@@ -142,8 +167,11 @@ void look_everywhere(self_pointer self, const cache_key& key, const set_limits& 
 
 void find_set(self_pointer self, const cache_key& key, reply_target<lookup> reply) {
   if (auto value = get_from_memory(self->state, key))
-    return static_cast<void>(reply.deliver(lookup{tier::memory, std::move(value)}));
-  ask_disk(self, key, [reply](const expected<lookup>& found) mutable { reply.deliver(found); });
+    return static_cast<void>(
+        reply.deliver(with_unwritten(self->state, key, lookup{tier::memory, std::move(value)})));
+  ask_disk(self, key, [self, key, reply](const expected<lookup>& found) mutable {
+    reply.deliver(with_unwritten(self->state, key, found.value_or(lookup::unanswered())));
+  });
 }
 
 void refresh_set(self_pointer self, const cache_key& key, const set_limits& limits,
