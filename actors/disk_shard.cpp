@@ -148,6 +148,20 @@ caf::result<set_reply> merge(disk_shard_state& state, const cache_key& key,
   return to_caf({errc::busy, "other processes store this entry again and again; try again"});
 }
 
+// The purges come first: after a power loss a mark must not be newer than they are.
+void note_heard(disk_shard_state& state, const std::string& mark) {
+  auto noted = state.store->flush();
+  if (noted) noted = state.store->set_fleet_mark(mark);
+  if (!noted) log_failure_once(state, noted.error());
+}
+
+caf::result<done> clear(disk_shard_state& state) {
+  write_pending(state);
+  const auto cleared = state.store->clear();
+  if (!cleared) return to_caf(cleared.error());
+  return done{};
+}
+
 } // namespace
 
 disk_shard_state::~disk_shard_state() {
@@ -185,6 +199,8 @@ disk_shard_actor::behavior_type disk_shard(disk_shard_pointer self,
       [self](verb::merge, const cache_key& key, const set_change& change) {
         return merge(self->state, key, change);
       },
+      [self](verb::heard, const std::string& mark) { note_heard(self->state, mark); },
+      [self](verb::clear) { return clear(self->state); },
       [self](verb::write) { write_pending(self->state); },
       [self](verb::drain) {
         write_pending(self->state);

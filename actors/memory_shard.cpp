@@ -96,6 +96,11 @@ memory_shard_actor::behavior_type memory_shard(shard::self_pointer self,
       [self](verb::erase, const cache_key& key, const flag_completion& reply) {
         shard::erase(self, key, reply);
       },
+      [self](verb::purge, const cache_key& key) {
+        auto promise = self->make_response_promise<bool>();
+        shard::purge(self, key, promise);
+        return promise;
+      },
       [self](verb::find_set, const cache_key& key) {
         auto promise = self->make_response_promise<lookup>();
         shard::find_set(self, key, promise);

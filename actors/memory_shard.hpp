@@ -6,6 +6,7 @@
 #pragma once
 
 #include "actors/ports/log_sink.hpp"
+#include "actors/remote_tier/remote_gate.hpp"
 #include "actors/shared_promise.hpp"
 #include "messages/protocol.hpp"
 #include "storage/disk/store.hpp"
@@ -35,7 +36,8 @@ struct memory_shard_config {
   std::shared_ptr<storage::store> store;
   std::shared_ptr<storage::lease_table> leases;
   std::vector<disk_shard_actor> disk_shards;
-  remote_tier_actor remote; ///< may be null
+  remote_tier_actor remote;                ///< may be null
+  std::shared_ptr<const remote_gate> gate; ///< the remote tier's; null without one
   std::chrono::milliseconds shortest_poll{1};
   std::chrono::milliseconds longest_poll{10};
   std::chrono::milliseconds shortest_fleet_poll{5}; ///< while another host holds the lease
@@ -108,6 +110,10 @@ struct memory_shard_state {
   /// Members of sets that the disk refused. A look-up joins them with what it finds, and the next
   /// change of the set takes them to the disk. Bounded.
   std::unordered_map<cache_key, member_set, cache_key_hash> unwritten_members;
+  /// Inserts that the disk is asked for, and the keys that were erased or purged meanwhile: these
+  /// inserts came before, so the remote tier must not get them after.
+  std::size_t open_inserts = 0;
+  std::unordered_set<cache_key, cache_key_hash> erased_meanwhile;
   std::vector<question> questions; ///< sent to the remote tier in one message
   std::unordered_map<cache_key, lease_record, cache_key_hash> leases;
   std::unordered_map<lease_id, cache_key> lease_keys;

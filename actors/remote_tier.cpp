@@ -3,6 +3,7 @@
 #include "actors/remote_tier/counts.hpp"
 #include "actors/remote_tier/leases.hpp"
 #include "actors/remote_tier/lookups.hpp"
+#include "actors/remote_tier/purges.hpp"
 #include "actors/remote_tier/service.hpp"
 #include "actors/remote_tier/sets.hpp"
 #include "actors/remote_tier/writes.hpp"
@@ -31,6 +32,7 @@ void begin(remote::self_pointer self, remote_tier_config config) {
 void sync(remote::self_pointer self, reply_target<done> reply) {
   auto& state = self->state;
   remote::give_all_back(self);
+  remote::mark_purges(self);
   state.syncs.push_back(std::move(reply));
   remote::answer_syncs(state);
   if (!state.syncs.empty()) remote::watch(self);
@@ -76,7 +78,14 @@ remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_t
         return promise;
       },
       [self](verb::release, const cache_key& key) { remote::give_back(self, key); },
+      [self](verb::begin) { remote::begin_purges(self); },
+      [self](verb::hear) {
+        auto promise = self->make_response_promise<done>();
+        remote::hear_purges(self, promise);
+        return promise;
+      },
       [self](verb::take_reply) { remote::take_replies(self); },
+      [self](verb::listen) { remote::await_purges(self); },
       [self](verb::ping) { probe_or_watch(self); },
       [self](verb::renew) { remote::renew_leases(self); },
       [self](verb::resend) { remote::retry_writes(self); },

@@ -9,6 +9,7 @@
 #include "actors/ports/log_sink.hpp"
 #include "actors/ports/remote_client.hpp"
 #include "actors/remote_tier/failure_severity.hpp"
+#include "actors/remote_tier/purge_ports.hpp"
 #include "actors/remote_tier/remote_gate.hpp"
 #include "actors/remote_tier/reply_inbox.hpp"
 #include "actors/shared_promise.hpp"
@@ -16,6 +17,7 @@
 #include "messages/remote_mode.hpp"
 #include "storage/remote/breaker.hpp"
 #include "storage/remote/envelope.hpp"
+#include "storage/remote/purge_log.hpp"
 #include "storage/remote/write_behind.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -27,6 +29,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -50,6 +53,7 @@ struct remote_tier_config {
   storage::breaker_options breaker;
   std::string holder = "h"; ///< start of this process's lease tokens; unique in the fleet
   std::shared_ptr<remote_gate> gate = std::make_shared<remote_gate>();
+  std::shared_ptr<purge_ports> purges; ///< null: purges by other hosts are not heard
   log_sink log;
 };
 
@@ -75,6 +79,27 @@ struct remote_tier_state {
     cache_key key;
     shared_promise<fleet_members> reply;
   };
+  /// The log of the fleet's purges, as far as this process knows it.
+  struct purge_log_record {
+    bool is_on = false;                       ///< `begin` has come
+    bool is_there = true;                     ///< the server keeps a log
+    bool is_reading = false;                  ///< a read is in flight
+    bool is_read = false;                     ///< it was read since the server was reached last
+    bool is_waiting = false;                  ///< the server is asked to tell of the next purge
+    bool timer_is_due = false;                ///< its timer runs
+    std::chrono::milliseconds retry_delay{0}; ///< after a read that failed; 0: it did not
+    std::optional<storage::log_place> place;  ///< of the last purge that was read
+    std::size_t purging = 0;  ///< purges that this process's shards have not carried out yet
+    std::size_t unmarked = 0; ///< purges read since the store's mark was written
+    std::vector<reply_target<done>> waiting; ///< for the first read
+    /// Purges by other hosts of entries that this process is putting or erasing: the later one
+    /// counts.
+    std::unordered_map<cache_key, storage::log_place, cache_key_hash> held;
+    /// Inserts and overwrites that were in flight when another host purged their entry.
+    std::unordered_set<storage::write_behind::number> late;
+    /// Inserts, in flight, in whose place the server has the mark of a removed entry.
+    std::unordered_map<cache_key, storage::write_behind::number, cache_key_hash> refused;
+  };
   /// Receives the index of a command in its exchange, and its reply.
   using reply_handler = std::function<void(std::size_t, const remote_reply&)>;
   /// Commands sent together.
@@ -99,11 +124,12 @@ struct remote_tier_state {
   /// Bounded.
   std::unordered_set<cache_key, cache_key_hash> unusable_entries;
   std::vector<reply_target<done>> syncs; ///< requests that wait for the writes
-  /// The number of commands in flight.
+  purge_log_record log;
+  /// The number of commands in flight, without the one that waits for purges.
   std::uint64_t open_commands() const noexcept {
     std::uint64_t open = 0;
     for (const auto& [number, one] : exchanges)
-      open += one.open;
+      if (one.what != command_purpose::notice) open += one.open;
     return open;
   }
   std::uint64_t last_exchange = 0;

@@ -32,6 +32,9 @@ using memory_shard_actor = actor_of<
     void(verb::put, cache_key, artifact, done_completion),
     // Removes the entry from every tier. Answers whether there was one.
     caf::result<bool>(verb::erase, cache_key), void(verb::erase, cache_key, flag_completion),
+    // Another host replaced or removed the entry: removes it from memory and disk. Answers whether
+    // there was one.
+    caf::result<bool>(verb::purge, cache_key),
     // Entries that grow (messages/member_set.hpp). Answers with the set of the nearest of memory
     // and disk.
     caf::result<lookup>(verb::find_set, cache_key),
@@ -83,6 +86,11 @@ using disk_shard_actor =
              caf::result<disk_change_reply>(verb::erase, cache_key),
              // Changes a set: joins it with what other processes have stored meanwhile.
              caf::result<set_reply>(verb::merge, cache_key, set_change),
+             // Notes in the store how far the log of the fleet's purges was read, once these
+             // purges have reached the disk.
+             void(verb::heard, std::string),
+             // Drops every entry of the store.
+             caf::result<done>(verb::clear),
              // To itself: write the group.
              void(verb::write),
              // Answers when every earlier write is acknowledged.
@@ -103,8 +111,15 @@ using remote_tier_actor = actor_of<
     // Asks for the fleet's lease on a key. The tier renews it until `release`, which gives it back
     // after the earlier writes.
     caf::result<fleet_lease>(verb::lock, cache_key), void(verb::release, cache_key),
+    // The process's other actors are there: purges by other hosts are heard from now on.
+    void(verb::begin),
+    // Answers when the purges that other hosts made before this process began are applied, or
+    // cannot be had.
+    caf::result<done>(verb::hear),
     // To itself: replies have come, ...
     void(verb::take_reply),
+    // ... wait for purges, or read those that were missed, ...
+    void(verb::listen),
     // ... a probe is due, ...
     void(verb::ping),
     // ... leases have to be renewed, ...

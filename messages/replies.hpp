@@ -205,6 +205,7 @@ struct remote_tier_stats {
   std::uint64_t leases_held = 0, leases_granted = 0, leases_elsewhere = 0;
   std::uint64_t leases_unavailable = 0; ///< compiles that went on without a fleet lease
   std::uint64_t leases_lost = 0;        ///< leases that another process took while held
+  std::uint64_t purges_heard = 0;       ///< entries that other hosts replaced or removed
   std::vector<remote_cache_counts> caches;
 };
 

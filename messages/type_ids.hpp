@@ -70,6 +70,10 @@ CAF_ADD_ATOM(hearth, hearth::verb, trace, "trace")
 CAF_ADD_ATOM(hearth, hearth::verb, find_set, "find_set")
 CAF_ADD_ATOM(hearth, hearth::verb, merge, "merge")
 CAF_ADD_ATOM(hearth, hearth::verb, refresh, "refresh")
+CAF_ADD_ATOM(hearth, hearth::verb, hear, "hear")
+CAF_ADD_ATOM(hearth, hearth::verb, heard, "heard")
+CAF_ADD_ATOM(hearth, hearth::verb, listen, "listen")
+CAF_ADD_ATOM(hearth, hearth::verb, purge, "purge")
 
 CAF_END_TYPE_ID_BLOCK(hearth)
 

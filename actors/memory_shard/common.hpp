@@ -24,6 +24,11 @@ inline bool uses_disk(const state_type& state, const cache_key& key) {
 inline bool uses_remote(const state_type& state, const cache_key& key) {
   return key.cache->remote && state.config.remote;
 }
+/// Whether the disk may hold what other hosts removed before this process began.
+inline bool has_to_hear(const state_type& state, const cache_key& key) {
+  return uses_remote(state, key) && state.config.gate &&
+         !state.config.gate->has_heard.load(std::memory_order_acquire);
+}
 inline unsigned disk_shard_of(const state_type& state, const cache_key& key) {
   return state.config.store->shard_of(key.disk_hash);
 }

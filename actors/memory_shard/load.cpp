@@ -133,6 +133,12 @@ void ask_remote(self_pointer self) {
 void ask_disk(self_pointer self, const cache_key& key, const lookup_callback& next) {
   auto& state = self->state;
   if (!uses_disk(state, key)) return next(lookup{});
+  if (has_to_hear(state, key)) {
+    self->request(state.config.remote, caf::infinite, verb::hear_v)
+        .then([self, key, next](const done&) { ask_disk(self, key, next); },
+              [self, key, next](const caf::error& why) { next(fail(from_caf(why))); });
+    return;
+  }
   const auto epoch = epoch_of(state, key);
   self->request(disk_of(state, key), caf::infinite, verb::load_v, key)
       .then(

@@ -17,10 +17,19 @@ struct insert_record {
   std::uint64_t epoch; // the disk shard's epoch when the insert was sent
 };
 
+// Sends an insert that the disk has answered to the remote tier, unless the entry was erased after
+// it.
+void pass_on_insert(self_pointer self, const insert_record& write, bool is_new) {
+  auto& state = self->state;
+  const bool is_erased =
+      !state.erased_meanwhile.empty() && state.erased_meanwhile.contains(write.key);
+  if (--state.open_inserts == 0) state.erased_meanwhile.clear();
+  if (is_new && !is_erased) tell_remote(self, verb::insert_v, write.key, write.value);
+}
+
 void end_insert(self_pointer self, const insert_record& write, const disk_insert_reply& reply) {
   take_in_insert(self, write.key, write.value, reply, write.epoch);
-  if (reply.outcome == insert_outcome::inserted)
-    tell_remote(self, verb::insert_v, write.key, write.value);
+  pass_on_insert(self, write, reply.outcome == insert_outcome::inserted);
   write.next(reply.outcome);
 }
 
@@ -28,7 +37,7 @@ void end_insert(self_pointer self, const insert_record& write, const disk_insert
 void end_failed_insert(self_pointer self, const insert_record& write, const error& what) {
   keep_in_memory(self, write.key, write.value);
   note_unpersisted(self, write.key, write.value, what);
-  tell_remote(self, verb::insert_v, write.key, write.value);
+  pass_on_insert(self, write, true);
   write.next(fail(what));
 }
 
@@ -43,6 +52,7 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
     tell_remote(self, verb::insert_v, key, value);
     return next(insert_outcome::inserted);
   }
+  ++state.open_inserts;
   const auto write =
       std::make_shared<const insert_record>(insert_record{key, value, next, epoch_of(state, key)});
   insert_on_disk(self, key, value, [self, write](const expected<disk_insert_reply>& reply) {
@@ -77,9 +87,14 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
 }
 
 void erase(self_pointer self, const cache_key& key, reply_target<bool> reply) {
+  tell_remote(self, verb::erase_v, key);
+  purge(self, key, std::move(reply));
+}
+
+void purge(self_pointer self, const cache_key& key, reply_target<bool> reply) {
   auto& state = self->state;
   overtake_load(state, key);
-  tell_remote(self, verb::erase_v, key);
+  if (state.open_inserts != 0) state.erased_meanwhile.insert(key);
   if (!uses_disk(state, key)) {
     reply.deliver(erase_in_memory(self, key));
     return;

@@ -41,9 +41,10 @@ struct remote_reply {
 
 class remote_client {
 public:
-  /// Commands of one lane are sent and answered in order. There are two lanes, so that a lookup
-  /// does not wait for queued writes.
-  enum class lane : std::uint8_t { reads, writes };
+  /// Commands of one lane are sent and answered in order. A lookup does not wait for queued writes,
+  /// and neither for the command that waits until another host purges an entry.
+  enum class lane : std::uint8_t { reads, writes, notices };
+  static constexpr std::size_t lanes = 3;
 
   using command = std::vector<std::string>;
   using reply_callback = std::function<void(remote_reply)>;

@@ -14,7 +14,8 @@ failure_severity severity_of_error(server_error what, command_purpose to) {
     return to == command_purpose::write ? failure_severity::writes : failure_severity::entry;
   case server_error::forbidden:
     if (to == command_purpose::write) return failure_severity::writes;
-    return to == command_purpose::lease ? failure_severity::entry : failure_severity::service;
+    return to == command_purpose::lease || to == command_purpose::log ? failure_severity::entry
+                                                                      : failure_severity::service;
   case server_error::no_service: return failure_severity::service;
   case server_error::no_rights: return failure_severity::service_at_once;
   case server_error::wrong_type:

@@ -9,7 +9,14 @@
 namespace hearth::actors {
 
 /// The purpose of a command.
-enum class command_purpose : std::uint8_t { probe, lookup, lease, write };
+enum class command_purpose : std::uint8_t {
+  probe,
+  lookup,
+  lease,
+  write,
+  log,    ///< of purges
+  notice, ///< waits for purges; tells nothing of the server's health
+};
 
 /// What a failed reply affects.
 enum class failure_severity : std::uint8_t {

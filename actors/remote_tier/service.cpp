@@ -2,6 +2,7 @@
 
 #include "actors/remote_tier/leases.hpp"
 #include "actors/remote_tier/lookups.hpp"
+#include "actors/remote_tier/purges.hpp"
 #include "actors/remote_tier/sets.hpp"
 #include "actors/remote_tier/writes.hpp"
 #include "actors/thread_unit.hpp"
@@ -33,6 +34,7 @@ std::string problem_of(const remote_reply& reply) {
 void go_without(self_pointer self, const remote_reply& why) {
   auto& state = self->state;
   open_gate(state, false);
+  forget_purges(state);
   state.config.log(log_level::warning, "going on without " + state.config.name +
                                            ", which is tried again: " + problem_of(why));
   give_up_lookups(state, to_string(why.failure));
@@ -44,6 +46,7 @@ void go_without(self_pointer self, const remote_reply& why) {
 
 void judge(self_pointer self, const remote_reply& reply, command_purpose what) {
   auto& state = self->state;
+  if (what == command_purpose::notice) return;
   const auto found = severity_of(reply, what);
   if (found != failure_severity::none) state.counters.problem = problem_of(reply);
   if (found == failure_severity::none || found == failure_severity::writes)
@@ -66,7 +69,7 @@ void end_probe(self_pointer self, const remote_reply& reply) {
   if (!is_in_service(state)) return probe_later(self);
   open_gate(state, true);
   state.config.log(log_level::info, state.config.name + " is used again");
-  resume_writes(self);
+  read_purges(self);
 }
 
 void take_reply(self_pointer self, const reply_inbox::item& item) {
@@ -78,6 +81,11 @@ void take_reply(self_pointer self, const reply_inbox::item& item) {
   exchange.next(item.which, item.reply);
   judge(self, item.reply, exchange.what);
   if (--exchange.open == 0) state.exchanges.erase(item.exchange);
+}
+
+remote_client::lane lane_of(command_purpose what) {
+  if (what == command_purpose::notice) return remote_client::lane::notices;
+  return what == command_purpose::write ? remote_client::lane::writes : remote_client::lane::reads;
 }
 
 // Whether the connections' thread may handle a reply. Opening a large entry takes long, and so may
@@ -94,8 +102,7 @@ void send_all(self_pointer self, command_purpose what, std::vector<remote_client
   auto& state = self->state;
   const auto number = ++state.last_exchange;
   state.exchanges.emplace(number, state_type::exchange{what, commands.size(), std::move(next)});
-  const auto lane =
-      what == command_purpose::write ? remote_client::lane::writes : remote_client::lane::reads;
+  const auto lane = lane_of(what);
   state.config.server->send_all(lane, std::move(commands), deadline,
                                 [to = remote_tier_actor(self), inbox = state.inbox, number,
                                  lane](std::size_t which, remote_reply reply) {

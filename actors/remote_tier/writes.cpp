@@ -2,10 +2,13 @@
 
 #include "actors/remote_tier/counts.hpp"
 #include "actors/remote_tier/leases.hpp"
+#include "actors/remote_tier/purges.hpp"
 #include "actors/remote_tier/service.hpp"
 #include "storage/remote/commands.hpp"
 #include "storage/remote/member_envelope.hpp"
+#include "storage/remote/purge_log.hpp"
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -27,7 +30,16 @@ bool may_write(const state_type& state, const cache_key& key) {
   return state.config.mode != remote_mode::read_only && could_sign;
 }
 
-bool can_send(const state_type& state) { return is_in_service(state) && state.writing.is_closed(); }
+bool is_purge(const remote_write& write) {
+  return write.what == remote_write::kind::put || write.what == remote_write::kind::erase;
+}
+
+// Whether the server takes writes, or soon will.
+bool takes_writes(const state_type& state) {
+  return is_in_service(state) && state.writing.is_closed();
+}
+
+bool can_send(const state_type& state) { return takes_writes(state) && has_read_purges(state); }
 
 // The command of a change of a set; empty if it cannot be sent.
 remote_client::command set_command_of(const state_type& state, const remote_write& write) {
@@ -60,7 +72,9 @@ remote_client::command command_of(const state_type& state, const remote_write& w
   if (write.what == remote_write::kind::add || write.what == remote_write::kind::remove)
     return set_command_of(state, write);
   auto name = storage::remote_entry_name(config.prefix, write.key);
-  if (write.what == remote_write::kind::erase) return storage::erase_command(std::move(name));
+  if (write.what == remote_write::kind::erase)
+    return logs_purges(state) ? storage::remove_command(std::move(name))
+                              : storage::erase_command(std::move(name));
   auto sealed = storage::seal_envelope(write.key, write.value, config.keys);
   if (sealed.empty()) return {};
   return storage::set_command(std::move(name), std::move(sealed),
@@ -92,6 +106,17 @@ void go_on_writing(state_type& state) {
   state.config.log(log_level::info, state.config.name + " takes writes again");
 }
 
+// Where the log of purges has a write, from the reply of the command that logged it.
+std::optional<storage::log_place> place_in(const remote_reply& reply) {
+  return storage::log_place_of(reply.value.text);
+}
+
+// Gives up a write: a purge of the same entry by another host counts again.
+void give_up(self_pointer self, const remote_write& write, std::string_view reason) {
+  lose(self->state, write, reason);
+  if (is_purge(write)) end_purge(self, write.key, std::nullopt);
+}
+
 void acknowledge(state_type& state, const remote_write& write, const remote_reply& reply) {
   if (write.what == remote_write::kind::release) return;
   auto& counts = counts_of(state, write.key);
@@ -99,30 +124,40 @@ void acknowledge(state_type& state, const remote_write& write, const remote_repl
                                                                        : counts.puts);
 }
 
-// A signed insert found an existing entry. If that entry is not signed, no verifying reader can use
-// it, so it is checked.
+// An insert found an existing value. If the cache signs and that entry is not signed, no verifying
+// reader can use it; and it may be the mark of a removed entry.
 bool has_to_be_checked(const state_type& state, number which, const remote_reply& reply) {
   const auto& write = state.writes.sent(which);
   return write.what == remote_write::kind::insert && reply.value.is_null() &&
-         write.key.cache->sign && state.config.mode == remote_mode::read_write;
+         state.config.mode == remote_mode::read_write &&
+         (write.key.cache->sign || logs_purges(state));
+}
+
+// Whether the value that was found in place of a write is an entry that some host can use.
+bool is_usable(const state_type& state, const remote_write& write, const remote_reply& found) {
+  const bool is_there = found.value.type == storage::resp_value::kind::bytes;
+  if (!is_there || !write.key.cache->sign) return true;
+  const auto fault = storage::open_envelope(write.key, found.value.text, state.config.keys,
+                                            state.config.max_value_bytes)
+                         .fault;
+  return fault == storage::envelope_fault::none || fault == storage::envelope_fault::too_large;
 }
 
 void end_check(self_pointer self, number which, const remote_reply& found) {
   auto& state = self->state;
+  if (state.log.late.erase(which) != 0) {
+    (void)state.writes.finish(which);
+    return;
+  }
   const auto& sent = state.writes.sent(which);
   const bool is_last_word = state.writes.newest_of(sent.key) == &sent;
+  if (is_last_word && found.value.text == storage::removed_mark)
+    return await_verdict(self, sent.key, which);
   auto write = state.writes.finish(which);
-  const bool is_there = found.value.type == storage::resp_value::kind::bytes;
-  const auto fault = is_there
-                         ? storage::open_envelope(write.key, found.value.text, state.config.keys,
-                                                  state.config.max_value_bytes)
-                               .fault
-                         : storage::envelope_fault::none;
-  const bool is_good =
-      fault == storage::envelope_fault::none || fault == storage::envelope_fault::too_large;
+  const bool is_good = is_usable(state, write, found);
   if (is_good) ++counts_of(state, write.key).existed;
   if (is_good || !is_last_word) return;
-  write.what = remote_write::kind::put;
+  write.what = remote_write::kind::overwrite;
   remote::write(self, std::move(write));
 }
 
@@ -130,44 +165,94 @@ void end_check(self_pointer self, number which, const remote_reply& found) {
 void check_existing(self_pointer self, number which) {
   auto& state = self->state;
   const auto& key = state.writes.sent(which).key;
+  auto name = storage::remote_entry_name(state.config.prefix, key);
   send(self, command_purpose::lookup,
-       storage::get_command(storage::remote_entry_name(state.config.prefix, key)),
+       key.cache->sign
+           ? storage::get_command(std::move(name))
+           : storage::get_start_command(std::move(name), storage::removed_mark.size() + 1),
        state.config.deadline,
        [self, which](const remote_reply& reply) { end_check(self, which, reply); });
 }
 
 // Gives up a write that failed by itself; a retry would fail too.
-void fail_write(state_type& state, number which, const remote_reply& reply) {
+void fail_write(self_pointer self, number which, const remote_reply& reply) {
+  auto& state = self->state;
   const auto write = state.writes.finish(which);
+  state.log.late.erase(which);
   if (write.what == remote_write::kind::release)
     note_script_failure(state, reply);
   else
-    lose(state, write, to_string(reply.failure));
+    give_up(self, write, to_string(reply.failure));
   state.writing.end_probe(true);
 }
 
-void try_again(state_type& state, number which, const remote_reply& reply) {
-  if (const auto given_up = state.writes.retry(which))
-    lose(state, *given_up, to_string(reply.failure));
+void try_again(self_pointer self, number which, const remote_reply& reply) {
+  auto& state = self->state;
+  if (state.log.late.erase(which) != 0)
+    (void)state.writes.finish(which);
+  else if (const auto given_up = state.writes.retry(which))
+    give_up(self, *given_up, to_string(reply.failure));
+}
+
+// An entry was stored although another host has purged it meanwhile. Which came first is unknown,
+// so it is purged again.
+void undo_late(self_pointer self, number which) {
+  auto write = self->state.writes.finish(which);
+  if (write.what != remote_write::kind::overwrite) return; // an insert came before the mark
+  remote::write(self, {remote_write::kind::erase, std::move(write.key), {}, {}});
 }
 
 void end_write(self_pointer self, number which, const remote_reply& reply) {
   auto& state = self->state;
-  if (reply.failure == remote_failure::closed) return fail_write(state, which, reply);
+  if (reply.failure == remote_failure::closed) return fail_write(self, which, reply);
   switch (severity_of(reply, command_purpose::write)) {
   case failure_severity::none:
     go_on_writing(state);
     if (has_to_be_checked(state, which, reply)) return check_existing(self, which);
+    if (state.log.late.erase(which) != 0) return undo_late(self, which);
     return acknowledge(state, state.writes.finish(which), reply);
-  case failure_severity::entry: return fail_write(state, which, reply);
-  case failure_severity::writes: try_again(state, which, reply); return rest_writes(self, reply);
+  case failure_severity::entry: return fail_write(self, which, reply);
+  case failure_severity::writes: try_again(self, which, reply); return rest_writes(self, reply);
   case failure_severity::service:
   case failure_severity::service_at_once: break;
   }
-  try_again(state, which, reply);
+  try_again(self, which, reply);
   if (state.writing.now() != storage::breaker::phase::half_open) return;
   state.writing.end_probe(false);
   retry_later(self);
+}
+
+// Ends a put or erase: it has failed unless both commands have succeeded. A server without a log
+// takes the change alone.
+void end_logged(self_pointer self, number which, const remote_reply& change,
+                const remote_reply& logged) {
+  if (severity_of(change, command_purpose::write) != failure_severity::none ||
+      change.failure == remote_failure::closed)
+    return end_write(self, which, change);
+  const auto key = self->state.writes.sent(which).key;
+  if (lacks_log(logged)) {
+    go_without_log(self, logged);
+    end_write(self, which, change);
+  } else {
+    end_write(self, which, logged);
+  }
+  if (logged.failure == remote_failure::none) end_purge(self, key, place_in(logged));
+}
+
+void send_logged(self_pointer self, number which, remote_client::command command) {
+  const auto& state = self->state;
+  const auto& write = state.writes.sent(which);
+  std::vector<remote_client::command> both;
+  both.push_back(std::move(command));
+  both.push_back(storage::log_purge_command(storage::purge_log_name(state.config.prefix),
+                                            state.config.purges->writer,
+                                            write.what == remote_write::kind::put, write.key));
+  send_all(self, command_purpose::write, std::move(both), state.config.write_deadline,
+           [self, which, change = std::make_shared<remote_reply>()](std::size_t place,
+                                                                    const remote_reply& reply) {
+             if (place == 0) *change = reply;
+             if (place == 1) end_logged(self, which, *change, reply);
+           });
 }
 
 // Sends the next write; returns false if none may be sent.
@@ -178,7 +263,11 @@ bool send_one(self_pointer self) {
   if (!next) return false;
   auto command = command_of(state, *next);
   if (command.empty()) {
-    lose(state, state.writes.finish(which), "unsealed");
+    give_up(self, state.writes.finish(which), "unsealed");
+    return true;
+  }
+  if (is_purge(*next) && logs_purges(state)) {
+    send_logged(self, which, std::move(command));
     return true;
   }
   send(self, command_purpose::write, std::move(command), state.config.write_deadline,
@@ -197,7 +286,8 @@ void send_writes(self_pointer self) {
 void retry_writes(self_pointer self) {
   auto& state = self->state;
   state.retry_is_due = false;
-  if (!is_in_service(state)) return; // retried when it is in service
+  // Otherwise retried when it is in service and the log of purges is read.
+  if (!is_in_service(state) || !has_read_purges(state)) return;
   state.writing.begin_probe();
   if (!send_one(self)) state.writing.end_probe(true); // no write to try with: the next one shows
 }
@@ -215,19 +305,20 @@ void write(self_pointer self, remote_write write) {
   if (!is_release && !may_write(state, write.key)) return;
   if (write.value.payload().size() > state.config.max_value_bytes) {
     ++state.counters.too_large;
-    return lose(state, write, "too_large");
+    return give_up(self, write, "too_large");
   }
   if (write.what == remote_write::kind::insert && state.unusable_entries.erase(write.key) != 0)
-    write.what = remote_write::kind::put;
+    write.what = remote_write::kind::overwrite;
   for (const auto& dropped : state.writes.push(std::move(write))) {
     ++state.counters.dropped;
-    lose(state, dropped, "dropped");
+    give_up(self, dropped, "dropped");
   }
   send_writes(self);
 }
 
 void answer_syncs(state_type& state) {
-  if (can_send(state) && !state.writes.empty()) return;
+  const bool will_send = has_read_purges(state) || state.log.is_reading;
+  if (takes_writes(state) && will_send && !state.writes.empty()) return;
   for (auto& waiting : std::exchange(state.syncs, {}))
     waiting.deliver(done{});
 }

@@ -118,6 +118,7 @@ wiring::tier_ports runtime_core::tier_ports() {
   ports.store = store_;
   ports.leases = !settings_.store_read_only;
   ports.remote = open_remote();
+  ports.cache_of = [this](const cache_id& id) { return find_named(id); };
   ports.memory_shards = chosen(settings_.memory_shards, cores(), max_shards);
   ports.index.budget_bytes = settings_.memory_budget_bytes / ports.memory_shards;
   ports.log = sink_of(settings_);
@@ -209,6 +210,16 @@ named_cache_ptr runtime_core::name_apart(const cache_id& id) {
   named_cache made{id, number, id.seed() ^ process_seed()};
   made.memory = made.remote = false;
   return apart = std::make_shared<const named_cache>(made);
+}
+
+named_cache_ptr runtime_core::find_named(const cache_id& id) {
+  const std::lock_guard lock(names_mutex_);
+  const auto known = names_.find(std::pair(id.name(), id.version()));
+  if (known != names_.end()) return known->second;
+  named_cache made{id, ~std::uint32_t{0}, id.seed() ^ process_seed()};
+  made.memory = false;
+  made.remote = is_remote(id);
+  return std::make_shared<const named_cache>(made);
 }
 
 // --- counters ----------------------------------------------------------------------------------

@@ -66,7 +66,12 @@ public:
   const error& disk_problem() const noexcept { return disk_problem_; }
   /// Whether a miss of this cache asks the remote tier: there is one, and its breaker is closed.
   bool asks_remote(const named_cache& cache) const noexcept {
-    return cache.remote && gate_ && gate_->is_open.load(std::memory_order_relaxed);
+    return cache.remote && gate_ &&
+           (gate_->is_open.load(std::memory_order_relaxed) || has_to_hear(cache));
+  }
+  /// Whether the disk may hold what other hosts removed before this process began.
+  bool has_to_hear(const named_cache& cache) const noexcept {
+    return cache.remote && gate_ && !gate_->has_heard.load(std::memory_order_acquire);
   }
   bool has_remote() const noexcept { return gate_ != nullptr; }
   /// The counters of the remote tier, after shutdown the last ones; empty without a remote tier.
@@ -92,6 +97,10 @@ public:
   /// The open cache of that name and version; else a cache on disk only, which `name` does not
   /// return, so that a later call of `name` can choose the options.
   named_cache_ptr name_apart(const cache_id& id);
+
+  /// The open cache of that name and version; else what an open one would be by default, without
+  /// memory.
+  named_cache_ptr find_named(const cache_id& id);
 
   /// Registers an actor that a handle spawned. It ends with the runtime, before the actors that it
   /// sends requests to, or with its handle (`release`), whichever comes first.

@@ -33,7 +33,7 @@ public:
   redis_engine(std::shared_ptr<lane_context> context, side_work_maker beside)
       : context_(std::move(context))
       , make_side_work_(std::move(beside))
-      , lanes_{redis_lane(context_), redis_lane(context_)}
+      , lanes_{redis_lane(context_), redis_lane(context_), redis_lane(context_)}
       , work_(boost::asio::make_work_guard(context_->loop)) {}
 
   // Any thread. Returns false when closed, and leaves the commands unchanged.
@@ -112,7 +112,7 @@ private:
 
   std::shared_ptr<lane_context> context_;
   const side_work_maker make_side_work_; // null: none
-  std::array<redis_lane, 2> lanes_;
+  std::array<redis_lane, remote_client::lanes> lanes_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::atomic<std::thread::id> thread_;  // the thread that executes `run`
   std::vector<addressed_command> taken_; // from the inbox; empty outside of `take_inbox`

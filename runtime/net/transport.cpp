@@ -58,7 +58,10 @@ error_code transport::open(int family) {
   if (family != AF_UNIX) {
     set_option(number, IPPROTO_TCP, TCP_NODELAY, 1);
     set_option(number, SOL_SOCKET, SO_KEEPALIVE, 1);
-    set_option(number, IPPROTO_TCP, TCP_KEEPIDLE, 60);
+    // A connection that only waits has to notice that its server is gone.
+    set_option(number, IPPROTO_TCP, TCP_KEEPIDLE, 20);
+    set_option(number, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+    set_option(number, IPPROTO_TCP, TCP_KEEPCNT, 3);
   }
   failed.clear();
   socket_.assign(asio::generic::stream_protocol(family, 0), number, failed);

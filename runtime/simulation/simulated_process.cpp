@@ -93,6 +93,8 @@ std::optional<std::uint64_t> remote_figure(const actors::remote_tier_state& stat
       {"leases_unavailable", counters.leases_unavailable},
       {"leases_lost", counters.leases_lost},
       {"dropped", counters.dropped},
+      {"purges_heard", counters.purges_heard},
+      {"purging", state.log.purging},
   };
   constexpr std::array<std::string_view, 13> reasons{
       "unreachable", "untrusted", "denied",   "timeout", "cut",     "garbage",  "refused",
@@ -216,6 +218,7 @@ wiring::tier_ports simulated_process::tier_ports() {
   ports.blocking = wiring::blocking_actors::pooled;
   ports.store = store_;
   if (redis_) ports.remote = remote_tier();
+  ports.cache_of = options_.cache_of;
   ports.memory_shards = options_.memory_shards;
   ports.index.budget_bytes = options_.memory_bytes / options_.memory_shards;
   ports.index.expected_entries = 64;

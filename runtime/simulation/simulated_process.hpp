@@ -42,6 +42,8 @@ struct process_options {
   std::uint64_t segment_bytes = 256u << 10;
   unsigned workers = 1;
   remote_options remote;
+  /// How this process uses a cache that another host names; set by the world.
+  std::function<named_cache_ptr(const cache_id&)> cache_of;
 };
 
 class simulated_process {

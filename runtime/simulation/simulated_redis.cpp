@@ -1,6 +1,7 @@
 #include "runtime/simulation/simulated_redis.hpp"
 
 #include "messages/hash.hpp"
+#include "storage/remote/purge_log.hpp"
 #include "storage/resp/server_error.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -30,6 +31,13 @@ remote_reply text(std::string what) {
   return made;
 }
 
+resp_value bytes_value(std::string bytes) {
+  resp_value made;
+  made.type = resp_value::kind::bytes;
+  made.text = std::move(bytes);
+  return made;
+}
+
 remote_reply integer(std::int64_t number) {
   remote_reply made;
   made.value.type = resp_value::kind::integer;
@@ -54,8 +62,8 @@ remote_reply server_says(const std::string& what) {
 
 redis_behavior::scope scope_of(const std::string& word) {
   if (word == "GET") return redis_behavior::scope::reads;
-  if (word == "HGETALL") return redis_behavior::scope::reads;
-  if (word == "SET" || word == "DEL" || word == "HSET" || word == "HDEL")
+  if (word == "HGETALL" || word == "GETRANGE") return redis_behavior::scope::reads;
+  if (word == "SET" || word == "DEL" || word == "HSET" || word == "HDEL" || word == "XADD")
     return redis_behavior::scope::writes;
   return word == "EVAL" ? redis_behavior::scope::scripts : redis_behavior::scope::all;
 }
@@ -64,9 +72,12 @@ remote_reply wrong_type() {
   return server_says("WRONGTYPE Operation against a key holding the wrong kind of value");
 }
 
+// Whether a command is answered only when there is something new.
+bool waits_for_news(const remote_client::command& arguments) { return arguments[0] == "XREAD"; }
+
 // A command's short text for the trace.
 std::string short_text(const remote_client::command& arguments) {
-  const auto at_name = arguments[0] == "EVAL" ? 3u : 1u;
+  const auto at_name = arguments[0] == "EVAL" ? 3u : waits_for_news(arguments) ? 6u : 1u;
   auto name = arguments.size() > at_name ? arguments[at_name] : std::string();
   constexpr std::size_t hash_digits = 2 * sizeof(hash_128::bytes), shown_digits = 8;
   const auto colon = name.find(':', name.find(':', name.find(':') + 1) + 1);
@@ -162,10 +173,32 @@ remote_reply simulated_redis::answer_to(const pending& one) {
   return carry_out(one.arguments);
 }
 
+// A server that stops behaving well ends the connections that wait for news.
+void simulated_redis::behave(redis_behavior behavior) {
+  using kind = redis_behavior::kind;
+  behavior_ = std::move(behavior);
+  if (behavior_.what != kind::well && behavior_.what != kind::slow) wake_waiting();
+}
+
+void simulated_redis::wake_waiting() {
+  for (const auto& [number, one] : pending_)
+    if (waits_for_news(one.arguments) && !one.reply)
+      caf::anon_send(actor_, verb::run_v, short_text(one.arguments), number);
+}
+
 void simulated_redis::arrive(std::uint64_t number) {
   const auto at = pending_.find(number);
-  if (at == pending_.end()) return; // `fail_lane` has failed it
+  if (at == pending_.end() || at->second.reply) return; // failed, or about to be answered
   auto& one = at->second;
+  const bool is_well =
+      behavior_.what == redis_behavior::kind::well || behavior_.what == redis_behavior::kind::slow;
+  if (waits_for_news(one.arguments)) {
+    if (!is_well) {
+      one.reply = failed(remote_failure::cut, "the connection ended");
+      return deliver(number);
+    }
+    if (one.by && await(one.arguments).value.is_null()) return;
+  }
   one.reply = answer_to(one);
   if (!one.by) {
     pending_.erase(at);
@@ -295,6 +328,79 @@ remote_reply simulated_redis::remove_fields(const remote_client::command& argume
   return integer(removed);
 }
 
+remote_reply simulated_redis::append(const remote_client::command& arguments) {
+  auto& stream = streams_[arguments[1]];
+  const auto begin = std::find(arguments.begin(), arguments.end(), "*");
+  const auto now = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(system_.now()).count() + 1);
+  stream_entry made{now, 0, {begin + 1, arguments.end()}};
+  if (!stream.empty() && stream.back().time >= now) {
+    made.time = stream.back().time;
+    made.number = stream.back().number + 1;
+  }
+  const auto limit = std::stoull(arguments[4]);
+  stream.push_back(std::move(made));
+  if (stream.size() > limit) stream.erase(stream.begin());
+  wake_waiting();
+  remote_reply reply;
+  reply.value = bytes_value(stream.back().id());
+  return reply;
+}
+
+namespace {
+
+// The entries of a stream in the form of a reply.
+template <class Entries>
+resp_value entries_value(const Entries& entries) {
+  resp_value all;
+  all.type = resp_value::kind::array;
+  for (const auto* one : entries) {
+    resp_value fields;
+    fields.type = resp_value::kind::array;
+    for (const auto& field : one->fields)
+      fields.items.push_back(bytes_value(field));
+    auto& entry = all.items.emplace_back();
+    entry.type = resp_value::kind::array;
+    entry.items = {bytes_value(one->id()), std::move(fields)};
+  }
+  return all;
+}
+
+} // namespace
+
+// XRANGE from an entry on, or the last entry by XREVRANGE.
+remote_reply simulated_redis::read_range(const remote_client::command& arguments) {
+  const auto& stream = streams_[arguments[1]];
+  const auto limit = std::stoull(arguments[5]);
+  std::vector<const stream_entry*> found;
+  if (arguments[0] == "XREVRANGE") {
+    if (!stream.empty()) found.push_back(&stream.back());
+  } else {
+    const auto from = storage::log_place_of(arguments[2]).value_or(storage::log_place{});
+    for (const auto& one : stream)
+      if (storage::log_place{one.time, one.number} >= from && found.size() < limit)
+        found.push_back(&one);
+  }
+  remote_reply reply;
+  reply.value = entries_value(found);
+  return reply;
+}
+
+remote_reply simulated_redis::await(const remote_client::command& arguments) {
+  const auto after = storage::log_place_of(arguments[7]).value_or(storage::log_place{});
+  std::vector<const stream_entry*> found;
+  for (const auto& one : streams_[arguments[6]])
+    if (storage::log_place{one.time, one.number} > after) found.push_back(&one);
+  remote_reply reply;
+  if (found.empty()) return reply;
+  resp_value stream;
+  stream.type = resp_value::kind::array;
+  stream.items = {bytes_value(arguments[6]), entries_value(found)};
+  reply.value.type = resp_value::kind::array;
+  reply.value.items.push_back(std::move(stream));
+  return reply;
+}
+
 // Runs the scripts of the remote tier: HSET with a TTL, or of a lease: with a time it renews it,
 // without one it releases it.
 remote_reply simulated_redis::run_script(const remote_client::command& arguments) {
@@ -324,6 +430,15 @@ remote_reply simulated_redis::carry_out(const remote_client::command& arguments)
   if (word == "GET") return get(arguments[1]);
   if (word == "SET") return set(arguments);
   if (word == "DEL") return integer(static_cast<std::int64_t>(values_.erase(arguments[1])));
+  if (word == "GETRANGE") {
+    auto found = get(arguments[1]);
+    if (found.value.is_null()) found.value = bytes_value("");
+    found.value.text.resize(std::min(found.value.text.size(), std::stoul(arguments[3]) + 1));
+    return found;
+  }
+  if (word == "XADD") return append(arguments);
+  if (word == "XRANGE" || word == "XREVRANGE") return read_range(arguments);
+  if (word == "XREAD") return await(arguments);
   if (word == "HGETALL") return get_fields(arguments[1]);
   if (word == "HSET") return add_fields(arguments, 2, std::nullopt);
   if (word == "HDEL") return remove_fields(arguments);
@@ -344,7 +459,8 @@ std::vector<std::string> simulated_redis::names() {
 std::optional<std::uint64_t> simulated_redis::figure(std::string_view name) {
   std::uint64_t entries = 0, leases = 0, commands = 0;
   for (const auto& key : names())
-    ++(key.ends_with(":lease") ? leases : entries);
+    if (values_.at(key).bytes != storage::removed_mark)
+      ++(key.ends_with(":lease") ? leases : entries);
   for (const auto& [word, count] : counts_)
     commands += count;
   if (name == "entries") return entries;
@@ -360,6 +476,7 @@ std::optional<std::uint64_t> simulated_redis::figure(std::string_view name) {
     return members;
   }
   if (name == "pings") return counts_["PING"];
+  if (name == "purges") return counts_["XADD"];
   return std::nullopt;
 }
 

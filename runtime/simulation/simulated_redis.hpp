@@ -59,7 +59,7 @@ public:
     friend class simulated_redis;
     simulated_redis& server_;
     bool is_closed_ = false;
-    virtual_time busy_until_[2]{}; // per lane: replies come in order
+    virtual_time busy_until_[lanes]{}; // replies come in order
   };
 
   simulated_redis(stepped_system& system, std::string name);
@@ -69,7 +69,7 @@ public:
   ~simulated_redis();
 
   std::shared_ptr<connection> connect() { return std::make_shared<connection>(*this); }
-  void behave(redis_behavior behavior) { behavior_ = std::move(behavior); }
+  void behave(redis_behavior behavior);
 
   // --- contents
   /// Stores bytes under a name, as a client outside of the simulation would.
@@ -82,12 +82,15 @@ public:
   /// The names of all entries, leases included, in order.
   std::vector<std::string> names();
   void forget(const std::string& name) { values_.erase(name); }
-  void forget_all() { values_.clear(); }
+  void forget_all() {
+    values_.clear();
+    streams_.clear();
+  }
   /// Replaces the entry of that name by a list.
   void make_list(const std::string& name) { values_[name] = {{}, {}, true}; }
 
-  /// "entries", "leases", "commands", "gets", "sets", "field_reads", "members" (the fields
-  /// of all hashes)
+  /// "entries" (without the marks of removed ones), "leases", "commands", "gets", "sets", "pings",
+  /// "purges" (that were logged), "field_reads", "members" (the fields of all hashes)
   std::optional<std::uint64_t> figure(std::string_view name);
 
 private:
@@ -97,6 +100,12 @@ private:
     bool is_list = false;
     std::map<std::string, std::string> fields{}; ///< of a hash; a hash has one at least
     bool is_string() const { return !is_list && fields.empty(); }
+  };
+  /// An entry of a stream: its two numbers, and its fields.
+  struct stream_entry {
+    std::uint64_t time, number;
+    std::vector<std::string> fields;
+    std::string id() const { return std::to_string(time) + "-" + std::to_string(number); }
   };
   struct pending {
     connection* by; // null: the connection is closed
@@ -119,6 +128,10 @@ private:
   actors::remote_reply add_fields(const actors::remote_client::command& arguments,
                                   std::size_t first, std::optional<virtual_time> ends);
   actors::remote_reply remove_fields(const actors::remote_client::command& arguments);
+  actors::remote_reply append(const actors::remote_client::command& arguments);
+  actors::remote_reply read_range(const actors::remote_client::command& arguments);
+  actors::remote_reply await(const actors::remote_client::command& arguments);
+  void wake_waiting();
   actors::remote_reply run_script(const actors::remote_client::command& arguments);
   actors::remote_reply answer_to(const pending& one);
 
@@ -126,6 +139,7 @@ private:
   caf::actor actor_;
   redis_behavior behavior_;
   std::map<std::string, value> values_;
+  std::map<std::string, std::vector<stream_entry>> streams_;
   std::map<std::uint64_t, pending> pending_;
   std::map<std::string, std::uint64_t, std::less<>> counts_; // commands carried out, by word
   std::uint64_t last_ = 0;

@@ -112,6 +112,7 @@ void stepped_system::note_next(caf::resumable* job) {
   if (message->mid.is_response() &&
       !answered_.emplace(actor->id(), message->mid.integer_value()).second)
     ++answered_twice_;
+  if (watch_ && !message->mid.is_response()) watch_(actor->id(), message->content());
   if (!trace_) return;
   auto line = message->sender ? name_of(message->sender->id()) : "-";
   line += message->mid.is_response() ? " => " : " -> ";

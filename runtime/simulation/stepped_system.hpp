@@ -80,6 +80,10 @@ public:
       std::function<std::chrono::nanoseconds(caf::actor_id, const caf::type_erased_tuple&)>;
   void set_cost(cost_function cost) { cost_ = std::move(cost); }
 
+  /// Called before each delivery of a request or message, not of an answer.
+  using observer = std::function<void(caf::actor_id, const caf::type_erased_tuple&)>;
+  void set_observer(observer watch) { watch_ = std::move(watch); }
+
   // --- the trace
   using trace_sink = std::function<void(std::string)>;
   /// Sets the receiver of the trace; null: no trace.
@@ -106,6 +110,7 @@ private:
   std::map<caf::actor_id, virtual_time> stalled_;
   std::map<caf::actor_id, const void*> paid_; // messages whose cost has passed
   cost_function cost_;
+  observer watch_;
   trace_sink trace_;
   random_source* random_ = nullptr;
   std::uint64_t steps_ = 0;

@@ -30,6 +30,7 @@ simulated_process& world::add_process(const std::string& name, const std::string
   hosts_[name] = host;
   const auto& server = options.remote.server;
   auto redis = server.empty() ? nullptr : remotes_.at(server);
+  options.cache_of = [this](const cache_id& id) { return *cache(id.name(), id.version()); };
   auto& made = processes_[name] = std::make_unique<simulated_process>(
       system_, name, std::move(options), disks_.at(host), std::move(redis));
   start(*made);

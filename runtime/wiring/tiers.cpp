@@ -5,7 +5,9 @@
 #include "runtime/wiring/spawn_blocking.hpp"
 
 #include <caf/actor_cast.hpp>
+#include <caf/send.hpp>
 
+#include <string>
 #include <utility>
 
 namespace hearth::wiring {
@@ -30,10 +32,29 @@ std::shared_ptr<storage::lease_table> open_leases(const tier_ports& ports) {
   return nullptr;
 }
 
+// Where purges by other hosts go. The handles are filled in when the actors are there.
+std::shared_ptr<actors::purge_ports> prepare_purges(const tier_ports& ports) {
+  auto made = std::make_shared<actors::purge_ports>();
+  made->cache_of = ports.cache_of;
+  made->writer = {ports.remote->holder, ports.remote->holder};
+  if (!ports.store) return made;
+  made->writer.store = std::to_string(ports.store->id());
+  made->mark = ports.store->fleet_mark();
+  ports.remote->gate->has_heard.store(false, std::memory_order_relaxed);
+  return made;
+}
+
 } // namespace
 
 tier_actors spawn_tiers(caf::actor_system& system, tier_ports ports) {
   tier_actors made;
+  std::shared_ptr<actors::purge_ports> purges;
+  std::shared_ptr<const actors::remote_gate> gate;
+  if (ports.remote && ports.cache_of) {
+    purges = prepare_purges(ports);
+    ports.remote->purges = purges;
+    gate = ports.remote->gate;
+  }
   if (ports.remote) made.remote = system.spawn(actors::remote_tier, std::move(*ports.remote));
   made.disk_shards = spawn_disk_shards(system, ports);
   for (unsigned i = 0; i < ports.memory_shards; ++i)
@@ -47,10 +68,16 @@ tier_actors spawn_tiers(caf::actor_system& system, tier_ports ports) {
     shard.leases = open_leases(ports);
     shard.disk_shards = made.disk_shards;
     shard.remote = made.remote;
+    shard.gate = gate;
     shard.log = ports.log;
     shards.push_back(system.spawn(actors::memory_shard, std::move(shard)));
   }
   made.shards = actors::shard_router(std::move(shards));
+  if (purges) {
+    purges->shards = made.shards;
+    purges->disk_shards = made.disk_shards;
+    caf::anon_send(made.remote, verb::begin_v);
+  }
   return made;
 }
 

@@ -14,6 +14,7 @@
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -29,6 +30,8 @@ struct tier_ports {
   std::shared_ptr<storage::store> store;            ///< null: no disk tier
   bool leases = true;                               ///< opens leases; a read-only store has none
   std::optional<actors::remote_tier_config> remote; ///< empty: no remote tier
+  /// The cache of this name and version as this process uses it, or one on disk only. Any thread.
+  std::function<named_cache_ptr(const cache_id&)> cache_of;
   unsigned memory_shards = 1;
   storage::memory_index_options index; ///< options of each memory shard
   actors::log_sink log;

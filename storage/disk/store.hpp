@@ -215,6 +215,14 @@ public:
                                            const progress_callback& progress = {}) = 0;
   /// Drops every entry.
   virtual expected<void> clear() = 0;
+
+  /// Tells this store apart from all others, also from its copies on other hosts.
+  virtual std::uint64_t id() const noexcept = 0;
+  /// How far the store's processes have read the log of a fleet's purges, as they noted it; empty
+  /// when they did not, or when it cannot be read. Any thread.
+  virtual std::string fleet_mark() const = 0;
+  /// Notes it, for this and every later process. At most 4,096 bytes. Any thread.
+  virtual expected<void> set_fleet_mark(std::string_view mark) = 0;
 };
 
 } // namespace hearth::storage

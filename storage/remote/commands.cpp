@@ -32,6 +32,10 @@ remote_command ping_command() { return command_of("PING"); }
 
 remote_command get_command(std::string name) { return command_of("GET", std::move(name)); }
 
+remote_command get_start_command(std::string name, std::size_t bytes) {
+  return command_of("GETRANGE", std::move(name), "0", std::to_string(bytes - 1));
+}
+
 remote_command set_command(std::string name, std::string bytes, bool only_new,
                            std::chrono::milliseconds ttl) {
   auto made = command_of("SET", std::move(name), std::move(bytes));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,8 @@ using remote_command = std::vector<std::string>;
 
 remote_command ping_command();
 remote_command get_command(std::string name);
+/// The first bytes of a value. Reply: up to `bytes` of them, none when there is no value.
+remote_command get_start_command(std::string name, std::size_t bytes);
 /// SET; `only_new`: only when the name has no value. A TTL of zero means no expiry.
 remote_command set_command(std::string name, std::string bytes, bool only_new,
                            std::chrono::milliseconds ttl);

@@ -111,6 +111,21 @@ void write_behind::apply_changes(const cache_key& key, member_set& members) cons
   }
 }
 
+bool write_behind::drop_waiting(const cache_key& key) {
+  const auto newest = newest_.find(key);
+  if (newest == newest_.end()) return false;
+  const auto at = waiting_.find(newest->second);
+  if (at == waiting_.end()) return false;
+  (void)take(waiting_, at);
+  return true;
+}
+
+std::optional<write_behind::number> write_behind::newest_in_flight(const cache_key& key) const {
+  const auto newest = newest_.find(key);
+  if (newest == newest_.end() || !in_flight_.contains(newest->second)) return std::nullopt;
+  return newest->second;
+}
+
 const remote_write* write_behind::newest_of(const cache_key& key) const {
   const auto at = newest_.find(key);
   if (at == newest_.end()) return nullptr;

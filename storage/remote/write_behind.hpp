@@ -29,12 +29,13 @@ struct write_behind_limits {
 /// One write: of an entry or a set, or the end of a lease.
 struct remote_write {
   enum class kind : std::uint8_t {
-    insert,  ///< stores unless there is an entry
-    put,     ///< stores, and replaces an entry
-    erase,   ///< removes an entry
-    release, ///< ends a lease, when `token` still holds it
-    add,     ///< adds `members` to a set
-    remove,  ///< removes `members` from a set
+    insert,    ///< stores unless there is an entry
+    put,       ///< stores, and replaces an entry: a purge of other hosts' copies
+    overwrite, ///< stores over an entry that no host can use
+    erase,     ///< removes an entry: a purge too
+    release,   ///< ends a lease, when `token` still holds it
+    add,       ///< adds `members` to a set
+    remove,    ///< removes `members` from a set
   };
   kind what = kind::insert;
   cache_key key;
@@ -65,6 +66,12 @@ public:
   /// The write failed: puts it back into its place in the queue. Returns it instead when it is
   /// given up: it has no attempts left, or a later write of its key replaces it.
   std::optional<remote_write> retry(number which);
+
+  /// Drops the newest write of this key's entry, unless it is in flight. Returns whether it did.
+  bool drop_waiting(const cache_key& key);
+
+  /// The number of that write, if it is in flight.
+  std::optional<number> newest_in_flight(const cache_key& key) const;
 
   /// The newest write of this key's entry, which the remote tier will hold; or null.
   const remote_write* newest_of(const cache_key& key) const;

@@ -47,6 +47,11 @@ public:
     return real_->evict_to(bytes, progress);
   }
   expected<void> clear() override { return real_->clear(); }
+  std::uint64_t id() const noexcept override { return real_->id(); }
+  std::string fleet_mark() const override { return real_->fleet_mark(); }
+  expected<void> set_fleet_mark(std::string_view mark) override {
+    return real_->set_fleet_mark(mark);
+  }
 
 private:
   static void run(std::function<void()>& hook) {

@@ -10,6 +10,7 @@ namespace hearth::engine {
 std::optional<expected<lookup>> find_on_disk(runtime_core& core, const wanted_key& wanted) {
   const auto& store = core.store();
   if (!wanted.cache->disk || !store) return std::nullopt;
+  if (core.has_to_hear(*wanted.cache) && !core.refusal()) return std::nullopt;
   const storage::entry_key key(wanted.cache->id, wanted.bytes);
   const auto epoch = store->epoch(store->shard_of(key.hash));
   auto read = store->get(key);

@@ -29,6 +29,7 @@ void random_run::workers_die(const std::string& process) {
   for (auto& [name, host] : hosts_)
     for (auto& [k, past] : host.guarded)
       past.end_process(process);
+  purges_die(process);
   for (auto& worker : workers_) {
     if (worker.process != process) continue;
     drop_lease(worker);

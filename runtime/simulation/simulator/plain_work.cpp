@@ -55,6 +55,7 @@ void random_run::get(worker_state& worker, std::size_t k) {
 void random_run::judge(const worker_state& worker, std::size_t k, moment begun,
                        const expected<lookup>& found, bool waited) {
   const auto& host = hosts_.at(worker.host);
+  end_purges();
   if (!found) return check_error(host, begun, found.error());
   const auto& past = history_of(worker, k);
   const bool may_miss = may_miss_since(host, begun);
@@ -71,6 +72,7 @@ void random_run::judge(const worker_state& worker, std::size_t k, moment begun,
 // another value. The disk counts as failing until then.
 random_run::moment random_run::begin_question(const worker_state& worker) {
   auto& host = hosts_.at(worker.host);
+  end_purges();
   if (host.had_faults && has_unpersisted(host)) host.last_faulty_step = now() + 1;
   return now();
 }
@@ -98,10 +100,12 @@ void random_run::check_error(const host_state& host, moment begun, const error& 
 void random_run::insert(worker_state& worker, std::size_t k) {
   const auto bytes = new_value(k);
   const auto write = history_of(worker, k).begin(now(), bytes, false);
+  const auto fleet = begin_fleet_write(worker, k, bytes, false);
   const auto begun = begin_question(worker);
   ask<insert_outcome>(
       worker, owner_of(worker, k),
       [=, this, &worker](const expected<insert_outcome>& outcome) {
+        if (outcome) end_fleet_write(k, fleet);
         end_insert(worker, k, write, begun, outcome);
       },
       verb::insert_v, keys_[k].key, artifact::make(bytes));
@@ -121,11 +125,13 @@ void random_run::end_insert(const worker_state& worker, std::size_t k, std::size
 void random_run::put(worker_state& worker, std::size_t k) {
   const auto bytes = new_value(k);
   const auto write = history_of(worker, k).begin(now(), bytes, false);
+  const auto fleet = begin_fleet_write(worker, k, bytes, true);
   const auto begun = begin_question(worker);
   ask<done>(
       worker, owner_of(worker, k),
       [=, this, &worker](const expected<done>& result) {
         if (!result) return check_error(hosts_.at(worker.host), begun, result.error());
+        end_fleet_write(k, fleet);
         history_of(worker, k).succeed(write, now());
       },
       verb::put_v, keys_[k].key, artifact::make(bytes));
@@ -133,11 +139,13 @@ void random_run::put(worker_state& worker, std::size_t k) {
 
 void random_run::erase(worker_state& worker, std::size_t k) {
   const auto write = history_of(worker, k).begin(now(), {}, true);
+  const auto fleet = begin_fleet_write(worker, k, {}, true);
   const auto begun = begin_question(worker);
   ask<bool>(
       worker, owner_of(worker, k),
       [=, this, &worker](const expected<bool>& result) {
         if (!result) return check_error(hosts_.at(worker.host), begun, result.error());
+        end_fleet_write(k, fleet);
         history_of(worker, k).succeed(write, now());
       },
       verb::erase_v, keys_[k].key);
@@ -187,10 +195,12 @@ void random_run::end_lease(worker_state& worker) {
   if (choice < 5) {
     const auto bytes = new_value(k);
     const auto write = history_of(worker, k).begin(now(), bytes, false);
+    const auto fleet = begin_fleet_write(worker, k, bytes, false);
     const auto begun = begin_question(worker);
     ask<insert_outcome>(
         worker, owner,
         [=, this, &worker](const expected<insert_outcome>& outcome) {
+          if (outcome) end_fleet_write(k, fleet);
           end_insert(worker, k, write, begun, outcome);
         },
         verb::fulfil_v, id, artifact::make(bytes));

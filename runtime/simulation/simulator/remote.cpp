@@ -38,6 +38,7 @@ redis_behavior any_behavior(random_source& random) {
 // not use it: the simulator does not model what another host's say.
 void random_run::set_up_remote(process_options& process) {
   has_remote_ = true;
+  watch_purges();
   options_.hosts = std::max(options_.hosts, 2u);
   world_.add_remote(server);
   process.remote.server = server;
@@ -141,6 +142,7 @@ void random_run::note_what_reached_the_fleet() {
       if (!is_idle) continue;
       for (auto& [k, past] : host.guarded)
         past.reach_fleet(process);
+      reach_fleet(process);
     }
 }
 
@@ -154,6 +156,7 @@ void random_run::check_fleet() {
         find_variant(worker, k, m);
         answer_all();
       }
+  check_purges();
 }
 
 // Runs until, with the server healthy again, every breaker is closed and all waiting writes are

@@ -1,7 +1,8 @@
 // One simulated run: the world of a seed, its clients' random work, its faults, and the checks.
 //
 // One thread. run.cpp sets the world up and lets its time pass; plain_work.cpp and compile_work.cpp
-// have the work of clients; faults.cpp has the faults, remote.cpp the server that hosts share;
+// have the work of clients; faults.cpp has the faults, remote.cpp the server that hosts share,
+// purges.cpp what hosts replace and remove on each other;
 // checks.cpp has the checks during the run and at its end.
 #pragma once
 
@@ -41,6 +42,22 @@ struct worker_state {
   virtual_time wake{};
   lease_id lease = 0;
   std::size_t leased_key = 0;
+};
+
+/// A write of a key that is put and erased, as the fleet sees it.
+struct fleet_write {
+  std::string process; ///< empty: it died before the write reached the server
+  std::string bytes;   ///< empty for an erase
+  bool is_purge;       ///< a put or an erase
+  history::moment start;
+  history::moment end = history::never;     ///< acknowledged
+  history::moment reached = history::never; ///< when the server certainly had it
+};
+
+/// A purge by another host that a process is carrying out: an erase in its host's history.
+struct heard_purge {
+  std::string process, host;
+  std::size_t k, write;
 };
 
 struct host_state {
@@ -153,6 +170,18 @@ private:
   void flush(host_state& host, simulated_process& process);
   void lose_power(host_state& host);
 
+  // --- purges by other hosts
+  void watch_purges();
+  void note_purge(caf::actor_id shard, const cache_key& key);
+  void end_purges();
+  std::size_t begin_fleet_write(const worker_state& worker, std::size_t k, std::string bytes,
+                                bool is_purge);
+  void end_fleet_write(std::size_t k, std::size_t write);
+  void reach_fleet(const std::string& process);
+  void purges_die(const std::string& process);
+  void check_purges();
+  void judge_purged(const worker_state& worker, std::size_t k, std::string_view bytes);
+
   // --- the remote server
   void set_up_remote(process_options& process);
   bool may_be_foreign(const worker_state& worker, std::size_t k, moment begun,
@@ -194,6 +223,8 @@ private:
   virtual_time next_fault_{};
   std::uint64_t writes_ = 0;
   std::map<std::size_t, std::set<std::string, std::less<>>> written_; // by key: all clients' bytes
+  std::map<std::size_t, std::vector<fleet_write>> fleet_writes_;      // by key
+  std::vector<heard_purge> heard_;                                    // being carried out
   bool remote_has_trouble_ = false;
   bool server_lost_something_ = false; // entries, or writes to it, so that a look-up may miss them
   bool is_fleet_whole_ = false;        // every host has to find what reached the server

@@ -1,7 +1,9 @@
 #include "storage/disk/store/disk_store.hpp"
 
+#include "storage/disk/head/temporary_files.hpp"
 #include "storage/disk/os/errors.hpp"
 #include "storage/disk/os/sigbus_guard.hpp"
+#include "storage/disk/store/fleet_mark.hpp"
 #include "storage/disk/store/lease_file.hpp"
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <fcntl.h>
 #include <limits>
 #include <numeric>
+#include <random>
 
 namespace hearth::storage {
 
@@ -71,6 +74,15 @@ std::uint64_t level_for(std::vector<std::uint64_t> held, std::uint64_t bytes) {
   return std::numeric_limits<std::uint64_t>::max();
 }
 
+// A copy of a store has its number, but not its folder; a restart of the host changes it too, which
+// costs no more than that the host hears of its own purges.
+std::uint64_t identify(file_system& files, const store_directory& directory) {
+  struct stat about {};
+  (void)files.status(directory.folder.get(), about);
+  return hash_bytes(std::to_string(directory.description.store_id) + " " + files.boot_id() + " " +
+                    std::to_string(about.st_dev) + " " + std::to_string(about.st_ino));
+}
+
 // Waits on the clock.
 class interval_timer final : public sync_timer {
 public:
@@ -112,6 +124,7 @@ expected<std::unique_ptr<store>> disk_store::open(store_options options) {
   auto first = opened->open_once();
   if (!first) return fail(first.error());
   opened->epoch_places_ = std::vector<epoch_place>((*first)->shards.size());
+  opened->id_ = identify(opened->files_, (*first)->directory);
   opened->publish(**first);
   opened->openings_.push_back(std::move(*first));
   if (opened->background_)
@@ -134,6 +147,7 @@ expected<std::unique_ptr<disk_store::opening>> disk_store::open_once() {
       });
   if (!directory) return fail(directory.error());
   auto one = std::make_unique<opening>(files_, std::move(*directory));
+  if (!options_.read_only) remove_abandoned_files(files_, one->directory.folder.get());
   if (auto joined = join_session(*one); !joined) return fail(joined.error());
   if (auto shards = open_shards(*one); !shards) return fail(shards.error());
   return one;
@@ -355,6 +369,18 @@ expected<void> disk_store::clear() {
   for (const auto& one : current().shards)
     if (auto cleared = one->clear(); !cleared) return cleared;
   return {};
+}
+
+std::string disk_store::fleet_mark() const {
+  return read_fleet_mark(files_, current().directory.folder.get());
+}
+
+expected<void> disk_store::set_fleet_mark(std::string_view mark) {
+  if (options_.read_only || mark.size() > max_fleet_mark_bytes)
+    return fail(errc::invalid_argument, "the store is read-only, or the mark is too long");
+  const auto& directory = current().directory;
+  return write_fleet_mark(files_, directory.folder.get(), std::random_device{}(), mark,
+                          directory.path);
 }
 
 } // namespace disk

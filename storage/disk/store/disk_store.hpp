@@ -37,6 +37,9 @@ public:
   expected<verify_report> verify(bool repair, const progress_callback& progress) override;
   expected<std::uint64_t> evict_to(std::uint64_t bytes, const progress_callback& progress) override;
   expected<void> clear() override;
+  std::uint64_t id() const noexcept override { return id_; }
+  std::string fleet_mark() const override;
+  expected<void> set_fleet_mark(std::string_view mark) override;
 
 private:
   // The thread that evicts and syncs; on the heap, since a forked child must not destroy it.
@@ -79,6 +82,7 @@ private:
   store_options options_;
   file_system& files_;
   const std::uint64_t born_;
+  std::uint64_t id_ = 0;
   std::atomic<opening*> current_{nullptr};
   std::vector<epoch_place> epoch_places_; // places in `current_`, one a shard
   std::mutex opening_mutex_;              // protects `openings_`

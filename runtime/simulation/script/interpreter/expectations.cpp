@@ -58,9 +58,10 @@ std::uint64_t interpreter::process_figure(const expect_figure& what,
 std::uint64_t interpreter::server_figure(const expect_figure& what) {
   const auto found = world_.remote(what.of.owner).figure(what.figure);
   if (!found || what.of.part != "server")
-    throw failed{"entries, leases, commands, gets, sets, field_reads, members or pings of " +
-                     what.of.owner + ".server",
-                 what.of.part + " " + what.figure};
+    throw failed{
+        "entries, leases, commands, gets, sets, field_reads, members, pings or purges of " +
+            what.of.owner + ".server",
+        what.of.part + " " + what.figure};
   return *found;
 }
 

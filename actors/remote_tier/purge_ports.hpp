@@ -1,0 +1,25 @@
+// What the remote tier needs in order to drop what other hosts replaced or removed: who this
+// process is in the log of purges, and where its copies are.
+#pragma once
+
+#include "actors/shard_router.hpp"
+#include "messages/cache_id.hpp"
+#include "messages/protocol.hpp"
+#include "storage/remote/purge_log.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace hearth::actors {
+
+struct purge_ports {
+  storage::log_writer writer; ///< this process
+  std::string mark;           ///< how far the store's processes have read the log
+  /// The cache of this name and version as this process uses it, or one on disk only. Any thread.
+  std::function<named_cache_ptr(const cache_id&)> cache_of;
+  shard_router shards;
+  std::vector<disk_shard_actor> disk_shards; ///< empty: no store
+};
+
+} // namespace hearth::actors

@@ -1,0 +1,360 @@
+#include "actors/remote_tier/purges.hpp"
+
+#include "actors/remote_tier/service.hpp"
+#include "actors/remote_tier/writes.hpp"
+#include "storage/remote/purge_log.hpp"
+#include "storage/resp/server_error.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace hearth::actors::remote {
+namespace {
+
+using storage::log_place;
+using storage::logged_purge;
+using storage::remote_write;
+
+// Short commands end before they would open a connection to wait on.
+constexpr std::chrono::milliseconds before_waiting{200};
+constexpr std::chrono::hours longest_wait{24};
+constexpr std::chrono::milliseconds longest_retry{10'000};
+// A mark costs a sync of the store; what is not marked is read again by the next process.
+constexpr std::size_t max_unmarked = 256;
+
+std::string log_of(const state_type& state) { return storage::purge_log_name(state.config.prefix); }
+
+void answer_all(state_type& state) {
+  state.config.gate->has_heard.store(true, std::memory_order_release);
+  for (auto& waiting : std::exchange(state.log.waiting, {}))
+    waiting.deliver(done{});
+}
+
+void wait_later(self_pointer self) {
+  auto& log = self->state.log;
+  if (!std::exchange(log.timer_is_due, true))
+    self->delayed_send(self, std::max(before_waiting, log.retry_delay), verb::listen_v);
+}
+
+// --- applying ----------------------------------------------------------------------------------
+
+// Calls `next` once all requests of a batch have ended, and `close` was called.
+class purge_batch {
+public:
+  explicit purge_batch(std::function<void()> next)
+      : next_(std::move(next)) {}
+  void open() { ++open_; }
+  void close() {
+    if (--open_ == 0) next_();
+  }
+
+private:
+  std::function<void()> next_;
+  std::size_t open_ = 1;
+};
+using batch_ptr = std::shared_ptr<purge_batch>;
+
+template <class Handle>
+void clear(self_pointer self, const batch_ptr& batch, const Handle& whom) {
+  batch->open();
+  self->request(whom, caf::infinite, verb::clear_v)
+      .then([batch](const done&) { batch->close(); },
+            [batch](const caf::error&) { batch->close(); });
+}
+
+void drop_copies(self_pointer self, const cache_key& key, const batch_ptr& batch) {
+  auto& state = self->state;
+  ++state.counters.purges_heard;
+  ++state.log.purging;
+  batch->open();
+  const auto end = [self, batch] {
+    --self->state.log.purging;
+    batch->close();
+  };
+  self->request(state.config.purges->shards.owner_of(key), caf::infinite, verb::purge_v, key)
+      .then([end](bool) { end(); }, [end](const caf::error&) { end(); });
+}
+
+// Gives up an insert that waits for this verdict.
+void drop_refused(state_type& state, const cache_key& key) {
+  const auto refused = state.log.refused.extract(key);
+  if (!refused.empty()) (void)state.writes.finish(refused.mapped());
+}
+
+// A queued put or erase of this process will come after the purge in the log, unless it is there
+// already: its place shows. A queued insert was made before the purge.
+bool is_overruled(state_type& state, const cache_key& key, const log_place& place) {
+  const auto* newest = state.writes.newest_of(key);
+  if (!newest) return false;
+  if (newest->what == remote_write::kind::put || newest->what == remote_write::kind::erase) {
+    state.log.held[key] = place;
+    return true;
+  }
+  if (const auto in_flight = state.writes.newest_in_flight(key)) state.log.late.insert(*in_flight);
+  (void)state.writes.drop_waiting(key);
+  return false;
+}
+
+// Whether this host's copies are as the purge wants them. Another process of the host may have
+// erased an entry, and this one may have taken it from the server before the server knew.
+bool is_known(const logged_purge& purge, const storage::log_writer& self) {
+  return purge.writer == self || (purge.is_put && purge.writer.store == self.store);
+}
+
+void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batch) {
+  auto& state = self->state;
+  const auto& ports = *state.config.purges;
+  const auto id = cache_id::make(purge.cache, purge.version);
+  if (!id || purge.key.size() > max_key_bytes) return;
+  const auto named = ports.cache_of(*id);
+  if (!named->remote) return;
+  const cache_key key(named, purge.key);
+  drop_refused(state, key);
+  if (is_known(purge, ports.writer) || is_overruled(state, key, purge.place)) return;
+  drop_copies(self, key, batch);
+}
+
+// The log no longer has all that this host missed.
+void drop_everything(self_pointer self, const batch_ptr& batch) {
+  const auto& ports = *self->state.config.purges;
+  self->state.config.log(log_level::warning, "this host was away for more purges than " +
+                                                 self->state.config.name +
+                                                 " remembers: everything that it holds is dropped");
+  if (!ports.disk_shards.empty()) clear(self, batch, ports.disk_shards.front());
+  for (const auto& shard : ports.shards.all())
+    clear(self, batch, shard);
+}
+
+// Applies the purges after `known`.
+void apply(self_pointer self, const std::vector<logged_purge>& purges,
+           std::optional<log_place> known, std::function<void()> next) {
+  auto& log = self->state.log;
+  if (!purges.empty()) log.place = purges.back().place;
+  log.unmarked += purges.size();
+  const auto batch = std::make_shared<purge_batch>(std::move(next));
+  for (const auto& purge : purges)
+    if (!known || purge.place > *known) take_in(self, purge, batch);
+  batch->close();
+}
+
+// --- reading -----------------------------------------------------------------------------------
+
+// One reading of the log: from a known place on, or all of it.
+struct reading {
+  std::optional<log_place> known; // applied up to here
+  bool is_whole = false;
+  std::size_t count = 0;
+  std::optional<log_place> first;
+};
+
+void read_on(self_pointer self, const reading& now, const log_place& from);
+
+void send_again(self_pointer self) {
+  auto& state = self->state;
+  for (const auto& [key, which] : std::exchange(state.log.refused, {})) {
+    const bool is_last_word = state.writes.newest_of(key) == &state.writes.sent(which);
+    auto write = state.writes.finish(which);
+    if (!is_last_word) continue;
+    write.what = remote_write::kind::overwrite;
+    remote::write(self, std::move(write));
+  }
+}
+
+void end_reading(self_pointer self) {
+  auto& state = self->state;
+  state.log.is_reading = false;
+  state.log.is_read = true;
+  state.log.retry_delay = {};
+  mark_purges(self);
+  answer_all(state);
+  send_again(self);
+  wait_later(self);
+  if (is_in_service(state)) resume_writes(self);
+}
+
+void fail_reading(self_pointer self, const remote_reply& why) {
+  auto& state = self->state;
+  state.log.is_reading = false;
+  answer_all(state);
+  for (const auto& [key, which] : std::exchange(state.log.refused, {}))
+    (void)state.writes.finish(which);
+  answer_syncs(state);
+  if (why.failure == remote_failure::closed) return;
+  state.log.retry_delay = std::clamp(2 * state.log.retry_delay, before_waiting, longest_retry);
+  wait_later(self);
+}
+
+void end_whole(self_pointer self, const reading& now, const batch_ptr& batch) {
+  auto& log = self->state.log;
+  if (!now.first) log.place = log_place{}; // an empty log: what comes may have any place
+  const bool was_cut = now.count >= storage::max_logged_purges;
+  if (now.known && was_cut && *now.first > *now.known) drop_everything(self, batch);
+}
+
+void end_part(self_pointer self, reading now, const log_place& from, const remote_reply& reply) {
+  if (lacks_log(reply)) return go_without_log(self, reply);
+  if (reply.failure != remote_failure::none) return fail_reading(self, reply);
+  auto purges = storage::logged_purges(reply.value);
+  if (!purges) return go_without_log(self, reply);
+  const bool has_start = !purges->empty() && purges->front().place == from;
+  if (!now.is_whole && now.count == 0 && !has_start) {
+    // The place up to which it was read is no longer in the log.
+    now.is_whole = true;
+    return read_on(self, now, {});
+  }
+  const bool has_more = purges->size() == storage::max_read_purges;
+  if (now.count != 0 && has_start) purges->erase(purges->begin()); // it was the last one before
+  now.count += purges->size();
+  if (!now.first && !purges->empty()) now.first = purges->front().place;
+  const auto last = purges->empty() ? from : purges->back().place;
+  apply(self, *purges, now.known, [self, now, last, has_more] {
+    if (has_more) return read_on(self, now, last);
+    const auto batch = std::make_shared<purge_batch>([self] { end_reading(self); });
+    if (now.is_whole) end_whole(self, now, batch);
+    batch->close();
+  });
+}
+
+void read_on(self_pointer self, const reading& now, const log_place& from) {
+  auto& state = self->state;
+  send(self, command_purpose::log, storage::read_log_command(log_of(state), from),
+       state.config.deadline,
+       [self, now, from](const remote_reply& reply) { end_part(self, now, from, reply); });
+}
+
+// Without a store there is nothing from before: only the log's end counts.
+void find_end(self_pointer self) {
+  auto& state = self->state;
+  send(self, command_purpose::log, storage::last_of_log_command(log_of(state)),
+       state.config.deadline, [self](const remote_reply& reply) {
+         if (lacks_log(reply)) return go_without_log(self, reply);
+         if (reply.failure != remote_failure::none) return fail_reading(self, reply);
+         const auto purges = storage::logged_purges(reply.value);
+         if (!purges) return go_without_log(self, reply);
+         self->state.log.place = purges->empty() ? log_place{} : purges->back().place;
+         end_reading(self);
+       });
+}
+
+void take_awaited(self_pointer self, const remote_reply& reply) {
+  auto& log = self->state.log;
+  log.is_waiting = false;
+  if (reply.failure == remote_failure::closed) return;
+  if (lacks_log(reply)) return go_without_log(self, reply);
+  const auto purges = storage::awaited_purges(reply.value);
+  if (reply.failure != remote_failure::none || !purges) {
+    forget_purges(self->state);
+    return wait_later(self);
+  }
+  apply(self, *purges, log.place, [self] {
+    if (self->state.log.unmarked >= max_unmarked) mark_purges(self);
+    await_purges(self);
+  });
+}
+
+} // namespace
+
+bool has_read_purges(const state_type& state) {
+  return !state.log.is_on || !state.log.is_there || state.log.is_read;
+}
+
+bool logs_purges(const state_type& state) { return state.log.is_on && state.log.is_there; }
+
+void begin_purges(self_pointer self) {
+  auto& state = self->state;
+  if (!state.config.purges || std::exchange(state.log.is_on, true)) return;
+  state.log.place =
+      storage::place_in_mark(state.config.purges->mark, state.config.name, log_of(state));
+  read_purges(self);
+}
+
+void read_purges(self_pointer self) {
+  auto& log = self->state.log;
+  if (!logs_purges(self->state)) return resume_writes(self);
+  if (std::exchange(log.is_reading, true)) return;
+  if (log.place && *log.place != log_place{})
+    read_on(self, {log.place, false, 0, std::nullopt}, *log.place);
+  else if (self->state.config.purges->disk_shards.empty() && !log.place)
+    find_end(self);
+  else
+    read_on(self, {log.place, true, 0, std::nullopt}, {});
+}
+
+void hear_purges(self_pointer self, reply_target<done> reply) {
+  auto& state = self->state;
+  const bool is_over = state.config.gate->has_heard.load(std::memory_order_relaxed);
+  if (is_over || !logs_purges(state))
+    reply.deliver(done{});
+  else
+    state.log.waiting.push_back(std::move(reply));
+}
+
+void await_purges(self_pointer self) {
+  auto& state = self->state;
+  auto& log = state.log;
+  log.timer_is_due = false;
+  if (!logs_purges(state) || log.is_reading || log.is_waiting) return;
+  if (!log.is_read) {
+    if (is_in_service(state)) read_purges(self); // otherwise when it is in service again
+    return;
+  }
+  log.is_waiting = true;
+  send(self, command_purpose::notice,
+       storage::await_log_command(log_of(state), log.place.value_or(log_place{})), longest_wait,
+       [self](const remote_reply& reply) { take_awaited(self, reply); });
+}
+
+void mark_purges(self_pointer self) {
+  auto& state = self->state;
+  if (std::exchange(state.log.unmarked, 0) == 0 || !state.log.place) return;
+  const auto& ports = *state.config.purges;
+  if (ports.disk_shards.empty()) return;
+  self->send(ports.disk_shards.front(), verb::heard_v,
+             storage::log_mark(state.config.name, log_of(state), *state.log.place));
+}
+
+void forget_purges(state_type& state) { state.log.is_read = false; }
+
+void end_purge(self_pointer self, const cache_key& key, std::optional<log_place> place) {
+  auto& state = self->state;
+  const auto held = state.log.held.find(key);
+  if (held == state.log.held.end()) return;
+  const auto theirs = held->second;
+  state.log.held.erase(held);
+  if (!place || theirs > *place) drop_copies(self, key, std::make_shared<purge_batch>([] {}));
+}
+
+void await_verdict(self_pointer self, const cache_key& key, storage::write_behind::number which) {
+  auto& state = self->state;
+  if (!logs_purges(state) || state.log.refused.contains(key)) {
+    (void)state.writes.finish(which);
+    return;
+  }
+  state.log.refused.emplace(key, which);
+  forget_purges(state);
+  read_purges(self);
+}
+
+bool lacks_log(const remote_reply& reply) {
+  using storage::server_error;
+  const auto said = storage::server_error_of(server_text(reply));
+  return reply.value.is_error() &&
+         (said == server_error::no_command || said == server_error::forbidden ||
+          said == server_error::wrong_type || said == server_error::other);
+}
+
+void go_without_log(self_pointer self, const remote_reply& why) {
+  auto& state = self->state;
+  if (std::exchange(state.log.is_there, false))
+    state.config.log(log_level::warning,
+                     "purges by other hosts are not heard: " + state.config.name +
+                         " keeps no log of them: " + std::string(server_text(why)));
+  state.log.is_reading = false;
+  for (const auto& [key, which] : std::exchange(state.log.refused, {}))
+    (void)state.writes.finish(which);
+  answer_all(state);
+  if (is_in_service(state)) resume_writes(self);
+}
+
+} // namespace hearth::actors::remote

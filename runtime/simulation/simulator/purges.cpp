@@ -1,0 +1,97 @@
+#include "runtime/simulation/simulator/run.hpp"
+
+#include "runtime/simulation/text.hpp"
+
+#include <algorithm>
+
+namespace hearth::simulation {
+
+// A purge by another host is an erase by this one, from its delivery to a memory shard until all
+// shards of the process have carried out their purges.
+void random_run::watch_purges() {
+  world_.system().set_observer([this](caf::actor_id to, const caf::type_erased_tuple& content) {
+    if (content.size() == 2 && content.match_element<verb::purge>(0) &&
+        content.match_element<cache_key>(1))
+      note_purge(to, content.get_as<cache_key>(1));
+  });
+}
+
+void random_run::note_purge(caf::actor_id shard, const cache_key& key) {
+  const auto at = std::find_if(keys_.begin(), keys_.end(),
+                               [&](const key_state& one) { return one.key == key; });
+  if (at == keys_.end()) return;
+  const auto k = static_cast<std::size_t>(at - keys_.begin());
+  for (auto& [name, host] : hosts_)
+    for (const auto& process : host.processes)
+      for (const auto& one : world_.process(process)->actors_of(actor_kind::memory))
+        if (one.id() == shard)
+          heard_.push_back({process, name, k, host.histories[k].begin(now(), {}, true)});
+}
+
+void random_run::end_purges() {
+  std::erase_if(heard_, [&](const heard_purge& one) {
+    const auto open = world_.process(one.process)->figure(actor_kind::remote, {}, "purging");
+    if (open != 0) return false;
+    hosts_.at(one.host).histories[one.k].succeed(one.write, now());
+    return true;
+  });
+}
+
+std::size_t random_run::begin_fleet_write(const worker_state& worker, std::size_t k,
+                                          std::string bytes, bool is_purge) {
+  fleet_writes_[k].push_back({worker.process, std::move(bytes), is_purge, now()});
+  return fleet_writes_[k].size() - 1;
+}
+
+void random_run::end_fleet_write(std::size_t k, std::size_t write) {
+  fleet_writes_[k][write].end = now();
+}
+
+void random_run::reach_fleet(const std::string& process) {
+  for (auto& [k, writes] : fleet_writes_)
+    for (auto& one : writes)
+      if (one.process == process && one.end != history::never && one.reached == history::never)
+        one.reached = now();
+}
+
+// What had not reached the server never will, and what was being carried out may have been.
+void random_run::purges_die(const std::string& process) {
+  for (auto& [k, writes] : fleet_writes_)
+    for (auto& one : writes)
+      if (one.process == process && one.reached == history::never) one.process.clear();
+  std::erase_if(heard_, [&](const heard_purge& one) { return one.process == process; });
+}
+
+// With the server well and every write done, no host serves what another one has replaced or
+// removed.
+void random_run::check_purges() {
+  if (!is_fleet_whole_) return;
+  for (auto& worker : workers_)
+    for (std::size_t k = 0; k < keys_.size() && result_.violation.empty(); ++k) {
+      if (!keys_[k].is_mutable) continue;
+      ask<lookup>(
+          worker, owner_of(worker, k),
+          [=, this, &worker](const expected<lookup>& found) {
+            if (found && found->hit()) judge_purged(worker, k, found->value.payload());
+          },
+          verb::get_v, keys_[k].key);
+      answer_all();
+    }
+}
+
+// An insert is purged by every purge that began after it was acknowledged. Of two puts, and of a
+// put and an erase, the one counts that came to the server later.
+void random_run::judge_purged(const worker_state& worker, std::size_t k, std::string_view bytes) {
+  const auto& writes = fleet_writes_[k];
+  for (const auto& found : writes) {
+    if (found.bytes != bytes || found.bytes.empty()) continue;
+    const auto since = found.is_purge ? found.reached : found.end;
+    for (const auto& purge : writes)
+      if (purge.is_purge && purge.reached != history::never && since != history::never &&
+          purge.start > since)
+        violate(worker.name + " got of " + text_of(keys_[k].key) + " " + quoted_text(bytes) +
+                ", which " + purge.process + " has purged");
+  }
+}
+
+} // namespace hearth::simulation

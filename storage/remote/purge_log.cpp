@@ -1,0 +1,147 @@
+#include "storage/remote/purge_log.hpp"
+
+#include "messages/hash.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace hearth::storage {
+namespace {
+
+using kind = resp_value::kind;
+
+constexpr std::string_view mark_magic = "hearth-fleet-1";
+constexpr std::string_view removed_for_ms = "86400000";
+
+std::optional<std::uint64_t> number_of(std::string_view digits) {
+  std::uint64_t number = 0;
+  const auto* const end = digits.data() + digits.size();
+  const auto [stopped, failed] = std::from_chars(digits.data(), end, number);
+  if (failed != std::errc{} || stopped != end) return std::nullopt;
+  return number;
+}
+
+// Damage of a mark, and a mark of another log.
+std::string check_of(std::string_view server, std::string_view log, std::string_view place) {
+  std::string all(mark_magic);
+  for (const auto part : {server, log, place})
+    all.append("\n").append(part);
+  return std::to_string(fast_hash(all));
+}
+
+std::optional<logged_purge> purge_of(const resp_value& item) {
+  if (item.type != kind::array || item.items.size() != 2) return std::nullopt;
+  const auto& fields = item.items[1];
+  const auto place = log_place_of(item.items[0].text);
+  if (!place || fields.type != kind::array) return std::nullopt;
+  logged_purge made;
+  made.place = *place;
+  for (std::size_t i = 0; i + 1 < fields.items.size(); i += 2) {
+    const auto& name = fields.items[i].text;
+    const auto& text = fields.items[i + 1].text;
+    if (name == "s") made.writer.store = text;
+    if (name == "p") made.writer.process = text;
+    if (name == "o") made.is_put = text == "put";
+    if (name == "c") made.cache = text;
+    if (name == "v") made.version = text;
+    if (name == "k") made.key = text;
+  }
+  return made;
+}
+
+} // namespace
+
+std::string to_string(const log_place& place) {
+  return std::to_string(place.time) + "-" + std::to_string(place.number);
+}
+
+std::optional<log_place> log_place_of(std::string_view text) {
+  const auto dash = text.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto time = number_of(text.substr(0, dash));
+  const auto number = number_of(text.substr(dash + 1));
+  if (!time || !number) return std::nullopt;
+  return log_place{*time, *number};
+}
+
+std::string purge_log_name(std::string_view prefix) {
+  return std::string(prefix).append(":purges");
+}
+
+remote_command remove_command(std::string name) {
+  return {"SET", std::move(name), std::string(removed_mark), "PX", std::string(removed_for_ms)};
+}
+
+remote_command log_purge_command(std::string log, const log_writer& writer, bool is_put,
+                                 const cache_key& key) {
+  const auto& id = key.cache->id;
+  return {"XADD",
+          std::move(log),
+          "MAXLEN",
+          "~",
+          std::to_string(max_logged_purges),
+          "*",
+          "s",
+          writer.store,
+          "p",
+          writer.process,
+          "o",
+          is_put ? "put" : "erase",
+          "c",
+          id.name(),
+          "v",
+          id.version(),
+          "k",
+          std::string(std::string_view(key.bytes))};
+}
+
+remote_command read_log_command(std::string log, const log_place& from) {
+  return {"XRANGE", std::move(log), to_string(from), "+", "COUNT", std::to_string(max_read_purges)};
+}
+
+remote_command last_of_log_command(std::string log) {
+  return {"XREVRANGE", std::move(log), "+", "-", "COUNT", "1"};
+}
+
+remote_command await_log_command(std::string log, const log_place& after) {
+  return {"XREAD",        "COUNT",         std::to_string(max_read_purges), "BLOCK", "0", "STREAMS",
+          std::move(log), to_string(after)};
+}
+
+std::optional<std::vector<logged_purge>> logged_purges(const resp_value& reply) {
+  std::vector<logged_purge> all;
+  if (reply.is_null()) return all;
+  if (reply.type != kind::array) return std::nullopt;
+  for (const auto& item : reply.items) {
+    auto one = purge_of(item);
+    if (!one) return std::nullopt;
+    all.push_back(std::move(*one));
+  }
+  return all;
+}
+
+std::optional<std::vector<logged_purge>> awaited_purges(const resp_value& reply) {
+  if (reply.is_null()) return std::vector<logged_purge>();
+  if (reply.type != kind::array || reply.items.size() != 1) return std::nullopt;
+  const auto& stream = reply.items[0];
+  if (stream.type != kind::array || stream.items.size() != 2) return std::nullopt;
+  return logged_purges(stream.items[1]);
+}
+
+std::string log_mark(std::string_view server, std::string_view log, const log_place& place) {
+  const auto text = to_string(place);
+  return std::string(mark_magic) + "\n" + text + "\n" + check_of(server, log, text) + "\n";
+}
+
+std::optional<log_place> place_in_mark(std::string_view mark, std::string_view server,
+                                       std::string_view log) {
+  const auto begin = mark_magic.size() + 1;
+  if (!mark.starts_with(mark_magic) || mark.size() < begin) return std::nullopt;
+  const auto end = mark.find('\n', begin);
+  if (end == std::string_view::npos) return std::nullopt;
+  const auto place = log_place_of(mark.substr(begin, end - begin));
+  if (!place || mark != log_mark(server, log, *place)) return std::nullopt;
+  return place;
+}
+
+} // namespace hearth::storage

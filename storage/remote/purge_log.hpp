@@ -1,0 +1,80 @@
+// The log of a fleet's purges: a stream on the server, to which a host appends every entry that it
+// replaces or removes. The other hosts read it, and drop their copies. Pure functions over plain
+// data, any thread. docs/remote-format.md describes the format.
+#pragma once
+
+#include "messages/cache_key.hpp"
+#include "storage/remote/commands.hpp"
+#include "storage/resp/resp_value.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::storage {
+
+/// About as many purges the log keeps; a host that has missed more drops everything.
+inline constexpr std::size_t max_logged_purges = 10'000;
+/// Purges that one reply carries at most.
+inline constexpr std::size_t max_read_purges = 1'000;
+
+/// The place of a purge in the log: the number that the server gave it.
+struct log_place {
+  std::uint64_t time = 0;
+  std::uint64_t number = 0;
+  friend auto operator<=>(const log_place&, const log_place&) = default;
+};
+/// "1730-0"
+std::string to_string(const log_place& place);
+std::optional<log_place> log_place_of(std::string_view text);
+
+/// Who writes to the log: a process, and the store that it shares with others of its host.
+struct log_writer {
+  std::string store; ///< without a store as `process`
+  std::string process;
+  friend bool operator==(const log_writer&, const log_writer&) = default;
+};
+
+/// An entry that a host replaced or removed.
+struct logged_purge {
+  log_place place;
+  log_writer writer;
+  bool is_put = false; ///< replaced: the writer's store has the new value
+  std::string cache;
+  std::string version;
+  std::string key; ///< its msgpack bytes
+};
+
+/// PREFIX:purges
+std::string purge_log_name(std::string_view prefix);
+/// What stands in place of a removed entry for a day, so that an insert that was sent late does not
+/// bring the entry back.
+inline constexpr std::string_view removed_mark = "hearth removed";
+
+/// Puts the mark in place of an entry.
+remote_command remove_command(std::string name);
+/// Appends a purge. Reply: its place.
+remote_command log_purge_command(std::string log, const log_writer& writer, bool is_put,
+                                 const cache_key& key);
+/// Reads the log from a place on, including it. Reply: for `logged_purges`.
+remote_command read_log_command(std::string log, const log_place& from);
+/// Reads the last purge. Reply: for `logged_purges`.
+remote_command last_of_log_command(std::string log);
+/// Waits for a purge after a place. Reply: for `awaited_purges`.
+remote_command await_log_command(std::string log, const log_place& after);
+
+/// The purges in a reply, in order; those that no host of this format wrote have no cache. Nothing:
+/// the reply is of another form.
+std::optional<std::vector<logged_purge>> logged_purges(const resp_value& reply);
+std::optional<std::vector<logged_purge>> awaited_purges(const resp_value& reply);
+
+/// How far a log was read, as text for the store: which log, and its last place.
+std::string log_mark(std::string_view server, std::string_view log, const log_place& place);
+/// The place in a mark; nothing when it is of another log or damaged.
+std::optional<log_place> place_in_mark(std::string_view mark, std::string_view server,
+                                       std::string_view log);
+
+} // namespace hearth::storage
