@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <functional>
@@ -123,6 +124,26 @@ status write_entry(const config& settings, const entry_arguments& arguments,
   return write(*(*target)->entries, artifact::make(*payload, *metadata));
 }
 
+// Whether an erase goes to the remote tier.
+bool writes_remote(const config& settings, const entry_arguments& arguments) {
+  const auto& names = settings.remote.caches;
+  const bool is_listed =
+      names.empty() || std::any_of(names.begin(), names.end(), [&](const auto& name) {
+        return arguments.cache == name || arguments.cache.starts_with(name + ".");
+      });
+  return !settings.remote.url.empty() && settings.remote.mode != remote_mode::read_only &&
+         is_listed;
+}
+
+// Shuts the runtime down, and returns whether the remote tier has acknowledged the cache's write.
+bool has_reached_remote(runtime& rt, const entry_arguments& arguments) {
+  rt.shutdown();
+  const auto remote = rt.stats().remote;
+  return remote && std::any_of(remote->caches.begin(), remote->caches.end(), [&](const auto& one) {
+           return one.cache == arguments.cache && one.puts != 0 && one.lost == 0;
+         });
+}
+
 } // namespace
 
 status get_entry(const config& settings, const entry_arguments& arguments) {
@@ -157,7 +178,15 @@ status erase_entry(const config& settings, const entry_arguments& arguments) {
   if (!target) return report(target.error());
   const auto erased = (*target)->entries->erase(arguments.key);
   if (!erased) return report(erased.error());
-  return *erased ? answer(arguments, "erased", yes) : answer(arguments, "absent", no);
+  const auto ending = *erased ? yes : no;
+  const std::string here = *erased ? "erased" : "absent";
+  if (!writes_remote(settings, arguments)) return answer(arguments, here, ending);
+  if (has_reached_remote((*target)->rt, arguments))
+    return answer(arguments, here + ", and the remote was told", ending);
+  fmt::print(stderr,
+             "hearth: the remote has not heard of the erase: other hosts keep their copies; "
+             "erase again when it answers\n");
+  return answer(arguments, here + " here", ending);
 }
 
 } // namespace hearth::cli

@@ -150,6 +150,23 @@ TEST_CASE("the newest write of a key is the one that the remote tier is going to
   CHECK(all.waiting() == 1);
 }
 
+TEST_CASE("the newest write of a key is dropped unless it is in flight") {
+  queue all;
+  CHECK_FALSE(all.drop_waiting(named("a")));
+  CHECK_FALSE(all.newest_in_flight(named("a")));
+  all.push(write(kind::insert, "a", "1"));
+  CHECK_FALSE(all.newest_in_flight(named("a")));
+  CHECK(all.drop_waiting(named("a")));
+  CHECK(all.empty());
+  CHECK(all.bytes() == 0);
+  all.push(write(kind::insert, "a", "2"));
+  const auto which = all.send();
+  CHECK(all.newest_in_flight(named("a")) == which);
+  CHECK_FALSE(all.drop_waiting(named("a")));
+  all.finish(which);
+  CHECK_FALSE(all.newest_in_flight(named("a")));
+}
+
 TEST_CASE("changes of a set all count, in their order, and replace no entry") {
   queue all({.entries = 3, .in_flight = 2});
   const auto change = [](kind what, std::vector<set_member> members) {

@@ -1,0 +1,61 @@
+// `hearth erase --remote`: what it says, and what other hosts find afterwards.
+#include "tests/support/hearth_program.hpp"
+#include "tests/support/local_redis.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+namespace purge_test {
+
+using namespace hearth::test;
+
+namespace {
+
+struct hosts {
+  hosts() { write_text(directory / "file", "poison"); }
+  program_result on(const std::string& host, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--store", (directory / host).string(), "--remote",
+                                       redis.url(), "--remote-deadline", "10s"});
+    return run_hearth(std::move(arguments), directory.path());
+  }
+  program_result insert(const std::string& host) const {
+    return on(host, {"insert", "k", (directory / "file").string()});
+  }
+
+  temporary_directory directory;
+  local_redis redis;
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(hosts, "an erase reaches the remote and the stores of other hosts, and says so") {
+  CHECK(insert("a").out == "inserted\n");
+  for (const auto* host : {"b", "c"})
+    CHECK(on(host, {"get", "k"}).out == "poison");
+  const auto erased = on("a", {"erase", "k"});
+  CHECK(erased.status == 0);
+  CHECK(erased.out == "erased, and the remote was told\n");
+  for (const auto* host : {"a", "b", "c"})
+    CHECK(on(host, {"get", "k"}).status == 1);
+  CHECK(insert("b").out == "inserted\n");
+  for (const auto* host : {"a", "b", "c", "d"})
+    CHECK(on(host, {"get", "k"}).out == "poison");
+  // A host without a copy can erase for all others.
+  const auto absent = on("e", {"erase", "k"});
+  CHECK(absent.status == 1);
+  CHECK(absent.out == "absent, and the remote was told\n");
+  for (const auto* host : {"a", "b", "c", "d", "e"})
+    CHECK(on(host, {"get", "k"}).status == 1);
+}
+
+TEST_CASE_FIXTURE(hosts, "an erase that the remote has not heard of says so") {
+  CHECK(insert("a").out == "inserted\n");
+  redis.kill();
+  const auto erased = on("a", {"erase", "k"});
+  CHECK(erased.status == 0);
+  CHECK(erased.out == "erased here\n");
+  CHECK(erased.err.find("the remote has not heard of the erase") != std::string::npos);
+  CHECK(on("a", {"get", "k"}).status == 1);
+}
+
+} // namespace purge_test

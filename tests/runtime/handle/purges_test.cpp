@@ -1,0 +1,99 @@
+// What one host replaces or removes, the others do not serve: whole runtimes, each with its own
+// store, over a real server.
+#include "tests/support/local_redis.hpp"
+#include "tests/support/runtimes.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include "runtime/handle/runtime.hpp"
+
+#include <chrono>
+#include <doctest/doctest.h>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace purges_test {
+
+using namespace hearth;
+using namespace hearth::test;
+
+namespace {
+
+struct host {
+  explicit host(std::string server)
+      : url(std::move(server)) {
+    start();
+  }
+  void start() {
+    config settings;
+    settings.store = directory / "store";
+    settings.jobs = 1;
+    settings.scheduler_threads = 2;
+    settings.remote.url = url;
+    settings.remote.deadline = std::chrono::seconds(10); // a busy machine is not a failing server
+    rt = std::make_unique<runtime>(std::move(settings));
+    entries = std::make_unique<cache>(rt->open("c").value());
+  }
+  void stop() {
+    entries.reset();
+    rt->shutdown();
+    rt.reset();
+  }
+  std::string get(const std::string& k) const {
+    const auto found = entries->get(k).value();
+    return found.hit() ? std::string(found.value.payload()) : "<miss>";
+  }
+  // Asks again until the entry is this one.
+  bool comes_to(const std::string& k, const std::string& wanted) const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(120);
+    while (get(k) != wanted) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+  std::string url;
+  temporary_directory directory;
+  std::unique_ptr<runtime> rt;
+  std::unique_ptr<cache> entries;
+};
+
+} // namespace
+
+TEST_CASE("purges: what one host erases is a miss on nine others, and on one that was stopped") {
+  const local_redis redis;
+  host maker(redis.url());
+  REQUIRE(maker.entries->insert("k", artifact::make("poison")));
+  std::vector<std::unique_ptr<host>> others;
+  for (int i = 0; i < 9; ++i)
+    others.push_back(std::make_unique<host>(redis.url()));
+  host stopped(redis.url());
+  for (const auto& one : others)
+    REQUIRE(one->comes_to("k", "poison"));
+  REQUIRE(stopped.comes_to("k", "poison"));
+  stopped.stop();
+  CHECK(maker.entries->erase("k").value());
+  for (const auto& one : others)
+    CHECK(one->comes_to("k", "<miss>"));
+  stopped.start();
+  CHECK(stopped.get("k") == "<miss>");
+  CHECK(maker.get("k") == "<miss>");
+  // It can be made anew.
+  REQUIRE(others.front()->entries->insert("k", artifact::make("good")));
+  CHECK(maker.comes_to("k", "good"));
+}
+
+TEST_CASE("purges: what one host puts replaces what others have") {
+  const local_redis redis;
+  host one(redis.url()), two(redis.url());
+  REQUIRE(one.entries->put("k", artifact::make("first")));
+  REQUIRE(two.comes_to("k", "first"));
+  REQUIRE(one.entries->put("k", artifact::make("second")));
+  CHECK(two.comes_to("k", "second"));
+  CHECK(one.get("k") == "second");
+  REQUIRE(two.entries->put("k", artifact::make("third")));
+  CHECK(one.comes_to("k", "third"));
+}
+
+} // namespace purges_test

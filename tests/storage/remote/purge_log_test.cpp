@@ -1,0 +1,99 @@
+// The log of a fleet's purges (docs/remote-format.md).
+#include "storage/remote/purge_log.hpp"
+
+#include "tests/storage/remote/remote_keys.hpp"
+
+#include <doctest/doctest.h>
+
+namespace purge_log_test {
+
+using namespace hearth;
+using namespace hearth::storage;
+using namespace hearth::test;
+
+using kind = resp_value::kind;
+
+resp_value bytes(std::string text) {
+  resp_value made;
+  made.type = kind::bytes;
+  made.text = std::move(text);
+  return made;
+}
+
+resp_value array(std::vector<resp_value> items) {
+  resp_value made;
+  made.type = kind::array;
+  made.items = std::move(items);
+  return made;
+}
+
+// The server's form of a command that was appended at this place.
+resp_value entry_of(const std::string& place, const remote_command& command) {
+  std::vector<resp_value> fields;
+  for (std::size_t i = 6; i < command.size(); ++i)
+    fields.push_back(bytes(command[i]));
+  return array({bytes(place), array(std::move(fields))});
+}
+
+TEST_CASE("purge log: what one host appends another one reads") {
+  const auto key = key_in("graphs", "k");
+  const auto command = log_purge_command("hearth:purges", {"store", "process"}, true, key);
+  CHECK(command[0] == "XADD");
+  CHECK(command[1] == "hearth:purges");
+  const auto read = logged_purges(array({entry_of("12-3", command)}));
+  REQUIRE(read);
+  REQUIRE(read->size() == 1);
+  const auto& purge = read->front();
+  CHECK(purge.place == log_place{12, 3});
+  CHECK(purge.writer == log_writer{"store", "process"});
+  CHECK(purge.is_put);
+  CHECK(purge.cache == "graphs");
+  CHECK(purge.version == key.cache->id.version());
+  CHECK(purge.key == std::string_view(key.bytes));
+  const auto erased = log_purge_command("hearth:purges", {"store", "process"}, false, key);
+  CHECK_FALSE(logged_purges(array({entry_of("12-4", erased)}))->front().is_put);
+}
+
+TEST_CASE("purge log: a reply of another form is none") {
+  CHECK(logged_purges({})->empty());
+  CHECK(awaited_purges({})->empty());
+  CHECK_FALSE(logged_purges(bytes("x")));
+  CHECK_FALSE(logged_purges(array({bytes("x")})));
+  CHECK_FALSE(logged_purges(array({array({bytes("12"), array({})})})));
+  CHECK_FALSE(logged_purges(array({array({bytes("12-x"), array({})})})));
+  CHECK_FALSE(logged_purges(array({array({bytes("12-1"), bytes("x")})})));
+  CHECK_FALSE(awaited_purges(array({})));
+  CHECK_FALSE(awaited_purges(array({bytes("x")})));
+  // An entry by somebody else has no cache; an odd field is left out.
+  const auto foreign = logged_purges(array({array({bytes("12-1"), array({bytes("c")})})}));
+  REQUIRE(foreign);
+  CHECK(foreign->front().cache.empty());
+  const auto awaited =
+      awaited_purges(array({array({bytes("log"), array({array({bytes("1-2"), array({})})})})}));
+  REQUIRE(awaited);
+  CHECK(awaited->front().place == log_place{1, 2});
+}
+
+TEST_CASE("purge log: places are in the order of their numbers") {
+  CHECK(log_place{9, 9} < log_place{10, 0});
+  CHECK(log_place{10, 9} < log_place{10, 10});
+  CHECK(to_string(log_place{18446744073709551615u, 7}) == "18446744073709551615-7");
+  CHECK(log_place_of("18446744073709551615-7") == log_place{18446744073709551615u, 7});
+  for (const auto* bad : {"", "-", "1", "1-", "-1", "18446744073709551616-0", "1-1 ", "+1-1"})
+    CHECK_FALSE(log_place_of(bad));
+}
+
+TEST_CASE("purge log: a mark holds for its server and its log only, undamaged") {
+  const auto mark = log_mark("server", "log", {5, 6});
+  CHECK(place_in_mark(mark, "server", "log") == log_place{5, 6});
+  CHECK_FALSE(place_in_mark(mark, "other", "log"));
+  CHECK_FALSE(place_in_mark(mark, "server", "other"));
+  for (std::size_t i = 0; i < mark.size(); ++i) {
+    auto changed = mark;
+    changed[i] = static_cast<char>(changed[i] ^ 1);
+    CHECK_FALSE(place_in_mark(changed, "server", "log"));
+    CHECK_FALSE(place_in_mark(mark.substr(0, i), "server", "log"));
+  }
+}
+
+} // namespace purge_log_test
