@@ -34,6 +34,7 @@ void sync(remote::self_pointer self, reply_target<done> reply) {
   remote::give_all_back(self);
   remote::mark_purges(self);
   state.syncs.push_back(std::move(reply));
+  if (remote::is_in_service(state) && !remote::has_read_purges(state)) remote::read_purges(self);
   remote::answer_syncs(state);
   if (!state.syncs.empty()) remote::watch(self);
 }
@@ -85,6 +86,7 @@ remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_t
         return promise;
       },
       [self](verb::take_reply) { remote::take_replies(self); },
+      [self](verb::purge, const cache_key& key) { remote::purge_again(self, key); },
       [self](verb::listen) { remote::await_purges(self); },
       [self](verb::ping) { probe_or_watch(self); },
       [self](verb::renew) { remote::renew_leases(self); },

@@ -19,6 +19,7 @@ using storage::remote_write;
 // Short commands end before they would open a connection to wait on.
 constexpr std::chrono::milliseconds before_waiting{200};
 constexpr std::chrono::hours longest_wait{24};
+constexpr std::chrono::milliseconds before_purging_again{1'000};
 constexpr std::chrono::milliseconds longest_retry{10'000};
 // A mark costs a sync of the store; what is not marked is read again by the next process.
 constexpr std::size_t max_unmarked = 256;
@@ -63,17 +64,26 @@ void clear(self_pointer self, const batch_ptr& batch, const Handle& whom) {
             [batch](const caf::error&) { batch->close(); });
 }
 
-void drop_copies(self_pointer self, const cache_key& key, const batch_ptr& batch) {
+// Asks the owner to drop this host's copies. If the disk cannot now, it is asked again.
+void ask_owner(self_pointer self, const cache_key& key, std::function<void()> next) {
   auto& state = self->state;
-  ++state.counters.purges_heard;
-  ++state.log.purging;
-  batch->open();
-  const auto end = [self, batch] {
-    --self->state.log.purging;
-    batch->close();
-  };
   self->request(state.config.purges->shards.owner_of(key), caf::infinite, verb::purge_v, key)
-      .then([end](bool) { end(); }, [end](const caf::error&) { end(); });
+      .then(
+          [self, next](bool) {
+            --self->state.log.purging;
+            next();
+          },
+          [self, key, next](const caf::error&) {
+            self->delayed_send(self, before_purging_again, verb::purge_v, key);
+            next();
+          });
+}
+
+void drop_copies(self_pointer self, const cache_key& key, const batch_ptr& batch) {
+  ++self->state.counters.purges_heard;
+  ++self->state.log.purging;
+  batch->open();
+  ask_owner(self, key, [batch] { batch->close(); });
 }
 
 // Gives up an insert that waits for this verdict.
@@ -305,8 +315,15 @@ void await_purges(self_pointer self) {
        [self](const remote_reply& reply) { take_awaited(self, reply); });
 }
 
+void purge_again(self_pointer self, const cache_key& key) {
+  auto& state = self->state;
+  if (!state.log.is_on || state.log.purging == 0) return;
+  ask_owner(self, key, [] {});
+}
+
 void mark_purges(self_pointer self) {
   auto& state = self->state;
+  if (state.log.purging != 0) return; // the next process has to carry them out
   if (std::exchange(state.log.unmarked, 0) == 0 || !state.log.place) return;
   const auto& ports = *state.config.purges;
   if (ports.disk_shards.empty()) return;

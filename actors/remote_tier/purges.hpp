@@ -24,6 +24,8 @@ void read_purges(self_pointer self);
 void hear_purges(self_pointer self, reply_target<done> reply);
 /// Waits for purges, or reads the log if an earlier read failed.
 void await_purges(self_pointer self);
+/// Carries out a purge that failed.
+void purge_again(self_pointer self, const cache_key& key);
 /// Notes in the store how far the log was read and its purges applied.
 void mark_purges(self_pointer self);
 /// The connection may have been lost: the log has to be read again before writes go on.

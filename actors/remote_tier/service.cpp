@@ -48,6 +48,9 @@ void judge(self_pointer self, const remote_reply& reply, command_purpose what) {
   auto& state = self->state;
   if (what == command_purpose::notice) return;
   const auto found = severity_of(reply, what);
+  // Hearing of purges is more than a caller asked for: only what shows that the server is gone
+  // counts.
+  if (what == command_purpose::log && found != failure_severity::service_at_once) return;
   if (found != failure_severity::none) state.counters.problem = problem_of(reply);
   if (found == failure_severity::none || found == failure_severity::writes)
     return state.service.succeed();

@@ -122,6 +122,8 @@ std::optional<std::vector<logged_purge>> logged_purges(const resp_value& reply) 
 
 std::optional<std::vector<logged_purge>> awaited_purges(const resp_value& reply) {
   if (reply.is_null()) return std::vector<logged_purge>();
+  if (reply.type == kind::map) // RESP3
+    return reply.items.size() == 2 ? logged_purges(reply.items[1]) : std::nullopt;
   if (reply.type != kind::array || reply.items.size() != 1) return std::nullopt;
   const auto& stream = reply.items[0];
   if (stream.type != kind::array || stream.items.size() != 2) return std::nullopt;

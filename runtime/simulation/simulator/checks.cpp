@@ -102,6 +102,8 @@ void random_run::check_at_rest() {
     check_fleet();
     let_remote_recover();
   }
+  while (result_.violation.empty() && now() < max_steps && world_.system().deliver_one()) {
+  }
   check_bounds();
 }
 

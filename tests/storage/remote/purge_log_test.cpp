@@ -72,6 +72,10 @@ TEST_CASE("purge log: a reply of another form is none") {
       awaited_purges(array({array({bytes("log"), array({array({bytes("1-2"), array({})})})})}));
   REQUIRE(awaited);
   CHECK(awaited->front().place == log_place{1, 2});
+  auto in_resp3 = array({bytes("log"), array({array({bytes("1-2"), array({})})})});
+  in_resp3.type = kind::map;
+  REQUIRE(awaited_purges(in_resp3));
+  CHECK(awaited_purges(in_resp3)->front().place == log_place{1, 2});
 }
 
 TEST_CASE("purge log: places are in the order of their numbers") {
