@@ -89,8 +89,10 @@ struct remote_tier_state {
     bool timer_is_due = false;                ///< its timer runs
     std::chrono::milliseconds retry_delay{0}; ///< after a read that failed; 0: it did not
     std::optional<storage::log_place> place;  ///< of the last purge that was read
-    std::size_t purging = 0;  ///< purges that this process's shards have not carried out yet
-    std::size_t unmarked = 0; ///< purges read since the store's mark was written
+    /// Entries that this process's shards have to drop and have not yet: how often each. What they
+    /// insert before they have was made before the purge.
+    std::unordered_map<cache_key, std::size_t, cache_key_hash> purging;
+    std::size_t unmarked = 0;                ///< purges read since the store's mark was written
     std::vector<reply_target<done>> waiting; ///< for the first read
     /// Purges by other hosts of entries that this process is putting or erasing: the later one
     /// counts.

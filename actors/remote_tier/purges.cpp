@@ -64,13 +64,18 @@ void clear(self_pointer self, const batch_ptr& batch, const Handle& whom) {
             [batch](const caf::error&) { batch->close(); });
 }
 
+void end_dropping(state_type& state, const cache_key& key) {
+  const auto at = state.log.purging.find(key);
+  if (at != state.log.purging.end() && --at->second == 0) state.log.purging.erase(at);
+}
+
 // Asks the owner to drop this host's copies. If the disk cannot now, it is asked again.
 void ask_owner(self_pointer self, const cache_key& key, std::function<void()> next) {
   auto& state = self->state;
   self->request(state.config.purges->shards.owner_of(key), caf::infinite, verb::purge_v, key)
       .then(
-          [self, next](bool) {
-            --self->state.log.purging;
+          [self, key, next](bool) {
+            end_dropping(self->state, key);
             next();
           },
           [self, key, next](const caf::error&) {
@@ -81,7 +86,7 @@ void ask_owner(self_pointer self, const cache_key& key, std::function<void()> ne
 
 void drop_copies(self_pointer self, const cache_key& key, const batch_ptr& batch) {
   ++self->state.counters.purges_heard;
-  ++self->state.log.purging;
+  ++self->state.log.purging[key];
   batch->open();
   ask_owner(self, key, [batch] { batch->close(); });
 }
@@ -317,13 +322,13 @@ void await_purges(self_pointer self) {
 
 void purge_again(self_pointer self, const cache_key& key) {
   auto& state = self->state;
-  if (!state.log.is_on || state.log.purging == 0) return;
+  if (!state.log.purging.contains(key)) return;
   ask_owner(self, key, [] {});
 }
 
 void mark_purges(self_pointer self) {
   auto& state = self->state;
-  if (state.log.purging != 0) return; // the next process has to carry them out
+  if (!state.log.purging.empty()) return; // the next process has to carry them out
   if (std::exchange(state.log.unmarked, 0) == 0 || !state.log.place) return;
   const auto& ports = *state.config.purges;
   if (ports.disk_shards.empty()) return;

@@ -94,7 +94,7 @@ std::optional<std::uint64_t> remote_figure(const actors::remote_tier_state& stat
       {"leases_lost", counters.leases_lost},
       {"dropped", counters.dropped},
       {"purges_heard", counters.purges_heard},
-      {"purging", state.log.purging},
+      {"purging", state.log.purging.size()},
   };
   constexpr std::array<std::string_view, 13> reasons{
       "unreachable", "untrusted", "denied",   "timeout", "cut",     "garbage",  "refused",
