@@ -87,7 +87,10 @@ remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_t
       },
       [self](verb::take_reply) { remote::take_replies(self); },
       [self](verb::purge, const cache_key& key) { remote::purge_again(self, key); },
-      [self](verb::listen) { remote::await_purges(self); },
+      [self](verb::listen) {
+        self->state.log.timer_is_due = false;
+        remote::await_purges(self);
+      },
       [self](verb::ping) { probe_or_watch(self); },
       [self](verb::renew) { remote::renew_leases(self); },
       [self](verb::resend) { remote::retry_writes(self); },

@@ -86,6 +86,7 @@ struct remote_tier_state {
     bool is_reading = false;                  ///< a read is in flight
     bool is_read = false;                     ///< it was read since the server was reached last
     bool is_waiting = false;                  ///< the server is asked to tell of the next purge
+    bool has_waited = false;                  ///< it was asked so before
     bool timer_is_due = false;                ///< its timer runs
     std::chrono::milliseconds retry_delay{0}; ///< after a read that failed; 0: it did not
     std::optional<storage::log_place> place;  ///< of the last purge that was read

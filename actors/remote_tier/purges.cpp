@@ -20,6 +20,7 @@ using storage::remote_write;
 constexpr std::chrono::milliseconds before_waiting{200};
 constexpr std::chrono::hours longest_wait{24};
 constexpr std::chrono::milliseconds before_purging_again{1'000};
+constexpr std::chrono::milliseconds before_looking_again{60'000}; // for a log that was not there
 constexpr std::chrono::milliseconds longest_retry{10'000};
 // A mark costs a sync of the store; what is not marked is read again by the next process.
 constexpr std::size_t max_unmarked = 256;
@@ -111,10 +112,10 @@ bool is_overruled(state_type& state, const cache_key& key, const log_place& plac
   return false;
 }
 
-// Whether this host's copies are as the purge wants them. Another process of the host may have
-// erased an entry, and this one may have taken it from the server before the server knew.
+// Whether this host's copies are as the purge wants them: another process of it put the entry. If
+// one erased it, this process may have taken it from the server before the server knew.
 bool is_known(const logged_purge& purge, const storage::log_writer& self) {
-  return purge.writer == self || (purge.is_put && purge.writer.store == self.store);
+  return purge.is_put && purge.writer.store == self.store;
 }
 
 void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batch) {
@@ -125,6 +126,7 @@ void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batc
   const auto named = ports.cache_of(*id);
   if (!named->remote) return;
   const cache_key key(named, purge.key);
+  if (purge.writer == ports.writer) return; // in the order of this process's own writes
   drop_refused(state, key);
   if (is_known(purge, ports.writer) || is_overruled(state, key, purge.place)) return;
   drop_copies(self, key, batch);
@@ -142,10 +144,13 @@ void drop_everything(self_pointer self, const batch_ptr& batch) {
 }
 
 // Applies the purges after `known`.
+// `is_whole`: of a reading of the whole log, whose end may be before `known` if the server lost
+// some.
 void apply(self_pointer self, const std::vector<logged_purge>& purges,
-           std::optional<log_place> known, std::function<void()> next) {
+           std::optional<log_place> known, bool is_whole, std::function<void()> next) {
   auto& log = self->state.log;
-  if (!purges.empty()) log.place = purges.back().place;
+  if (!purges.empty() && (!known || purges.back().place > *known || is_whole))
+    log.place = purges.back().place;
   log.unmarked += purges.size();
   const auto batch = std::make_shared<purge_batch>(std::move(next));
   for (const auto& purge : purges)
@@ -180,11 +185,15 @@ void end_reading(self_pointer self) {
   auto& state = self->state;
   state.log.is_reading = false;
   state.log.is_read = true;
+  state.log.is_there = true;
   state.log.retry_delay = {};
   mark_purges(self);
   answer_all(state);
   send_again(self);
-  wait_later(self);
+  if (state.log.has_waited)
+    await_purges(self);
+  else
+    wait_later(self);
   if (is_in_service(state)) resume_writes(self);
 }
 
@@ -223,7 +232,9 @@ void end_part(self_pointer self, reading now, const log_place& from, const remot
   now.count += purges->size();
   if (!now.first && !purges->empty()) now.first = purges->front().place;
   const auto last = purges->empty() ? from : purges->back().place;
-  apply(self, *purges, now.known, [self, now, last, has_more] {
+  // The awaited reply may have told of some of them meanwhile.
+  if (!now.is_whole) now.known = std::max(now.known, self->state.log.place);
+  apply(self, *purges, now.known, now.is_whole, [self, now, last, has_more] {
     if (has_more) return read_on(self, now, last);
     const auto batch = std::make_shared<purge_batch>([self] { end_reading(self); });
     if (now.is_whole) end_whole(self, now, batch);
@@ -262,7 +273,7 @@ void take_awaited(self_pointer self, const remote_reply& reply) {
     forget_purges(self->state);
     return wait_later(self);
   }
-  apply(self, *purges, log.place, [self] {
+  apply(self, *purges, log.place, false, [self] {
     if (self->state.log.unmarked >= max_unmarked) mark_purges(self);
     await_purges(self);
   });
@@ -286,7 +297,8 @@ void begin_purges(self_pointer self) {
 
 void read_purges(self_pointer self) {
   auto& log = self->state.log;
-  if (!logs_purges(self->state)) return resume_writes(self);
+  if (!logs_purges(self->state)) resume_writes(self); // which do not wait for a log
+  if (!log.is_on) return;
   if (std::exchange(log.is_reading, true)) return;
   if (log.place && *log.place != log_place{})
     read_on(self, {log.place, false, 0, std::nullopt}, *log.place);
@@ -308,13 +320,12 @@ void hear_purges(self_pointer self, reply_target<done> reply) {
 void await_purges(self_pointer self) {
   auto& state = self->state;
   auto& log = state.log;
-  log.timer_is_due = false;
-  if (!logs_purges(state) || log.is_reading || log.is_waiting) return;
-  if (!log.is_read) {
+  if (!log.is_on || log.is_reading || log.is_waiting) return;
+  if (!log.is_there || !log.is_read) {
     if (is_in_service(state)) read_purges(self); // otherwise when it is in service again
     return;
   }
-  log.is_waiting = true;
+  log.is_waiting = log.has_waited = true;
   send(self, command_purpose::notice,
        storage::await_log_command(log_of(state), log.place.value_or(log_place{})), longest_wait,
        [self](const remote_reply& reply) { take_awaited(self, reply); });
@@ -376,6 +387,8 @@ void go_without_log(self_pointer self, const remote_reply& why) {
   for (const auto& [key, which] : std::exchange(state.log.refused, {}))
     (void)state.writes.finish(which);
   answer_all(state);
+  state.log.retry_delay = before_looking_again;
+  wait_later(self);
   if (is_in_service(state)) resume_writes(self);
 }
 

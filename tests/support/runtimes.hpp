@@ -11,6 +11,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <exception>
+#include <filesystem>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -46,6 +47,16 @@ struct on_disk {
 inline config in_memory() {
   config result;
   result.jobs = 1;
+  return result;
+}
+
+// A runtime on a host of its own, whose store is in `directory`, over the server at `url`.
+inline config of_host(const std::filesystem::path& directory, const std::string& url) {
+  config result;
+  result.store = directory / "store";
+  result.jobs = 1;
+  result.remote.url = url;
+  result.remote.deadline = std::chrono::seconds(10); // a busy machine is not a failing server
   return result;
 }
 

@@ -9,7 +9,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <functional>
@@ -124,24 +123,21 @@ status write_entry(const config& settings, const entry_arguments& arguments,
   return write(*(*target)->entries, artifact::make(*payload, *metadata));
 }
 
-// Whether an erase goes to the remote tier.
-bool writes_remote(const config& settings, const entry_arguments& arguments) {
-  const auto& names = settings.remote.caches;
-  const bool is_listed =
-      names.empty() || std::any_of(names.begin(), names.end(), [&](const auto& name) {
-        return arguments.cache == name || arguments.cache.starts_with(name + ".");
-      });
-  return !settings.remote.url.empty() && settings.remote.mode != remote_mode::read_only &&
-         is_listed;
-}
+enum class remote_part { none, told, not_told };
 
-// Shuts the runtime down, and returns whether the remote tier has acknowledged the cache's write.
-bool has_reached_remote(runtime& rt, const entry_arguments& arguments) {
+// Shuts the runtime down. Returns whether the remote tier has acknowledged the only write; none: it
+// was not to get it.
+remote_part remote_part_of(runtime& rt) {
   rt.shutdown();
   const auto remote = rt.stats().remote;
-  return remote && std::any_of(remote->caches.begin(), remote->caches.end(), [&](const auto& one) {
-           return one.cache == arguments.cache && one.puts != 0 && one.lost == 0;
-         });
+  if (!remote) return remote_part::none;
+  if (remote->waiting + remote->in_flight != 0) return remote_part::not_told;
+  auto part = remote_part::none;
+  for (const auto& one : remote->caches) {
+    if (one.lost != 0) return remote_part::not_told;
+    if (one.puts != 0) part = remote_part::told;
+  }
+  return part;
 }
 
 } // namespace
@@ -180,8 +176,9 @@ status erase_entry(const config& settings, const entry_arguments& arguments) {
   if (!erased) return report(erased.error());
   const auto ending = *erased ? yes : no;
   const std::string here = *erased ? "erased" : "absent";
-  if (!writes_remote(settings, arguments)) return answer(arguments, here, ending);
-  if (has_reached_remote((*target)->rt, arguments))
+  const auto part = remote_part_of((*target)->rt);
+  if (part == remote_part::none) return answer(arguments, here, ending);
+  if (part == remote_part::told)
     return answer(arguments, here + ", and the remote was told", ending);
   fmt::print(stderr,
              "hearth: the remote has not heard of the erase: other hosts keep their copies; "

@@ -1,6 +1,5 @@
 #include "storage/disk/store/disk_store.hpp"
 
-#include "storage/disk/head/temporary_files.hpp"
 #include "storage/disk/os/errors.hpp"
 #include "storage/disk/os/sigbus_guard.hpp"
 #include "storage/disk/store/fleet_mark.hpp"
@@ -147,7 +146,6 @@ expected<std::unique_ptr<disk_store::opening>> disk_store::open_once() {
       });
   if (!directory) return fail(directory.error());
   auto one = std::make_unique<opening>(files_, std::move(*directory));
-  if (!options_.read_only) remove_abandoned_files(files_, one->directory.folder.get());
   if (auto joined = join_session(*one); !joined) return fail(joined.error());
   if (auto shards = open_shards(*one); !shards) return fail(shards.error());
   return one;

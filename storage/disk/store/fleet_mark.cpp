@@ -21,6 +21,7 @@ std::string read_fleet_mark(file_system& system, int folder) {
 
 expected<void> write_fleet_mark(file_system& system, int folder, std::uint64_t opening_id,
                                 std::string_view mark, const std::filesystem::path& path) {
+  remove_abandoned_files(system, folder);
   const auto name = temporary_name(mark_name, opening_id);
   const auto broken = [&](int error, std::string_view action) {
     system.remove_at(folder, name.c_str());

@@ -4,6 +4,7 @@
 #include "runtime/handle/runtime.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/local_redis.hpp"
+#include "tests/support/runtimes.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -25,11 +26,7 @@ struct host {
     begin();
   }
   void begin() {
-    config settings;
-    settings.store = directory / "store";
-    settings.jobs = 1;
-    settings.remote.url = url;
-    settings.remote.deadline = std::chrono::seconds(10); // a busy machine is not a failing server
+    auto settings = of_host(directory.path(), url);
     settings.log = [](log_level, std::string_view) {};
     if (!key_line.empty()) {
       settings.remote.signing_key_file = directory / "keys";

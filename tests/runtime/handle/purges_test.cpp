@@ -25,12 +25,8 @@ struct host {
     start();
   }
   void start() {
-    config settings;
-    settings.store = directory / "store";
-    settings.jobs = 1;
+    auto settings = of_host(directory.path(), url);
     settings.scheduler_threads = 2;
-    settings.remote.url = url;
-    settings.remote.deadline = std::chrono::seconds(10); // a busy machine is not a failing server
     rt = std::make_unique<runtime>(std::move(settings));
     entries = std::make_unique<cache>(rt->open("c").value());
   }

@@ -27,11 +27,7 @@ namespace {
 // A runtime on its own host.
 struct host {
   explicit host(const std::string& url, const std::function<void(config&)>& adapt = {}) {
-    config settings;
-    settings.store = directory / "store";
-    settings.jobs = 1;
-    settings.remote.url = url;
-    settings.remote.deadline = std::chrono::seconds(10); // a busy machine is not a failing server
+    auto settings = of_host(directory.path(), url);
     settings.log = [this](log_level, std::string_view text) {
       const std::lock_guard lock(mutex);
       lines.emplace_back(text);
