@@ -56,6 +56,15 @@ TEST_CASE_FIXTURE(hosts, "an erase that the remote has not heard of says so") {
   CHECK(erased.out == "erased here\n");
   CHECK(erased.err.find("the remote has not heard of the erase") != std::string::npos);
   CHECK(on("a", {"get", "k"}).status == 1);
+  redis.start();
+  CHECK(insert("a").out == "inserted\n");
+  const auto told = on("a", {"erase", "k", "--json"}).out;
+  CHECK(told.find("\"status\":\"erased\"") != std::string::npos);
+  CHECK(told.find("\"remote\":\"told\"") != std::string::npos);
+  redis.kill();
+  const auto not_told = on("a", {"erase", "k", "--json"}).out;
+  CHECK(not_told.find("\"status\":\"absent\"") != std::string::npos);
+  CHECK(not_told.find("\"remote\":\"not_told\"") != std::string::npos);
 }
 
 } // namespace purge_test

@@ -140,6 +140,19 @@ remote_part remote_part_of(runtime& rt) {
   return part;
 }
 
+// What an erase did on this host, and whether the remote tier was told.
+status answer_of_erase(const entry_arguments& arguments, std::string_view here, bool is_told,
+                       status ending) {
+  if (!arguments.json)
+    return print(fmt::format("{}{}\n", here, is_told ? ", and the remote was told" : " here"),
+                 ending);
+  const json object{{"cache", arguments.cache},
+                    {"key", arguments.key},
+                    {"status", here},
+                    {"remote", is_told ? "told" : "not_told"}};
+  return print(dump(object), ending);
+}
+
 } // namespace
 
 status get_entry(const config& settings, const entry_arguments& arguments) {
@@ -175,15 +188,16 @@ status erase_entry(const config& settings, const entry_arguments& arguments) {
   const auto erased = (*target)->entries->erase(arguments.key);
   if (!erased) return report(erased.error());
   const auto ending = *erased ? yes : no;
-  const std::string here = *erased ? "erased" : "absent";
-  const auto part = remote_part_of((*target)->rt);
-  if (part == remote_part::none) return answer(arguments, here, ending);
-  if (part == remote_part::told)
-    return answer(arguments, here + ", and the remote was told", ending);
+  const auto here = *erased ? "erased" : "absent";
+  switch (remote_part_of((*target)->rt)) {
+  case remote_part::none: return answer(arguments, here, ending);
+  case remote_part::told: return answer_of_erase(arguments, here, true, ending);
+  case remote_part::not_told: break;
+  }
   fmt::print(stderr,
              "hearth: the remote has not heard of the erase: other hosts keep their copies; "
              "erase again when it answers\n");
-  return answer(arguments, here + " here", ending);
+  return answer_of_erase(arguments, here, false, ending);
 }
 
 } // namespace hearth::cli
