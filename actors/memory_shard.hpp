@@ -9,6 +9,7 @@
 #include "actors/remote_tier/remote_gate.hpp"
 #include "actors/shared_promise.hpp"
 #include "messages/protocol.hpp"
+#include "storage/disk/change_journal.hpp"
 #include "storage/disk/store.hpp"
 #include "storage/memory/memory_view.hpp"
 
@@ -38,6 +39,8 @@ struct memory_shard_config {
   std::vector<disk_shard_actor> disk_shards;
   remote_tier_actor remote;                ///< may be null
   std::shared_ptr<const remote_gate> gate; ///< the remote tier's; null without one
+  /// Notes changes until the fleet has heard of them; null: it never does.
+  std::shared_ptr<storage::change_journal> journal;
   std::chrono::milliseconds shortest_poll{1};
   std::chrono::milliseconds longest_poll{10};
   std::chrono::milliseconds shortest_fleet_poll{5}; ///< while another host holds the lease

@@ -6,6 +6,7 @@
 #include "actors/remote_tier/purges.hpp"
 #include "actors/remote_tier/service.hpp"
 #include "actors/remote_tier/sets.hpp"
+#include "actors/remote_tier/unheard.hpp"
 #include "actors/remote_tier/writes.hpp"
 
 #include <utility>
@@ -59,11 +60,11 @@ remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_t
       [self](verb::insert, const cache_key& key, const artifact& value) {
         remote::write(self, {remote_write::kind::insert, key, value, {}});
       },
-      [self](verb::put, const cache_key& key, const artifact& value) {
-        remote::write(self, {remote_write::kind::put, key, value, {}});
+      [self](verb::put, const cache_key& key, const artifact& value, std::uint64_t change) {
+        remote::write(self, {remote_write::kind::put, key, value, {}, {}, change});
       },
-      [self](verb::erase, const cache_key& key) {
-        remote::write(self, {remote_write::kind::erase, key, {}, {}});
+      [self](verb::erase, const cache_key& key, std::uint64_t change) {
+        remote::write(self, {remote_write::kind::erase, key, {}, {}, {}, change});
       },
       [self](verb::find_set, const cache_key& key) {
         const shared_promise<fleet_members> reply(self->make_response_promise<fleet_members>());
@@ -87,6 +88,7 @@ remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_t
       },
       [self](verb::take_reply) { remote::take_replies(self); },
       [self](verb::purge, const cache_key& key) { remote::purge_again(self, key); },
+      [self](verb::tell) { remote::tell_again(self); },
       [self](verb::listen) {
         self->state.log.timer_is_due = false;
         remote::await_purges(self);

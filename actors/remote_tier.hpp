@@ -15,6 +15,7 @@
 #include "actors/shared_promise.hpp"
 #include "messages/protocol.hpp"
 #include "messages/remote_mode.hpp"
+#include "storage/disk/change_journal.hpp"
 #include "storage/remote/breaker.hpp"
 #include "storage/remote/envelope.hpp"
 #include "storage/remote/purge_log.hpp"
@@ -103,6 +104,27 @@ struct remote_tier_state {
     /// Inserts, in flight, in whose place the server has the mark of a removed entry.
     std::unordered_map<cache_key, storage::write_behind::number, cache_key_hash> refused;
   };
+  /// Changes of this host that the fleet has not heard of.
+  struct unheard_record {
+    struct left_change {
+      storage::change_journal::number which = 0;
+      bool is_put = false;
+    };
+    struct whole_change {
+      named_cache_ptr cache;
+      storage::change_journal::number which = 0;
+      bool is_cleared = false; ///< on the server
+    };
+    /// Of this process's journal, without those that queued writes tell.
+    std::unordered_map<cache_key, left_change, cache_key_hash> left;
+    std::map<std::uint32_t, whole_change> whole; ///< by the number of the cache
+    /// Of other processes.
+    std::unordered_set<cache_key, cache_key_hash> elsewhere;
+    std::unordered_set<std::uint32_t> whole_elsewhere;
+    std::uint64_t seen = 0;    ///< the host's epochs at the last look
+    std::size_t telling = 0;   ///< entries whose values are looked up
+    bool timer_is_due = false; ///< its timer runs
+  };
   /// Receives the index of a command in its exchange, and its reply.
   using reply_handler = std::function<void(std::size_t, const remote_reply&)>;
   /// Commands sent together.
@@ -128,6 +150,7 @@ struct remote_tier_state {
   std::unordered_set<cache_key, cache_key_hash> unusable_entries;
   std::vector<reply_target<done>> syncs; ///< requests that wait for the writes
   purge_log_record log;
+  unheard_record unheard;
   /// The number of commands in flight, without the one that waits for purges.
   std::uint64_t open_commands() const noexcept {
     std::uint64_t open = 0;

@@ -101,9 +101,10 @@ using remote_tier_actor = actor_of<
     // Looks up within the deadline; answers in the order of the keys. Every failure is a miss, and
     // counted.
     caf::result<lookup_list>(verb::get, key_list),
-    // Writes behind, in the order of arrival; insert keeps an existing entry.
-    void(verb::insert, cache_key, artifact), void(verb::put, cache_key, artifact),
-    void(verb::erase, cache_key),
+    // Writes behind, in the order of arrival; insert keeps an existing entry. Put and erase have
+    // the number under which the journal keeps them until the fleet has heard, or 0.
+    void(verb::insert, cache_key, artifact), void(verb::put, cache_key, artifact, std::uint64_t),
+    void(verb::erase, cache_key, std::uint64_t),
     // Answers with the set of this key, within the deadline, ...
     caf::result<fleet_members>(verb::find_set, cache_key),
     // ... and changes it behind: adds the joined members, removes the removed ones.
@@ -122,6 +123,8 @@ using remote_tier_actor = actor_of<
     void(verb::listen),
     // ... carry out a purge that the disk refused, ...
     void(verb::purge, cache_key),
+    // ... tell the fleet of changes that it has not heard of, ...
+    void(verb::tell),
     // ... a probe is due, ...
     void(verb::ping),
     // ... leases have to be renewed, ...

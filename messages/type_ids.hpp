@@ -74,6 +74,7 @@ CAF_ADD_ATOM(hearth, hearth::verb, hear, "hear")
 CAF_ADD_ATOM(hearth, hearth::verb, heard, "heard")
 CAF_ADD_ATOM(hearth, hearth::verb, listen, "listen")
 CAF_ADD_ATOM(hearth, hearth::verb, purge, "purge")
+CAF_ADD_ATOM(hearth, hearth::verb, tell, "tell")
 
 CAF_END_TYPE_ID_BLOCK(hearth)
 

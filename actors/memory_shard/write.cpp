@@ -41,6 +41,44 @@ void end_failed_insert(self_pointer self, const insert_record& write, const erro
   write.next(fail(what));
 }
 
+// Notes a put or erase, unless there is no remote tier that might bring the old value back.
+storage::change_journal::noted note_change(state_type& state, const cache_key& key,
+                                           storage::unheard_change::kind what) {
+  if (!uses_remote(state, key) || !state.config.journal) return {};
+  return state.config.journal->note(key, what);
+}
+
+// The answer to a change: an error if this process's end could undo it.
+template <class T>
+expected<T> unless_undone(T answer, const expected<void>& kept) {
+  if (kept) return answer;
+  return fail(kept.error().code(),
+              "the change is made here, but the remote tier may undo it: " + kept.error().text());
+}
+
+// Erases from memory and disk. `kept`: whether the change was noted.
+void erase_here(self_pointer self, const cache_key& key, reply_target<bool> reply,
+                const expected<void>& kept) {
+  auto& state = self->state;
+  overtake_load(state, key);
+  if (state.open_inserts != 0) state.erased_meanwhile.insert(key);
+  if (!uses_disk(state, key)) {
+    reply.deliver(unless_undone(erase_in_memory(self, key), kept));
+    return;
+  }
+  self->request(disk_of(state, key), caf::infinite, verb::erase_v, key)
+      .then(
+          [self, key, reply, kept](const disk_change_reply& change) mutable {
+            const bool in_index = erase_in_memory(self, key);
+            tell_views(self->state, key, change.epochs);
+            reply.deliver(unless_undone(change.was_there || in_index, kept));
+          },
+          [self, key, reply](const caf::error& why) mutable {
+            erase_in_memory(self, key);
+            reply.deliver(fail(from_caf(why)));
+          });
+}
+
 } // namespace
 
 void insert(self_pointer self, const cache_key& key, const artifact& value,
@@ -66,17 +104,18 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
 void put(self_pointer self, const cache_key& key, const artifact& value, reply_target<done> reply) {
   auto& state = self->state;
   overtake_load(state, key);
-  tell_remote(self, verb::put_v, key, value);
+  const auto noted = note_change(state, key, storage::unheard_change::kind::put);
+  tell_remote(self, verb::put_v, key, value, noted.which);
   if (!uses_disk(state, key)) {
     replace_in_memory(self, key, value);
-    reply.deliver(done{});
+    reply.deliver(unless_undone(done{}, noted.kept));
     return;
   }
   self->request(disk_of(state, key), caf::infinite, verb::put_v, key, value)
       .then(
-          [self, key, value, reply](const disk_change_reply& change) mutable {
+          [self, key, value, reply, kept = noted.kept](const disk_change_reply& change) mutable {
             take_in_write(self, key, value, change.epochs);
-            reply.deliver(done{});
+            reply.deliver(unless_undone(done{}, kept));
           },
           [self, key, value, reply](const caf::error& why) mutable {
             const auto what = from_caf(why);
@@ -87,29 +126,13 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
 }
 
 void erase(self_pointer self, const cache_key& key, reply_target<bool> reply) {
-  tell_remote(self, verb::erase_v, key);
-  purge(self, key, std::move(reply));
+  const auto noted = note_change(self->state, key, storage::unheard_change::kind::erase);
+  tell_remote(self, verb::erase_v, key, noted.which);
+  erase_here(self, key, std::move(reply), noted.kept);
 }
 
 void purge(self_pointer self, const cache_key& key, reply_target<bool> reply) {
-  auto& state = self->state;
-  overtake_load(state, key);
-  if (state.open_inserts != 0) state.erased_meanwhile.insert(key);
-  if (!uses_disk(state, key)) {
-    reply.deliver(erase_in_memory(self, key));
-    return;
-  }
-  self->request(disk_of(state, key), caf::infinite, verb::erase_v, key)
-      .then(
-          [self, key, reply](const disk_change_reply& change) mutable {
-            const bool in_index = erase_in_memory(self, key);
-            tell_views(self->state, key, change.epochs);
-            reply.deliver(change.was_there || in_index);
-          },
-          [self, key, reply](const caf::error& why) mutable {
-            erase_in_memory(self, key);
-            reply.deliver(fail(from_caf(why)));
-          });
+  erase_here(self, key, std::move(reply), {});
 }
 
 } // namespace hearth::actors::shard

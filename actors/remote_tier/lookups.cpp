@@ -2,6 +2,7 @@
 
 #include "actors/remote_tier/counts.hpp"
 #include "actors/remote_tier/service.hpp"
+#include "actors/remote_tier/unheard.hpp"
 #include "storage/remote/commands.hpp"
 #include "storage/resp/server_error.hpp"
 
@@ -20,9 +21,14 @@ const remote_write* find_in_writes(const state_type& state, const cache_key& key
 }
 
 // Whether the server has to be asked. If not, `answer` holds the result.
-bool has_to_ask(state_type& state, const cache_key& key, expected<lookup>& answer) {
+bool has_to_ask(self_pointer self, const cache_key& key, expected<lookup>& answer) {
+  auto& state = self->state;
   if (const auto* newest = find_in_writes(state, key)) {
     if (newest->what != remote_write::kind::erase) answer = lookup{tier::remote, newest->value};
+    return false;
+  }
+  if (is_unheard(self, key)) {
+    ++counts_of(state, key).misses;
     return false;
   }
   if (may_look(state, key) && is_in_service(state)) return true;
@@ -93,11 +99,12 @@ bool may_look(const state_type& state, const cache_key& key) {
 
 void look_up(self_pointer self, const key_list& keys, const shared_promise<lookup_list>& reply) {
   auto& state = self->state;
+  look_for_unheard(self);
   lookup_list answers(keys.size());
   std::vector<std::size_t> places;
   std::vector<remote_client::command> commands;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!has_to_ask(state, keys[i], answers[i])) continue;
+    if (!has_to_ask(self, keys[i], answers[i])) continue;
     commands.push_back(
         storage::get_command(storage::remote_entry_name(state.config.prefix, keys[i])));
     places.push_back(i);

@@ -1,6 +1,7 @@
 #include "actors/remote_tier/purges.hpp"
 
 #include "actors/remote_tier/service.hpp"
+#include "actors/remote_tier/unheard.hpp"
 #include "actors/remote_tier/writes.hpp"
 #include "storage/remote/purge_log.hpp"
 #include "storage/resp/server_error.hpp"
@@ -118,6 +119,14 @@ bool is_known(const logged_purge& purge, const storage::log_writer& self) {
   return purge.is_put && purge.writer.store == self.store;
 }
 
+void drop_everything(self_pointer self, const batch_ptr& batch, const std::string& why) {
+  const auto& ports = *self->state.config.purges;
+  self->state.config.log(log_level::warning, why + ": everything that this host holds is dropped");
+  if (!ports.disk_shards.empty()) clear(self, batch, ports.disk_shards.front());
+  for (const auto& shard : ports.shards.all())
+    clear(self, batch, shard);
+}
+
 void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batch) {
   auto& state = self->state;
   const auto& ports = *state.config.purges;
@@ -127,20 +136,15 @@ void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batc
   if (!named->remote) return;
   const cache_key key(named, purge.key);
   if (purge.writer == ports.writer) return; // in the order of this process's own writes
+  if (purge.is_whole) {
+    if (purge.writer.store != ports.writer.store)
+      drop_everything(self, batch, "another host has removed all of the cache " + purge.cache);
+    return;
+  }
   drop_refused(state, key);
+  if (is_unheard(self, key)) return; // this host's change will be the later one
   if (is_known(purge, ports.writer) || is_overruled(state, key, purge.place)) return;
   drop_copies(self, key, batch);
-}
-
-// The log no longer has all that this host missed.
-void drop_everything(self_pointer self, const batch_ptr& batch) {
-  const auto& ports = *self->state.config.purges;
-  self->state.config.log(log_level::warning, "this host was away for more purges than " +
-                                                 self->state.config.name +
-                                                 " remembers: everything that it holds is dropped");
-  if (!ports.disk_shards.empty()) clear(self, batch, ports.disk_shards.front());
-  for (const auto& shard : ports.shards.all())
-    clear(self, batch, shard);
 }
 
 // Applies the purges after `known`.
@@ -181,7 +185,7 @@ void send_again(self_pointer self) {
   }
 }
 
-void end_reading(self_pointer self) {
+void go_on_after_reading(self_pointer self) {
   auto& state = self->state;
   state.log.is_reading = false;
   state.log.is_read = true;
@@ -190,6 +194,7 @@ void end_reading(self_pointer self) {
   mark_purges(self);
   answer_all(state);
   send_again(self);
+  tell_unheard(self);
   if (state.log.has_waited)
     await_purges(self);
   else
@@ -209,11 +214,19 @@ void fail_reading(self_pointer self, const remote_reply& why) {
   wait_later(self);
 }
 
+// Before other writes, the caches go of which too much was changed while the server was away.
+void end_reading(self_pointer self) {
+  meet_unheard(self, [self] { go_on_after_reading(self); });
+}
+
 void end_whole(self_pointer self, const reading& now, const batch_ptr& batch) {
   auto& log = self->state.log;
   if (!now.first) log.place = log_place{}; // an empty log: what comes may have any place
   const bool was_cut = now.count >= storage::max_logged_purges;
-  if (now.known && was_cut && *now.first > *now.known) drop_everything(self, batch);
+  if (now.known && was_cut && *now.first > *now.known)
+    drop_everything(self, batch,
+                    "this host was away for more purges than " + self->state.config.name +
+                        " remembers");
 }
 
 void end_part(self_pointer self, reading now, const log_place& from, const remote_reply& reply) {
@@ -277,6 +290,16 @@ void take_awaited(self_pointer self, const remote_reply& reply) {
     if (self->state.log.unmarked >= max_unmarked) mark_purges(self);
     await_purges(self);
   });
+}
+
+void go_on_without_log(self_pointer self) {
+  auto& state = self->state;
+  state.log.is_reading = false;
+  answer_all(state);
+  state.log.retry_delay = before_looking_again;
+  wait_later(self);
+  tell_unheard(self);
+  if (is_in_service(state)) resume_writes(self);
 }
 
 } // namespace
@@ -383,13 +406,9 @@ void go_without_log(self_pointer self, const remote_reply& why) {
     state.config.log(log_level::warning,
                      "purges by other hosts are not heard: " + state.config.name +
                          " keeps no log of them: " + std::string(server_text(why)));
-  state.log.is_reading = false;
   for (const auto& [key, which] : std::exchange(state.log.refused, {}))
     (void)state.writes.finish(which);
-  answer_all(state);
-  state.log.retry_delay = before_looking_again;
-  wait_later(self);
-  if (is_in_service(state)) resume_writes(self);
+  meet_unheard(self, [self] { go_on_without_log(self); });
 }
 
 } // namespace hearth::actors::remote

@@ -4,6 +4,7 @@
 #include "actors/remote_tier/leases.hpp"
 #include "actors/remote_tier/purges.hpp"
 #include "actors/remote_tier/service.hpp"
+#include "actors/remote_tier/unheard.hpp"
 #include "storage/remote/commands.hpp"
 #include "storage/remote/member_envelope.hpp"
 #include "storage/remote/purge_log.hpp"
@@ -114,11 +115,14 @@ std::optional<storage::log_place> place_in(const remote_reply& reply) {
 // Gives up a write: a purge of the same entry by another host counts again.
 void give_up(self_pointer self, const remote_write& write, std::string_view reason) {
   lose(self->state, write, reason);
-  if (is_purge(write)) end_purge(self, write.key, std::nullopt);
+  if (!is_purge(write)) return;
+  keep_change(self, write);
+  end_purge(self, write.key, std::nullopt);
 }
 
 void acknowledge(state_type& state, const remote_write& write, const remote_reply& reply) {
   if (write.what == remote_write::kind::release) return;
+  settle_change(state, write);
   auto& counts = counts_of(state, write.key);
   ++(write.what == remote_write::kind::insert && reply.value.is_null() ? counts.existed
                                                                        : counts.puts);
@@ -280,6 +284,7 @@ bool send_one(self_pointer self) {
 void send_writes(self_pointer self) {
   while (can_send(self->state) && send_one(self)) {
   }
+  settle_whole_caches(self->state);
   answer_syncs(self->state);
 }
 
@@ -302,13 +307,18 @@ void resume_writes(self_pointer self) {
 void write(self_pointer self, remote_write write) {
   auto& state = self->state;
   const bool is_release = write.what == remote_write::kind::release;
-  if (!is_release && !may_write(state, write.key)) return;
+  if (!is_release && !may_write(state, write.key)) return settle_change(state, write);
+  note_change(self, write);
   if (write.value.payload().size() > state.config.max_value_bytes) {
     ++state.counters.too_large;
-    return give_up(self, write, "too_large");
+    lose(state, write, "too_large");
+    if (write.what != remote_write::kind::put) return;
+    write.what = remote_write::kind::erase; // what the server holds is older
+    write.value = {};
   }
   // The shard has not carried out the purge of this entry yet: it was made before.
   if (write.what == remote_write::kind::insert && state.log.purging.contains(write.key)) return;
+  if (write.what == remote_write::kind::insert) take_unheard(state, write);
   if (write.what == remote_write::kind::insert && state.unusable_entries.erase(write.key) != 0)
     write.what = remote_write::kind::overwrite;
   for (const auto& dropped : state.writes.push(std::move(write))) {
@@ -320,7 +330,8 @@ void write(self_pointer self, remote_write write) {
 
 void answer_syncs(state_type& state) {
   const bool will_send = has_read_purges(state) || state.log.is_reading;
-  if (takes_writes(state) && will_send && !state.writes.empty()) return;
+  const bool has_more = !state.writes.empty() || state.unheard.telling != 0;
+  if (takes_writes(state) && will_send && has_more) return;
   for (auto& waiting : std::exchange(state.syncs, {}))
     waiting.deliver(done{});
 }

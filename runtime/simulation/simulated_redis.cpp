@@ -401,6 +401,21 @@ remote_reply simulated_redis::await(const remote_client::command& arguments) {
   return reply;
 }
 
+// All names that begin as the pattern does, at once.
+remote_reply simulated_redis::scan(const remote_client::command& arguments) {
+  std::string start;
+  for (const char one : std::string_view(arguments[3]).substr(0, arguments[3].size() - 1))
+    if (one != '\\') start += one;
+  resp_value found;
+  found.type = resp_value::kind::array;
+  for (const auto& name : names())
+    if (name.starts_with(start)) found.items.push_back(bytes_value(name));
+  remote_reply reply;
+  reply.value.type = resp_value::kind::array;
+  reply.value.items = {bytes_value("0"), std::move(found)};
+  return reply;
+}
+
 // Runs the scripts of the remote tier: HSET with a TTL, or of a lease: with a time it renews it,
 // without one it releases it.
 remote_reply simulated_redis::run_script(const remote_client::command& arguments) {
@@ -439,6 +454,7 @@ remote_reply simulated_redis::carry_out(const remote_client::command& arguments)
   if (word == "XADD") return append(arguments);
   if (word == "XRANGE" || word == "XREVRANGE") return read_range(arguments);
   if (word == "XREAD") return await(arguments);
+  if (word == "SCAN") return scan(arguments);
   if (word == "HGETALL") return get_fields(arguments[1]);
   if (word == "HSET") return add_fields(arguments, 2, std::nullopt);
   if (word == "HDEL") return remove_fields(arguments);

@@ -129,6 +129,7 @@ private:
                                   std::size_t first, std::optional<virtual_time> ends);
   actors::remote_reply remove_fields(const actors::remote_client::command& arguments);
   actors::remote_reply append(const actors::remote_client::command& arguments);
+  actors::remote_reply scan(const actors::remote_client::command& arguments);
   actors::remote_reply read_range(const actors::remote_client::command& arguments);
   actors::remote_reply await(const actors::remote_client::command& arguments);
   void wake_waiting();

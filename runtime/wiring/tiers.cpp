@@ -32,12 +32,27 @@ std::shared_ptr<storage::lease_table> open_leases(const tier_ports& ports) {
   return nullptr;
 }
 
+// Keeps what the fleet has not heard of. In memory only, if the store cannot.
+std::shared_ptr<storage::change_journal> open_journal(const tier_ports& ports) {
+  if (ports.remote->mode == remote_mode::read_only) return nullptr;
+  if (!ports.store) return std::make_shared<storage::change_journal>();
+  auto opened = ports.store->open_journal(ports.remote->name + "\n" + ports.remote->prefix);
+  if (opened) // the store has to outlive it
+    return {opened->release(), [store = ports.store](storage::change_journal* one) { delete one; }};
+  ports.log(log_level::warning,
+            "a server that was away may undo what is replaced or removed here: " +
+                opened.error().text());
+  return std::make_shared<storage::change_journal>();
+}
+
 // Where purges by other hosts go. The handles are filled in when the actors are there.
 std::shared_ptr<actors::purge_ports> prepare_purges(const tier_ports& ports) {
   auto made = std::make_shared<actors::purge_ports>();
   made->cache_of = ports.cache_of;
   made->writer = {ports.remote->holder, ports.remote->holder};
+  made->journal = open_journal(ports);
   if (!ports.store) return made;
+  made->store = ports.store;
   made->writer.store = std::to_string(ports.store->id());
   made->mark = ports.store->fleet_mark();
   ports.remote->gate->has_heard.store(false, std::memory_order_relaxed);
@@ -69,6 +84,7 @@ tier_actors spawn_tiers(caf::actor_system& system, tier_ports ports) {
     shard.disk_shards = made.disk_shards;
     shard.remote = made.remote;
     shard.gate = gate;
+    if (purges) shard.journal = purges->journal;
     shard.log = ports.log;
     shards.push_back(system.spawn(actors::memory_shard, std::move(shard)));
   }

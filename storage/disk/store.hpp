@@ -23,6 +23,7 @@
 
 namespace hearth::storage {
 
+class change_journal;
 class file_system; // the seam through which tests inject faults; null means the real one
 
 /// The timer of the background thread, which evicts and syncs. Tests advance one by hand.
@@ -215,6 +216,10 @@ public:
                                            const progress_callback& progress = {}) = 0;
   /// Drops every entry.
   virtual expected<void> clear() = 0;
+
+  /// A journal of what this process changes here and a fleet has not heard of (server and prefix).
+  /// The store outlives it. Refused for a read-only store.
+  virtual expected<std::unique_ptr<change_journal>> open_journal(std::string_view fleet) = 0;
 
   /// Tells this store apart from all others, also from its copies on other hosts.
   virtual std::uint64_t id() const noexcept = 0;

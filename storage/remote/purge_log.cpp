@@ -42,6 +42,7 @@ std::optional<logged_purge> purge_of(const resp_value& item) {
     if (name == "s") made.writer.store = text;
     if (name == "p") made.writer.process = text;
     if (name == "o") made.is_put = text == "put";
+    if (name == "o") made.is_whole = text == "clear";
     if (name == "c") made.cache = text;
     if (name == "v") made.version = text;
     if (name == "k") made.key = text;
@@ -72,9 +73,10 @@ remote_command remove_command(std::string name) {
   return {"SET", std::move(name), std::string(removed_mark), "PX", std::string(removed_for_ms)};
 }
 
-remote_command log_purge_command(std::string log, const log_writer& writer, bool is_put,
-                                 const cache_key& key) {
-  const auto& id = key.cache->id;
+namespace {
+
+remote_command log_command(std::string log, const log_writer& writer, const char* what,
+                           const cache_id& cache, std::string key) {
   return {"XADD",
           std::move(log),
           "MAXLEN",
@@ -86,13 +88,60 @@ remote_command log_purge_command(std::string log, const log_writer& writer, bool
           "p",
           writer.process,
           "o",
-          is_put ? "put" : "erase",
+          what,
           "c",
-          id.name(),
+          cache.name(),
           "v",
-          id.version(),
+          cache.version(),
           "k",
-          std::string(std::string_view(key.bytes))};
+          std::move(key)};
+}
+
+std::string start_of_names(std::string_view prefix, const cache_id& cache) {
+  std::string start(prefix);
+  return start.append(":").append(cache.name()).append(":").append(cache.version()).append(":");
+}
+
+// Text as a pattern that only it matches.
+std::string as_pattern(std::string_view text) {
+  std::string pattern;
+  for (const char one : text) {
+    if (std::string_view("*?[]\\^-").find(one) != std::string_view::npos) pattern += '\\';
+    pattern += one;
+  }
+  return pattern;
+}
+
+} // namespace
+
+remote_command log_purge_command(std::string log, const log_writer& writer, bool is_put,
+                                 const cache_key& key) {
+  return log_command(std::move(log), writer, is_put ? "put" : "erase", key.cache->id,
+                     std::string(std::string_view(key.bytes)));
+}
+
+remote_command log_clear_command(std::string log, const log_writer& writer, const cache_id& cache) {
+  return log_command(std::move(log), writer, "clear", cache, {});
+}
+
+remote_command find_entries_command(std::string_view prefix, const cache_id& cache,
+                                    std::string cursor) {
+  constexpr const char* at_once = "1000";
+  return {"SCAN",  std::move(cursor),
+          "MATCH", as_pattern(start_of_names(prefix, cache)) + "*",
+          "COUNT", at_once};
+}
+
+std::optional<found_names> found_entries(const resp_value& reply, std::string_view prefix,
+                                         const cache_id& cache) {
+  constexpr std::size_t digits_of_hash = 32; // what follows is a set or a lease
+  if (reply.type != kind::array || reply.items.size() != 2) return std::nullopt;
+  if (reply.items[1].type != kind::array) return std::nullopt;
+  const auto size = start_of_names(prefix, cache).size() + digits_of_hash;
+  found_names found{reply.items[0].text, {}};
+  for (const auto& name : reply.items[1].items)
+    if (name.text.size() == size) found.names.push_back(name.text);
+  return found;
 }
 
 remote_command read_log_command(std::string log, const log_place& from) {

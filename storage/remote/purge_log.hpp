@@ -42,7 +42,8 @@ struct log_writer {
 struct logged_purge {
   log_place place;
   log_writer writer;
-  bool is_put = false; ///< replaced: the writer's store has the new value
+  bool is_put = false;   ///< replaced: the writer's store has the new value
+  bool is_whole = false; ///< a whole cache: no key
   std::string cache;
   std::string version;
   std::string key; ///< its msgpack bytes
@@ -59,6 +60,20 @@ remote_command remove_command(std::string name);
 /// Appends a purge. Reply: its place.
 remote_command log_purge_command(std::string log, const log_writer& writer, bool is_put,
                                  const cache_key& key);
+/// Appends a purge of a whole cache. Reply: its place.
+remote_command log_clear_command(std::string log, const log_writer& writer, const cache_id& cache);
+/// Looks for entries of a cache from a cursor on, "0" at first. Reply: for `found_entries`.
+remote_command find_entries_command(std::string_view prefix, const cache_id& cache,
+                                    std::string cursor);
+/// Names of entries, which may repeat, and the cursor to go on with; "0" at the end.
+struct found_names {
+  std::string cursor;
+  std::vector<std::string> names;
+};
+/// The entries of this cache in a reply. Nothing: the reply is of another form.
+std::optional<found_names> found_entries(const resp_value& reply, std::string_view prefix,
+                                         const cache_id& cache);
+
 /// Reads the log from a place on, including it. Reply: for `logged_purges`.
 remote_command read_log_command(std::string log, const log_place& from);
 /// Reads the last purge. Reply: for `logged_purges`.

@@ -1,6 +1,7 @@
 // A store with a second writer beside it: a hook runs before or after each group is written.
 #pragma once
 
+#include "storage/disk/change_journal.hpp"
 #include "storage/disk/store.hpp"
 
 #include <functional>
@@ -47,6 +48,9 @@ public:
     return real_->evict_to(bytes, progress);
   }
   expected<void> clear() override { return real_->clear(); }
+  expected<std::unique_ptr<storage::change_journal>> open_journal(std::string_view fleet) override {
+    return real_->open_journal(fleet);
+  }
   std::uint64_t id() const noexcept override { return real_->id(); }
   std::string fleet_mark() const override { return real_->fleet_mark(); }
   expected<void> set_fleet_mark(std::string_view mark) override {

@@ -131,6 +131,7 @@ void random_run::lose_power(host_state& host) {
     past.lose_after(durable);
   for (auto& [k, past] : host.tunings)
     past.lose_after(durable);
+  purges_lose_power(host.name, durable);
   host.inserted.clear();
   host.was_torn = true;
   host.last_faulty_step = now() + 1;

@@ -39,7 +39,7 @@ void random_run::end_purges() {
 
 std::size_t random_run::begin_fleet_write(const worker_state& worker, std::size_t k,
                                           std::string bytes, bool is_purge) {
-  fleet_writes_[k].push_back({worker.process, std::move(bytes), is_purge, now()});
+  fleet_writes_[k].push_back({worker.host, worker.process, std::move(bytes), is_purge, now()});
   return fleet_writes_[k].size() - 1;
 }
 
@@ -60,6 +60,31 @@ void random_run::purges_die(const std::string& process) {
     for (auto& one : writes)
       if (one.process == process && one.reached == history::never) one.process.clear();
   std::erase_if(heard_, [&](const heard_purge& one) { return one.process == process; });
+}
+
+// What was acknowledged after the last flush is uncertain.
+void random_run::purges_lose_power(const std::string& host, moment durable) {
+  for (auto& [k, writes] : fleet_writes_)
+    for (auto& one : writes)
+      if (one.host == host && one.end >= durable) one.end = history::never;
+}
+
+// A put or erase that was acknowledged on a host holds there from then on, whatever the server had
+// before, though it does not answer, or the process ends before the server has heard. Unless the
+// server starts empty: then it forgets what came when.
+std::string random_run::judge_undone(const worker_state& worker, std::size_t k, moment begun,
+                                     std::string_view bytes) const {
+  const auto all = fleet_writes_.find(k);
+  if (!has_remote_ || server_lost_something_ || all == fleet_writes_.end()) return {};
+  for (const auto& found : all->second) {
+    if (found.bytes != bytes || found.bytes.empty()) continue;
+    const auto since = found.is_purge && found.host != worker.host ? found.reached : found.end;
+    for (const auto& one : all->second)
+      if (one.is_purge && one.host == worker.host && one.end < begun && since < one.start)
+        return quoted_text(bytes) + ", which it had " +
+               (one.bytes.empty() ? "erased" : "replaced by " + quoted_text(one.bytes));
+  }
+  return {};
 }
 
 // With the server well and every write done, no host serves what another one has replaced or

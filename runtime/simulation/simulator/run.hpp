@@ -46,6 +46,7 @@ struct worker_state {
 
 /// A write of a key that is put and erased, as the fleet sees it.
 struct fleet_write {
+  std::string host;
   std::string process; ///< empty: it died before the write reached the server
   std::string bytes;   ///< empty for an erase
   bool is_purge;       ///< a put or an erase
@@ -179,6 +180,9 @@ private:
   void end_fleet_write(std::size_t k, std::size_t write);
   void reach_fleet(const std::string& process);
   void purges_die(const std::string& process);
+  void purges_lose_power(const std::string& host, moment durable);
+  std::string judge_undone(const worker_state& worker, std::size_t k, moment begun,
+                           std::string_view bytes) const;
   void check_purges();
   void judge_purged(const worker_state& worker, std::size_t k, std::string_view bytes);
 

@@ -277,7 +277,8 @@ std::uint64_t disk_store::apply(unsigned number, std::span<write_request> group)
 expected<void> disk_store::flush() {
   for (const auto& one : current().shards)
     if (auto synced = one->flush(); !synced) return synced;
-  return {};
+  const auto& directory = current().directory;
+  return sync_journals(files_, directory.folder.get(), directory.path);
 }
 
 expected<std::unique_ptr<lease_table>> disk_store::open_leases() {
@@ -367,6 +368,15 @@ expected<void> disk_store::clear() {
   for (const auto& one : current().shards)
     if (auto cleared = one->clear(); !cleared) return cleared;
   return {};
+}
+
+expected<std::unique_ptr<change_journal>> disk_store::open_journal(std::string_view fleet) {
+  const auto& path = current().directory.path;
+  if (options_.read_only)
+    return fail(errc::read_only, "no journal in " + path.string() +
+                                     ": the store is open read-only; open it for writing");
+  return std::make_unique<change_journal>(files_, current().directory.folder.get(), path, fleet,
+                                          std::random_device{}());
 }
 
 std::string disk_store::fleet_mark() const {

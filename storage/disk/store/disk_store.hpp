@@ -2,6 +2,7 @@
 // and syncs in the background. store.hpp says which threads may call what.
 #pragma once
 
+#include "storage/disk/change_journal.hpp"
 #include "storage/disk/files/clean_mark.hpp"
 #include "storage/disk/shard/shard.hpp"
 #include "storage/disk/store/store_directory.hpp"
@@ -37,6 +38,7 @@ public:
   expected<verify_report> verify(bool repair, const progress_callback& progress) override;
   expected<std::uint64_t> evict_to(std::uint64_t bytes, const progress_callback& progress) override;
   expected<void> clear() override;
+  expected<std::unique_ptr<change_journal>> open_journal(std::string_view fleet) override;
   std::uint64_t id() const noexcept override { return id_; }
   std::string fleet_mark() const override;
   expected<void> set_fleet_mark(std::string_view mark) override;

@@ -1,0 +1,320 @@
+#include "actors/remote_tier/unheard.hpp"
+
+#include "actors/remote_tier/purges.hpp"
+#include "actors/remote_tier/service.hpp"
+#include "actors/remote_tier/writes.hpp"
+#include "storage/remote/purge_log.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace hearth::actors::remote {
+namespace {
+
+using storage::remote_write;
+using storage::unheard_change;
+using kind = unheard_change::kind;
+using number = storage::change_journal::number;
+
+constexpr std::chrono::milliseconds before_telling_again{10'000};
+
+storage::change_journal* journal_of(const state_type& state) {
+  return state.config.purges ? state.config.purges->journal.get() : nullptr;
+}
+
+void tell_later(self_pointer self) {
+  if (!std::exchange(self->state.unheard.timer_is_due, true))
+    self->delayed_send(self, before_telling_again, verb::tell_v);
+}
+
+named_cache_ptr cache_of(const state_type& state, const unheard_change& change) {
+  const auto id = cache_id::make(change.cache, change.version);
+  return id ? state.config.purges->cache_of(*id) : nullptr;
+}
+
+// What tells whether another process of the host may have noted a change.
+std::uint64_t moves_of_host(const state_type& state) {
+  const auto& store = state.config.purges->store;
+  std::uint64_t sum = 1;
+  for (unsigned shard = 0; store && shard < store->shards(); ++shard)
+    sum += store->epoch(shard);
+  return sum;
+}
+
+void take_over(state_type& state, const storage::change_journal::own_change& own) {
+  const auto cache = cache_of(state, own.change);
+  if (!cache) return;
+  if (own.change.what == kind::whole_cache)
+    state.unheard.whole[cache->number] = {cache, own.which, false};
+  else
+    state.unheard.left[cache_key(cache, own.change.key)] = {own.which,
+                                                            own.change.what == kind::put};
+}
+
+void read_others(state_type& state) {
+  auto& unheard = state.unheard;
+  unheard.elsewhere.clear();
+  unheard.whole_elsewhere.clear();
+  for (const auto& change : journal_of(state)->others()) {
+    const auto cache = cache_of(state, change);
+    if (!cache) continue;
+    if (change.what == kind::whole_cache)
+      unheard.whole_elsewhere.insert(cache->number);
+    else
+      unheard.elsewhere.insert(cache_key(cache, change.key));
+  }
+}
+
+// --- entries -----------------------------------------------------------------------------------
+
+using left_change = state_type::unheard_record::left_change;
+
+// Queues what was left of an entry, unless a later change of it came meanwhile.
+void queue(self_pointer self, const cache_key& key, const left_change& change,
+           const artifact* value) {
+  auto& state = self->state;
+  const auto at = state.unheard.left.find(key);
+  if (at == state.unheard.left.end() || at->second.which != change.which) return;
+  state.unheard.left.erase(at);
+  remote_write write{value ? remote_write::kind::put : remote_write::kind::erase, key, {}, {}};
+  if (value) write.value = *value;
+  write.change = change.which;
+  remote::write(self, std::move(write));
+}
+
+void end_telling(state_type& state) {
+  --state.unheard.telling;
+  answer_syncs(state);
+}
+
+// The value of an entry that was put is in this host's store, or it is gone: then the fleet is told
+// of an erase, since what the server holds is older.
+void tell_put(self_pointer self, const cache_key& key, const left_change& change) {
+  ++self->state.unheard.telling;
+  self->request(self->state.config.purges->shards.owner_of(key), caf::infinite, verb::get_v, key)
+      .then(
+          [self, key, change](const lookup& found) {
+            queue(self, key, change, found.hit() ? &found.value : nullptr);
+            end_telling(self->state);
+          },
+          [self](const caf::error&) { end_telling(self->state); });
+}
+
+// Another process may have taken the entry from the server before it was erased.
+void tell_erase(self_pointer self, const cache_key& key, const left_change& change) {
+  ++self->state.unheard.telling;
+  self->request(self->state.config.purges->shards.owner_of(key), caf::infinite, verb::purge_v, key)
+      .then(
+          [self, key, change](bool) {
+            queue(self, key, change, nullptr);
+            end_telling(self->state);
+          },
+          [self](const caf::error&) { end_telling(self->state); });
+}
+
+// --- whole caches ------------------------------------------------------------------------------
+
+struct clearing {
+  named_cache_ptr cache;
+  number which;
+  std::function<void(bool)> next;
+};
+using clearing_ptr = std::shared_ptr<const clearing>;
+
+void end_clearing(self_pointer self, const clearing_ptr& now, const remote_reply& logged) {
+  auto& state = self->state;
+  if (logged.failure != remote_failure::none && !lacks_log(logged)) return now->next(false);
+  const auto at = state.unheard.whole.find(now->cache->number);
+  if (at != state.unheard.whole.end() && at->second.which == now->which)
+    at->second.is_cleared = true;
+  now->next(true);
+}
+
+void log_clearing(self_pointer self, const clearing_ptr& now) {
+  const auto& state = self->state;
+  send(self, command_purpose::log,
+       storage::log_clear_command(storage::purge_log_name(state.config.prefix),
+                                  state.config.purges->writer, now->cache->id),
+       state.config.write_deadline,
+       [self, now](const remote_reply& reply) { end_clearing(self, now, reply); });
+}
+
+void find_on(self_pointer self, const clearing_ptr& now, std::string cursor);
+
+// Removes the entries that were found, then looks for more.
+void remove_found(self_pointer self, const clearing_ptr& now, storage::found_names found) {
+  const bool is_last = found.cursor == "0";
+  const auto go_on = [self, now, is_last, cursor = found.cursor] {
+    if (is_last)
+      log_clearing(self, now);
+    else
+      find_on(self, now, cursor);
+  };
+  if (found.names.empty()) return go_on();
+  std::vector<remote_client::command> commands;
+  for (auto& name : found.names)
+    commands.push_back(storage::remove_command(std::move(name)));
+  struct replies {
+    std::size_t open;
+    bool is_good = true;
+  };
+  send_all(self, command_purpose::log, std::move(commands), self->state.config.write_deadline,
+           [now, go_on, left = std::make_shared<replies>(replies{found.names.size()})](
+               std::size_t, const remote_reply& reply) {
+             left->is_good = left->is_good && reply.failure == remote_failure::none;
+             if (--left->open != 0) return;
+             if (left->is_good)
+               go_on();
+             else
+               now->next(false);
+           });
+}
+
+void find_on(self_pointer self, const clearing_ptr& now, std::string cursor) {
+  const auto& config = self->state.config;
+  send(self, command_purpose::log,
+       storage::find_entries_command(config.prefix, now->cache->id, std::move(cursor)),
+       config.write_deadline, [self, now](const remote_reply& reply) {
+         const auto& state = self->state;
+         auto found = reply.failure == remote_failure::none
+                          ? storage::found_entries(reply.value, state.config.prefix, now->cache->id)
+                          : std::nullopt;
+         if (!found) return now->next(false);
+         remove_found(self, now, std::move(*found));
+       });
+}
+
+void clear_next(self_pointer self, std::vector<clearing> left, std::function<void(bool)> next) {
+  if (left.empty()) return next(true);
+  auto now = std::move(left.back());
+  left.pop_back();
+  now.next = [self, left = std::move(left), next = std::move(next)](bool is_good) mutable {
+    if (!is_good) return next(false);
+    clear_next(self, std::move(left), std::move(next));
+  };
+  journal_of(self->state)->begin_telling(now.which);
+  find_on(self, std::make_shared<const clearing>(std::move(now)), "0");
+}
+
+} // namespace
+
+void look_for_unheard(self_pointer self) {
+  auto& state = self->state;
+  auto* const journal = journal_of(state);
+  if (!journal || !state.config.purges->store) return;
+  if (const auto moves = moves_of_host(state); std::exchange(state.unheard.seen, moves) == moves)
+    return;
+  for (const auto& own : journal->adopt())
+    take_over(state, own);
+  read_others(state);
+  if (!state.unheard.left.empty() || !state.unheard.elsewhere.empty()) tell_later(self);
+}
+
+bool is_unheard(self_pointer self, const cache_key& key) {
+  auto& unheard = self->state.unheard;
+  const bool may_be_over =
+      unheard.elsewhere.contains(key) || unheard.whole_elsewhere.contains(key.cache->number);
+  if (may_be_over) {
+    unheard.seen = 0;
+    look_for_unheard(self);
+  }
+  return unheard.left.contains(key) || unheard.elsewhere.contains(key) ||
+         unheard.whole.contains(key.cache->number) ||
+         unheard.whole_elsewhere.contains(key.cache->number);
+}
+
+void note_change(self_pointer self, remote_write& write) {
+  auto& state = self->state;
+  auto* const journal = journal_of(state);
+  if (!journal || write.change == 0) return;
+  state.unheard.left.erase(write.key); // this change is later
+  if (journal->find(write.change) != kind::whole_cache) return;
+  const auto& cache = write.key.cache;
+  auto& whole = state.unheard.whole[cache->number];
+  const auto which = std::exchange(write.change, 0);
+  if (whole.which == which) return;
+  journal->settle(whole.which); // which this one stands for too
+  whole = {cache, which, false};
+  state.config.log(log_level::warning, "more entries of " + cache->id.name() +
+                                           " were changed than are noted for " + state.config.name +
+                                           ": it is asked for none until all of them are removed");
+  tell_later(self);
+}
+
+void settle_change(state_type& state, const remote_write& write) {
+  if (auto* const journal = journal_of(state); journal && write.change != 0)
+    journal->settle(write.change);
+}
+
+void keep_change(self_pointer self, const remote_write& write) {
+  auto& state = self->state;
+  const auto* const journal = journal_of(state);
+  if (!journal || write.change == 0) return;
+  const auto what = journal->find(write.change);
+  if (!what) return; // a later change of the entry counts
+  state.unheard.left[write.key] = {write.change, what == kind::put};
+  tell_later(self);
+}
+
+void take_unheard(state_type& state, remote_write& write) {
+  const auto at = state.unheard.left.find(write.key);
+  if (at == state.unheard.left.end()) return;
+  write.what = remote_write::kind::put;
+  write.change = journal_of(state)->note(write.key, kind::put).which;
+  state.unheard.left.erase(at);
+}
+
+void meet_unheard(self_pointer self, std::function<void()> next) {
+  self->state.unheard.seen = 0;
+  look_for_unheard(self);
+  std::vector<clearing> all;
+  for (const auto& [cache, whole] : self->state.unheard.whole)
+    if (!whole.is_cleared) all.push_back({whole.cache, whole.which, nullptr});
+  clear_next(self, std::move(all), [self, next = std::move(next)](bool is_good) {
+    if (!is_good) {
+      const auto& config = self->state.config;
+      config.log(log_level::warning, config.name +
+                                         " did not let all entries of a cache be removed, "
+                                         "of which too many were changed: this is tried "
+                                         "again");
+      tell_later(self);
+    }
+    next();
+  });
+}
+
+void tell_unheard(self_pointer self) {
+  auto& state = self->state;
+  if (!is_in_service(state) || !has_read_purges(state)) return;
+  const std::vector<std::pair<cache_key, left_change>> left(state.unheard.left.begin(),
+                                                            state.unheard.left.end());
+  for (const auto& [key, change] : left) {
+    if (change.is_put)
+      tell_put(self, key, change);
+    else
+      tell_erase(self, key, change);
+  }
+}
+
+void settle_whole_caches(state_type& state) {
+  auto& unheard = state.unheard;
+  if (unheard.whole.empty() || unheard.telling != 0 || !state.writes.empty()) return;
+  std::erase_if(unheard.whole, [&](const auto& one) {
+    if (one.second.is_cleared) journal_of(state)->settle(one.second.which);
+    return one.second.is_cleared;
+  });
+}
+
+void tell_again(self_pointer self) {
+  auto& state = self->state;
+  state.unheard.timer_is_due = false;
+  state.unheard.seen = 0;
+  look_for_unheard(self);
+  const bool has_whole = !state.unheard.whole.empty();
+  if (has_whole && is_in_service(state) && !state.log.is_reading) forget_purges(state);
+  if (has_whole && is_in_service(state)) return read_purges(self);
+  tell_unheard(self);
+}
+
+} // namespace hearth::actors::remote

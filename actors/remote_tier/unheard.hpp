@@ -1,0 +1,37 @@
+// The changes of this host that the fleet has not heard of. While there are any, the server may
+// hold what this host has replaced or removed: it is not asked for these entries. On the tier's
+// thread.
+#pragma once
+
+#include "actors/remote_tier/common.hpp"
+
+#include <functional>
+
+namespace hearth::actors::remote {
+
+/// Looks for changes of other processes of this host, and takes over those of processes that have
+/// ended, if this host's entries have changed since the last look.
+void look_for_unheard(self_pointer self);
+/// Whether the server may hold an old value of this entry, and no queued write will change that.
+bool is_unheard(self_pointer self, const cache_key& key);
+
+/// Called for each put and erase that arrives: whole caches are told of as such.
+void note_change(self_pointer self, storage::remote_write& write);
+/// The fleet has heard of a put or erase, or never has to.
+void settle_change(state_type& state, const storage::remote_write& write);
+/// A put or erase is given up: it has to be told again.
+void keep_change(self_pointer self, const storage::remote_write& write);
+/// An insert of an entry that has an older value on the server becomes a put.
+void take_unheard(state_type& state, storage::remote_write& write);
+
+/// Called when the server was reached: looks for changes, and removes whole caches from the server,
+/// then calls `next`.
+void meet_unheard(self_pointer self, std::function<void()> next);
+/// Queues what the fleet has not heard of. The log of purges has been read.
+void tell_unheard(self_pointer self);
+/// The queue is empty: what was told of whole caches is settled.
+void settle_whole_caches(state_type& state);
+/// Looks again, and tells again.
+void tell_again(self_pointer self);
+
+} // namespace hearth::actors::remote

@@ -1,0 +1,111 @@
+// The changes of a host that the fleet has not heard of: entries that were put or erased here, and
+// of which the remote tier has no acknowledgement. The record outlives the process that made it, so
+// that a server that was away does not bring back what it still holds.
+//
+// Owner: the runtime; one journal a process, store and fleet. Any thread.
+#pragma once
+
+#include "messages/cache_key.hpp"
+#include "messages/error.hpp"
+#include "storage/disk/os/fork_watch.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace hearth::storage {
+
+/// An entry that was put or erased, or a whole cache of which more entries were changed than a
+/// journal keeps.
+struct unheard_change {
+  enum class kind : std::uint8_t { erase, put, whole_cache };
+  kind what = kind::erase;
+  std::string cache;
+  std::string version;
+  std::string key; ///< its msgpack bytes; empty for a whole cache
+  friend bool operator==(const unheard_change&, const unheard_change&) = default;
+};
+
+class change_journal {
+public:
+  /// The bounds of what one process notes; beyond them it notes whole caches.
+  static constexpr std::size_t max_changes = 10'000;
+  static constexpr std::size_t max_bytes = std::size_t{4} << 20;
+
+  using number = std::uint64_t;
+  /// A change that was noted, and whether that will outlive this process.
+  struct noted {
+    number which = 0;
+    expected<void> kept;
+  };
+  /// A change of this process with its number.
+  struct own_change {
+    number which = 0;
+    unheard_change change;
+  };
+
+  /// A journal in memory, for a process without a store.
+  change_journal() = default;
+  /// A journal in this open folder, `path`, which stays open longer. `fleet`: the server and
+  /// prefix; journals of other fleets are not looked at. `opening_id`: the random number of this
+  /// opening.
+  change_journal(file_system& files, int folder, std::filesystem::path path, std::string_view fleet,
+                 std::uint64_t opening_id);
+  ~change_journal();
+
+  /// Notes that an entry is being put or erased. An earlier change of the entry counts no more.
+  noted note(const cache_key& key, unheard_change::kind what);
+  /// The fleet has heard of this change. Does nothing if the change counts no more.
+  void settle(number which);
+  /// What this change is, which may be one of the whole cache; nothing if it counts no more.
+  std::optional<unheard_change::kind> find(number which) const;
+  /// The fleet is being told of this change of a whole cache: later changes are noted apart.
+  void begin_telling(number whole);
+
+  /// The changes of other processes that have not ended, sorted.
+  std::vector<unheard_change> others();
+  /// Takes over the changes of processes that have ended: they are this process's from now on.
+  /// Returns those, sorted; a change of an entry that this process has changed too is left out.
+  std::vector<own_change> adopt();
+
+private:
+  using changes = std::map<number, unheard_change>;
+
+  noted note_change(unheard_change change);
+  void drop_all_of(const unheard_change& whole);
+  void drop_address(const std::string& address, number which);
+  bool is_full() const noexcept;
+  expected<void> append(std::string record);
+  expected<void> write_anew();
+  disk::file make_locked(std::string& name);
+  void forget(changes::iterator at);
+  void close() noexcept;
+
+  file_system* files_ = nullptr;
+  int folder_ = -1;
+  std::filesystem::path path_;
+  std::string start_; ///< of the names of this fleet's journals
+  std::uint64_t opening_id_ = 0;
+  const std::uint64_t born_ = fork_generation();
+
+  mutable std::mutex mutex_; // protects all below
+  std::unique_ptr<disk::unshared_file> file_;
+  std::string name_; ///< of `file_`
+  std::uint64_t size_ = 0;
+  changes open_;
+  std::size_t open_bytes_ = 0;
+  std::unordered_map<std::string, number> newest_; ///< by the entry's address
+  number last_ = 0;
+};
+
+/// Makes the journals in this folder survive a power loss. Any thread.
+expected<void> sync_journals(file_system& files, int folder, const std::filesystem::path& path);
+
+} // namespace hearth::storage

@@ -1,0 +1,349 @@
+#include "storage/disk/change_journal.hpp"
+
+#include "messages/hash.hpp"
+#include "messages/hex.hpp"
+#include "storage/disk/head/temporary_files.hpp"
+#include "storage/disk/os/errors.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace hearth::storage {
+namespace {
+
+using change_kind = unheard_change::kind;
+
+constexpr std::string_view journal_start = "unheard.";
+// A journal is written anew when it is longer than this and most of it counts no more.
+constexpr std::uint64_t long_journal = std::uint64_t{1} << 20;
+// Longer journals are damaged.
+constexpr std::uint64_t max_journal_bytes = std::uint64_t{64} << 20;
+
+constexpr std::uint32_t settled_flag = 0x100; // in `record_head::what`
+
+// A record: this head, then the texts of cache, version and key. A settled change has no texts.
+struct record_head {
+  std::uint64_t check = 0; // of all that follows
+  std::uint64_t which = 0;
+  std::uint32_t what = 0;
+  std::uint32_t cache_bytes = 0;
+  std::uint32_t version_bytes = 0;
+  std::uint32_t key_bytes = 0;
+};
+static_assert(sizeof(record_head) == 32 && std::is_trivially_copyable_v<record_head>);
+
+std::string record_of(std::uint64_t which, const unheard_change* change) {
+  record_head head;
+  head.which = which;
+  head.what = change ? static_cast<std::uint32_t>(change->what) : settled_flag;
+  std::string texts;
+  if (change) {
+    head.cache_bytes = static_cast<std::uint32_t>(change->cache.size());
+    head.version_bytes = static_cast<std::uint32_t>(change->version.size());
+    head.key_bytes = static_cast<std::uint32_t>(change->key.size());
+    texts.append(change->cache).append(change->version).append(change->key);
+  }
+  std::string record(reinterpret_cast<const char*>(&head), sizeof head);
+  record += texts;
+  const auto check = fast_hash(std::string_view(record).substr(sizeof head.check));
+  std::memcpy(record.data(), &check, sizeof check);
+  return record;
+}
+
+// The address of what a change is about.
+std::string address_of(const unheard_change& change) {
+  std::string address(change.cache);
+  address.append(1, '\0').append(change.version).append(1, '\0');
+  if (change.what != change_kind::whole_cache) address.append("k").append(change.key);
+  return address;
+}
+
+std::size_t bytes_of(const unheard_change& change) {
+  return change.cache.size() + change.version.size() + change.key.size();
+}
+
+// Takes the record at the start of `bytes` off. Nothing: it is torn or damaged, as is all behind
+// it.
+std::optional<std::pair<record_head, unheard_change>> take_record(std::string_view& bytes) {
+  record_head head;
+  if (bytes.size() < sizeof head) return std::nullopt;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  const auto size = sizeof head + std::uint64_t{head.cache_bytes} + head.version_bytes +
+                    std::uint64_t{head.key_bytes};
+  if (bytes.size() < size) return std::nullopt;
+  const auto record = bytes.substr(0, size);
+  const auto is_known = head.what <= static_cast<std::uint32_t>(change_kind::whole_cache) ||
+                        head.what == settled_flag;
+  if (fast_hash(record.substr(sizeof head.check)) != head.check || !is_known) return std::nullopt;
+  unheard_change change;
+  auto texts = record.substr(sizeof head);
+  const auto take = [&](std::size_t count) {
+    const auto text = texts.substr(0, count);
+    texts.remove_prefix(count);
+    return std::string(text);
+  };
+  change.what =
+      head.what == settled_flag ? change_kind::erase : static_cast<change_kind>(head.what);
+  change.cache = take(head.cache_bytes);
+  change.version = take(head.version_bytes);
+  change.key = take(head.key_bytes);
+  bytes.remove_prefix(size);
+  return std::pair(head, std::move(change));
+}
+
+// The changes in a journal that count, by address.
+std::map<std::string, unheard_change> changes_in(std::string_view bytes) {
+  std::map<std::string, unheard_change> all;
+  std::unordered_map<std::uint64_t, std::string> addresses;
+  std::unordered_map<std::string, std::uint64_t> newest;
+  while (auto record = take_record(bytes)) {
+    auto& [head, change] = *record;
+    if (head.what == settled_flag) {
+      const auto address = addresses.find(head.which);
+      if (address == addresses.end() || newest[address->second] != head.which) continue;
+      all.erase(address->second);
+      continue;
+    }
+    const auto address = address_of(change);
+    addresses[head.which] = address;
+    newest[address] = head.which;
+    all[address] = std::move(change);
+  }
+  return all;
+}
+
+std::string read_whole(file_system& files, int fd) {
+  struct stat about {};
+  if (files.status(fd, about) < 0) return {};
+  const auto size = static_cast<std::uint64_t>(about.st_size);
+  if (size > max_journal_bytes) return {};
+  std::string bytes(size, '\0');
+  const auto got = disk::read_fully(files, fd, bytes.data(), bytes.size(), 0);
+  bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return bytes;
+}
+
+std::vector<std::string> journals_in(file_system& files, int folder, std::string_view start) {
+  std::vector<std::string> names;
+  files.list(folder, names);
+  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(start); });
+  return names;
+}
+
+std::string start_of(std::string_view fleet) {
+  const auto hash = fast_hash_128(fleet);
+  std::string start(journal_start);
+  append_hex(start, hash.view());
+  return start;
+}
+
+} // namespace
+
+change_journal::change_journal(file_system& files, int folder, std::filesystem::path path,
+                               std::string_view fleet, std::uint64_t opening_id)
+    : files_(&files)
+    , folder_(folder)
+    , path_(std::move(path))
+    , start_(start_of(fleet))
+    , opening_id_(opening_id) {}
+
+change_journal::~change_journal() { close(); }
+
+void change_journal::close() noexcept {
+  if (!file_ || fork_generation() != born_) return;
+  if (open_.empty()) files_->remove_at(folder_, name_.c_str());
+}
+
+change_journal::noted change_journal::note(const cache_key& key, change_kind what) {
+  const std::lock_guard lock(mutex_);
+  const auto& id = key.cache->id;
+  return note_change({what, id.name(), id.version(), std::string(std::string_view(key.bytes))});
+}
+
+bool change_journal::is_full() const noexcept {
+  return open_.size() >= max_changes || open_bytes_ >= max_bytes;
+}
+
+change_journal::noted change_journal::note_change(unheard_change change) {
+  const unheard_change whole{change_kind::whole_cache, change.cache, change.version, {}};
+  if (const auto before = newest_.find(address_of(whole)); before != newest_.end())
+    return {before->second, {}};
+  if (is_full() && !newest_.contains(address_of(change))) change = whole;
+  if (change == whole) drop_all_of(whole);
+  const auto which = ++last_;
+  const auto address = address_of(change);
+  if (const auto before = newest_.find(address); before != newest_.end())
+    forget(open_.find(before->second));
+  newest_[address] = which;
+  open_bytes_ += bytes_of(change);
+  const auto record = record_of(which, &open_.emplace(which, std::move(change)).first->second);
+  return {which, append(record)};
+}
+
+// A change of the whole cache stands for those of its entries.
+void change_journal::drop_all_of(const unheard_change& whole) {
+  for (auto at = open_.begin(); at != open_.end();) {
+    const auto one = at++;
+    if (one->second.cache != whole.cache || one->second.version != whole.version) continue;
+    const auto which = one->first;
+    if (one->second.what == change_kind::whole_cache) continue; // which the fleet is being told of
+    drop_address(address_of(one->second), which);
+    forget(one);
+    (void)append(record_of(which, nullptr));
+  }
+}
+
+void change_journal::forget(changes::iterator at) {
+  open_bytes_ -= bytes_of(at->second);
+  open_.erase(at);
+}
+
+std::optional<change_kind> change_journal::find(number which) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = open_.find(which);
+  return at == open_.end() ? std::nullopt : std::optional(at->second.what);
+}
+
+void change_journal::begin_telling(number whole) {
+  const std::lock_guard lock(mutex_);
+  const auto at = open_.find(whole);
+  if (at != open_.end()) drop_address(address_of(at->second), whole);
+}
+
+void change_journal::drop_address(const std::string& address, number which) {
+  const auto newest = newest_.find(address);
+  if (newest != newest_.end() && newest->second == which) newest_.erase(newest);
+}
+
+void change_journal::settle(number which) {
+  const std::lock_guard lock(mutex_);
+  const auto at = open_.find(which);
+  if (at == open_.end()) return;
+  drop_address(address_of(at->second), which);
+  forget(at);
+  if (!file_ || fork_generation() != born_) return;
+  if (!open_.empty()) {
+    (void)append(record_of(which, nullptr));
+    return;
+  }
+  if (files_->resize(file_->get(), 0) == 0) size_ = 0;
+}
+
+// Appends to the journal of this process, and makes it if there is none.
+expected<void> change_journal::append(std::string record) {
+  if (!files_) return {};
+  if (fork_generation() != born_)
+    return fail(errc::forked, "the journal in " + path_.string() +
+                                  " does not outlive a fork: open the store again in the child");
+  if (!file_ || (size_ > long_journal && size_ > 4 * (open_bytes_ + open_.size() * 64)))
+    return write_anew();
+  const auto wrote = disk::write_fully(*files_, file_->get(), record.data(), record.size(), size_);
+  if (wrote.error) return fail(disk::system_error(wrote.error, "append to", path_ / name_));
+  size_ += record.size();
+  return {};
+}
+
+// Makes an empty journal and locks it, which tells other processes that this one has not ended. One
+// that takes it for abandoned before it is locked removes it.
+disk::file change_journal::make_locked(std::string& name) {
+  constexpr unsigned max_attempts = 16;
+  for (unsigned i = 0; i < max_attempts; ++i) {
+    name = disk::temporary_name(start_, opening_id_);
+    name.resize(name.size() - disk::temporary_suffix.size());
+    disk::file made(*files_, files_->open_at(folder_, name.c_str(),
+                                             O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, 0600));
+    if (!made) return made;
+    struct stat about {};
+    if (files_->try_lock(made.get(), true) == 0 &&
+        files_->status_at(folder_, name.c_str(), about) == 0)
+      return made;
+  }
+  return {*files_, -EBUSY};
+}
+
+expected<void> change_journal::write_anew() {
+  std::string name;
+  auto made = make_locked(name);
+  if (!made) return fail(disk::system_error(made.error(), "make", path_ / name));
+  std::string records;
+  for (const auto& [which, change] : open_)
+    records += record_of(which, &change);
+  const auto wrote = disk::write_fully(*files_, made.get(), records.data(), records.size(), 0);
+  if (wrote.error) {
+    files_->remove_at(folder_, name.c_str());
+    return fail(disk::system_error(wrote.error, "write", path_ / name));
+  }
+  const auto before = std::exchange(name_, std::move(name));
+  file_ = std::make_unique<disk::unshared_file>(std::move(made));
+  size_ = records.size();
+  if (!before.empty()) files_->remove_at(folder_, before.c_str());
+  return {};
+}
+
+std::vector<unheard_change> change_journal::others() {
+  const std::lock_guard lock(mutex_);
+  if (!files_) return {};
+  std::map<std::string, unheard_change> all;
+  for (const auto& name : journals_in(*files_, folder_, start_)) {
+    if (name == name_) continue;
+    const disk::file one(*files_, files_->open_at(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
+    if (one) all.merge(changes_in(read_whole(*files_, one.get())));
+  }
+  std::vector<unheard_change> sorted;
+  for (auto& [address, change] : all)
+    sorted.push_back(std::move(change));
+  return sorted;
+}
+
+std::vector<change_journal::own_change> change_journal::adopt() {
+  const std::lock_guard lock(mutex_);
+  if (!files_ || fork_generation() != born_) return {};
+  std::map<std::string, unheard_change> all;
+  std::vector<std::pair<std::string, disk::file>> ended;
+  for (auto& name : journals_in(*files_, folder_, start_)) {
+    if (name == name_) continue;
+    disk::file one(*files_, files_->open_at(folder_, name.c_str(), O_RDWR | O_NOFOLLOW, 0));
+    if (!one || files_->try_lock(one.get(), true) < 0) continue;
+    for (auto& [address, change] : changes_in(read_whole(*files_, one.get()))) {
+      auto& kept = all.try_emplace(address, change).first->second;
+      if (change.what == change_kind::put)
+        kept.what = change_kind::put; // the store tells whether it was erased
+    }
+    ended.emplace_back(std::move(name), std::move(one));
+  }
+  std::vector<own_change> adopted;
+  bool is_kept = true;
+  for (auto& [address, change] : all) {
+    if (newest_.contains(address)) continue;
+    const auto taken = note_change(std::move(change));
+    is_kept = is_kept && taken.kept;
+    adopted.push_back({taken.which, open_.at(taken.which)});
+  }
+  // Until they are noted anew, the journals of the ended processes keep them.
+  if (is_kept)
+    for (const auto& [name, one] : ended)
+      files_->remove_at(folder_, name.c_str());
+  std::erase_if(adopted, [&](const own_change& one) { return !open_.contains(one.which); });
+  return adopted;
+}
+
+expected<void> sync_journals(file_system& files, int folder, const std::filesystem::path& path) {
+  const auto names = journals_in(files, folder, journal_start);
+  for (const auto& name : names) {
+    const disk::file one(files, files.open_at(folder, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
+    if (!one) continue; // its process has settled all of it
+    if (const int synced = files.sync(one.get()); synced < 0)
+      return fail(disk::system_error(-synced, "sync", path / name));
+  }
+  if (names.empty()) return {};
+  if (const int synced = files.sync(folder); synced < 0)
+    return fail(disk::system_error(-synced, "sync", path));
+  return {};
+}
+
+} // namespace hearth::storage
