@@ -98,6 +98,8 @@ void write_remote_state(metrics_page& page, const remote_tier_stats& remote) {
   page.sample(remote.in_flight, {{"state", "in_flight"}});
   page.gauge("remote_write_bytes", "Bytes of the writes behind that are not acknowledged.",
              remote.bytes);
+  page.gauge("remote_unheard_changes",
+             "Entries replaced or removed here of which the server has not heard.", remote.unheard);
   page.counter("remote_unsent_total", "Writes behind that were never sent.");
   page.sample(remote.dropped, {{"reason", "queue_full"}});
   page.sample(remote.too_large, {{"reason", "too_large"}});

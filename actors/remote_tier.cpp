@@ -57,8 +57,8 @@ remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_t
         remote::look_up(self, keys, reply);
         return reply.promise();
       },
-      [self](verb::insert, const cache_key& key, const artifact& value) {
-        remote::write(self, {remote_write::kind::insert, key, value, {}});
+      [self](verb::insert, const cache_key& key, const artifact& value, std::uint64_t change) {
+        remote::write(self, {remote_write::kind::insert, key, value, {}, {}, change});
       },
       [self](verb::put, const cache_key& key, const artifact& value, std::uint64_t change) {
         remote::write(self, {remote_write::kind::put, key, value, {}, {}, change});

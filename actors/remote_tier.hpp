@@ -109,6 +109,7 @@ struct remote_tier_state {
     struct left_change {
       storage::change_journal::number which = 0;
       bool is_put = false;
+      std::uint64_t value = 0; ///< for a put: hash of the value
     };
     struct whole_change {
       named_cache_ptr cache;
@@ -124,6 +125,9 @@ struct remote_tier_state {
     std::uint64_t seen = 0;    ///< the host's epochs at the last look
     std::size_t telling = 0;   ///< entries whose values are looked up
     bool timer_is_due = false; ///< its timer runs
+
+    /// Changes of this process, and of those that ended before it, that no queued write tells.
+    std::uint64_t open() const noexcept { return left.size() + telling + whole.size(); }
   };
   /// Receives the index of a command in its exchange, and its reply.
   using reply_handler = std::function<void(std::size_t, const remote_reply&)>;

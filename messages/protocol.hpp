@@ -101,9 +101,11 @@ using remote_tier_actor = actor_of<
     // Looks up within the deadline; answers in the order of the keys. Every failure is a miss, and
     // counted.
     caf::result<lookup_list>(verb::get, key_list),
-    // Writes behind, in the order of arrival; insert keeps an existing entry. Put and erase have
-    // the number under which the journal keeps them until the fleet has heard, or 0.
-    void(verb::insert, cache_key, artifact), void(verb::put, cache_key, artifact, std::uint64_t),
+    // Writes behind, in the order of arrival; insert keeps an existing entry. The number is that of
+    // the change in the host's journal, which keeps it until the fleet has heard; for an insert,
+    // that of the last change before it. Without a journal it is 0.
+    void(verb::insert, cache_key, artifact, std::uint64_t),
+    void(verb::put, cache_key, artifact, std::uint64_t),
     void(verb::erase, cache_key, std::uint64_t),
     // Answers with the set of this key, within the deadline, ...
     caf::result<fleet_members>(verb::find_set, cache_key),

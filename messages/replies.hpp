@@ -206,6 +206,8 @@ struct remote_tier_stats {
   std::uint64_t leases_unavailable = 0; ///< compiles that went on without a fleet lease
   std::uint64_t leases_lost = 0;        ///< leases that another process took while held
   std::uint64_t purges_heard = 0;       ///< entries that other hosts replaced or removed
+  /// Changes of this host that the server has not heard of, without those that wait in the queue.
+  std::uint64_t unheard = 0;
   std::vector<remote_cache_counts> caches;
 };
 

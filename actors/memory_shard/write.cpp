@@ -14,8 +14,13 @@ struct insert_record {
   cache_key key;
   artifact value;
   insert_callback next;
-  std::uint64_t epoch; // the disk shard's epoch when the insert was sent
+  std::uint64_t epoch;  // the disk shard's epoch when the insert was sent
+  std::uint64_t change; // the host's last change then
 };
+
+std::uint64_t last_change(const state_type& state) {
+  return state.config.journal ? state.config.journal->last() : 0;
+}
 
 // Sends an insert that the disk has answered to the remote tier, unless the entry was erased after
 // it.
@@ -24,7 +29,7 @@ void pass_on_insert(self_pointer self, const insert_record& write, bool is_new) 
   const bool is_erased =
       !state.erased_meanwhile.empty() && state.erased_meanwhile.contains(write.key);
   if (--state.open_inserts == 0) state.erased_meanwhile.clear();
-  if (is_new && !is_erased) tell_remote(self, verb::insert_v, write.key, write.value);
+  if (is_new && !is_erased) tell_remote(self, verb::insert_v, write.key, write.value, write.change);
 }
 
 void end_insert(self_pointer self, const insert_record& write, const disk_insert_reply& reply) {
@@ -43,9 +48,10 @@ void end_failed_insert(self_pointer self, const insert_record& write, const erro
 
 // Notes a put or erase, unless there is no remote tier that might bring the old value back.
 storage::change_journal::noted note_change(state_type& state, const cache_key& key,
-                                           storage::unheard_change::kind what) {
+                                           storage::unheard_change::kind what,
+                                           std::uint64_t value = 0) {
   if (!uses_remote(state, key) || !state.config.journal) return {};
-  return state.config.journal->note(key, what);
+  return state.config.journal->note(key, what, value);
 }
 
 // The answer to a change: an error if this process's end could undo it.
@@ -87,12 +93,12 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
   if (find_in_memory(state, key)) return next(insert_outcome::exists);
   if (!uses_disk(state, key)) {
     keep_in_memory(self, key, value);
-    tell_remote(self, verb::insert_v, key, value);
+    tell_remote(self, verb::insert_v, key, value, last_change(state));
     return next(insert_outcome::inserted);
   }
   ++state.open_inserts;
-  const auto write =
-      std::make_shared<const insert_record>(insert_record{key, value, next, epoch_of(state, key)});
+  const auto write = std::make_shared<const insert_record>(
+      insert_record{key, value, next, epoch_of(state, key), last_change(state)});
   insert_on_disk(self, key, value, [self, write](const expected<disk_insert_reply>& reply) {
     if (reply)
       end_insert(self, *write, *reply);
@@ -104,7 +110,8 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
 void put(self_pointer self, const cache_key& key, const artifact& value, reply_target<done> reply) {
   auto& state = self->state;
   overtake_load(state, key);
-  const auto noted = note_change(state, key, storage::unheard_change::kind::put);
+  const auto noted =
+      note_change(state, key, storage::unheard_change::kind::put, storage::hash_of_value(value));
   tell_remote(self, verb::put_v, key, value, noted.which);
   if (!uses_disk(state, key)) {
     replace_in_memory(self, key, value);

@@ -28,6 +28,7 @@ remote_tier_stats stats_of(const state_type& state) {
   result.in_flight = state.writes.in_flight();
   result.bytes = state.writes.bytes();
   result.leases_held = state.leases.size();
+  result.unheard = state.unheard.open();
   for (const auto& [number, counts] : state.caches)
     result.caches.push_back(counts);
   return result;

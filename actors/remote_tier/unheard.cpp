@@ -6,6 +6,7 @@
 #include "storage/remote/purge_log.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -48,8 +49,8 @@ void take_over(state_type& state, const storage::change_journal::own_change& own
   if (own.change.what == kind::whole_cache)
     state.unheard.whole[cache->number] = {cache, own.which, false};
   else
-    state.unheard.left[cache_key(cache, own.change.key)] = {own.which,
-                                                            own.change.what == kind::put};
+    state.unheard.left[cache_key(cache, own.change.key)] = {own.which, own.change.what == kind::put,
+                                                            own.change.value};
 }
 
 void read_others(state_type& state) {
@@ -88,17 +89,54 @@ void end_telling(state_type& state) {
   answer_syncs(state);
 }
 
-// The value of an entry that was put is in this host's store, or it is gone: then the fleet is told
-// of an erase, since what the server holds is older.
-void tell_put(self_pointer self, const cache_key& key, const left_change& change) {
+void fail_telling(self_pointer self) {
+  tell_later(self);
+  end_telling(self->state);
+}
+
+// More of a cache was changed than a journal keeps.
+void note_whole(self_pointer self, const named_cache_ptr& cache, number which) {
+  auto& state = self->state;
+  auto& whole = state.unheard.whole[cache->number];
+  if (whole.which == which) return;
+  journal_of(state)->settle(whole.which); // which this one stands for too
+  whole = {cache, which, false};
+  state.config.log(log_level::warning,
+                   "more entries of " + cache->id.name() + " were changed than are noted for " +
+                       state.config.name +
+                       ": it is asked for none until all of them are removed there");
+  tell_later(self);
+}
+
+// Notes an entry anew, before what the store holds of it is told. Nothing: its whole cache is
+// noted.
+std::optional<left_change> note_anew(self_pointer self, const cache_key& key, std::uint64_t value) {
+  auto& state = self->state;
+  auto* const journal = journal_of(state);
+  const auto which = journal->note(key, kind::put, value).which;
+  if (journal->find(which) == kind::whole_cache) {
+    state.unheard.left.erase(key);
+    note_whole(self, key.cache, which);
+    return std::nullopt;
+  }
+  return state.unheard.left[key] = {which, true, value};
+}
+
+// The value of an entry that was put is in this host's store, or it is gone, or was replaced: then
+// the fleet is told of an erase, since what the server holds is older.
+void tell_put_of(self_pointer self, const cache_key& key, std::uint64_t value) {
+  const auto noted = note_anew(self, key, value);
+  if (!noted) return;
+  const auto change = *noted;
   ++self->state.unheard.telling;
   self->request(self->state.config.purges->shards.owner_of(key), caf::infinite, verb::get_v, key)
       .then(
           [self, key, change](const lookup& found) {
-            queue(self, key, change, found.hit() ? &found.value : nullptr);
+            const bool is_put = found.hit() && storage::hash_of_value(found.value) == change.value;
+            queue(self, key, change, is_put ? &found.value : nullptr);
             end_telling(self->state);
           },
-          [self](const caf::error&) { end_telling(self->state); });
+          [self](const caf::error&) { fail_telling(self); });
 }
 
 // Another process may have taken the entry from the server before it was erased.
@@ -110,7 +148,7 @@ void tell_erase(self_pointer self, const cache_key& key, const left_change& chan
             queue(self, key, change, nullptr);
             end_telling(self->state);
           },
-          [self](const caf::error&) { end_telling(self->state); });
+          [self](const caf::error&) { fail_telling(self); });
 }
 
 // --- whole caches ------------------------------------------------------------------------------
@@ -230,16 +268,37 @@ void note_change(self_pointer self, remote_write& write) {
   if (!journal || write.change == 0) return;
   state.unheard.left.erase(write.key); // this change is later
   if (journal->find(write.change) != kind::whole_cache) return;
-  const auto& cache = write.key.cache;
-  auto& whole = state.unheard.whole[cache->number];
-  const auto which = std::exchange(write.change, 0);
-  if (whole.which == which) return;
-  journal->settle(whole.which); // which this one stands for too
-  whole = {cache, which, false};
-  state.config.log(log_level::warning, "more entries of " + cache->id.name() +
-                                           " were changed than are noted for " + state.config.name +
-                                           ": it is asked for none until all of them are removed");
-  tell_later(self);
+  note_whole(self, write.key.cache, std::exchange(write.change, 0));
+}
+
+bool is_overtaken(const state_type& state, const remote_write& write) {
+  const auto* const journal = journal_of(state);
+  return journal && write.change != 0 && write.key.cache->disk &&
+         journal->is_overtaken(write.key, write.change);
+}
+
+void tell_put(self_pointer self, const remote_write& write) {
+  if (self->state.writes.newest_of(write.key)) return; // which is later
+  tell_put_of(self, write.key, storage::hash_of_value(write.value));
+}
+
+void check_put(self_pointer self, const remote_write& write) {
+  auto& state = self->state;
+  ++state.unheard.telling;
+  self->request(state.config.purges->shards.owner_of(write.key), caf::infinite, verb::get_v,
+                write.key)
+      .then(
+          [self, write](const lookup& found) {
+            if (found.hit() && same_bytes(found.value, write.value))
+              settle_change(self->state, write);
+            else
+              tell_put(self, write);
+            end_telling(self->state);
+          },
+          [self, write](const caf::error&) {
+            keep_change(self, write);
+            end_telling(self->state);
+          });
 }
 
 void settle_change(state_type& state, const remote_write& write) {
@@ -253,16 +312,17 @@ void keep_change(self_pointer self, const remote_write& write) {
   if (!journal || write.change == 0) return;
   const auto what = journal->find(write.change);
   if (!what) return; // a later change of the entry counts
-  state.unheard.left[write.key] = {write.change, what == kind::put};
+  const bool is_put = what == kind::put;
+  state.unheard.left[write.key] = {write.change, is_put,
+                                   is_put ? storage::hash_of_value(write.value) : 0};
   tell_later(self);
 }
 
-void take_unheard(state_type& state, remote_write& write) {
-  const auto at = state.unheard.left.find(write.key);
-  if (at == state.unheard.left.end()) return;
-  write.what = remote_write::kind::put;
-  write.change = journal_of(state)->note(write.key, kind::put).which;
-  state.unheard.left.erase(at);
+void erase_before(self_pointer self, const cache_key& key) {
+  const auto at = self->state.unheard.left.find(key);
+  if (at == self->state.unheard.left.end()) return;
+  const auto change = at->second;
+  queue(self, key, change, nullptr);
 }
 
 void meet_unheard(self_pointer self, std::function<void()> next) {
@@ -291,7 +351,7 @@ void tell_unheard(self_pointer self) {
                                                             state.unheard.left.end());
   for (const auto& [key, change] : left) {
     if (change.is_put)
-      tell_put(self, key, change);
+      tell_put_of(self, key, change.value);
     else
       tell_erase(self, key, change);
   }

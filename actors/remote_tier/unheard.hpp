@@ -15,14 +15,22 @@ void look_for_unheard(self_pointer self);
 /// Whether the server may hold an old value of this entry, and no queued write will change that.
 bool is_unheard(self_pointer self, const cache_key& key);
 
+/// Whether another process of this host has replaced or removed the entry since this write was
+/// made.
+bool is_overtaken(const state_type& state, const storage::remote_write& write);
 /// Called for each put and erase that arrives: whole caches are told of as such.
 void note_change(self_pointer self, storage::remote_write& write);
 /// The fleet has heard of a put or erase, or never has to.
 void settle_change(state_type& state, const storage::remote_write& write);
 /// A put or erase is given up: it has to be told again.
 void keep_change(self_pointer self, const storage::remote_write& write);
-/// An insert of an entry that has an older value on the server becomes a put.
-void take_unheard(state_type& state, storage::remote_write& write);
+/// A put has to be told only if the store still has its value: another process may have changed the
+/// entry since. Otherwise the fleet is told of an erase, since what it holds may be the put.
+void tell_put(self_pointer self, const storage::remote_write& write);
+/// Called when the fleet has a put that another process may have overtaken.
+void check_put(self_pointer self, const storage::remote_write& write);
+/// Before an insert of an entry that may have an older value on the server: that value goes first.
+void erase_before(self_pointer self, const cache_key& key);
 
 /// Called when the server was reached: looks for changes, and removes whole caches from the server,
 /// then calls `next`.

@@ -120,9 +120,13 @@ void give_up(self_pointer self, const remote_write& write, std::string_view reas
   end_purge(self, write.key, std::nullopt);
 }
 
-void acknowledge(state_type& state, const remote_write& write, const remote_reply& reply) {
+void acknowledge(self_pointer self, const remote_write& write, const remote_reply& reply) {
+  auto& state = self->state;
+  if (write.what == remote_write::kind::put && is_overtaken(state, write))
+    check_put(self, write);
+  else if (is_purge(write))
+    settle_change(state, write);
   if (write.what == remote_write::kind::release) return;
-  settle_change(state, write);
   auto& counts = counts_of(state, write.key);
   ++(write.what == remote_write::kind::insert && reply.value.is_null() ? counts.existed
                                                                        : counts.puts);
@@ -214,7 +218,7 @@ void end_write(self_pointer self, number which, const remote_reply& reply) {
     go_on_writing(state);
     if (has_to_be_checked(state, which, reply)) return check_existing(self, which);
     if (state.log.late.erase(which) != 0) return undo_late(self, which);
-    return acknowledge(state, state.writes.finish(which), reply);
+    return acknowledge(self, state.writes.finish(which), reply);
   case failure_severity::entry: return fail_write(self, which, reply);
   case failure_severity::writes: try_again(self, which, reply); return rest_writes(self, reply);
   case failure_severity::service:
@@ -265,6 +269,11 @@ bool send_one(self_pointer self) {
   number which = 0;
   const auto* next = state.writes.send_next(which);
   if (!next) return false;
+  if (is_overtaken(state, *next) && next->what != remote_write::kind::erase) {
+    const auto write = state.writes.finish(which);
+    if (is_purge(write)) tell_put(self, write);
+    return true;
+  }
   auto command = command_of(state, *next);
   if (command.empty()) {
     give_up(self, state.writes.finish(which), "unsealed");
@@ -307,8 +316,11 @@ void resume_writes(self_pointer self) {
 void write(self_pointer self, remote_write write) {
   auto& state = self->state;
   const bool is_release = write.what == remote_write::kind::release;
-  if (!is_release && !may_write(state, write.key)) return settle_change(state, write);
-  note_change(self, write);
+  if (!is_release && !may_write(state, write.key)) {
+    if (is_purge(write)) settle_change(state, write);
+    return;
+  }
+  if (is_purge(write)) note_change(self, write);
   if (write.value.payload().size() > state.config.max_value_bytes) {
     ++state.counters.too_large;
     lose(state, write, "too_large");
@@ -318,7 +330,7 @@ void write(self_pointer self, remote_write write) {
   }
   // The shard has not carried out the purge of this entry yet: it was made before.
   if (write.what == remote_write::kind::insert && state.log.purging.contains(write.key)) return;
-  if (write.what == remote_write::kind::insert) take_unheard(state, write);
+  if (write.what == remote_write::kind::insert) erase_before(self, write.key);
   if (write.what == remote_write::kind::insert && state.unusable_entries.erase(write.key) != 0)
     write.what = remote_write::kind::overwrite;
   for (const auto& dropped : state.writes.push(std::move(write))) {

@@ -95,6 +95,7 @@ std::optional<std::uint64_t> remote_figure(const actors::remote_tier_state& stat
       {"dropped", counters.dropped},
       {"purges_heard", counters.purges_heard},
       {"purging", state.log.purging.size()},
+      {"unheard", state.unheard.open()},
       {"hears", state.log.is_read && state.log.is_waiting},
   };
   constexpr std::array<std::string_view, 13> reasons{

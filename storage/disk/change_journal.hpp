@@ -1,10 +1,12 @@
 // The changes of a host that the fleet has not heard of: entries that were put or erased here, and
 // of which the remote tier has no acknowledgement. The record outlives the process that made it, so
-// that a server that was away does not bring back what it still holds.
+// that a server that was away does not bring back what it still holds. It also tells in which order
+// the processes of the host have changed an entry.
 //
 // Owner: the runtime; one journal a process, store and fleet. Any thread.
 #pragma once
 
+#include "messages/artifact.hpp"
 #include "messages/cache_key.hpp"
 #include "messages/error.hpp"
 #include "storage/disk/os/fork_watch.hpp"
@@ -29,7 +31,8 @@ struct unheard_change {
   kind what = kind::erase;
   std::string cache;
   std::string version;
-  std::string key; ///< its msgpack bytes; empty for a whole cache
+  std::string key;         ///< its msgpack bytes; empty for a whole cache
+  std::uint64_t value = 0; ///< for a put: `hash_of_value`
   friend bool operator==(const unheard_change&, const unheard_change&) = default;
 };
 
@@ -56,12 +59,24 @@ public:
   /// A journal in this open folder, `path`, which stays open longer. `fleet`: the server and
   /// prefix; journals of other fleets are not looked at. `opening_id`: the random number of this
   /// opening.
-  change_journal(file_system& files, int folder, std::filesystem::path path, std::string_view fleet,
-                 std::uint64_t opening_id);
+  static expected<std::unique_ptr<change_journal>> open(file_system& files, int folder,
+                                                        std::filesystem::path path,
+                                                        std::string_view fleet,
+                                                        std::uint64_t opening_id);
+  change_journal(const change_journal&) = delete;
+  change_journal& operator=(const change_journal&) = delete;
   ~change_journal();
 
-  /// Notes that an entry is being put or erased. An earlier change of the entry counts no more.
-  noted note(const cache_key& key, unheard_change::kind what);
+  /// The number of the last change by any process of the host, 1 before the first; 0 without a
+  /// store.
+  number last() const noexcept;
+  /// Whether a process of the host has changed this entry, or one of a few others, after the change
+  /// with this number.
+  bool is_overtaken(const cache_key& key, number which) const noexcept;
+
+  /// Notes that an entry is being put or erased, before it is. An earlier change of the entry by
+  /// this process counts no more.
+  noted note(const cache_key& key, unheard_change::kind what, std::uint64_t value = 0);
   /// The fleet has heard of this change. Does nothing if the change counts no more.
   void settle(number which);
   /// What this change is, which may be one of the whole cache; nothing if it counts no more.
@@ -78,7 +93,11 @@ public:
 private:
   using changes = std::map<number, unheard_change>;
 
-  noted note_change(unheard_change change);
+  change_journal(file_system& files, int folder, std::filesystem::path path, std::string_view fleet,
+                 std::uint64_t opening_id);
+  expected<void> map_order();
+  number next_number(std::uint64_t hash);
+  noted note_change(unheard_change change, std::uint64_t hash);
   void drop_all_of(const unheard_change& whole);
   void drop_address(const std::string& address, number which);
   bool is_full() const noexcept;
@@ -93,6 +112,7 @@ private:
   std::filesystem::path path_;
   std::string start_; ///< of the names of this fleet's journals
   std::uint64_t opening_id_ = 0;
+  disk::mapping order_; ///< shared by the processes: the last number, then the last by hash
   const std::uint64_t born_ = fork_generation();
 
   mutable std::mutex mutex_; // protects all below
@@ -102,8 +122,11 @@ private:
   changes open_;
   std::size_t open_bytes_ = 0;
   std::unordered_map<std::string, number> newest_; ///< by the entry's address
-  number last_ = 0;
+  number last_ = 0;                                ///< without a store
 };
+
+/// The hash of a value in a journal.
+std::uint64_t hash_of_value(const artifact& value);
 
 /// Makes the journals in this folder survive a power loss. Any thread.
 expected<void> sync_journals(file_system& files, int folder, const std::filesystem::path& path);

@@ -42,7 +42,8 @@ struct remote_write {
   artifact value;                    ///< for insert and put
   std::string token;                 ///< for release
   std::vector<set_member> members{}; ///< for add and remove
-  /// For put and erase: the number under which the journal keeps it until the fleet has heard; or 0.
+  /// The number of this change in the host's journal, for an insert of the last change before it;
+  /// or 0.
   std::uint64_t change = 0;
 };
 

@@ -53,8 +53,8 @@ TEST_CASE_FIXTURE(hosts, "an erase that the remote has not heard of says so") {
   redis.kill();
   const auto erased = on("a", {"erase", "k"});
   CHECK(erased.status == 0);
-  CHECK(erased.out == "erased here\n");
-  CHECK(erased.err.find("the remote has not heard of the erase") != std::string::npos);
+  CHECK(erased.out == "erased here; the remote has not heard yet\n");
+  CHECK(erased.err.find("the remote has not heard yet") != std::string::npos);
   CHECK(on("a", {"get", "k"}).status == 1);
   redis.start();
   CHECK(insert("a").out == "inserted\n");

@@ -131,7 +131,7 @@ remote_part remote_part_of(runtime& rt) {
   rt.shutdown();
   const auto remote = rt.stats().remote;
   if (!remote) return remote_part::none;
-  if (remote->waiting + remote->in_flight != 0) return remote_part::not_told;
+  if (remote->waiting + remote->in_flight + remote->unheard != 0) return remote_part::not_told;
   auto part = remote_part::none;
   for (const auto& one : remote->caches) {
     if (one.lost != 0) return remote_part::not_told;
@@ -144,7 +144,9 @@ remote_part remote_part_of(runtime& rt) {
 status answer_of_erase(const entry_arguments& arguments, std::string_view here, bool is_told,
                        status ending) {
   if (!arguments.json)
-    return print(fmt::format("{}{}\n", here, is_told ? ", and the remote was told" : " here"),
+    return print(fmt::format("{}{}\n", here,
+                             is_told ? ", and the remote was told"
+                                     : " here; the remote has not heard yet"),
                  ending);
   const json object{{"cache", arguments.cache},
                     {"key", arguments.key},
@@ -195,8 +197,8 @@ status erase_entry(const config& settings, const entry_arguments& arguments) {
   case remote_part::not_told: break;
   }
   fmt::print(stderr,
-             "hearth: the remote has not heard of the erase: other hosts keep their copies; "
-             "erase again when it answers\n");
+             "hearth: the remote has not heard yet: other hosts keep their copies until a later run "
+             "on this host reaches it\n");
   return answer_of_erase(arguments, here, false, ending);
 }
 

@@ -32,6 +32,7 @@ json json_of(const remote_tier_stats& stats) {
           {"openings", stats.openings},
           {"waiting", stats.waiting},
           {"dropped", stats.dropped},
+          {"unheard", stats.unheard},
           {"too_large", stats.too_large},
           {"leases",
            {{"granted", stats.leases_granted},

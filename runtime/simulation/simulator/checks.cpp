@@ -141,7 +141,7 @@ void random_run::check_idle(const simulated_process& process) {
   expect_none(actor_kind::broker, "queued");
   for (const auto* figure : {"active", "waiting"})
     expect_none(actor_kind::tuner, figure);
-  for (const auto* figure : {"waiting", "in_flight", "open_commands", "leases_held"})
+  for (const auto* figure : {"waiting", "in_flight", "open_commands", "leases_held", "unheard"})
     expect_none(actor_kind::remote, figure);
 }
 

@@ -138,6 +138,7 @@ void random_run::note_what_reached_the_fleet() {
       const bool is_idle = one.is_running() && figure(actor_kind::memory, "mailbox") == 0 &&
                            figure(actor_kind::remote, "mailbox") == 0 &&
                            figure(actor_kind::remote, "waiting") == 0 &&
+                           figure(actor_kind::remote, "unheard") == 0 &&
                            figure(actor_kind::remote, "in_flight") == 0;
       if (!is_idle) continue;
       for (auto& [k, past] : host.guarded)
@@ -169,7 +170,7 @@ void random_run::let_remote_recover() {
         return one.second->figure(actor_kind::remote, std::nullopt, of).value_or(0);
       };
       return figure("closed") == 1 && figure("waiting") + figure("in_flight") == 0 &&
-             figure("open_commands") == 0 && figure("purging") == 0 && figure("hears") == 1;
+             figure("open_commands") == 0 && figure("purging") == 0 && figure("hears") == 1 && figure("unheard") == 0;
     });
   };
   while (!has_recovered() && now() < max_steps)

@@ -6,6 +6,7 @@
 #include "storage/disk/os/errors.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -24,18 +25,32 @@ constexpr std::uint64_t long_journal = std::uint64_t{1} << 20;
 // Longer journals are damaged.
 constexpr std::uint64_t max_journal_bytes = std::uint64_t{64} << 20;
 
+// The file that orders the changes of the host's processes: how many there were, then the number of
+// the last change of an entry whose hash falls there. The first change has the number 2, so that 1
+// is before all.
+constexpr const char* order_name = "changes";
+constexpr std::size_t order_words = 4096;
+constexpr std::size_t order_bytes = order_words * sizeof(std::uint64_t);
+
+std::atomic_ref<std::uint64_t> word_at(const disk::mapping& order, std::size_t at) {
+  return std::atomic_ref(reinterpret_cast<std::uint64_t*>(order.data())[at]);
+}
+
+std::size_t place_of(std::uint64_t hash) { return 1 + hash % (order_words - 1); }
+
 constexpr std::uint32_t settled_flag = 0x100; // in `record_head::what`
 
 // A record: this head, then the texts of cache, version and key. A settled change has no texts.
 struct record_head {
   std::uint64_t check = 0; // of all that follows
   std::uint64_t which = 0;
+  std::uint64_t value = 0;
   std::uint32_t what = 0;
   std::uint32_t cache_bytes = 0;
   std::uint32_t version_bytes = 0;
   std::uint32_t key_bytes = 0;
 };
-static_assert(sizeof(record_head) == 32 && std::is_trivially_copyable_v<record_head>);
+static_assert(sizeof(record_head) == 40 && std::is_trivially_copyable_v<record_head>);
 
 std::string record_of(std::uint64_t which, const unheard_change* change) {
   record_head head;
@@ -43,6 +58,7 @@ std::string record_of(std::uint64_t which, const unheard_change* change) {
   head.what = change ? static_cast<std::uint32_t>(change->what) : settled_flag;
   std::string texts;
   if (change) {
+    head.value = change->value;
     head.cache_bytes = static_cast<std::uint32_t>(change->cache.size());
     head.version_bytes = static_cast<std::uint32_t>(change->version.size());
     head.key_bytes = static_cast<std::uint32_t>(change->key.size());
@@ -89,6 +105,7 @@ std::optional<std::pair<record_head, unheard_change>> take_record(std::string_vi
   };
   change.what =
       head.what == settled_flag ? change_kind::erase : static_cast<change_kind>(head.what);
+  change.value = head.value;
   change.cache = take(head.cache_bytes);
   change.version = take(head.version_bytes);
   change.key = take(head.key_bytes);
@@ -152,30 +169,80 @@ change_journal::change_journal(file_system& files, int folder, std::filesystem::
     , start_(start_of(fleet))
     , opening_id_(opening_id) {}
 
+expected<std::unique_ptr<change_journal>> change_journal::open(file_system& files, int folder,
+                                                               std::filesystem::path path,
+                                                               std::string_view fleet,
+                                                               std::uint64_t opening_id) {
+  std::unique_ptr<change_journal> made(
+      new change_journal(files, folder, std::move(path), fleet, opening_id));
+  if (auto mapped = made->map_order(); !mapped) return fail(mapped.error());
+  return made;
+}
+
 change_journal::~change_journal() { close(); }
+
+expected<void> change_journal::map_order() {
+  const auto broken = [&](int error, std::string_view action) {
+    return fail(disk::system_error(error, action, path_ / order_name));
+  };
+  const disk::file opened(
+      *files_, files_->open_at(folder_, order_name, O_CREAT | O_RDWR | O_NOFOLLOW, 0600));
+  if (!opened) return broken(opened.error(), "open");
+  struct stat about {};
+  if (const int known = files_->status(opened.get(), about); known < 0)
+    return broken(-known, "look at");
+  if (static_cast<std::uint64_t>(about.st_size) < order_bytes)
+    if (const int made = files_->allocate(opened.get(), 0, order_bytes); made < 0)
+      return broken(-made, "allocate");
+  int error = 0;
+  order_ = disk::mapping(*files_, files_->map(opened.get(), order_bytes, true, nullptr, error),
+                         order_bytes);
+  if (!order_) return broken(error, "map");
+  return {};
+}
+
+change_journal::number change_journal::last() const noexcept {
+  return order_ ? word_at(order_, 0).load(std::memory_order_acquire) + 1 : 0;
+}
+
+bool change_journal::is_overtaken(const cache_key& key, number which) const noexcept {
+  return order_ && word_at(order_, place_of(key.disk_hash)).load(std::memory_order_acquire) > which;
+}
+
+change_journal::number change_journal::next_number(std::uint64_t hash) {
+  if (!order_) return ++last_;
+  const auto next = word_at(order_, 0).fetch_add(1, std::memory_order_acq_rel) + 2;
+  auto word = word_at(order_, place_of(hash));
+  for (auto before = word.load(); before < next;)
+    if (word.compare_exchange_weak(before, next, std::memory_order_acq_rel)) break;
+  return next;
+}
 
 void change_journal::close() noexcept {
   if (!file_ || fork_generation() != born_) return;
   if (open_.empty()) files_->remove_at(folder_, name_.c_str());
 }
 
-change_journal::noted change_journal::note(const cache_key& key, change_kind what) {
+change_journal::noted change_journal::note(const cache_key& key, change_kind what,
+                                           std::uint64_t value) {
   const std::lock_guard lock(mutex_);
   const auto& id = key.cache->id;
-  return note_change({what, id.name(), id.version(), std::string(std::string_view(key.bytes))});
+  return note_change(
+      {what, id.name(), id.version(), std::string(std::string_view(key.bytes)), value},
+      key.disk_hash);
 }
 
 bool change_journal::is_full() const noexcept {
   return open_.size() >= max_changes || open_bytes_ >= max_bytes;
 }
 
-change_journal::noted change_journal::note_change(unheard_change change) {
-  const unheard_change whole{change_kind::whole_cache, change.cache, change.version, {}};
+change_journal::noted change_journal::note_change(unheard_change change, std::uint64_t hash) {
+  const unheard_change whole{change_kind::whole_cache, change.cache, change.version, {}, 0};
   if (const auto before = newest_.find(address_of(whole)); before != newest_.end())
     return {before->second, {}};
   if (is_full() && !newest_.contains(address_of(change))) change = whole;
   if (change == whole) drop_all_of(whole);
-  const auto which = ++last_;
+  const auto which = next_number(hash);
   const auto address = address_of(change);
   if (const auto before = newest_.find(address); before != newest_.end())
     forget(open_.find(before->second));
@@ -311,8 +378,7 @@ std::vector<change_journal::own_change> change_journal::adopt() {
     if (!one || files_->try_lock(one.get(), true) < 0) continue;
     for (auto& [address, change] : changes_in(read_whole(*files_, one.get()))) {
       auto& kept = all.try_emplace(address, change).first->second;
-      if (change.what == change_kind::put)
-        kept.what = change_kind::put; // the store tells whether it was erased
+      if (change.what == change_kind::put) kept = change; // unless it was erased: the store tells
     }
     ended.emplace_back(std::move(name), std::move(one));
   }
@@ -320,7 +386,7 @@ std::vector<change_journal::own_change> change_journal::adopt() {
   bool is_kept = true;
   for (auto& [address, change] : all) {
     if (newest_.contains(address)) continue;
-    const auto taken = note_change(std::move(change));
+    const auto taken = note_change(std::move(change), fast_hash(address));
     is_kept = is_kept && taken.kept;
     adopted.push_back({taken.which, open_.at(taken.which)});
   }
@@ -330,6 +396,10 @@ std::vector<change_journal::own_change> change_journal::adopt() {
       files_->remove_at(folder_, name.c_str());
   std::erase_if(adopted, [&](const own_change& one) { return !open_.contains(one.which); });
   return adopted;
+}
+
+std::uint64_t hash_of_value(const artifact& value) {
+  return fast_hash(value.payload(), fast_hash(value.metadata_bytes()));
 }
 
 expected<void> sync_journals(file_system& files, int folder, const std::filesystem::path& path) {

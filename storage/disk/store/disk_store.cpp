@@ -375,8 +375,8 @@ expected<std::unique_ptr<change_journal>> disk_store::open_journal(std::string_v
   if (options_.read_only)
     return fail(errc::read_only, "no journal in " + path.string() +
                                      ": the store is open read-only; open it for writing");
-  return std::make_unique<change_journal>(files_, current().directory.folder.get(), path, fleet,
-                                          std::random_device{}());
+  return change_journal::open(files_, current().directory.folder.get(), path, fleet,
+                              std::random_device{}());
 }
 
 std::string disk_store::fleet_mark() const {
