@@ -122,7 +122,7 @@ struct remote_tier_state {
     /// Of other processes.
     std::unordered_set<cache_key, cache_key_hash> elsewhere;
     std::unordered_set<std::uint32_t> whole_elsewhere;
-    std::uint64_t seen = 0;    ///< the host's epochs at the last look
+    std::uint64_t seen = 0;    ///< `written` of the journal at the last look, and 1
     std::size_t telling = 0;   ///< entries whose values are looked up
     bool timer_is_due = false; ///< its timer runs
 

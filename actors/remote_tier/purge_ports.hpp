@@ -6,7 +6,6 @@
 #include "messages/cache_id.hpp"
 #include "messages/protocol.hpp"
 #include "storage/disk/change_journal.hpp"
-#include "storage/disk/store.hpp"
 #include "storage/remote/purge_log.hpp"
 
 #include <functional>
@@ -21,7 +20,6 @@ struct purge_ports {
   std::string mark;           ///< how far the store's processes have read the log
   /// The cache of this name and version as this process uses it, or one on disk only. Any thread.
   std::function<named_cache_ptr(const cache_id&)> cache_of;
-  std::shared_ptr<storage::store> store;            ///< null: none
   std::shared_ptr<storage::change_journal> journal; ///< null: this process changes nothing there
   shard_router shards;
   std::vector<disk_shard_actor> disk_shards; ///< empty: no store

@@ -315,6 +315,7 @@ void begin_purges(self_pointer self) {
   if (!state.config.purges || std::exchange(state.log.is_on, true)) return;
   state.log.place =
       storage::place_in_mark(state.config.purges->mark, state.config.name, log_of(state));
+  look_for_unheard(self); // before the process's own changes
   read_purges(self);
 }
 

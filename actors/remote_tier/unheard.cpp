@@ -34,15 +34,6 @@ named_cache_ptr cache_of(const state_type& state, const unheard_change& change) 
   return id ? state.config.purges->cache_of(*id) : nullptr;
 }
 
-// What tells whether another process of the host may have noted a change.
-std::uint64_t moves_of_host(const state_type& state) {
-  const auto& store = state.config.purges->store;
-  std::uint64_t sum = 1;
-  for (unsigned shard = 0; store && shard < store->shards(); ++shard)
-    sum += store->epoch(shard);
-  return sum;
-}
-
 void take_over(state_type& state, const storage::change_journal::own_change& own) {
   const auto cache = cache_of(state, own.change);
   if (!cache) return;
@@ -240,9 +231,9 @@ void clear_next(self_pointer self, std::vector<clearing> left, std::function<voi
 void look_for_unheard(self_pointer self) {
   auto& state = self->state;
   auto* const journal = journal_of(state);
-  if (!journal || !state.config.purges->store) return;
-  if (const auto moves = moves_of_host(state); std::exchange(state.unheard.seen, moves) == moves)
-    return;
+  if (!journal) return;
+  const auto written = journal->written() + 1;
+  if (std::exchange(state.unheard.seen, written) == written) return;
   for (const auto& own : journal->adopt())
     take_over(state, own);
   read_others(state);

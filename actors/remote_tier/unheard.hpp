@@ -10,7 +10,7 @@
 namespace hearth::actors::remote {
 
 /// Looks for changes of other processes of this host, and takes over those of processes that have
-/// ended, if this host's entries have changed since the last look.
+/// ended, if the host has noted any since the last look.
 void look_for_unheard(self_pointer self);
 /// Whether the server may hold an old value of this entry, and no queued write will change that.
 bool is_unheard(self_pointer self, const cache_key& key);

@@ -52,7 +52,6 @@ std::shared_ptr<actors::purge_ports> prepare_purges(const tier_ports& ports) {
   made->writer = {ports.remote->holder, ports.remote->holder};
   made->journal = open_journal(ports);
   if (!ports.store) return made;
-  made->store = ports.store;
   made->writer.store = std::to_string(ports.store->id());
   made->mark = ports.store->fleet_mark();
   ports.remote->gate->has_heard.store(false, std::memory_order_relaxed);

@@ -70,6 +70,8 @@ public:
   /// The number of the last change by any process of the host, 1 before the first; 0 without a
   /// store.
   number last() const noexcept;
+  /// A number that moves whenever a process of the host has noted a change.
+  std::uint64_t written() const noexcept;
   /// Whether a process of the host has changed this entry, or one of a few others, after the change
   /// with this number.
   bool is_overtaken(const cache_key& key, number which) const noexcept;
@@ -112,7 +114,7 @@ private:
   std::filesystem::path path_;
   std::string start_; ///< of the names of this fleet's journals
   std::uint64_t opening_id_ = 0;
-  disk::mapping order_; ///< shared by the processes: the last number, then the last by hash
+  disk::mapping order_; ///< shared by the processes of the host
   const std::uint64_t born_ = fork_generation();
 
   mutable std::mutex mutex_; // protects all below

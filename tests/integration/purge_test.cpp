@@ -4,6 +4,7 @@
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
+#include <memory>
 
 namespace purge_test {
 
@@ -65,6 +66,34 @@ TEST_CASE_FIXTURE(hosts, "an erase that the remote has not heard of says so") {
   const auto not_told = on("a", {"erase", "k", "--json"}).out;
   CHECK(not_told.find("\"status\":\"absent\"") != std::string::npos);
   CHECK(not_told.find("\"remote\":\"not_told\"") != std::string::npos);
+}
+
+TEST_CASE("an erase while the remote is away reaches it, and the other hosts, by a later run") {
+  struct remembering : hosts {
+    remembering() {
+      redis.kill();
+      redis_setup setup;
+      setup.arguments = {"--appendonly", "yes"};
+      lasting = std::make_unique<local_redis>(setup);
+    }
+    program_result on(const std::string& host, std::vector<std::string> arguments) const {
+      arguments.insert(arguments.end(), {"--store", (directory / host).string(), "--remote",
+                                         lasting->url(), "--remote-deadline", "10s"});
+      return run_hearth(std::move(arguments), directory.path());
+    }
+    std::unique_ptr<local_redis> lasting;
+  };
+  remembering fleet;
+  const auto file = (fleet.directory / "file").string();
+  CHECK(fleet.on("a", {"insert", "k", file}).out == "inserted\n");
+  CHECK(fleet.on("b", {"get", "k"}).out == "poison");
+  fleet.lasting->kill();
+  CHECK(fleet.on("a", {"erase", "k"}).out == "erased here; the remote has not heard yet\n");
+  fleet.lasting->start();
+  CHECK(fleet.on("c", {"get", "k"}).out == "poison"); // nobody has told it
+  CHECK(fleet.on("a", {"get", "k"}).status == 1);
+  for (const auto* host : {"a", "b", "c", "d"})
+    CHECK(fleet.on(host, {"get", "k"}).status == 1);
 }
 
 } // namespace purge_test

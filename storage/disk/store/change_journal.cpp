@@ -25,9 +25,9 @@ constexpr std::uint64_t long_journal = std::uint64_t{1} << 20;
 // Longer journals are damaged.
 constexpr std::uint64_t max_journal_bytes = std::uint64_t{64} << 20;
 
-// The file that orders the changes of the host's processes: how many there were, then the number of
-// the last change of an entry whose hash falls there. The first change has the number 2, so that 1
-// is before all.
+// The file that orders the changes of the host's processes: how many there were, how many of them
+// are in journals, then the number of the last change of an entry whose hash falls there. The first
+// change has the number 2, so that 1 is before all.
 constexpr const char* order_name = "changes";
 constexpr std::size_t order_words = 4096;
 constexpr std::size_t order_bytes = order_words * sizeof(std::uint64_t);
@@ -36,7 +36,7 @@ std::atomic_ref<std::uint64_t> word_at(const disk::mapping& order, std::size_t a
   return std::atomic_ref(reinterpret_cast<std::uint64_t*>(order.data())[at]);
 }
 
-std::size_t place_of(std::uint64_t hash) { return 1 + hash % (order_words - 1); }
+std::size_t place_of(std::uint64_t hash) { return 2 + hash % (order_words - 2); }
 
 constexpr std::uint32_t settled_flag = 0x100; // in `record_head::what`
 
@@ -205,6 +205,10 @@ change_journal::number change_journal::last() const noexcept {
   return order_ ? word_at(order_, 0).load(std::memory_order_acquire) + 1 : 0;
 }
 
+std::uint64_t change_journal::written() const noexcept {
+  return order_ ? word_at(order_, 1).load(std::memory_order_acquire) : 0;
+}
+
 bool change_journal::is_overtaken(const cache_key& key, number which) const noexcept {
   return order_ && word_at(order_, place_of(key.disk_hash)).load(std::memory_order_acquire) > which;
 }
@@ -249,7 +253,9 @@ change_journal::noted change_journal::note_change(unheard_change change, std::ui
   newest_[address] = which;
   open_bytes_ += bytes_of(change);
   const auto record = record_of(which, &open_.emplace(which, std::move(change)).first->second);
-  return {which, append(record)};
+  auto kept = append(record);
+  if (order_) word_at(order_, 1).fetch_add(1, std::memory_order_acq_rel);
+  return {which, std::move(kept)};
 }
 
 // A change of the whole cache stands for those of its entries.

@@ -5,8 +5,10 @@
 #include "tests/support/temporary_directory.hpp"
 
 #include "runtime/handle/runtime.hpp"
+#include "storage/disk/change_journal.hpp"
 
 #include <chrono>
+#include <string>
 #include <doctest/doctest.h>
 #include <memory>
 #include <thread>
@@ -90,6 +92,79 @@ TEST_CASE("purges: what one host puts replaces what others have") {
   CHECK(one.get("k") == "second");
   REQUIRE(two.entries->put("k", artifact::make("third")));
   CHECK(one.comes_to("k", "third"));
+}
+
+namespace {
+
+// A server that comes back with what it had.
+redis_setup that_remembers() {
+  redis_setup setup;
+  setup.arguments = {"--appendonly", "yes", "--appendfsync", "no"};
+  return setup;
+}
+
+} // namespace
+
+TEST_CASE(
+    "purges: what was erased and put while the server was away holds, and reaches the fleet") {
+  local_redis redis(that_remembers());
+  host one(redis.url()), two(redis.url());
+  for (const auto* k : {"erased", "put"}) {
+    REQUIRE(one.entries->insert(k, artifact::make("old")));
+    REQUIRE(two.comes_to(k, "old"));
+  }
+  redis.kill();
+  CHECK(one.entries->erase("erased").value());
+  CHECK(one.entries->put("put", artifact::make("new")));
+  SUBCASE("by the process that made it") { redis.start(); }
+  SUBCASE("by the next process of the host") {
+    one.stop();
+    redis.start();
+    host three(redis.url());
+    CHECK(three.comes_to("erased", "old")); // it cannot know
+    one.start();
+    CHECK(one.get("erased") == "<miss>");
+    CHECK(three.comes_to("erased", "<miss>"));
+  }
+  SUBCASE("by the next process, when the store no longer has the value") {
+    one.stop();
+    auto settings = of_host(one.directory.path(), "");
+    {
+      runtime local(std::move(settings));
+      CHECK(local.open("c").value().erase("put").value());
+    }
+    redis.start();
+    one.start();
+    CHECK(one.comes_to("put", "<miss>"));
+    CHECK(two.comes_to("put", "<miss>"));
+    return;
+  }
+  CHECK(one.comes_to("erased", "<miss>"));
+  CHECK(one.get("put") == "new");
+  CHECK(two.comes_to("erased", "<miss>"));
+  CHECK(two.comes_to("put", "new"));
+}
+
+TEST_CASE("purges: more changes than are noted remove the cache from the server") {
+  local_redis redis(that_remembers());
+  host one(redis.url()), two(redis.url());
+  REQUIRE(one.entries->insert("k", artifact::make("poison")));
+  REQUIRE(two.comes_to("k", "poison"));
+  auto other = one.rt->open("other").value();
+  REQUIRE(other.insert("k", artifact::make("kept")));
+  one.stop();
+  redis.kill();
+  one.start();
+  CHECK(one.entries->erase("k").value());
+  for (std::size_t i = 0; i <= storage::change_journal::max_changes; ++i)
+    REQUIRE(one.entries->put(std::to_string(i), artifact::make("new")));
+  one.stop();
+  redis.start();
+  one.start();
+  CHECK(one.get("k") == "<miss>");
+  CHECK(two.comes_to("k", "<miss>"));
+  CHECK(one.entries->get("5").value().value.payload() == "new");
+  CHECK(one.rt->open("other").value().get("k").value().value.payload() == "kept");
 }
 
 } // namespace purges_test

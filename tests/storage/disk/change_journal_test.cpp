@@ -1,0 +1,214 @@
+// The journal of changes that the fleet has not heard of: what it keeps, and what other processes,
+// here other openings of the store, read in it and take over.
+#include "storage/disk/change_journal.hpp"
+
+#include "tests/storage/disk/store_fixture.hpp"
+#include "tests/support/files.hpp"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace change_journal_test {
+
+using namespace hearth;
+using namespace hearth::test;
+using storage::change_journal;
+using storage::unheard_change;
+using kind = unheard_change::kind;
+namespace fs = std::filesystem;
+
+namespace {
+
+const auto in_c = std::make_shared<const named_cache>(
+    named_cache{cache_id::make("c", "0").value(), 0, cache_id::make("c", "0").value().seed()});
+
+cache_key at(const std::string& name) { return {in_c, key(name).encoded()}; }
+
+unheard_change change(kind what, const std::string& name, std::uint64_t value = 0) {
+  return {what, "c", "0", key(name).encoded(), value};
+}
+
+// A process: its opening of the store and its journal.
+struct process {
+  explicit process(const fs::path& directory, const std::string& fleet = "server")
+      : store(open_store(small_store(directory)))
+      , journal(std::move(store->open_journal(fleet).value())) {}
+  std::unique_ptr<storage::store> store;
+  std::unique_ptr<change_journal> journal;
+};
+
+std::vector<unheard_change> adopted_by(const process& one) {
+  std::vector<unheard_change> all;
+  for (const auto& own : one.journal->adopt())
+    all.push_back(own.change);
+  return all;
+}
+
+std::vector<fs::path> journals_in(const fs::path& directory) {
+  std::vector<fs::path> found;
+  for (const auto& one : fs::directory_iterator(directory / "v1"))
+    if (one.path().filename().string().starts_with("unheard.")) found.push_back(one.path());
+  return found;
+}
+
+using changes = std::vector<unheard_change>;
+
+} // namespace
+
+TEST_CASE("journal: other processes read what is open, and only that") {
+  const temporary_directory directory;
+  const process one(directory.path()), two(directory.path());
+  const auto first = one.journal->note(at("k"), kind::put, 7);
+  CHECK(first.kept);
+  CHECK(one.journal->note(at("l"), kind::erase).kept);
+  CHECK(two.journal->others() == changes{change(kind::put, "k", 7), change(kind::erase, "l")});
+  CHECK(one.journal->others().empty());
+  one.journal->settle(first.which);
+  CHECK(two.journal->others() == changes{change(kind::erase, "l")});
+  CHECK(two.journal->adopt().empty()); // its process has not ended
+}
+
+TEST_CASE("journal: the last change of an entry counts, and settling an earlier one does nothing") {
+  const temporary_directory directory;
+  const process one(directory.path()), two(directory.path());
+  const auto put = one.journal->note(at("k"), kind::put, 7);
+  const auto erase = one.journal->note(at("k"), kind::erase);
+  CHECK_FALSE(one.journal->find(put.which));
+  CHECK(one.journal->find(erase.which) == kind::erase);
+  one.journal->settle(put.which);
+  CHECK(two.journal->others() == changes{change(kind::erase, "k")});
+  one.journal->settle(erase.which);
+  CHECK(two.journal->others().empty());
+}
+
+TEST_CASE("journal: a process takes over what an ended one has left, once") {
+  const temporary_directory directory;
+  const process later(directory.path());
+  {
+    const process ended(directory.path());
+    CHECK(ended.journal->note(at("k"), kind::put, 7).kept);
+    CHECK(ended.journal->note(at("l"), kind::erase).kept);
+    CHECK(later.journal->adopt().empty());
+  }
+  CHECK(journals_in(directory.path()).size() == 1);
+  CHECK(adopted_by(later) == changes{change(kind::put, "k", 7), change(kind::erase, "l")});
+  CHECK(later.journal->adopt().empty());
+  const process other(directory.path());
+  CHECK(other.journal->others().size() == 2); // it is the later process's now
+}
+
+TEST_CASE("journal: a process that has told everything leaves no file") {
+  const temporary_directory directory;
+  {
+    const process one(directory.path());
+    one.journal->settle(one.journal->note(at("k"), kind::erase).which);
+  }
+  CHECK(journals_in(directory.path()).empty());
+}
+
+TEST_CASE(
+    "journal: of two ended processes that changed an entry, a put is told if the store has it") {
+  const temporary_directory directory;
+  {
+    const process one(directory.path());
+    const process two(directory.path());
+    CHECK(one.journal->note(at("k"), kind::put, 7).kept);
+    CHECK(two.journal->note(at("k"), kind::erase).kept);
+  }
+  CHECK(adopted_by(process(directory.path())) == changes{change(kind::put, "k", 7)});
+}
+
+TEST_CASE("journal: another server's changes are left alone") {
+  const temporary_directory directory;
+  { CHECK(process(directory.path(), "one").journal->note(at("k"), kind::erase).kept); }
+  CHECK(process(directory.path(), "two").journal->adopt().empty());
+  CHECK(adopted_by(process(directory.path(), "one")) == changes{change(kind::erase, "k")});
+}
+
+TEST_CASE("journal: what stands before a torn or damaged record counts") {
+  const temporary_directory directory;
+  {
+    const process one(directory.path());
+    CHECK(one.journal->note(at("k"), kind::erase).kept);
+    CHECK(one.journal->note(at("l"), kind::erase).kept);
+  }
+  const auto file = journals_in(directory.path()).at(0);
+  const auto whole = fs::file_size(file);
+  SUBCASE("cut anywhere in the second record") {
+    for (auto size = whole - 1; size >= whole / 2; --size) {
+      fs::resize_file(file, size);
+      CHECK(process(directory.path()).journal->others() == changes{change(kind::erase, "k")});
+    }
+  }
+  SUBCASE("a bit flipped in the second record") {
+    const auto bytes = file_text(file);
+    for (auto byte = whole / 2; byte < whole; ++byte) {
+      auto flipped = bytes;
+      flipped[byte] = static_cast<char>(flipped[byte] ^ 4);
+      write_text(file, flipped);
+      CHECK(process(directory.path()).journal->others() == changes{change(kind::erase, "k")});
+    }
+  }
+}
+
+TEST_CASE("journal: beyond its bound the whole cache counts as changed, until that is told") {
+  const temporary_directory directory;
+  const process one(directory.path()), two(directory.path());
+  for (std::size_t i = 0; i < change_journal::max_changes; ++i)
+    REQUIRE(one.journal->note(at(std::to_string(i)), kind::erase).kept);
+  CHECK(two.journal->others().size() == change_journal::max_changes);
+  const auto whole = one.journal->note(at("more"), kind::erase);
+  CHECK(one.journal->find(whole.which) == kind::whole_cache);
+  const unheard_change all{kind::whole_cache, "c", "0", {}, 0};
+  CHECK(two.journal->others() == changes{all});
+  CHECK(one.journal->note(at("again"), kind::put, 1).which == whole.which);
+  // While it is told, later changes are noted by themselves.
+  one.journal->begin_telling(whole.which);
+  CHECK(one.journal->note(at("later"), kind::erase).which != whole.which);
+  one.journal->settle(whole.which);
+  CHECK(two.journal->others() == changes{change(kind::erase, "later")});
+}
+
+TEST_CASE("journal: it tells whether any process has changed an entry since") {
+  const temporary_directory directory;
+  const process one(directory.path()), two(directory.path());
+  const auto before = one.journal->last();
+  CHECK(before != 0);
+  CHECK_FALSE(one.journal->is_overtaken(at("k"), before));
+  const auto put = one.journal->note(at("k"), kind::put, 7);
+  CHECK(one.journal->is_overtaken(at("k"), before));
+  CHECK(two.journal->is_overtaken(at("k"), before));
+  CHECK_FALSE(one.journal->is_overtaken(at("k"), put.which));
+  const auto erase = two.journal->note(at("k"), kind::erase);
+  CHECK(one.journal->is_overtaken(at("k"), put.which));
+  two.journal->settle(erase.which);
+  CHECK(one.journal->is_overtaken(at("k"), put.which)); // it was changed all the same
+  CHECK_FALSE(one.journal->is_overtaken(at("k"), one.journal->last()));
+}
+
+TEST_CASE("journal: without a store it keeps a process's own changes") {
+  change_journal one;
+  const auto noted = one.note(at("k"), kind::erase);
+  CHECK(noted.kept);
+  CHECK(one.find(noted.which) == kind::erase);
+  CHECK(one.others().empty());
+  CHECK(one.adopt().empty());
+  CHECK_FALSE(one.is_overtaken(at("k"), 0));
+  one.settle(noted.which);
+  CHECK_FALSE(one.find(noted.which));
+}
+
+TEST_CASE("journal: a read-only store has none") {
+  const temporary_directory directory;
+  auto options = small_store(directory.path());
+  (void)open_store(options);
+  options.read_only = true;
+  const auto opened = open_store(options)->open_journal("server");
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error().code() == errc::read_only);
+}
+
+} // namespace change_journal_test
