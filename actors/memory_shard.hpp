@@ -86,7 +86,8 @@ struct memory_shard_state {
   /// A lookup below memory: on disk, then in the remote tier.
   struct load_record {
     std::vector<reply_target<lookup>> waiters;
-    std::uint64_t epoch = 0; ///< the disk shard's epoch when the load began
+    std::uint64_t epoch = 0;  ///< the disk shard's epoch when the load began
+    std::uint64_t change = 0; ///< the host's last change then
     /// The number of waiters that joined before the disk answered. Later ones joined during the
     /// remote lookup: another process may have stored the entry before they asked.
     std::size_t before_disk = 0;

@@ -102,7 +102,11 @@ struct remote_tier_state {
     /// Inserts and overwrites that were in flight when another host purged their entry.
     std::unordered_set<storage::write_behind::number> late;
     /// Inserts, in flight, in whose place the server has the mark of a removed entry.
-    std::unordered_map<cache_key, storage::write_behind::number, cache_key_hash> refused;
+    struct refused_insert {
+      storage::write_behind::number which;
+      std::string mark;
+    };
+    std::unordered_map<cache_key, refused_insert, cache_key_hash> refused;
   };
   /// Changes of this host that the fleet has not heard of.
   struct unheard_record {
@@ -165,6 +169,7 @@ struct remote_tier_state {
   std::uint64_t last_exchange = 0;
   std::uint64_t last_lookup = 0;
   std::uint64_t last_token = 0;
+  std::uint64_t last_mark = 0; ///< of removed entries
   bool probe_is_out = false;
   bool has_answered = false;   ///< the server has replied at least once
   bool renewal_is_due = false; ///< its timer runs

@@ -29,6 +29,10 @@ inline bool has_to_hear(const state_type& state, const cache_key& key) {
   return uses_remote(state, key) && state.config.gate &&
          !state.config.gate->has_heard.load(std::memory_order_acquire);
 }
+/// The number of the last put or erase by any process of this host.
+inline std::uint64_t last_change(const state_type& state) {
+  return state.config.journal ? state.config.journal->last() : 0;
+}
 inline unsigned disk_shard_of(const state_type& state, const cache_key& key) {
   return state.config.store->shard_of(key.disk_hash);
 }

@@ -41,7 +41,8 @@ void end_keeping(self_pointer self, const cache_key& key, const artifact& value,
 void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& value,
                      const load_ptr& load) {
   auto& state = self->state;
-  if (load->overtaken) return;
+  const auto& journal = state.config.journal;
+  if (load->overtaken || (journal && journal->is_overtaken(key, load->change))) return;
   if (!uses_disk(state, key)) return keep_in_memory(self, key, value);
   if (epoch_of(state, key) != load->epoch) return;
   insert_on_disk(self, key, value,
@@ -77,6 +78,7 @@ void load_from_remote(self_pointer self, const cache_key& key, const load_ptr& l
 
 void load_from_disk(self_pointer self, const cache_key& key, const load_ptr& load) {
   if (uses_disk(self->state, key)) load->epoch = epoch_of(self->state, key);
+  load->change = last_change(self->state);
   ask_disk(self, key, [self, key, load](const expected<lookup>& found) {
     load->is_disk_unread = found && found->is_unanswered;
     if (found && !found->hit())

@@ -18,10 +18,6 @@ struct insert_record {
   std::uint64_t change; // the host's last change then
 };
 
-std::uint64_t last_change(const state_type& state) {
-  return state.config.journal ? state.config.journal->last() : 0;
-}
-
 // Sends an insert that the disk has answered to the remote tier, unless the entry was erased after
 // it.
 void pass_on_insert(self_pointer self, const insert_record& write, bool is_new) {

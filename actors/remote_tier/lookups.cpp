@@ -57,7 +57,7 @@ void note_unusable(state_type& state, const cache_key& key) {
 }
 
 expected<lookup> open_entry(state_type& state, const cache_key& key, std::string_view bytes) {
-  if (bytes == storage::removed_mark) return miss(state, key);
+  if (storage::is_removed_mark(bytes)) return miss(state, key);
   auto opened = storage::open_envelope(key, bytes, state.config.keys, state.config.max_value_bytes);
   if (opened.fault != envelope_fault::none) {
     if (opened.fault != envelope_fault::too_large) note_unusable(state, key);

@@ -96,7 +96,7 @@ void drop_copies(self_pointer self, const cache_key& key, const batch_ptr& batch
 // Gives up an insert that waits for this verdict.
 void drop_refused(state_type& state, const cache_key& key) {
   const auto refused = state.log.refused.extract(key);
-  if (!refused.empty()) (void)state.writes.finish(refused.mapped());
+  if (!refused.empty()) (void)state.writes.finish(refused.mapped().which);
 }
 
 // A queued put or erase of this process will come after the purge in the log, unless it is there
@@ -176,11 +176,13 @@ void read_on(self_pointer self, const reading& now, const log_place& from);
 
 void send_again(self_pointer self) {
   auto& state = self->state;
-  for (const auto& [key, which] : std::exchange(state.log.refused, {})) {
-    const bool is_last_word = state.writes.newest_of(key) == &state.writes.sent(which);
-    auto write = state.writes.finish(which);
+  auto all = std::exchange(state.log.refused, {});
+  for (auto& [key, refused] : all) {
+    const bool is_last_word = state.writes.newest_of(key) == &state.writes.sent(refused.which);
+    auto write = state.writes.finish(refused.which);
     if (!is_last_word) continue;
     write.what = remote_write::kind::overwrite;
+    write.token = std::move(refused.mark);
     remote::write(self, std::move(write));
   }
 }
@@ -206,8 +208,8 @@ void fail_reading(self_pointer self, const remote_reply& why) {
   auto& state = self->state;
   state.log.is_reading = false;
   answer_all(state);
-  for (const auto& [key, which] : std::exchange(state.log.refused, {}))
-    (void)state.writes.finish(which);
+  for (const auto& [key, refused] : std::exchange(state.log.refused, {}))
+    (void)state.writes.finish(refused.which);
   answer_syncs(state);
   if (why.failure == remote_failure::closed) return;
   state.log.retry_delay = std::clamp(2 * state.log.retry_delay, before_waiting, longest_retry);
@@ -382,15 +384,22 @@ void end_purge(self_pointer self, const cache_key& key, std::optional<log_place>
   if (!place || theirs > *place) drop_copies(self, key, std::make_shared<purge_batch>([] {}));
 }
 
-void await_verdict(self_pointer self, const cache_key& key, storage::write_behind::number which) {
+void await_verdict(self_pointer self, const cache_key& key, storage::write_behind::number which,
+                   std::string mark) {
   auto& state = self->state;
   if (!logs_purges(state) || state.log.refused.contains(key)) {
     (void)state.writes.finish(which);
     return;
   }
-  state.log.refused.emplace(key, which);
+  state.log.refused.insert_or_assign(
+      key, state_type::purge_log_record::refused_insert{which, std::move(mark)});
   forget_purges(state);
   read_purges(self);
+}
+
+std::string new_mark(state_type& state) {
+  return storage::removed_mark(state.config.purges->writer.process + " " +
+                               std::to_string(++state.last_mark));
 }
 
 bool lacks_log(const remote_reply& reply) {
@@ -407,8 +416,8 @@ void go_without_log(self_pointer self, const remote_reply& why) {
     state.config.log(log_level::warning,
                      "purges by other hosts are not heard: " + state.config.name +
                          " keeps no log of them: " + std::string(server_text(why)));
-  for (const auto& [key, which] : std::exchange(state.log.refused, {}))
-    (void)state.writes.finish(which);
+  for (const auto& [key, refused] : std::exchange(state.log.refused, {}))
+    (void)state.writes.finish(refused.which);
   meet_unheard(self, [self] { go_on_without_log(self); });
 }
 

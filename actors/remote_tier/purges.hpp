@@ -7,6 +7,7 @@
 #include "storage/remote/purge_log.hpp"
 
 #include <optional>
+#include <string>
 
 namespace hearth::actors::remote {
 
@@ -34,11 +35,14 @@ void forget_purges(state_type& state);
 /// Called when a put or erase has ended: logged at `place`, or without one when it was lost. A
 /// purge by another host that came meanwhile counts if it is later.
 void end_purge(self_pointer self, const cache_key& key, std::optional<storage::log_place> place);
-/// Keeps an insert in flight that found the mark of a removed entry until the log is read: it is
+/// Keeps an insert in flight that found this mark of a removed entry until the log is read: it is
 /// sent again, unless the entry was purged after it was made.
-void await_verdict(self_pointer self, const cache_key& key, storage::write_behind::number which);
+void await_verdict(self_pointer self, const cache_key& key, storage::write_behind::number which,
+                   std::string mark);
 /// Called when the server does not take the log's commands.
 void go_without_log(self_pointer self, const remote_reply& why);
+/// A mark for a removal by this process.
+std::string new_mark(state_type& state);
 /// Whether the reply says that the server lacks the log's commands, or does not let us use them.
 bool lacks_log(const remote_reply& reply);
 

@@ -130,18 +130,6 @@ void tell_put_of(self_pointer self, const cache_key& key, std::uint64_t value) {
           [self](const caf::error&) { fail_telling(self); });
 }
 
-// Another process may have taken the entry from the server before it was erased.
-void tell_erase(self_pointer self, const cache_key& key, const left_change& change) {
-  ++self->state.unheard.telling;
-  self->request(self->state.config.purges->shards.owner_of(key), caf::infinite, verb::purge_v, key)
-      .then(
-          [self, key, change](bool) {
-            queue(self, key, change, nullptr);
-            end_telling(self->state);
-          },
-          [self](const caf::error&) { fail_telling(self); });
-}
-
 // --- whole caches ------------------------------------------------------------------------------
 
 struct clearing {
@@ -183,7 +171,7 @@ void remove_found(self_pointer self, const clearing_ptr& now, storage::found_nam
   if (found.names.empty()) return go_on();
   std::vector<remote_client::command> commands;
   for (auto& name : found.names)
-    commands.push_back(storage::remove_command(std::move(name)));
+    commands.push_back(storage::remove_command(std::move(name), new_mark(self->state)));
   struct replies {
     std::size_t open;
     bool is_good = true;
@@ -344,7 +332,7 @@ void tell_unheard(self_pointer self) {
     if (change.is_put)
       tell_put_of(self, key, change.value);
     else
-      tell_erase(self, key, change);
+      queue(self, key, change, nullptr);
   }
 }
 

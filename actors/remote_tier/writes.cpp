@@ -42,6 +42,11 @@ bool takes_writes(const state_type& state) {
 
 bool can_send(const state_type& state) { return takes_writes(state) && has_read_purges(state); }
 
+// Whether an overwrite is to replace a mark only.
+bool replaces_mark(const state_type& state, const remote_write& write) {
+  return write.what == remote_write::kind::overwrite && !write.token.empty() && state.has_scripts;
+}
+
 // The command of a change of a set; empty if it cannot be sent.
 remote_client::command set_command_of(const state_type& state, const remote_write& write) {
   const auto& config = state.config;
@@ -63,7 +68,7 @@ remote_client::command set_command_of(const state_type& state, const remote_writ
 }
 
 // The command of a write; empty if it cannot be sent.
-remote_client::command command_of(const state_type& state, const remote_write& write) {
+remote_client::command command_of(state_type& state, const remote_write& write) {
   const auto& config = state.config;
   if (write.what == remote_write::kind::release) {
     if (!state.has_scripts) return {};
@@ -74,10 +79,13 @@ remote_client::command command_of(const state_type& state, const remote_write& w
     return set_command_of(state, write);
   auto name = storage::remote_entry_name(config.prefix, write.key);
   if (write.what == remote_write::kind::erase)
-    return logs_purges(state) ? storage::remove_command(std::move(name))
+    return logs_purges(state) ? storage::remove_command(std::move(name), new_mark(state))
                               : storage::erase_command(std::move(name));
   auto sealed = storage::seal_envelope(write.key, write.value, config.keys);
   if (sealed.empty()) return {};
+  if (replaces_mark(state, write))
+    return storage::replace_mark_command(std::move(name), write.token, std::move(sealed),
+                                         config.ttl);
   return storage::set_command(std::move(name), std::move(sealed),
                               write.what == remote_write::kind::insert, config.ttl);
 }
@@ -136,6 +144,7 @@ void acknowledge(self_pointer self, const remote_write& write, const remote_repl
 // reader can use it; and it may be the mark of a removed entry.
 bool has_to_be_checked(const state_type& state, number which, const remote_reply& reply) {
   const auto& write = state.writes.sent(which);
+  if (replaces_mark(state, write)) return reply.value.integer == 0; // it is another mark by now
   return write.what == remote_write::kind::insert && reply.value.is_null() &&
          state.config.mode == remote_mode::read_write &&
          (write.key.cache->sign || logs_purges(state));
@@ -159,8 +168,8 @@ void end_check(self_pointer self, number which, const remote_reply& found) {
   }
   const auto& sent = state.writes.sent(which);
   const bool is_last_word = state.writes.newest_of(sent.key) == &sent;
-  if (is_last_word && found.value.text == storage::removed_mark)
-    return await_verdict(self, sent.key, which);
+  if (is_last_word && storage::is_removed_mark(found.value.text))
+    return await_verdict(self, sent.key, which, found.value.text);
   auto write = state.writes.finish(which);
   const bool is_good = is_usable(state, write, found);
   if (is_good) ++counts_of(state, write.key).existed;
@@ -177,7 +186,7 @@ void check_existing(self_pointer self, number which) {
   send(self, command_purpose::lookup,
        key.cache->sign
            ? storage::get_command(std::move(name))
-           : storage::get_start_command(std::move(name), storage::removed_mark.size() + 1),
+           : storage::get_start_command(std::move(name), storage::removed_mark_bytes + 1),
        state.config.deadline,
        [self, which](const remote_reply& reply) { end_check(self, which, reply); });
 }
@@ -187,11 +196,12 @@ void fail_write(self_pointer self, number which, const remote_reply& reply) {
   auto& state = self->state;
   const auto write = state.writes.finish(which);
   state.log.late.erase(which);
-  if (write.what == remote_write::kind::release)
-    note_script_failure(state, reply);
-  else
-    give_up(self, write, to_string(reply.failure));
+  const bool was_script = write.what == remote_write::kind::release || replaces_mark(state, write);
+  if (was_script) note_script_failure(state, reply);
   state.writing.end_probe(true);
+  if (write.what == remote_write::kind::release) return;
+  if (was_script && !state.has_scripts) return remote::write(self, write);
+  give_up(self, write, to_string(reply.failure));
 }
 
 void try_again(self_pointer self, number which, const remote_reply& reply) {
@@ -206,7 +216,8 @@ void try_again(self_pointer self, number which, const remote_reply& reply) {
 // so it is purged again.
 void undo_late(self_pointer self, number which) {
   auto write = self->state.writes.finish(which);
-  if (write.what != remote_write::kind::overwrite) return; // an insert came before the mark
+  // An insert came before the mark, and so did what replaced an earlier mark.
+  if (write.what != remote_write::kind::overwrite || replaces_mark(self->state, write)) return;
   remote::write(self, {remote_write::kind::erase, std::move(write.key), {}, {}});
 }
 

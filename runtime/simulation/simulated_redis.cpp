@@ -416,8 +416,8 @@ remote_reply simulated_redis::scan(const remote_client::command& arguments) {
   return reply;
 }
 
-// Runs the scripts of the remote tier: HSET with a TTL, or of a lease: with a time it renews it,
-// without one it releases it.
+// Runs the scripts of the remote tier: HSET with a TTL; what replaces a mark; or of a lease: with a
+// time it renews it, without one it releases it.
 remote_reply simulated_redis::run_script(const remote_client::command& arguments) {
   const auto& name = arguments[3];
   if (arguments[1].find("HSET") != std::string::npos) {
@@ -426,6 +426,13 @@ remote_reply simulated_redis::run_script(const remote_client::command& arguments
   }
   const auto& token = arguments[4];
   const auto* holder = find(name);
+  if (arguments[1].find("local found") != std::string::npos) {
+    if (holder && *holder != token) return integer(0);
+    const auto time = std::chrono::milliseconds(std::stoll(arguments[6]));
+    values_[name] = {arguments[5],
+                     time.count() == 0 ? std::nullopt : std::optional(system_.now() + time)};
+    return integer(1);
+  }
   const bool is_renewal = arguments.size() > 5;
   if (holder && *holder != token) return integer(0);
   if (is_renewal) {
@@ -475,7 +482,7 @@ std::vector<std::string> simulated_redis::names() {
 std::optional<std::uint64_t> simulated_redis::figure(std::string_view name) {
   std::uint64_t entries = 0, leases = 0, commands = 0;
   for (const auto& key : names())
-    if (values_.at(key).bytes != storage::removed_mark)
+    if (!storage::is_removed_mark(values_.at(key).bytes))
       ++(key.ends_with(":lease") ? leases : entries);
   for (const auto& [word, count] : counts_)
     commands += count;

@@ -1,6 +1,7 @@
 #include "storage/remote/purge_log.hpp"
 
 #include "messages/hash.hpp"
+#include "messages/hex.hpp"
 
 #include <charconv>
 #include <utility>
@@ -12,6 +13,13 @@ using kind = resp_value::kind;
 
 constexpr std::string_view mark_magic = "hearth-fleet-1";
 constexpr std::string_view removed_for_ms = "86400000";
+constexpr std::string_view start_of_mark = "hearth removed ";
+// Another host's erase may have put a mark of its own there meanwhile.
+constexpr auto replace_mark_script =
+    "local found = redis.call('GET', KEYS[1]) "
+    "if found and found ~= ARGV[1] then return 0 end "
+    "if ARGV[3] == '0' then redis.call('SET', KEYS[1], ARGV[2]) "
+    "else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end return 1";
 
 std::optional<std::uint64_t> number_of(std::string_view digits) {
   std::uint64_t number = 0;
@@ -69,8 +77,27 @@ std::string purge_log_name(std::string_view prefix) {
   return std::string(prefix).append(":purges");
 }
 
-remote_command remove_command(std::string name) {
-  return {"SET", std::move(name), std::string(removed_mark), "PX", std::string(removed_for_ms)};
+std::string removed_mark(std::string_view which) {
+  const auto hash = fast_hash_128(which);
+  std::string mark(start_of_mark);
+  append_hex(mark, hash.view());
+  return mark;
+}
+
+bool is_removed_mark(std::string_view start) {
+  return start.size() == removed_mark_bytes && start.starts_with(start_of_mark);
+}
+
+remote_command remove_command(std::string name, std::string mark) {
+  return {"SET", std::move(name), std::move(mark), "PX", std::string(removed_for_ms)};
+}
+
+remote_command replace_mark_command(std::string name, std::string mark, std::string bytes,
+                                    std::chrono::milliseconds ttl) {
+  remote_command made{"EVAL", replace_mark_script, "1", std::move(name), std::move(mark)};
+  made.push_back(std::move(bytes));
+  made.push_back(std::to_string(ttl.count()));
+  return made;
 }
 
 namespace {

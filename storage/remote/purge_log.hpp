@@ -7,6 +7,7 @@
 #include "storage/remote/commands.hpp"
 #include "storage/resp/resp_value.hpp"
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -51,12 +52,19 @@ struct logged_purge {
 
 /// PREFIX:purges
 std::string purge_log_name(std::string_view prefix);
-/// What stands in place of a removed entry for a day, so that an insert that was sent late does not
-/// bring the entry back.
-inline constexpr std::string_view removed_mark = "hearth removed";
+/// Bytes of a mark, which stands in place of a removed entry for a day, so that an insert that was
+/// sent late does not bring the entry back.
+inline constexpr std::size_t removed_mark_bytes = 47;
+/// The mark of a removal. `which`: text that no other removal has.
+std::string removed_mark(std::string_view which);
+/// Whether the start of a value, one byte more than a mark has, is a mark.
+bool is_removed_mark(std::string_view start);
 
-/// Puts the mark in place of an entry.
-remote_command remove_command(std::string name);
+/// Puts a mark in place of an entry.
+remote_command remove_command(std::string name, std::string mark);
+/// Stores an entry in place of this mark, if it is still there. Reply: 1; 0 when something else is.
+remote_command replace_mark_command(std::string name, std::string mark, std::string bytes,
+                                    std::chrono::milliseconds ttl);
 /// Appends a purge. Reply: its place.
 remote_command log_purge_command(std::string log, const log_writer& writer, bool is_put,
                                  const cache_key& key);

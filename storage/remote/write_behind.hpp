@@ -31,7 +31,7 @@ struct remote_write {
   enum class kind : std::uint8_t {
     insert,    ///< stores unless there is an entry
     put,       ///< stores, and replaces an entry: a purge of other hosts' copies
-    overwrite, ///< stores over an entry that no host can use
+    overwrite, ///< stores over an entry that no host can use, or over the mark `token`
     erase,     ///< removes an entry: a purge too
     release,   ///< ends a lease, when `token` still holds it
     add,       ///< adds `members` to a set
@@ -40,7 +40,7 @@ struct remote_write {
   kind what = kind::insert;
   cache_key key;
   artifact value;                    ///< for insert and put
-  std::string token;                 ///< for release
+  std::string token;                 ///< for release and overwrite
   std::vector<set_member> members{}; ///< for add and remove
   /// The number of this change in the host's journal, for an insert of the last change before it;
   /// or 0.
