@@ -31,9 +31,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace hearth::actors {
@@ -114,23 +116,25 @@ struct remote_tier_state {
       storage::change_journal::number which = 0;
       bool is_put = false;
       std::uint64_t value = 0; ///< for a put: hash of the value
+      bool is_queued = false;  ///< a write tells it
     };
     struct whole_change {
       named_cache_ptr cache;
       storage::change_journal::number which = 0;
       bool is_cleared = false; ///< on the server
     };
-    /// Of this process's journal, without those that queued writes tell.
-    std::unordered_map<cache_key, left_change, cache_key_hash> left;
-    std::map<std::uint32_t, whole_change> whole; ///< by the number of the cache
+    /// Of this process's journal: what ended processes have left, and what was given up.
+    std::unordered_map<cache_key, left_change, entry_hash, same_entry> left;
+    using cache_name = std::pair<std::string, std::string>; ///< with the version
+    std::map<cache_name, whole_change> whole;
     /// Of other processes.
-    std::unordered_set<cache_key, cache_key_hash> elsewhere;
-    std::unordered_set<std::uint32_t> whole_elsewhere;
+    std::unordered_set<cache_key, entry_hash, same_entry> elsewhere;
+    std::set<cache_name> whole_elsewhere;
     std::uint64_t seen = 0;    ///< `written` of the journal at the last look, and 1
     std::size_t telling = 0;   ///< entries whose values are looked up
     bool timer_is_due = false; ///< its timer runs
 
-    /// Changes of this process, and of those that ended before it, that no queued write tells.
+    /// Changes that ended processes have left, that were given up, or of whole caches.
     std::uint64_t open() const noexcept { return left.size() + telling + whole.size(); }
   };
   /// Receives the index of a command in its exchange, and its reply.

@@ -70,4 +70,15 @@ struct cache_key_hash {
   std::size_t operator()(const cache_key& key) const noexcept { return key.memory_hash; }
 };
 
+/// Hash and equality of entries by the names of their caches: for keys made before the process has
+/// opened the cache, which gives it its number.
+struct entry_hash {
+  std::size_t operator()(const cache_key& key) const noexcept { return key.disk_hash; }
+};
+struct same_entry {
+  bool operator()(const cache_key& a, const cache_key& b) const noexcept {
+    return a.disk_hash == b.disk_hash && a.cache->id == b.cache->id && a.bytes == b.bytes;
+  }
+};
+
 } // namespace hearth

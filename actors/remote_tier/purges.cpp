@@ -142,7 +142,7 @@ void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batc
     return;
   }
   drop_refused(state, key);
-  if (is_unheard(self, key)) return; // this host's change will be the later one
+  if (will_be_told(self, key)) return; // this host's change will be the later one
   if (is_known(purge, ports.writer) || is_overruled(state, key, purge.place)) return;
   drop_copies(self, key, batch);
 }

@@ -34,14 +34,18 @@ named_cache_ptr cache_of(const state_type& state, const unheard_change& change) 
   return id ? state.config.purges->cache_of(*id) : nullptr;
 }
 
+state_type::unheard_record::cache_name name_of(const named_cache_ptr& cache) {
+  return {cache->id.name(), cache->id.version()};
+}
+
 void take_over(state_type& state, const storage::change_journal::own_change& own) {
   const auto cache = cache_of(state, own.change);
   if (!cache) return;
   if (own.change.what == kind::whole_cache)
-    state.unheard.whole[cache->number] = {cache, own.which, false};
+    state.unheard.whole[name_of(cache)] = {cache, own.which, false};
   else
     state.unheard.left[cache_key(cache, own.change.key)] = {own.which, own.change.what == kind::put,
-                                                            own.change.value};
+                                                            own.change.value, false};
 }
 
 void read_others(state_type& state) {
@@ -52,7 +56,7 @@ void read_others(state_type& state) {
     const auto cache = cache_of(state, change);
     if (!cache) continue;
     if (change.what == kind::whole_cache)
-      unheard.whole_elsewhere.insert(cache->number);
+      unheard.whole_elsewhere.insert(name_of(cache));
     else
       unheard.elsewhere.insert(cache_key(cache, change.key));
   }
@@ -67,9 +71,11 @@ void queue(self_pointer self, const cache_key& key, const left_change& change,
            const artifact* value) {
   auto& state = self->state;
   const auto at = state.unheard.left.find(key);
-  if (at == state.unheard.left.end() || at->second.which != change.which) return;
-  state.unheard.left.erase(at);
-  remote_write write{value ? remote_write::kind::put : remote_write::kind::erase, key, {}, {}};
+  const bool is_left = at != state.unheard.left.end() && at->second.which == change.which;
+  if (!is_left || std::exchange(at->second.is_queued, true)) return;
+  // The process may have opened the cache since the change was found.
+  const cache_key now(state.config.purges->cache_of(key.cache->id), key.bytes);
+  remote_write write{value ? remote_write::kind::put : remote_write::kind::erase, now, {}, {}};
   if (value) write.value = *value;
   write.change = change.which;
   remote::write(self, std::move(write));
@@ -88,7 +94,7 @@ void fail_telling(self_pointer self) {
 // More of a cache was changed than a journal keeps.
 void note_whole(self_pointer self, const named_cache_ptr& cache, number which) {
   auto& state = self->state;
-  auto& whole = state.unheard.whole[cache->number];
+  auto& whole = state.unheard.whole[name_of(cache)];
   if (whole.which == which) return;
   journal_of(state)->settle(whole.which); // which this one stands for too
   whole = {cache, which, false};
@@ -110,7 +116,7 @@ std::optional<left_change> note_anew(self_pointer self, const cache_key& key, st
     note_whole(self, key.cache, which);
     return std::nullopt;
   }
-  return state.unheard.left[key] = {which, true, value};
+  return state.unheard.left[key] = {which, true, value, false};
 }
 
 // The value of an entry that was put is in this host's store, or it is gone, or was replaced: then
@@ -142,7 +148,7 @@ using clearing_ptr = std::shared_ptr<const clearing>;
 void end_clearing(self_pointer self, const clearing_ptr& now, const remote_reply& logged) {
   auto& state = self->state;
   if (logged.failure != remote_failure::none && !lacks_log(logged)) return now->next(false);
-  const auto at = state.unheard.whole.find(now->cache->number);
+  const auto at = state.unheard.whole.find(name_of(now->cache));
   if (at != state.unheard.whole.end() && at->second.which == now->which)
     at->second.is_cleared = true;
   now->next(true);
@@ -229,23 +235,34 @@ void look_for_unheard(self_pointer self) {
 }
 
 bool is_unheard(self_pointer self, const cache_key& key) {
+  const auto& unheard = self->state.unheard;
+  return unheard.left.contains(key) || will_be_told(self, key);
+}
+
+bool will_be_told(self_pointer self, const cache_key& key) {
   auto& unheard = self->state.unheard;
-  const bool may_be_over =
-      unheard.elsewhere.contains(key) || unheard.whole_elsewhere.contains(key.cache->number);
-  if (may_be_over) {
+  const auto is_elsewhere = [&] {
+    return unheard.elsewhere.contains(key) ||
+           (!unheard.whole_elsewhere.empty() &&
+            unheard.whole_elsewhere.contains(name_of(key.cache)));
+  };
+  if (is_elsewhere()) { // or was: it may be settled by now
     unheard.seen = 0;
     look_for_unheard(self);
   }
-  return unheard.left.contains(key) || unheard.elsewhere.contains(key) ||
-         unheard.whole.contains(key.cache->number) ||
-         unheard.whole_elsewhere.contains(key.cache->number);
+  const auto left = unheard.left.find(key);
+  const bool is_left = left != unheard.left.end() && !left->second.is_queued;
+  return is_left || is_elsewhere() ||
+         (!unheard.whole.empty() && unheard.whole.contains(name_of(key.cache)));
 }
 
 void note_change(self_pointer self, remote_write& write) {
   auto& state = self->state;
   auto* const journal = journal_of(state);
   if (!journal || write.change == 0) return;
-  state.unheard.left.erase(write.key); // this change is later
+  const auto left = state.unheard.left.find(write.key);
+  if (left != state.unheard.left.end() && left->second.which != write.change)
+    state.unheard.left.erase(left); // this change is later
   if (journal->find(write.change) != kind::whole_cache) return;
   note_whole(self, write.key.cache, std::exchange(write.change, 0));
 }
@@ -281,8 +298,12 @@ void check_put(self_pointer self, const remote_write& write) {
 }
 
 void settle_change(state_type& state, const remote_write& write) {
-  if (auto* const journal = journal_of(state); journal && write.change != 0)
-    journal->settle(write.change);
+  auto* const journal = journal_of(state);
+  if (!journal || write.change == 0) return;
+  journal->settle(write.change);
+  const auto left = state.unheard.left.find(write.key);
+  if (left != state.unheard.left.end() && left->second.which == write.change)
+    state.unheard.left.erase(left);
 }
 
 void keep_change(self_pointer self, const remote_write& write) {
@@ -290,10 +311,10 @@ void keep_change(self_pointer self, const remote_write& write) {
   const auto* const journal = journal_of(state);
   if (!journal || write.change == 0) return;
   const auto what = journal->find(write.change);
-  if (!what) return; // a later change of the entry counts
+  if (!what) return settle_change(state, write); // a later change of the entry counts
   const bool is_put = what == kind::put;
   state.unheard.left[write.key] = {write.change, is_put,
-                                   is_put ? storage::hash_of_value(write.value) : 0};
+                                   is_put ? storage::hash_of_value(write.value) : 0, false};
   tell_later(self);
 }
 
@@ -329,6 +350,7 @@ void tell_unheard(self_pointer self) {
   const std::vector<std::pair<cache_key, left_change>> left(state.unheard.left.begin(),
                                                             state.unheard.left.end());
   for (const auto& [key, change] : left) {
+    if (change.is_queued) continue;
     if (change.is_put)
       tell_put_of(self, key, change.value);
     else

@@ -12,8 +12,10 @@ namespace hearth::actors::remote {
 /// Looks for changes of other processes of this host, and takes over those of processes that have
 /// ended, if the host has noted any since the last look.
 void look_for_unheard(self_pointer self);
-/// Whether the server may hold an old value of this entry, and no queued write will change that.
+/// Whether the server may hold an old value of this entry.
 bool is_unheard(self_pointer self, const cache_key& key);
+/// Whether this host has changed the entry and has no write on its way that tells it.
+bool will_be_told(self_pointer self, const cache_key& key);
 
 /// Whether another process of this host has replaced or removed the entry since this write was
 /// made.

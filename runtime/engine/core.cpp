@@ -219,6 +219,7 @@ named_cache_ptr runtime_core::find_named(const cache_id& id) {
   named_cache made{id, ~std::uint32_t{0}, id.seed() ^ process_seed()};
   made.memory = false;
   made.remote = is_remote(id);
+  made.sign = signs_;
   return std::make_shared<const named_cache>(made);
 }
 

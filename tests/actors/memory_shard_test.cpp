@@ -306,9 +306,9 @@ TEST_CASE_FIXTURE(fixture, "a hundred requests for a missing key cause one load 
                   *gets += keys.size();
                   return lookup_list(keys.size());
                 },
-                [](verb::insert, const cache_key&, const artifact&) {},
-                [](verb::put, const cache_key&, const artifact&) {},
-                [](verb::erase, const cache_key&) {},
+                [](verb::insert, const cache_key&, const artifact&, std::uint64_t) {},
+                [](verb::put, const cache_key&, const artifact&, std::uint64_t) {},
+                [](verb::erase, const cache_key&, std::uint64_t) {},
                 [](verb::find_set, const cache_key&) { return fleet_members{}; },
                 [](verb::merge, const cache_key&, const set_change&) {},
                 [](verb::lock, const cache_key&) { return fleet_lease::unavailable; },
@@ -318,6 +318,7 @@ TEST_CASE_FIXTURE(fixture, "a hundred requests for a missing key cause one load 
                 [](verb::take_reply) {},
                 [](verb::listen) {},
                 [](verb::purge, const cache_key&) {},
+                [](verb::tell) {},
                 [](verb::ping) {},
                 [](verb::renew) {},
                 [](verb::resend) {},
