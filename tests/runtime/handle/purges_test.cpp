@@ -8,9 +8,9 @@
 #include "storage/disk/change_journal.hpp"
 
 #include <chrono>
-#include <string>
 #include <doctest/doctest.h>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
