@@ -100,7 +100,7 @@ bool may_look(const state_type& state, const cache_key& key) {
 
 void look_up(self_pointer self, const key_list& keys, const shared_promise<lookup_list>& reply) {
   auto& state = self->state;
-  look_for_unheard(self);
+  if (is_in_service(state)) look_for_unheard(self);
   lookup_list answers(keys.size());
   std::vector<std::size_t> places;
   std::vector<remote_client::command> commands;

@@ -121,6 +121,7 @@ private:
   std::unique_ptr<disk::unshared_file> file_;
   std::string name_; ///< of `file_`
   std::uint64_t size_ = 0;
+  bool lacks_records_ = false; ///< some could not be written
   changes open_;
   std::size_t open_bytes_ = 0;
   std::unordered_map<std::string, number> newest_; ///< by the entry's address

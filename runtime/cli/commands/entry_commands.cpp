@@ -144,10 +144,10 @@ remote_part remote_part_of(runtime& rt) {
 status answer_of_erase(const entry_arguments& arguments, std::string_view here, bool is_told,
                        status ending) {
   if (!arguments.json)
-    return print(fmt::format("{}{}\n", here,
-                             is_told ? ", and the remote was told"
-                                     : " here; the remote has not heard yet"),
-                 ending);
+    return print(
+        fmt::format("{}{}\n", here,
+                    is_told ? ", and the remote was told" : " here; the remote has not heard yet"),
+        ending);
   const json object{{"cache", arguments.cache},
                     {"key", arguments.key},
                     {"status", here},
@@ -196,9 +196,10 @@ status erase_entry(const config& settings, const entry_arguments& arguments) {
   case remote_part::told: return answer_of_erase(arguments, here, true, ending);
   case remote_part::not_told: break;
   }
-  fmt::print(stderr,
-             "hearth: the remote has not heard yet: other hosts keep their copies until a later run "
-             "on this host reaches it\n");
+  fmt::print(
+      stderr,
+      "hearth: the remote has not heard yet: other hosts keep their copies until a later run "
+      "on this host reaches it\n");
   return answer_of_erase(arguments, here, false, ending);
 }
 

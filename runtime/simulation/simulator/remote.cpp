@@ -170,7 +170,8 @@ void random_run::let_remote_recover() {
         return one.second->figure(actor_kind::remote, std::nullopt, of).value_or(0);
       };
       return figure("closed") == 1 && figure("waiting") + figure("in_flight") == 0 &&
-             figure("open_commands") == 0 && figure("purging") == 0 && figure("hears") == 1 && figure("unheard") == 0;
+             figure("open_commands") == 0 && figure("purging") == 0 && figure("hears") == 1 &&
+             figure("unheard") == 0;
     });
   };
   while (!has_recovered() && now() < max_steps)

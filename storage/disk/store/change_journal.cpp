@@ -304,7 +304,10 @@ void change_journal::settle(number which) {
     (void)append(record_of(which, nullptr));
     return;
   }
-  if (files_->resize(file_->get(), 0) == 0) size_ = 0;
+  if (files_->resize(file_->get(), 0) == 0) {
+    size_ = 0;
+    lacks_records_ = false;
+  }
 }
 
 // Appends to the journal of this process, and makes it if there is none.
@@ -313,10 +316,15 @@ expected<void> change_journal::append(std::string record) {
   if (fork_generation() != born_)
     return fail(errc::forked, "the journal in " + path_.string() +
                                   " does not outlive a fork: open the store again in the child");
-  if (!file_ || (size_ > long_journal && size_ > 4 * (open_bytes_ + open_.size() * 64)))
-    return write_anew();
+  const bool is_long = size_ > long_journal && size_ > 4 * (open_bytes_ + open_.size() * 64);
+  if (!file_ || lacks_records_ || is_long) {
+    auto written = write_anew();
+    lacks_records_ = !written;
+    return written;
+  }
   const auto wrote = disk::write_fully(*files_, file_->get(), record.data(), record.size(), size_);
-  if (wrote.error) return fail(disk::system_error(wrote.error, "append to", path_ / name_));
+  lacks_records_ = wrote.error != 0;
+  if (lacks_records_) return fail(disk::system_error(wrote.error, "append to", path_ / name_));
   size_ += record.size();
   return {};
 }
@@ -389,15 +397,13 @@ std::vector<change_journal::own_change> change_journal::adopt() {
     ended.emplace_back(std::move(name), std::move(one));
   }
   std::vector<own_change> adopted;
-  bool is_kept = true;
   for (auto& [address, change] : all) {
     if (newest_.contains(address)) continue;
     const auto taken = note_change(std::move(change), fast_hash(address));
-    is_kept = is_kept && taken.kept;
     adopted.push_back({taken.which, open_.at(taken.which)});
   }
   // Until they are noted anew, the journals of the ended processes keep them.
-  if (is_kept)
+  if (!lacks_records_)
     for (const auto& [name, one] : ended)
       files_->remove_at(folder_, name.c_str());
   std::erase_if(adopted, [&](const own_change& one) { return !open_.contains(one.which); });
@@ -412,7 +418,8 @@ expected<void> sync_journals(file_system& files, int folder, const std::filesyst
   const auto names = journals_in(files, folder, journal_start);
   for (const auto& name : names) {
     const disk::file one(files, files.open_at(folder, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
-    if (!one) continue; // its process has settled all of it
+    if (one.error() == ENOENT) continue; // its process has settled all of it
+    if (!one) return fail(disk::system_error(one.error(), "open", path / name));
     if (const int synced = files.sync(one.get()); synced < 0)
       return fail(disk::system_error(-synced, "sync", path / name));
   }

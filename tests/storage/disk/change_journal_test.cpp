@@ -3,8 +3,10 @@
 #include "storage/disk/change_journal.hpp"
 
 #include "tests/storage/disk/store_fixture.hpp"
+#include "tests/support/faulty_file_system.hpp"
 #include "tests/support/files.hpp"
 
+#include <cerrno>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <memory>
@@ -119,6 +121,32 @@ TEST_CASE(
     CHECK(two.journal->note(at("k"), kind::erase).kept);
   }
   CHECK(adopted_by(process(directory.path())) == changes{change(kind::put, "k", 7)});
+}
+
+TEST_CASE("journal: what cannot be noted is said, and noted once the disk has room") {
+  const temporary_directory directory;
+  faulty_file_system files;
+  auto options = small_store(directory.path());
+  options.files = &files;
+  const auto store = open_store(options);
+  const auto journal = std::move(store->open_journal("server").value());
+  const process other(directory.path());
+  {
+    const process ended(directory.path());
+    CHECK(ended.journal->note(at("left"), kind::erase).kept);
+  }
+  files.fail(call::write, ENOSPC);
+  const auto noted = journal->note(at("k"), kind::erase);
+  REQUIRE_FALSE(noted.kept);
+  CHECK(noted.kept.error().code() == errc::no_space);
+  CHECK(journal->find(noted.which) == kind::erase); // in this process it holds
+  CHECK(journal->adopt().size() == 1);
+  CHECK(journal->adopt().empty());
+  CHECK(journals_in(directory.path()).size() == 1); // the ended process's still has its change
+  files.heal();
+  CHECK(journal->note(at("l"), kind::erase).kept);
+  CHECK(other.journal->others() ==
+        changes{change(kind::erase, "k"), change(kind::erase, "l"), change(kind::erase, "left")});
 }
 
 TEST_CASE("journal: another server's changes are left alone") {
