@@ -35,7 +35,8 @@ std::shared_ptr<storage::lease_table> open_leases(const tier_ports& ports) {
 // Keeps what the fleet has not heard of. In memory only, if the store cannot.
 std::shared_ptr<storage::change_journal> open_journal(const tier_ports& ports) {
   if (ports.remote->mode == remote_mode::read_only) return nullptr;
-  if (!ports.store) return std::make_shared<storage::change_journal>();
+  const bool is_kept = ports.store && ports.leases; // a store that is open for writing
+  if (!is_kept) return std::make_shared<storage::change_journal>();
   auto opened = ports.store->open_journal(ports.remote->name + "\n" + ports.remote->prefix);
   if (opened) // the store has to outlive it
     return {opened->release(), [store = ports.store](storage::change_journal* one) { delete one; }};

@@ -113,25 +113,39 @@ std::optional<std::pair<record_head, unheard_change>> take_record(std::string_vi
   return std::pair(head, std::move(change));
 }
 
-// The changes in a journal that count, by address.
-std::map<std::string, unheard_change> changes_in(std::string_view bytes) {
-  std::map<std::string, unheard_change> all;
+// A change with the number that it has among all of the host.
+struct numbered_change {
+  std::uint64_t which = 0;
+  unheard_change change;
+};
+using changes_by_address = std::map<std::string, numbered_change>;
+
+// The changes in a journal that count.
+changes_by_address changes_in(std::string_view bytes) {
+  changes_by_address all;
   std::unordered_map<std::uint64_t, std::string> addresses;
-  std::unordered_map<std::string, std::uint64_t> newest;
   while (auto record = take_record(bytes)) {
     auto& [head, change] = *record;
     if (head.what == settled_flag) {
       const auto address = addresses.find(head.which);
-      if (address == addresses.end() || newest[address->second] != head.which) continue;
-      all.erase(address->second);
+      if (address == addresses.end()) continue;
+      const auto settled = all.find(address->second);
+      if (settled != all.end() && settled->second.which == head.which) all.erase(settled);
       continue;
     }
     const auto address = address_of(change);
     addresses[head.which] = address;
-    newest[address] = head.which;
-    all[address] = std::move(change);
+    all[address] = {head.which, std::move(change)};
   }
   return all;
+}
+
+// Of two changes of an entry the later one counts.
+void add_later(changes_by_address& all, changes_by_address more) {
+  for (auto& [address, one] : more) {
+    auto& kept = all[address];
+    if (kept.which < one.which) kept = std::move(one);
+  }
 }
 
 std::string read_whole(file_system& files, int fd) {
@@ -324,7 +338,7 @@ expected<void> change_journal::append(std::string record) {
   }
   const auto wrote = disk::write_fully(*files_, file_->get(), record.data(), record.size(), size_);
   lacks_records_ = wrote.error != 0;
-  if (lacks_records_) return fail(disk::system_error(wrote.error, "append to", path_ / name_));
+  if (lacks_records_) return fail(disk::system_error(wrote.error, "append to a journal in", path_));
   size_ += record.size();
   return {};
 }
@@ -350,14 +364,14 @@ disk::file change_journal::make_locked(std::string& name) {
 expected<void> change_journal::write_anew() {
   std::string name;
   auto made = make_locked(name);
-  if (!made) return fail(disk::system_error(made.error(), "make", path_ / name));
+  if (!made) return fail(disk::system_error(made.error(), "make a journal in", path_));
   std::string records;
   for (const auto& [which, change] : open_)
     records += record_of(which, &change);
   const auto wrote = disk::write_fully(*files_, made.get(), records.data(), records.size(), 0);
   if (wrote.error) {
     files_->remove_at(folder_, name.c_str());
-    return fail(disk::system_error(wrote.error, "write", path_ / name));
+    return fail(disk::system_error(wrote.error, "write a journal in", path_));
   }
   const auto before = std::exchange(name_, std::move(name));
   file_ = std::make_unique<disk::unshared_file>(std::move(made));
@@ -369,37 +383,34 @@ expected<void> change_journal::write_anew() {
 std::vector<unheard_change> change_journal::others() {
   const std::lock_guard lock(mutex_);
   if (!files_) return {};
-  std::map<std::string, unheard_change> all;
+  changes_by_address all;
   for (const auto& name : journals_in(*files_, folder_, start_)) {
     if (name == name_) continue;
     const disk::file one(*files_, files_->open_at(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
-    if (one) all.merge(changes_in(read_whole(*files_, one.get())));
+    if (one) add_later(all, changes_in(read_whole(*files_, one.get())));
   }
   std::vector<unheard_change> sorted;
-  for (auto& [address, change] : all)
-    sorted.push_back(std::move(change));
+  for (auto& [address, one] : all)
+    sorted.push_back(std::move(one.change));
   return sorted;
 }
 
 std::vector<change_journal::own_change> change_journal::adopt() {
   const std::lock_guard lock(mutex_);
   if (!files_ || fork_generation() != born_) return {};
-  std::map<std::string, unheard_change> all;
+  changes_by_address all;
   std::vector<std::pair<std::string, disk::file>> ended;
   for (auto& name : journals_in(*files_, folder_, start_)) {
     if (name == name_) continue;
     disk::file one(*files_, files_->open_at(folder_, name.c_str(), O_RDWR | O_NOFOLLOW, 0));
     if (!one || files_->try_lock(one.get(), true) < 0) continue;
-    for (auto& [address, change] : changes_in(read_whole(*files_, one.get()))) {
-      auto& kept = all.try_emplace(address, change).first->second;
-      if (change.what == change_kind::put) kept = change; // unless it was erased: the store tells
-    }
+    add_later(all, changes_in(read_whole(*files_, one.get())));
     ended.emplace_back(std::move(name), std::move(one));
   }
   std::vector<own_change> adopted;
-  for (auto& [address, change] : all) {
+  for (auto& [address, one] : all) {
     if (newest_.contains(address)) continue;
-    const auto taken = note_change(std::move(change), fast_hash(address));
+    const auto taken = note_change(std::move(one.change), fast_hash(address));
     adopted.push_back({taken.which, open_.at(taken.which)});
   }
   // Until they are noted anew, the journals of the ended processes keep them.
@@ -419,9 +430,9 @@ expected<void> sync_journals(file_system& files, int folder, const std::filesyst
   for (const auto& name : names) {
     const disk::file one(files, files.open_at(folder, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
     if (one.error() == ENOENT) continue; // its process has settled all of it
-    if (!one) return fail(disk::system_error(one.error(), "open", path / name));
+    if (!one) return fail(disk::system_error(one.error(), "open a journal in", path));
     if (const int synced = files.sync(one.get()); synced < 0)
-      return fail(disk::system_error(-synced, "sync", path / name));
+      return fail(disk::system_error(-synced, "sync a journal in", path));
   }
   if (names.empty()) return {};
   if (const int synced = files.sync(folder); synced < 0)

@@ -111,16 +111,18 @@ TEST_CASE("journal: a process that has told everything leaves no file") {
   CHECK(journals_in(directory.path()).empty());
 }
 
-TEST_CASE(
-    "journal: of two ended processes that changed an entry, a put is told if the store has it") {
+TEST_CASE("journal: of two ended processes that changed an entry, the later change is told") {
   const temporary_directory directory;
   {
     const process one(directory.path());
     const process two(directory.path());
     CHECK(one.journal->note(at("k"), kind::put, 7).kept);
     CHECK(two.journal->note(at("k"), kind::erase).kept);
+    CHECK(two.journal->note(at("l"), kind::erase).kept);
+    CHECK(one.journal->note(at("l"), kind::put, 8).kept);
   }
-  CHECK(adopted_by(process(directory.path())) == changes{change(kind::put, "k", 7)});
+  CHECK(adopted_by(process(directory.path())) ==
+        changes{change(kind::erase, "k"), change(kind::put, "l", 8)});
 }
 
 TEST_CASE("journal: what cannot be noted is said, and noted once the disk has room") {
