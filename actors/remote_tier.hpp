@@ -130,6 +130,7 @@ struct remote_tier_state {
     /// Of other processes.
     std::unordered_set<cache_key, entry_hash, same_entry> elsewhere;
     std::set<cache_name> whole_elsewhere;
+    bool is_blind = false;     ///< their journals cannot be read
     std::uint64_t seen = 0;    ///< `written` of the journal at the last look, and 1
     std::size_t telling = 0;   ///< entries whose values are looked up
     bool timer_is_due = false; ///< its timer runs

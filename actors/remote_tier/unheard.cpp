@@ -50,9 +50,13 @@ void take_over(state_type& state, const storage::change_journal::own_change& own
 
 void read_others(state_type& state) {
   auto& unheard = state.unheard;
+  const auto others = journal_of(state)->others();
+  unheard.is_blind = !others;
+  if (!others) unheard.seen = 0; // looks again
+  if (!others) return;
   unheard.elsewhere.clear();
   unheard.whole_elsewhere.clear();
-  for (const auto& change : journal_of(state)->others()) {
+  for (const auto& change : *others) {
     const auto cache = cache_of(state, change);
     if (!cache) continue;
     if (change.what == kind::whole_cache)
@@ -236,7 +240,7 @@ void look_for_unheard(self_pointer self) {
 
 bool is_unheard(self_pointer self, const cache_key& key) {
   const auto& unheard = self->state.unheard;
-  return unheard.left.contains(key) || will_be_told(self, key);
+  return unheard.is_blind || unheard.left.contains(key) || will_be_told(self, key);
 }
 
 bool will_be_told(self_pointer self, const cache_key& key) {
@@ -274,7 +278,8 @@ bool is_overtaken(const state_type& state, const remote_write& write) {
 }
 
 void tell_put(self_pointer self, const remote_write& write) {
-  if (self->state.writes.newest_of(write.key)) return; // which is later
+  if (self->state.writes.newest_of(write.key)) // which is later
+    return settle_change(self->state, write);
   tell_put_of(self, write.key, storage::hash_of_value(write.value));
 }
 

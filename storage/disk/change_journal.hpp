@@ -86,8 +86,8 @@ public:
   /// The fleet is being told of this change of a whole cache: later changes are noted apart.
   void begin_telling(number whole);
 
-  /// The changes of other processes that have not ended, sorted.
-  std::vector<unheard_change> others();
+  /// The changes in the journals of other processes, sorted; nothing when one cannot be read.
+  std::optional<std::vector<unheard_change>> others();
   /// Takes over the changes of processes that have ended: they are this process's from now on.
   /// Returns those, sorted; a change of an entry that this process has changed too is left out.
   std::vector<own_change> adopt();

@@ -148,14 +148,15 @@ void add_later(changes_by_address& all, changes_by_address more) {
   }
 }
 
-std::string read_whole(file_system& files, int fd) {
+std::optional<std::string> read_whole(file_system& files, int fd) {
   struct stat about {};
-  if (files.status(fd, about) < 0) return {};
+  if (files.status(fd, about) < 0) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(about.st_size);
-  if (size > max_journal_bytes) return {};
+  if (size > max_journal_bytes) return std::string();
   std::string bytes(size, '\0');
   const auto got = disk::read_fully(files, fd, bytes.data(), bytes.size(), 0);
-  bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  if (got < 0) return std::nullopt;
+  bytes.resize(static_cast<std::size_t>(got));
   return bytes;
 }
 
@@ -380,14 +381,17 @@ expected<void> change_journal::write_anew() {
   return {};
 }
 
-std::vector<unheard_change> change_journal::others() {
+std::optional<std::vector<unheard_change>> change_journal::others() {
   const std::lock_guard lock(mutex_);
-  if (!files_) return {};
+  if (!files_) return std::vector<unheard_change>();
   changes_by_address all;
   for (const auto& name : journals_in(*files_, folder_, start_)) {
     if (name == name_) continue;
     const disk::file one(*files_, files_->open_at(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
-    if (one) add_later(all, changes_in(read_whole(*files_, one.get())));
+    if (one.error() == ENOENT) continue; // its process has settled all of it
+    const auto bytes = one ? read_whole(*files_, one.get()) : std::nullopt;
+    if (!bytes) return std::nullopt;
+    add_later(all, changes_in(*bytes));
   }
   std::vector<unheard_change> sorted;
   for (auto& [address, one] : all)
@@ -404,7 +408,9 @@ std::vector<change_journal::own_change> change_journal::adopt() {
     if (name == name_) continue;
     disk::file one(*files_, files_->open_at(folder_, name.c_str(), O_RDWR | O_NOFOLLOW, 0));
     if (!one || files_->try_lock(one.get(), true) < 0) continue;
-    add_later(all, changes_in(read_whole(*files_, one.get())));
+    const auto bytes = read_whole(*files_, one.get());
+    if (!bytes) continue;
+    add_later(all, changes_in(*bytes));
     ended.emplace_back(std::move(name), std::move(one));
   }
   std::vector<own_change> adopted;
