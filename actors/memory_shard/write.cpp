@@ -45,9 +45,10 @@ void end_failed_insert(self_pointer self, const insert_record& write, const erro
 // Notes a put or erase, unless there is no remote tier that might bring the old value back.
 storage::change_journal::noted note_change(state_type& state, const cache_key& key,
                                            storage::unheard_change::kind what,
-                                           std::uint64_t value = 0) {
+                                           const artifact& value = {}) {
   if (!uses_remote(state, key) || !state.config.journal) return {};
-  return state.config.journal->note(key, what, value);
+  const bool is_put = what == storage::unheard_change::kind::put;
+  return state.config.journal->note(key, what, is_put ? storage::hash_of_value(value) : 0);
 }
 
 // The answer to a change: an error if this process's end could undo it.
@@ -106,8 +107,7 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
 void put(self_pointer self, const cache_key& key, const artifact& value, reply_target<done> reply) {
   auto& state = self->state;
   overtake_load(state, key);
-  const auto noted =
-      note_change(state, key, storage::unheard_change::kind::put, storage::hash_of_value(value));
+  const auto noted = note_change(state, key, storage::unheard_change::kind::put, value);
   tell_remote(self, verb::put_v, key, value, noted.which);
   if (!uses_disk(state, key)) {
     replace_in_memory(self, key, value);

@@ -175,6 +175,7 @@ void end_check(self_pointer self, number which, const remote_reply& found) {
   if (is_good) ++counts_of(state, write.key).existed;
   if (is_good || !is_last_word) return;
   write.what = remote_write::kind::overwrite;
+  write.token.clear(); // it is no mark that is replaced
   remote::write(self, std::move(write));
 }
 
