@@ -115,7 +115,7 @@ struct remote_tier_state {
     struct left_change {
       storage::change_journal::number which = 0;
       bool is_put = false;
-      std::uint64_t value = 0; ///< for a put: hash of the value
+      std::uint64_t value = 0; ///< for a put: hash of the value, or 0: any
       bool is_queued = false;  ///< a write tells it
     };
     struct whole_change {

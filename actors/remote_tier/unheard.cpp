@@ -41,22 +41,19 @@ state_type::unheard_record::cache_name name_of(const named_cache_ptr& cache) {
 void take_over(state_type& state, const storage::change_journal::own_change& own) {
   const auto cache = cache_of(state, own.change);
   if (!cache) return;
-  if (own.change.what == kind::whole_cache)
+  if (own.change.what == kind::whole_cache) {
     state.unheard.whole[name_of(cache)] = {cache, own.which, false};
-  else
-    state.unheard.left[cache_key(cache, own.change.key)] = {own.which, own.change.what == kind::put,
-                                                            own.change.value, false};
+    return;
+  }
+  state.unheard.left[cache_key(cache, own.change.key)] = {own.which, own.change.what == kind::put,
+                                                          own.change.value, false};
 }
 
-void read_others(state_type& state) {
+void note_others(state_type& state, const std::vector<unheard_change>& others) {
   auto& unheard = state.unheard;
-  const auto others = journal_of(state)->others();
-  unheard.is_blind = !others;
-  if (!others) unheard.seen = 0; // looks again
-  if (!others) return;
   unheard.elsewhere.clear();
   unheard.whole_elsewhere.clear();
-  for (const auto& change : *others) {
+  for (const auto& change : others) {
     const auto cache = cache_of(state, change);
     if (!cache) continue;
     if (change.what == kind::whole_cache)
@@ -133,7 +130,9 @@ void tell_put_of(self_pointer self, const cache_key& key, std::uint64_t value) {
   self->request(self->state.config.purges->shards.owner_of(key), caf::infinite, verb::get_v, key)
       .then(
           [self, key, change](const lookup& found) {
-            const bool is_put = found.hit() && storage::hash_of_value(found.value) == change.value;
+            const bool is_put =
+                found.hit() &&
+                (change.value == 0 || storage::hash_of_value(found.value) == change.value);
             queue(self, key, change, is_put ? &found.value : nullptr);
             end_telling(self->state);
           },
@@ -232,9 +231,14 @@ void look_for_unheard(self_pointer self) {
   if (!journal) return;
   const auto written = journal->written() + 1;
   if (std::exchange(state.unheard.seen, written) == written) return;
-  for (const auto& own : journal->adopt())
+  const auto found = journal->look();
+  for (const auto& own : found.taken_over)
     take_over(state, own);
-  read_others(state);
+  state.unheard.is_blind = !found.is_whole;
+  if (found.is_whole)
+    note_others(state, found.others);
+  else
+    state.unheard.seen = 0; // looks again
   if (!state.unheard.left.empty() || !state.unheard.elsewhere.empty()) tell_later(self);
 }
 

@@ -275,35 +275,37 @@ void send_logged(self_pointer self, number which, remote_client::command command
            });
 }
 
-// Sends the next write; returns false if none may be sent.
-bool send_one(self_pointer self) {
+enum class next_write : std::uint8_t { none, ended, sent };
+
+// Sends the next write, or ends it without the server.
+next_write send_next(self_pointer self) {
   auto& state = self->state;
   number which = 0;
   const auto* next = state.writes.send_next(which);
-  if (!next) return false;
+  if (!next) return next_write::none;
   if (is_overtaken(state, *next) && next->what != remote_write::kind::erase) {
     const auto write = state.writes.finish(which);
     if (is_purge(write)) tell_put(self, write);
-    return true;
+    return next_write::ended;
   }
   auto command = command_of(state, *next);
   if (command.empty()) {
     give_up(self, state.writes.finish(which), "unsealed");
-    return true;
+    return next_write::ended;
   }
   if (is_purge(*next) && logs_purges(state)) {
     send_logged(self, which, std::move(command));
-    return true;
+    return next_write::sent;
   }
   send(self, command_purpose::write, std::move(command), state.config.write_deadline,
        [self, which](const remote_reply& reply) { end_write(self, which, reply); });
-  return true;
+  return next_write::sent;
 }
 
 } // namespace
 
 void send_writes(self_pointer self) {
-  while (can_send(self->state) && send_one(self)) {
+  while (can_send(self->state) && send_next(self) != next_write::none) {
   }
   settle_whole_caches(self->state);
   answer_syncs(self->state);
@@ -315,7 +317,10 @@ void retry_writes(self_pointer self) {
   // Otherwise retried when it is in service and the log of purges is read.
   if (!is_in_service(state) || !has_read_purges(state)) return;
   state.writing.begin_probe();
-  if (!send_one(self)) state.writing.end_probe(true); // no write to try with: the next one shows
+  auto next = next_write::ended;
+  while (next == next_write::ended)
+    next = send_next(self);
+  if (next == next_write::none) state.writing.end_probe(true); // the next write shows
 }
 
 void resume_writes(self_pointer self) {

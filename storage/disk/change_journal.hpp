@@ -32,7 +32,7 @@ struct unheard_change {
   std::string cache;
   std::string version;
   std::string key;         ///< its msgpack bytes; empty for a whole cache
-  std::uint64_t value = 0; ///< for a put: `hash_of_value`
+  std::uint64_t value = 0; ///< for a put: `hash_of_value`, or 0: any value that the store holds
   friend bool operator==(const unheard_change&, const unheard_change&) = default;
 };
 
@@ -52,6 +52,15 @@ public:
   struct own_change {
     number which = 0;
     unheard_change change;
+  };
+  /// What the journals of other processes hold, each sorted.
+  struct looked {
+    /// Of processes that have ended: this process's from now on. A change of an entry that this
+    /// process has changed too is left out. One that the host may have changed since is a put of
+    /// any value.
+    std::vector<own_change> taken_over;
+    std::vector<unheard_change> others; ///< of other processes
+    bool is_whole = true;               ///< false: some of it cannot be read now
   };
 
   /// A journal in memory, for a process without a store.
@@ -86,20 +95,23 @@ public:
   /// The fleet is being told of this change of a whole cache: later changes are noted apart.
   void begin_telling(number whole);
 
-  /// The changes in the journals of other processes, sorted; nothing when one cannot be read.
-  std::optional<std::vector<unheard_change>> others();
-  /// Takes over the changes of processes that have ended: they are this process's from now on.
-  /// Returns those, sorted; a change of an entry that this process has changed too is left out.
-  std::vector<own_change> adopt();
+  /// Reads the journals of other processes, and takes over those of processes that have ended.
+  looked look();
 
 private:
   using changes = std::map<number, unheard_change>;
 
   change_journal(file_system& files, int folder, std::filesystem::path path, std::string_view fleet,
                  std::uint64_t opening_id);
+  struct journals;
+
   expected<void> map_order();
-  number next_number(std::uint64_t hash);
-  noted note_change(unheard_change change, std::uint64_t hash);
+  void read_journals(journals& into);
+  void take_over(journals& found, std::vector<own_change>& taken);
+  void remove_ended();
+  number next_number(std::optional<std::uint64_t> hash);
+  void raise_number(number to);
+  noted note_change(unheard_change change, std::optional<std::uint64_t> hash);
   void drop_all_of(const unheard_change& whole);
   void drop_address(const std::string& address, number which);
   bool is_full() const noexcept;
@@ -122,6 +134,8 @@ private:
   std::string name_; ///< of `file_`
   std::uint64_t size_ = 0;
   bool lacks_records_ = false; ///< some could not be written
+  /// Of ended processes, by name: read, but not in `file_` yet.
+  std::map<std::string, std::unique_ptr<disk::unshared_file>> ended_;
   changes open_;
   std::size_t open_bytes_ = 0;
   std::unordered_map<std::string, number> newest_; ///< by the entry's address

@@ -64,8 +64,7 @@ void random_run::judge(const worker_state& worker, std::size_t k, moment begun,
     wrong = past.judge_hit(found->value.payload(), begun, now(), waited);
   else if (!may_miss)
     wrong = past.judge_miss(begun, now());
-  // A host whose disk fails may be unable to read what its other processes have noted.
-  if (found->hit() && !waited && host.last_faulty_step < begun && host.faulty.empty())
+  if (found->hit() && !waited)
     if (const auto undone = judge_undone(worker, k, begun, found->value.payload()); !undone.empty())
       violate(worker.name + " got of " + text_of(keys_[k].key) + " " + undone);
   if (found->hit() && may_be_foreign(worker, k, begun, found->value.payload())) return;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <unistd.h>
 #include <vector>
 
@@ -9,10 +10,9 @@ namespace hearth::storage::disk {
 
 std::string temporary_name(std::string_view what, std::uint64_t opening_id) {
   static std::atomic<std::uint64_t> count{0};
-  std::string name(what);
-  for (const auto part : {static_cast<std::uint64_t>(::getpid()), count.fetch_add(1), opening_id})
-    name.append(".").append(std::to_string(part));
-  return name.append(temporary_suffix);
+  // Names of one process sort in the order in which they were made.
+  return fmt::format("{}.{}.{:016x}.{:x}{}", what, ::getpid(), count.fetch_add(1), opening_id,
+                     temporary_suffix);
 }
 
 void remove_abandoned_files(file_system& system, int directory) {

@@ -79,6 +79,12 @@ std::string address_of(const unheard_change& change) {
   return address;
 }
 
+// The hash by which the order of changes is kept: `cache_key::disk_hash` of the entry.
+std::uint64_t hash_of_entry(const unheard_change& change) {
+  const auto id = cache_id::make(change.cache, change.version);
+  return fast_hash(change.key, id ? id->seed() : 0);
+}
+
 std::size_t bytes_of(const unheard_change& change) {
   return change.cache.size() + change.version.size() + change.key.size();
 }
@@ -160,11 +166,13 @@ std::optional<std::string> read_whole(file_system& files, int fd) {
   return bytes;
 }
 
-std::vector<std::string> journals_in(file_system& files, int folder, std::string_view start) {
-  std::vector<std::string> names;
-  files.list(folder, names);
+// The names of journals, sorted, or a negative error.
+int list_journals(file_system& files, int folder, std::string_view start,
+                  std::vector<std::string>& names) {
+  if (const int listed = files.list(folder, names); listed < 0) return listed;
   std::erase_if(names, [&](const std::string& name) { return !name.starts_with(start); });
-  return names;
+  std::sort(names.begin(), names.end());
+  return 0;
 }
 
 std::string start_of(std::string_view fleet) {
@@ -228,18 +236,29 @@ bool change_journal::is_overtaken(const cache_key& key, number which) const noex
   return order_ && word_at(order_, place_of(key.disk_hash)).load(std::memory_order_acquire) > which;
 }
 
-change_journal::number change_journal::next_number(std::uint64_t hash) {
+// `hash`: of the entry that is being changed.
+change_journal::number change_journal::next_number(std::optional<std::uint64_t> hash) {
   if (!order_) return ++last_;
   const auto next = word_at(order_, 0).fetch_add(1, std::memory_order_acq_rel) + 2;
-  auto word = word_at(order_, place_of(hash));
+  if (!hash) return next;
+  auto word = word_at(order_, place_of(*hash));
   for (auto before = word.load(); before < next;)
     if (word.compare_exchange_weak(before, next, std::memory_order_acq_rel)) break;
   return next;
 }
 
+// Numbers begin anew after a power loss, which the journals may have survived.
+void change_journal::raise_number(number to) {
+  if (!order_) return;
+  auto count = word_at(order_, 0);
+  for (auto before = count.load(); before + 1 < to;)
+    if (count.compare_exchange_weak(before, to - 1, std::memory_order_acq_rel)) break;
+}
+
 void change_journal::close() noexcept {
-  if (!file_ || fork_generation() != born_) return;
-  if (open_.empty()) files_->remove_at(folder_, name_.c_str());
+  if (!files_ || fork_generation() != born_ || !open_.empty()) return;
+  if (file_) files_->remove_at(folder_, name_.c_str());
+  remove_ended();
 }
 
 change_journal::noted change_journal::note(const cache_key& key, change_kind what,
@@ -255,7 +274,8 @@ bool change_journal::is_full() const noexcept {
   return open_.size() >= max_changes || open_bytes_ >= max_bytes;
 }
 
-change_journal::noted change_journal::note_change(unheard_change change, std::uint64_t hash) {
+change_journal::noted change_journal::note_change(unheard_change change,
+                                                  std::optional<std::uint64_t> hash) {
   const unheard_change whole{change_kind::whole_cache, change.cache, change.version, {}, 0};
   if (const auto before = newest_.find(address_of(whole)); before != newest_.end())
     return {before->second, {}};
@@ -314,15 +334,15 @@ void change_journal::settle(number which) {
   if (at == open_.end()) return;
   drop_address(address_of(at->second), which);
   forget(at);
-  if (!file_ || fork_generation() != born_) return;
+  if (!files_ || fork_generation() != born_) return;
   if (!open_.empty()) {
-    (void)append(record_of(which, nullptr));
+    if (file_) (void)append(record_of(which, nullptr));
     return;
   }
-  if (files_->resize(file_->get(), 0) == 0) {
-    size_ = 0;
-    lacks_records_ = false;
-  }
+  if (file_ && files_->resize(file_->get(), 0) != 0) return;
+  size_ = 0;
+  lacks_records_ = false;
+  remove_ended();
 }
 
 // Appends to the journal of this process, and makes it if there is none.
@@ -378,53 +398,80 @@ expected<void> change_journal::write_anew() {
   file_ = std::make_unique<disk::unshared_file>(std::move(made));
   size_ = records.size();
   if (!before.empty()) files_->remove_at(folder_, before.c_str());
+  remove_ended();
   return {};
 }
 
-std::optional<std::vector<unheard_change>> change_journal::others() {
-  const std::lock_guard lock(mutex_);
-  if (!files_) return std::vector<unheard_change>();
-  changes_by_address all;
-  for (const auto& name : journals_in(*files_, folder_, start_)) {
-    if (name == name_) continue;
-    const disk::file one(*files_, files_->open_at(folder_, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
-    if (one.error() == ENOENT) continue; // its process has settled all of it
+// What a listing of the folder's journals found.
+struct change_journal::journals {
+  changes_by_address left; // by ended processes, which hold their journals no more
+  changes_by_address others;
+  bool is_whole = true;
+  bool has_moved = false; // a journal went meanwhile; what it held may be in a new one
+};
+
+void change_journal::read_journals(journals& into) {
+  std::vector<std::string> names;
+  into.is_whole = list_journals(*files_, folder_, start_, names) == 0;
+  for (const auto& name : names) {
+    if (name == name_ || ended_.contains(name)) continue;
+    disk::file one(*files_, files_->open_at(folder_, name.c_str(), O_RDWR | O_NOFOLLOW, 0));
+    if (one.error() == ENOENT) into.has_moved = true;
+    const bool has_ended = one && files_->try_lock(one.get(), true) == 0;
     const auto bytes = one ? read_whole(*files_, one.get()) : std::nullopt;
-    if (!bytes) return std::nullopt;
-    add_later(all, changes_in(*bytes));
+    if (!bytes) {
+      into.is_whole = false;
+      continue;
+    }
+    add_later(has_ended ? into.left : into.others, changes_in(*bytes));
+    if (has_ended) ended_[name] = std::make_unique<disk::unshared_file>(std::move(one));
   }
-  std::vector<unheard_change> sorted;
-  for (auto& [address, one] : all)
-    sorted.push_back(std::move(one.change));
-  return sorted;
 }
 
-std::vector<change_journal::own_change> change_journal::adopt() {
-  const std::lock_guard lock(mutex_);
-  if (!files_ || fork_generation() != born_) return {};
-  changes_by_address all;
-  std::vector<std::pair<std::string, disk::file>> ended;
-  for (auto& name : journals_in(*files_, folder_, start_)) {
-    if (name == name_) continue;
-    disk::file one(*files_, files_->open_at(folder_, name.c_str(), O_RDWR | O_NOFOLLOW, 0));
-    if (!one || files_->try_lock(one.get(), true) < 0) continue;
-    const auto bytes = read_whole(*files_, one.get());
-    if (!bytes) continue;
-    add_later(all, changes_in(*bytes));
-    ended.emplace_back(std::move(name), std::move(one));
-  }
-  std::vector<own_change> adopted;
-  for (auto& [address, one] : all) {
+// Notes the changes of ended processes as this one's. Their journals go once its own holds them.
+void change_journal::take_over(journals& found, std::vector<own_change>& taken) {
+  for (auto& [address, one] : found.left) {
+    raise_number(one.which);
     if (newest_.contains(address)) continue;
-    const auto taken = note_change(std::move(one.change), fast_hash(address));
-    adopted.push_back({taken.which, open_.at(taken.which)});
+    const auto last = word_at(order_, place_of(hash_of_entry(one.change))).load();
+    const bool is_whole = one.change.what == change_kind::whole_cache;
+    if (!is_whole && last > one.which) {
+      one.change.what = change_kind::put;
+      one.change.value = 0;
+    }
+    const auto noted = note_change(std::move(one.change), std::nullopt);
+    taken.push_back({noted.which, open_.at(noted.which)});
   }
-  // Until they are noted anew, the journals of the ended processes keep them.
-  if (!lacks_records_)
-    for (const auto& [name, one] : ended)
-      files_->remove_at(folder_, name.c_str());
-  std::erase_if(adopted, [&](const own_change& one) { return !open_.contains(one.which); });
-  return adopted;
+  if (!lacks_records_) remove_ended();
+  std::erase_if(taken, [&](const own_change& one) { return !open_.contains(one.which); });
+}
+
+void change_journal::remove_ended() {
+  for (const auto& [name, held] : ended_)
+    files_->remove_at(folder_, name.c_str());
+  ended_.clear();
+}
+
+change_journal::looked change_journal::look() {
+  const std::lock_guard lock(mutex_);
+  looked now;
+  if (!files_) return now;
+  now.is_whole = fork_generation() == born_;
+  if (!now.is_whole) return now;
+  journals found;
+  constexpr unsigned max_listings = 16;
+  for (unsigned i = 0; i < max_listings; ++i) {
+    auto left = std::move(found.left);
+    found = {};
+    found.left = std::move(left);
+    read_journals(found);
+    if (!found.has_moved) break;
+  }
+  now.is_whole = found.is_whole && !found.has_moved;
+  take_over(found, now.taken_over);
+  for (auto& [address, one] : found.others)
+    now.others.push_back(std::move(one.change));
+  return now;
 }
 
 std::uint64_t hash_of_value(const artifact& value) {
@@ -432,7 +479,9 @@ std::uint64_t hash_of_value(const artifact& value) {
 }
 
 expected<void> sync_journals(file_system& files, int folder, const std::filesystem::path& path) {
-  const auto names = journals_in(files, folder, journal_start);
+  std::vector<std::string> names;
+  if (const int listed = list_journals(files, folder, journal_start, names); listed < 0)
+    return fail(disk::system_error(-listed, "list", path));
   for (const auto& name : names) {
     const disk::file one(files, files.open_at(folder, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
     if (one.error() == ENOENT) continue; // its process has settled all of it

@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace change_journal_test {
@@ -44,7 +46,7 @@ struct process {
 
 std::vector<unheard_change> adopted_by(const process& one) {
   std::vector<unheard_change> all;
-  for (const auto& own : one.journal->adopt())
+  for (const auto& own : one.journal->look().taken_over)
     all.push_back(own.change);
   return all;
 }
@@ -66,11 +68,11 @@ TEST_CASE("journal: other processes read what is open, and only that") {
   const auto first = one.journal->note(at("k"), kind::put, 7);
   CHECK(first.kept);
   CHECK(one.journal->note(at("l"), kind::erase).kept);
-  CHECK(two.journal->others() == changes{change(kind::put, "k", 7), change(kind::erase, "l")});
-  CHECK(one.journal->others()->empty());
+  CHECK(two.journal->look().others == changes{change(kind::put, "k", 7), change(kind::erase, "l")});
+  CHECK(one.journal->look().others.empty());
   one.journal->settle(first.which);
-  CHECK(two.journal->others() == changes{change(kind::erase, "l")});
-  CHECK(two.journal->adopt().empty()); // its process has not ended
+  CHECK(two.journal->look().others == changes{change(kind::erase, "l")});
+  CHECK(two.journal->look().taken_over.empty()); // its process has not ended
 }
 
 TEST_CASE("journal: the last change of an entry counts, and settling an earlier one does nothing") {
@@ -81,9 +83,9 @@ TEST_CASE("journal: the last change of an entry counts, and settling an earlier 
   CHECK_FALSE(one.journal->find(put.which));
   CHECK(one.journal->find(erase.which) == kind::erase);
   one.journal->settle(put.which);
-  CHECK(two.journal->others() == changes{change(kind::erase, "k")});
+  CHECK(two.journal->look().others == changes{change(kind::erase, "k")});
   one.journal->settle(erase.which);
-  CHECK(two.journal->others()->empty());
+  CHECK(two.journal->look().others.empty());
 }
 
 TEST_CASE("journal: a process takes over what an ended one has left, once") {
@@ -93,13 +95,13 @@ TEST_CASE("journal: a process takes over what an ended one has left, once") {
     const process ended(directory.path());
     CHECK(ended.journal->note(at("k"), kind::put, 7).kept);
     CHECK(ended.journal->note(at("l"), kind::erase).kept);
-    CHECK(later.journal->adopt().empty());
+    CHECK(later.journal->look().taken_over.empty());
   }
   CHECK(journals_in(directory.path()).size() == 1);
   CHECK(adopted_by(later) == changes{change(kind::put, "k", 7), change(kind::erase, "l")});
-  CHECK(later.journal->adopt().empty());
+  CHECK(later.journal->look().taken_over.empty());
   const process other(directory.path());
-  CHECK(other.journal->others()->size() == 2); // it is the later process's now
+  CHECK(other.journal->look().others.size() == 2); // it is the later process's now
 }
 
 TEST_CASE("journal: a process that has told everything leaves no file") {
@@ -142,35 +144,33 @@ TEST_CASE("journal: what cannot be noted is said, and noted once the disk has ro
   REQUIRE_FALSE(noted.kept);
   CHECK(noted.kept.error().code() == errc::no_space);
   CHECK(journal->find(noted.which) == kind::erase); // in this process it holds
-  CHECK(journal->adopt().size() == 1);
-  CHECK(journal->adopt().empty());
+  CHECK(journal->look().taken_over.size() == 1);
+  CHECK(journal->look().taken_over.empty());
   CHECK(journals_in(directory.path()).size() == 1); // the ended process's still has its change
   files.heal();
   CHECK(journal->note(at("l"), kind::erase).kept);
-  CHECK(other.journal->others() ==
+  CHECK(other.journal->look().others ==
         changes{change(kind::erase, "k"), change(kind::erase, "l"), change(kind::erase, "left")});
 }
 
 TEST_CASE("journal: another server's changes are left alone") {
   const temporary_directory directory;
   { CHECK(process(directory.path(), "one").journal->note(at("k"), kind::erase).kept); }
-  CHECK(process(directory.path(), "two").journal->adopt().empty());
+  CHECK(process(directory.path(), "two").journal->look().taken_over.empty());
   CHECK(adopted_by(process(directory.path(), "one")) == changes{change(kind::erase, "k")});
 }
 
 TEST_CASE("journal: what stands before a torn or damaged record counts") {
   const temporary_directory directory;
-  {
-    const process one(directory.path());
-    CHECK(one.journal->note(at("k"), kind::erase).kept);
-    CHECK(one.journal->note(at("l"), kind::erase).kept);
-  }
+  const process one(directory.path());
+  CHECK(one.journal->note(at("k"), kind::erase).kept);
+  CHECK(one.journal->note(at("l"), kind::erase).kept);
   const auto file = journals_in(directory.path()).at(0);
   const auto whole = fs::file_size(file);
   SUBCASE("cut anywhere in the second record") {
     for (auto size = whole - 1; size >= whole / 2; --size) {
       fs::resize_file(file, size);
-      CHECK(process(directory.path()).journal->others() == changes{change(kind::erase, "k")});
+      CHECK(process(directory.path()).journal->look().others == changes{change(kind::erase, "k")});
     }
   }
   SUBCASE("a bit flipped in the second record") {
@@ -179,9 +179,86 @@ TEST_CASE("journal: what stands before a torn or damaged record counts") {
       auto flipped = bytes;
       flipped[byte] = static_cast<char>(flipped[byte] ^ 4);
       write_text(file, flipped);
-      CHECK(process(directory.path()).journal->others() == changes{change(kind::erase, "k")});
+      CHECK(process(directory.path()).journal->look().others == changes{change(kind::erase, "k")});
     }
   }
+}
+
+TEST_CASE(
+    "journal: a change that the host may have made again since is told by what the store holds") {
+  const temporary_directory directory;
+  const process later(directory.path());
+  change_journal::number told = 0;
+  {
+    const process ended(directory.path());
+    CHECK(ended.journal->note(at("k"), kind::erase).kept);
+    CHECK(ended.journal->note(at("l"), kind::erase).kept);
+    told = later.journal->note(at("k"), kind::put, 7).which;
+    later.journal->settle(told);
+  }
+  CHECK(adopted_by(later) == changes{change(kind::put, "k", 0), change(kind::erase, "l")});
+  CHECK_FALSE(later.journal->is_overtaken(at("k"), told)); // taking it over is no change
+}
+
+TEST_CASE("journal: a look that cannot read everything says so") {
+  const temporary_directory directory;
+  faulty_file_system files;
+  auto options = small_store(directory.path());
+  options.files = &files;
+  const auto store = open_store(options);
+  const auto journal = std::move(store->open_journal("server").value());
+  const process other(directory.path());
+  CHECK(other.journal->note(at("k"), kind::erase).kept);
+  CHECK(journal->look().is_whole);
+  SUBCASE("the folder, or a journal, cannot be opened") { files.fail(call::open, EMFILE); }
+  SUBCASE("a journal alone cannot be opened") { files.fail(call::open, EMFILE, 1); }
+  SUBCASE("a journal cannot be read") { files.fail(call::read, EIO); }
+  CHECK_FALSE(journal->look().is_whole);
+  files.heal();
+  CHECK(journal->look().is_whole);
+  CHECK(journal->look().others == changes{change(kind::erase, "k")});
+}
+
+// While the folder is being read another process takes a journal over: what it held is in a new
+// one.
+TEST_CASE("journal: a change that moves to another journal during a look is not missed") {
+  const temporary_directory directory;
+  struct : faulty_file_system {
+    std::function<void()> after_listing;
+    int list(int folder, std::vector<std::string>& names) noexcept override {
+      const int listed = faulty_file_system::list(folder, names);
+      if (auto now = std::exchange(after_listing, nullptr)) now();
+      return listed;
+    }
+  } files;
+  auto options = small_store(directory.path());
+  options.files = &files;
+  const auto store = open_store(options);
+  const auto journal = std::move(store->open_journal("server").value());
+  const process other(directory.path());
+  {
+    const process ended(directory.path());
+    CHECK(ended.journal->note(at("k"), kind::erase).kept);
+  }
+  files.after_listing = [&] { CHECK(adopted_by(other) == changes{change(kind::erase, "k")}); };
+  const auto found = journal->look();
+  CHECK(found.taken_over.empty());
+  CHECK(found.others == changes{change(kind::erase, "k")});
+  CHECK(found.is_whole);
+}
+
+TEST_CASE("journal: numbers go on from those in the journals after their file is lost") {
+  const temporary_directory directory;
+  change_journal::number before = 0;
+  {
+    const process ended(directory.path());
+    for (int i = 0; i < 9; ++i)
+      before = ended.journal->note(at("k"), kind::erase).which;
+  }
+  fs::remove(directory.path() / "v1" / "changes");
+  const process later(directory.path());
+  CHECK(adopted_by(later).size() == 1);
+  CHECK(later.journal->note(at("l"), kind::erase).which > before);
 }
 
 TEST_CASE("journal: beyond its bound the whole cache counts as changed, until that is told") {
@@ -189,17 +266,17 @@ TEST_CASE("journal: beyond its bound the whole cache counts as changed, until th
   const process one(directory.path()), two(directory.path());
   for (std::size_t i = 0; i < change_journal::max_changes; ++i)
     REQUIRE(one.journal->note(at(std::to_string(i)), kind::erase).kept);
-  CHECK(two.journal->others()->size() == change_journal::max_changes);
+  CHECK(two.journal->look().others.size() == change_journal::max_changes);
   const auto whole = one.journal->note(at("more"), kind::erase);
   CHECK(one.journal->find(whole.which) == kind::whole_cache);
   const unheard_change all{kind::whole_cache, "c", "0", {}, 0};
-  CHECK(two.journal->others() == changes{all});
+  CHECK(two.journal->look().others == changes{all});
   CHECK(one.journal->note(at("again"), kind::put, 1).which == whole.which);
   // While it is told, later changes are noted by themselves.
   one.journal->begin_telling(whole.which);
   CHECK(one.journal->note(at("later"), kind::erase).which != whole.which);
   one.journal->settle(whole.which);
-  CHECK(two.journal->others() == changes{change(kind::erase, "later")});
+  CHECK(two.journal->look().others == changes{change(kind::erase, "later")});
 }
 
 TEST_CASE("journal: it tells whether any process has changed an entry since") {
@@ -224,8 +301,8 @@ TEST_CASE("journal: without a store it keeps a process's own changes") {
   const auto noted = one.note(at("k"), kind::erase);
   CHECK(noted.kept);
   CHECK(one.find(noted.which) == kind::erase);
-  CHECK(one.others()->empty());
-  CHECK(one.adopt().empty());
+  CHECK(one.look().others.empty());
+  CHECK(one.look().taken_over.empty());
   CHECK_FALSE(one.is_overtaken(at("k"), 0));
   one.settle(noted.which);
   CHECK_FALSE(one.find(noted.which));
