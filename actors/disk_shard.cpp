@@ -71,7 +71,9 @@ std::size_t write_group(disk_shard_state& state,
     group.push_back({.kind = write.kind,
                      .key = storage::entry_key(write.key),
                      .value = write.value,
-                     .compress = write.key.cache->compress});
+                     .compress = write.key.cache->compress,
+                     .journal = write.is_copy ? state.journal.get() : nullptr,
+                     .last_change = write.last_change});
   }
   const auto epochs = apply_group(state, group);
   for (std::size_t i = 0; i < group.size(); ++i) {
@@ -175,15 +177,22 @@ disk_shard_state::~disk_shard_state() {
 
 disk_shard_actor::behavior_type disk_shard(disk_shard_pointer self,
                                            std::shared_ptr<storage::store> store, unsigned shard,
+                                           std::shared_ptr<const storage::change_journal> journal,
                                            log_sink log) {
   self->state.store = std::move(store);
   self->state.shard = shard;
+  self->state.journal = std::move(journal);
   self->state.log = std::move(log);
   return {
       [self](verb::load, const cache_key& key) { return load(self->state, key); },
       [self](verb::insert, const cache_key& key, const artifact& value) {
         auto promise = self->make_response_promise<disk_insert_reply>();
         collect(self, {write_kind::insert, key, value, promise});
+        return promise;
+      },
+      [self](verb::insert, const cache_key& key, const artifact& value, std::uint64_t last_change) {
+        auto promise = self->make_response_promise<disk_insert_reply>();
+        collect(self, {write_kind::insert, key, value, promise, true, last_change});
         return promise;
       },
       [self](verb::put, const cache_key& key, const artifact& value) {

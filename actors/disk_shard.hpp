@@ -6,6 +6,7 @@
 
 #include "actors/ports/log_sink.hpp"
 #include "messages/protocol.hpp"
+#include "storage/disk/change_journal.hpp"
 #include "storage/disk/store.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -30,6 +31,8 @@ struct disk_shard_state {
     cache_key key;
     artifact value;
     std::variant<insert_promise, change_promise> promise;
+    bool is_copy = false; ///< of an entry that was changed last by the change `last_change`
+    std::uint64_t last_change = 0;
   };
 
   disk_shard_state() = default;
@@ -40,6 +43,7 @@ struct disk_shard_state {
 
   std::shared_ptr<storage::store> store;
   unsigned shard = 0;
+  std::shared_ptr<const storage::change_journal> journal; ///< null: no remote tier
   log_sink log;
   std::vector<pending_write> pending; ///< writes of the next group
   bool group_is_due = false;          ///< a `write` message is in the mailbox
@@ -47,9 +51,10 @@ struct disk_shard_state {
 };
 using disk_shard_pointer = disk_shard_actor::stateful_pointer<disk_shard_state>;
 
-/// The actor that writes `shard` of `store`.
+/// The actor that writes `shard` of `store`. `journal`: of the host's changes, or null.
 disk_shard_actor::behavior_type disk_shard(disk_shard_pointer self,
                                            std::shared_ptr<storage::store> store, unsigned shard,
+                                           std::shared_ptr<const storage::change_journal> journal,
                                            log_sink log);
 
 } // namespace hearth::actors

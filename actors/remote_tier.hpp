@@ -127,8 +127,10 @@ struct remote_tier_state {
     std::unordered_map<cache_key, left_change, entry_hash, same_entry> left;
     using cache_name = std::pair<std::string, std::string>; ///< with the version
     std::map<cache_name, whole_change> whole;
-    /// Of other processes.
-    std::unordered_set<cache_key, entry_hash, same_entry> elsewhere;
+    /// Of other processes: whether it is a put.
+    std::unordered_map<cache_key, bool, entry_hash, same_entry> elsewhere;
+    /// Entries with a put of this host that other hosts purged before it was told.
+    std::unordered_set<cache_key, entry_hash, same_entry> purged;
     std::set<cache_name> whole_elsewhere;
     bool is_blind = false;     ///< their journals cannot be read
     std::uint64_t seen = 0;    ///< `written` of the journal at the last look, and 1

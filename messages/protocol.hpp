@@ -82,6 +82,9 @@ using disk_shard_actor =
     actor_of<caf::result<lookup>(verb::load, cache_key),
              // The writes in the mailbox are collected and go to the store as one group.
              caf::result<disk_insert_reply>(verb::insert, cache_key, artifact),
+             // As above, of a copy: it is not stored, and the answer is `exists`, if the host has
+             // changed the entry after the change of this number.
+             caf::result<disk_insert_reply>(verb::insert, cache_key, artifact, std::uint64_t),
              caf::result<disk_change_reply>(verb::put, cache_key, artifact),
              caf::result<disk_change_reply>(verb::erase, cache_key),
              // Changes a set: joins it with what other processes have stored meanwhile.

@@ -33,6 +33,10 @@ inline bool has_to_hear(const state_type& state, const cache_key& key) {
 inline std::uint64_t last_change(const state_type& state) {
   return state.config.journal ? state.config.journal->last() : 0;
 }
+/// Whether a process of this host has changed the entry after that change.
+inline bool is_overtaken(const state_type& state, const cache_key& key, std::uint64_t change) {
+  return state.config.journal && state.config.journal->is_overtaken(key, change);
+}
 inline unsigned disk_shard_of(const state_type& state, const cache_key& key) {
   return state.config.store->shard_of(key.disk_hash);
 }

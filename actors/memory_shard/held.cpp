@@ -141,4 +141,12 @@ void insert_on_disk(self_pointer self, const cache_key& key, const artifact& val
             [next](const caf::error& why) { next(fail(from_caf(why))); });
 }
 
+void copy_to_disk(self_pointer self, const cache_key& key, const artifact& value,
+                  std::uint64_t last_change, const disk_insert_callback& next) {
+  if (!self->state.config.journal) return insert_on_disk(self, key, value, next);
+  self->request(disk_of(self->state, key), caf::infinite, verb::insert_v, key, value, last_change)
+      .then([next](const disk_insert_reply& reply) { next(reply); },
+            [next](const caf::error& why) { next(fail(from_caf(why))); });
+}
+
 } // namespace hearth::actors::shard

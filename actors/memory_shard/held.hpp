@@ -34,6 +34,9 @@ void take_in_insert(self_pointer self, const cache_key& key, const artifact& val
 using disk_insert_callback = std::function<void(const expected<disk_insert_reply>&)>;
 void insert_on_disk(self_pointer self, const cache_key& key, const artifact& value,
                     const disk_insert_callback& next);
+/// As above, of a copy: it answers `exists` if the host has changed the entry after this change.
+void copy_to_disk(self_pointer self, const cache_key& key, const artifact& value,
+                  std::uint64_t last_change, const disk_insert_callback& next);
 
 /// Returns the epoch of the key's disk shard. Clears memory first if another process moved an
 /// epoch. A value read from disk may be kept only if the epoch was the same before the question and

@@ -31,9 +31,11 @@ void end_keeping(self_pointer self, const cache_key& key, const artifact& value,
     auto taken = *reply;
     if (load.overtaken) taken.outcome = insert_outcome::exists;
     take_in_insert(self, key, value, taken, load.epoch);
-  } else if (!load.overtaken) {
-    keep_in_memory(self, key, value);
-    note_unpersisted(self, key, value, reply.error());
+  } else {
+    keep_unpersisted(self, key, value, reply.error(), [self, key, load] {
+      return !load.overtaken && epoch_of(self->state, key) == load.epoch &&
+             !is_overtaken(self->state, key, load.change);
+    });
   }
 }
 
@@ -41,14 +43,13 @@ void end_keeping(self_pointer self, const cache_key& key, const artifact& value,
 void keep_remote_hit(self_pointer self, const cache_key& key, const artifact& value,
                      const load_ptr& load) {
   auto& state = self->state;
-  const auto& journal = state.config.journal;
-  if (load->overtaken || (journal && journal->is_overtaken(key, load->change))) return;
+  if (load->overtaken || is_overtaken(state, key, load->change)) return;
   if (!uses_disk(state, key)) return keep_in_memory(self, key, value);
   if (epoch_of(state, key) != load->epoch) return;
-  insert_on_disk(self, key, value,
-                 [self, key, value, load](const expected<disk_insert_reply>& reply) {
-                   end_keeping(self, key, value, *load, reply);
-                 });
+  copy_to_disk(self, key, value, load->change,
+               [self, key, value, load](const expected<disk_insert_reply>& reply) {
+                 end_keeping(self, key, value, *load, reply);
+               });
 }
 
 // Waiters that joined after the disk answered get what the disk holds now, or else the remote

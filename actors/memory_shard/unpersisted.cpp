@@ -74,6 +74,14 @@ void end_failed_retry(self_pointer self, const cache_key& key, const artifact& v
 
 } // namespace
 
+void keep_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
+                      const error& why, const std::function<bool()>& may_keep) {
+  self->state.config.store->note_unstored(disk_shard_of(self->state, key));
+  if (!may_keep()) return;
+  keep_in_memory(self, key, value);
+  note_unpersisted(self, key, value, why);
+}
+
 void note_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
                       const error& why) {
   auto& state = self->state;
@@ -95,16 +103,17 @@ void flush_unpersisted(self_pointer self) {
   while (!state.is_retrying) {
     const auto key = take_next(state);
     if (!key) return;
+    const auto change = last_change(state);
     const auto value = find_in_memory(state, *key);
     if (!value) continue;     // evicted, or the view dropped its entries
     state.is_retrying = true; // until the answer
-    insert_on_disk(self, *key, value,
-                   [self, key = *key, value](const expected<disk_insert_reply>& reply) {
-                     if (reply)
-                       end_retry(self, key, value, *reply);
-                     else
-                       end_failed_retry(self, key, value, reply.error());
-                   });
+    copy_to_disk(self, *key, value, change,
+                 [self, key = *key, value](const expected<disk_insert_reply>& reply) {
+                   if (reply)
+                     end_retry(self, key, value, *reply);
+                   else
+                     end_failed_retry(self, key, value, reply.error());
+                 });
   }
 }
 

@@ -3,8 +3,14 @@
 
 #include "actors/memory_shard/common.hpp"
 
+#include <functional>
+
 namespace hearth::actors::shard {
 
+/// Keeps a value that the disk has refused with `why`, if `may_keep` holds once every process of
+/// the host moves the epoch with its next change of the entry.
+void keep_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
+                      const error& why, const std::function<bool()>& may_keep);
 /// Remembers a key that memory holds and the disk refused with `why`. The shard retries until the
 /// disk holds this value or another one; in the latter case memory drops its own.
 void note_unpersisted(self_pointer self, const cache_key& key, const artifact& value,

@@ -36,8 +36,7 @@ void end_insert(self_pointer self, const insert_record& write, const disk_insert
 
 // The disk failed: the entry stays in memory and still goes to the remote tier.
 void end_failed_insert(self_pointer self, const insert_record& write, const error& what) {
-  keep_in_memory(self, write.key, write.value);
-  note_unpersisted(self, write.key, write.value, what);
+  keep_unpersisted(self, write.key, write.value, what, [] { return true; });
   pass_on_insert(self, write, true);
   write.next(fail(what));
 }
@@ -122,6 +121,7 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
           },
           [self, key, value, reply](const caf::error& why) mutable {
             const auto what = from_caf(why);
+            self->state.config.store->note_unstored(disk_shard_of(self->state, key));
             replace_in_memory(self, key, value);
             note_unpersisted(self, key, value, what);
             reply.deliver(fail(what));

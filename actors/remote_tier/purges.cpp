@@ -86,7 +86,7 @@ void ask_owner(self_pointer self, const cache_key& key, std::function<void()> ne
           });
 }
 
-void drop_copies(self_pointer self, const cache_key& key, const batch_ptr& batch) {
+void drop_in_batch(self_pointer self, const cache_key& key, const batch_ptr& batch) {
   ++self->state.counters.purges_heard;
   ++self->state.log.purging[key];
   batch->open();
@@ -142,9 +142,9 @@ void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batc
     return;
   }
   drop_refused(state, key);
-  if (will_be_told(self, key)) return; // this host's change will be the later one
+  if (outlives_purge(self, key)) return;
   if (is_known(purge, ports.writer) || is_overruled(state, key, purge.place)) return;
-  drop_copies(self, key, batch);
+  drop_in_batch(self, key, batch);
 }
 
 // Applies the purges after `known`.
@@ -357,6 +357,10 @@ void await_purges(self_pointer self) {
        [self](const remote_reply& reply) { take_awaited(self, reply); });
 }
 
+void drop_copies(self_pointer self, const cache_key& key) {
+  drop_in_batch(self, key, std::make_shared<purge_batch>([] {}));
+}
+
 void purge_again(self_pointer self, const cache_key& key) {
   auto& state = self->state;
   if (!state.log.purging.contains(key)) return;
@@ -381,7 +385,7 @@ void end_purge(self_pointer self, const cache_key& key, std::optional<log_place>
   if (held == state.log.held.end()) return;
   const auto theirs = held->second;
   state.log.held.erase(held);
-  if (!place || theirs > *place) drop_copies(self, key, std::make_shared<purge_batch>([] {}));
+  if (!place || theirs > *place) drop_copies(self, key);
 }
 
 void await_verdict(self_pointer self, const cache_key& key, storage::write_behind::number which,

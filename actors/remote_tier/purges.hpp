@@ -25,6 +25,8 @@ void read_purges(self_pointer self);
 void hear_purges(self_pointer self, reply_target<done> reply);
 /// Waits for purges, or reads the log if an earlier read failed.
 void await_purges(self_pointer self);
+/// Drops this host's copies of an entry.
+void drop_copies(self_pointer self, const cache_key& key);
 /// Carries out a purge that failed.
 void purge_again(self_pointer self, const cache_key& key);
 /// Notes in the store how far the log was read and its purges applied.

@@ -59,7 +59,7 @@ void note_others(state_type& state, const std::vector<unheard_change>& others) {
     if (change.what == kind::whole_cache)
       unheard.whole_elsewhere.insert(name_of(cache));
     else
-      unheard.elsewhere.insert(cache_key(cache, change.key));
+      unheard.elsewhere[cache_key(cache, change.key)] = change.what == kind::put;
   }
 }
 
@@ -134,6 +134,8 @@ void tell_put_of(self_pointer self, const cache_key& key, std::uint64_t value) {
                 found.hit() &&
                 (change.value == 0 || storage::hash_of_value(found.value) == change.value);
             queue(self, key, change, is_put ? &found.value : nullptr);
+            const bool was_purged = self->state.unheard.purged.erase(key) != 0;
+            if (was_purged && found.hit() && !is_put) drop_copies(self, key);
             end_telling(self->state);
           },
           [self](const caf::error&) { fail_telling(self); });
@@ -223,6 +225,24 @@ void clear_next(self_pointer self, std::vector<clearing> left, std::function<voi
   find_on(self, std::make_shared<const clearing>(std::move(now)), "0");
 }
 
+// Whether this host has changed the entry and has no write on its way that tells it.
+bool will_be_told(self_pointer self, const cache_key& key) {
+  auto& unheard = self->state.unheard;
+  const auto is_elsewhere = [&] {
+    return unheard.elsewhere.contains(key) ||
+           (!unheard.whole_elsewhere.empty() &&
+            unheard.whole_elsewhere.contains(name_of(key.cache)));
+  };
+  if (is_elsewhere()) { // or was: it may be settled by now
+    unheard.seen = 0;
+    look_for_unheard(self);
+  }
+  const auto left = unheard.left.find(key);
+  const bool is_left = left != unheard.left.end() && !left->second.is_queued;
+  return is_left || is_elsewhere() ||
+         (!unheard.whole.empty() && unheard.whole.contains(name_of(key.cache)));
+}
+
 } // namespace
 
 void look_for_unheard(self_pointer self) {
@@ -247,21 +267,19 @@ bool is_unheard(self_pointer self, const cache_key& key) {
   return unheard.is_blind || unheard.left.contains(key) || will_be_told(self, key);
 }
 
-bool will_be_told(self_pointer self, const cache_key& key) {
+// What it erased will be erased in the log too. But the entry may have been inserted since: which
+// of this and the purge came first is unknown, so it goes.
+bool outlives_purge(self_pointer self, const cache_key& key) {
+  if (!will_be_told(self, key)) return false;
   auto& unheard = self->state.unheard;
-  const auto is_elsewhere = [&] {
-    return unheard.elsewhere.contains(key) ||
-           (!unheard.whole_elsewhere.empty() &&
-            unheard.whole_elsewhere.contains(name_of(key.cache)));
-  };
-  if (is_elsewhere()) { // or was: it may be settled by now
-    unheard.seen = 0;
-    look_for_unheard(self);
-  }
   const auto left = unheard.left.find(key);
-  const bool is_left = left != unheard.left.end() && !left->second.is_queued;
-  return is_left || is_elsewhere() ||
-         (!unheard.whole.empty() && unheard.whole.contains(name_of(key.cache)));
+  const auto elsewhere = unheard.elsewhere.find(key);
+  const bool erases_only = (left == unheard.left.end() || !left->second.is_put) &&
+                           (elsewhere == unheard.elsewhere.end() || !elsewhere->second) &&
+                           !unheard.whole.contains(name_of(key.cache)) &&
+                           !unheard.whole_elsewhere.contains(name_of(key.cache));
+  if (!erases_only) unheard.purged.insert(key);
+  return !erases_only;
 }
 
 void note_change(self_pointer self, remote_write& write) {
@@ -310,6 +328,7 @@ void settle_change(state_type& state, const remote_write& write) {
   auto* const journal = journal_of(state);
   if (!journal || write.change == 0) return;
   journal->settle(write.change);
+  state.unheard.purged.erase(write.key);
   const auto left = state.unheard.left.find(write.key);
   if (left != state.unheard.left.end() && left->second.which == write.change)
     state.unheard.left.erase(left);

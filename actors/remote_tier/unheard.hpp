@@ -14,8 +14,9 @@ namespace hearth::actors::remote {
 void look_for_unheard(self_pointer self);
 /// Whether the server may hold an old value of this entry.
 bool is_unheard(self_pointer self, const cache_key& key);
-/// Whether this host has changed the entry and has no write on its way that tells it.
-bool will_be_told(self_pointer self, const cache_key& key);
+/// Another host has purged the entry. True: it stays here for now, since this host will tell of a
+/// put that comes later.
+bool outlives_purge(self_pointer self, const cache_key& key);
 
 /// Whether another process of this host has replaced or removed the entry since this write was
 /// made.

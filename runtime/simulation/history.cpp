@@ -43,6 +43,11 @@ std::string history::judge_miss(moment begun, moment ended) const {
   return {};
 }
 
+bool history::has(std::string_view bytes) const {
+  return std::any_of(writes_.begin(), writes_.end(),
+                     [bytes](const write& one) { return !one.is_erase && one.bytes == bytes; });
+}
+
 bool history::is_decided(moment before) const {
   return std::any_of(writes_.begin(), writes_.end(), [before](const write& one) {
     return !one.is_void && !one.is_erase && one.end < before;

@@ -38,6 +38,8 @@ public:
   /// The same for a read that missed.
   std::string judge_miss(moment begun, moment ended) const;
 
+  /// Whether a write of these bytes has begun.
+  bool has(std::string_view bytes) const;
   /// Whether a write of a value was acknowledged before `moment`.
   bool is_decided(moment before) const;
 

@@ -198,8 +198,14 @@ void simulated_process::open_store() {
     log_sink()(log_level::warning, "going on without a disk tier: " + opened.error().text());
 }
 
+void simulated_process::cut_off(bool is_cut) {
+  is_cut_off_ = is_cut;
+  if (connection_) connection_->cut_off(is_cut);
+}
+
 actors::remote_tier_config simulated_process::remote_tier() {
   connection_ = redis_->connect();
+  connection_->cut_off(is_cut_off_);
   actors::remote_tier_config config;
   config.server = connection_;
   config.name = options_.remote.server;

@@ -65,6 +65,8 @@ public:
   /// Ends the process as kill -9 does.
   void kill();
   bool is_running() const { return running_; }
+  /// Ends or mends the way to the server, now and after a restart.
+  void cut_off(bool is_cut);
 
   const std::string& name() const { return name_; }
   const process_options& options() const { return options_; }
@@ -106,6 +108,7 @@ private:
   std::shared_ptr<virtual_disk> disk_;
   std::shared_ptr<simulated_redis> redis_; // null: no remote tier
   std::shared_ptr<simulated_redis::connection> connection_;
+  bool is_cut_off_ = false;
   unsigned starts_ = 0;
   std::unique_ptr<process_files> files_;
   simulated_compiler compiler_;

@@ -118,6 +118,12 @@ void simulated_redis::connection::die() {
   if (!std::exchange(is_closed_, true)) server_.forget(*this, false);
 }
 
+void simulated_redis::connection::cut_off(bool is_cut) {
+  if (std::exchange(is_cut_off_, is_cut) == is_cut) return;
+  cut_at_ = server_.last_;
+  if (!is_cut) server_.drop_waiting(*this);
+}
+
 // --- commands in flight ------------------------------------------------------------------------
 
 simulated_redis::simulated_redis(stepped_system& system, std::string name)
@@ -173,6 +179,15 @@ remote_reply simulated_redis::answer_to(const pending& one) {
   return carry_out(one.arguments);
 }
 
+// A connection that was cut off for a while has ended.
+void simulated_redis::drop_waiting(const connection& whose) {
+  for (auto& [number, one] : pending_) {
+    if (one.by != &whose || one.reply || !waits_for_news(one.arguments)) continue;
+    one.reply = failed(remote_failure::cut, "the connection ended");
+    caf::anon_send(actor_, verb::finish_v, number);
+  }
+}
+
 // A server that stops behaving well ends the connections that wait for news.
 void simulated_redis::behave(redis_behavior behavior) {
   using kind = redis_behavior::kind;
@@ -192,14 +207,17 @@ void simulated_redis::arrive(std::uint64_t number) {
   auto& one = at->second;
   const bool is_well =
       behavior_.what == redis_behavior::kind::well || behavior_.what == redis_behavior::kind::slow;
+  const bool is_cut_off = one.by && one.by->is_cut_off_;
   if (waits_for_news(one.arguments)) {
+    if (is_cut_off) return;
     if (!is_well) {
       one.reply = failed(remote_failure::cut, "the connection ended");
       return deliver(number);
     }
     if (one.by && await(one.arguments).value.is_null()) return;
   }
-  one.reply = answer_to(one);
+  if (!is_cut_off || number <= one.by->cut_at_) one.reply = answer_to(one);
+  if (is_cut_off) one.reply = failed(remote_failure::timeout, "no answer within the deadline");
   if (!one.by) {
     pending_.erase(at);
     return;

@@ -16,6 +16,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace hearth::simulation {
@@ -54,11 +56,15 @@ public:
     void close() override;
     /// Ends as by a kill of the process: sent commands arrive, and no callback runs.
     void die();
+    /// Ends or mends the way to the server. What was sent before arrives; nothing comes back.
+    void cut_off(bool is_cut);
 
   private:
     friend class simulated_redis;
     simulated_redis& server_;
     bool is_closed_ = false;
+    bool is_cut_off_ = false;
+    std::uint64_t cut_at_ = 0;         // the last command that was sent before
     virtual_time busy_until_[lanes]{}; // replies come in order
   };
 
@@ -86,6 +92,10 @@ public:
     values_.clear();
     streams_.clear();
   }
+  /// Keeps what it has, as a server does that writes its data to a disk now and then.
+  void save() { saved_ = {values_, streams_}; }
+  /// Starts with what it kept last.
+  void restore() { std::tie(values_, streams_) = saved_; }
   /// Replaces the entry of that name by a list.
   void make_list(const std::string& name) { values_[name] = {{}, {}, true}; }
 
@@ -119,6 +129,7 @@ private:
   void accept(connection& from, pending command);
   void arrive(std::uint64_t number);
   void deliver(std::uint64_t number);
+  void drop_waiting(const connection& whose);
   void fail_lane(const connection* by, actors::remote_client::lane lane);
   void forget(const connection& whose, bool tell);
   actors::remote_reply carry_out(const actors::remote_client::command& arguments);
@@ -139,8 +150,11 @@ private:
   stepped_system& system_;
   caf::actor actor_;
   redis_behavior behavior_;
-  std::map<std::string, value> values_;
-  std::map<std::string, std::vector<stream_entry>> streams_;
+  using values = std::map<std::string, value>;
+  using streams = std::map<std::string, std::vector<stream_entry>>;
+  values values_;
+  streams streams_;
+  std::pair<values, streams> saved_;
   std::map<std::uint64_t, pending> pending_;
   std::map<std::string, std::uint64_t, std::less<>> counts_; // commands carried out, by word
   std::uint64_t last_ = 0;

@@ -13,13 +13,14 @@
 namespace hearth::wiring {
 namespace {
 
-std::vector<disk_shard_actor> spawn_disk_shards(caf::actor_system& system,
-                                                const tier_ports& ports) {
+std::vector<disk_shard_actor>
+spawn_disk_shards(caf::actor_system& system, const tier_ports& ports,
+                  const std::shared_ptr<const storage::change_journal>& journal) {
   std::vector<disk_shard_actor> all;
   const unsigned count = ports.store ? ports.store->shards() : 0;
   for (unsigned i = 0; i < count; ++i)
-    all.push_back(
-        spawn_blocking(system, ports.blocking, actors::disk_shard, ports.store, i, ports.log));
+    all.push_back(spawn_blocking(system, ports.blocking, actors::disk_shard, ports.store, i,
+                                 journal, ports.log));
   return all;
 }
 
@@ -71,7 +72,9 @@ tier_actors spawn_tiers(caf::actor_system& system, tier_ports ports) {
     gate = ports.remote->gate;
   }
   if (ports.remote) made.remote = system.spawn(actors::remote_tier, std::move(*ports.remote));
-  made.disk_shards = spawn_disk_shards(system, ports);
+  std::shared_ptr<storage::change_journal> journal;
+  if (purges) journal = purges->journal;
+  made.disk_shards = spawn_disk_shards(system, ports, journal);
   for (unsigned i = 0; i < ports.memory_shards; ++i)
     made.views.push_back(std::make_shared<storage::memory_view>(ports.index, ports.store));
   std::vector<memory_shard_actor> shards;
@@ -84,7 +87,7 @@ tier_actors spawn_tiers(caf::actor_system& system, tier_ports ports) {
     shard.disk_shards = made.disk_shards;
     shard.remote = made.remote;
     shard.gate = gate;
-    if (purges) shard.journal = purges->journal;
+    shard.journal = journal;
     shard.log = ports.log;
     shards.push_back(system.spawn(actors::memory_shard, std::move(shard)));
   }

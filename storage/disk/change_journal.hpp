@@ -83,7 +83,11 @@ public:
   std::uint64_t written() const noexcept;
   /// Whether a process of the host has changed this entry, or one of a few others, after the change
   /// with this number.
-  bool is_overtaken(const cache_key& key, number which) const noexcept;
+  bool is_overtaken(const cache_key& key, number which) const noexcept {
+    return is_overtaken(key.disk_hash, which);
+  }
+  /// As above, by the hash of the entry.
+  bool is_overtaken(std::uint64_t hash, number which) const noexcept;
 
   /// Notes that an entry is being put or erased, before it is. An earlier change of the entry by
   /// this process counts no more.

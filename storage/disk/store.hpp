@@ -98,7 +98,7 @@ enum class write_status : std::uint8_t {
   inserted,  ///< insert: the entry is new
   exists,    ///< insert: the key has an entry; nothing changed
   stored,    ///< put, swap: the entry is stored
-  overtaken, ///< swap: the entry is another one; nothing changed
+  overtaken, ///< swap: the entry is another one; insert: it was changed since; nothing changed
   erased,    ///< erase: the key had an entry
   absent,    ///< erase: the key had none
   failed,    ///< nothing changed; `why` says why
@@ -113,6 +113,10 @@ struct write_request {
   bool compress = false; ///< zstd it, if that makes it smaller, even without the store option
   /// For swap: the `sequence` that a read returned, 0 for a miss.
   std::uint64_t read_sequence = 0;
+  /// For an insert of a copy from another tier: it counts only if this journal, which stays alive
+  /// until `apply` returns, knows of no later change of the entry than this one. Null: always.
+  const change_journal* journal = nullptr;
+  std::uint64_t last_change = 0;
   write_status status = write_status::failed;
   error why{};
 };
@@ -186,6 +190,9 @@ public:
   virtual read_result get(const entry_key& key) = 0;
   /// Sets the hit bit of an entry (a hit in the memory tier), without reading it. Any thread.
   virtual void touch(const entry_key& key) noexcept = 0;
+  /// Says that this process holds an entry of this shard in memory that is not in the store: the
+  /// next write of a missing entry by any process then moves the shard's epoch. Any thread.
+  virtual void note_unstored(unsigned shard) noexcept = 0;
   /// A number that moves whenever a put or an erase, in any process, may have changed an entry of
   /// this shard. Any thread.
   virtual std::uint64_t epoch(unsigned shard) const noexcept = 0;

@@ -53,6 +53,8 @@ void random_run::end_faults() {
 
 bool random_run::step(virtual_time end) {
   auto& system = world_.system();
+  if (now() >= max_steps) violate("the run takes too many steps");
+  if (!result_.violation.empty()) return false;
   if (system.deliver_one()) return true;
   const auto next = system.next_event();
   if (!next || *next > end) return false;
@@ -98,16 +100,20 @@ void random_run::check_at_rest() {
       answer_all();
     }
   }
-  while (result_.violation.empty() && now() < max_steps && world_.system().deliver_one()) {
-  }
+  deliver_all();
   if (has_remote_) let_remote_recover();
   if (has_remote_ && result_.violation.empty()) {
     check_fleet();
     let_remote_recover();
   }
-  while (result_.violation.empty() && now() < max_steps && world_.system().deliver_one()) {
-  }
+  deliver_all();
   check_bounds();
+}
+
+void random_run::deliver_all() {
+  const auto end = world_.system().now();
+  while (step(end)) {
+  }
 }
 
 void random_run::check_end() {

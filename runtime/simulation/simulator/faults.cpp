@@ -18,6 +18,7 @@ void random_run::die(worker_state& worker) {
   if (worker.is_thread) return;
   drop_lease(worker);
   ++worker.life;
+  hosts_.at(worker.host).last_end = now() + 1;
   world_.system().note(worker.name + " dies");
   world_.kill(*worker.self);
   if (world_.process(worker.process)->is_running())
@@ -32,6 +33,7 @@ void random_run::workers_die(const std::string& process) {
   purges_die(process);
   for (auto& worker : workers_) {
     if (worker.process != process) continue;
+    hosts_.at(worker.host).last_end = now() + 1;
     drop_lease(worker);
     ++worker.life;
     rest(worker);
@@ -76,6 +78,7 @@ void random_run::kill(host_state& host, simulated_process& process) {
 
 void random_run::restart(host_state& host, simulated_process& process) {
   heal(host, process);
+  host.last_end = ~std::uint64_t{0}; // until it has stopped
   if (!world_.stop(process)) violate(process.name() + " did not shut down in time");
   workers_die(process.name());
   for (auto& worker : workers_)

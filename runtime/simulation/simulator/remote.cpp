@@ -34,8 +34,7 @@ redis_behavior any_behavior(random_source& random) {
 
 } // namespace
 
-// Sets up at least two hosts that share a server. Tunings, whole entries of a plan and actions do
-// not use it: the simulator does not model what another host's say.
+// Sets up at least two hosts that share a server. In some worlds they sign what they give it.
 void random_run::set_up_remote(process_options& process) {
   has_remote_ = true;
   watch_purges();
@@ -45,8 +44,12 @@ void random_run::set_up_remote(process_options& process) {
   process.remote.lease_time = lease_time;
   process.remote.queue_entries = 16;
   process.remote.max_value_bytes = 30'000;
-  for (const auto* name : {"autotune", "plan", "actions"})
-    world_.set_cache(name, "0", {.remote = false});
+  world_.set_cache("autotune", "0", {.remote = false}); // this host's tunings; the fleet's follow
+  if (!random_.one_in(3)) return;
+  process.remote.keys.push_back(signing_key_named("k1"));
+  for (const auto* name : {"fxgraph", "tunes", "guarded", "tunings", "plan", "actions"})
+    for (const auto* version : {"0", "2"})
+      world_.set_cache(name, version, {.sign = true});
 }
 
 // Whether the read may return another host's value. It never may if no client wrote those bytes to
@@ -73,23 +76,49 @@ void random_run::trouble_remote() {
   if (remote_has_trouble_) return end_trouble();
   if (random_.one_in(3)) return damage_remote();
   remote_has_trouble_ = true;
+  if (random_.one_in(4)) return part_from_remote();
   world_.system().note("the server is in trouble");
   world_.remote(server).behave(any_behavior(random_));
 }
 
-// Damages the server: flips a byte, or removes everything, leases too.
+// One host, or one process of it, does not reach the server.
+void random_run::part_from_remote() {
+  auto& host = any_host();
+  const bool is_one = random_.one_in(2);
+  for (const auto& name : host.processes) {
+    world_.system().note(name + " does not reach the server");
+    world_.process(name)->cut_off(true);
+    if (is_one) return;
+  }
+}
+
+// The server starts empty, or with what it saved last: leases too are as they were.
+void random_run::lose_some_of_remote() {
+  auto& redis = world_.remote(server);
+  const bool is_empty = random_.one_in(2);
+  world_.system().note(is_empty ? "the server starts empty" : "the server loses what is recent");
+  if (is_empty)
+    redis.forget_all();
+  else
+    redis.restore();
+  server_lost_something_ = true;
+  leases_are_certain_ = world_.system().now() + 2 * lease_time;
+}
+
+// Damages the server: flips a byte, evicts an entry, or loses more.
 void random_run::damage_remote() {
   auto& redis = world_.remote(server);
   const auto names = redis.names();
-  if (names.empty() || random_.one_in(4)) {
-    world_.system().note("the server starts empty");
-    redis.forget_all();
-    server_lost_something_ = true;
-    leases_are_certain_ = world_.system().now() + 2 * lease_time;
-    return;
-  }
+  if (random_.one_in(3)) redis.save();
+  if (names.empty() || random_.one_in(4)) return lose_some_of_remote();
   const auto& name = names[random_.below(names.size())];
   if (name.ends_with(":lease")) return;
+  if (random_.one_in(2)) {
+    world_.system().note("the server evicts an entry");
+    server_evicted_something_ = true;
+    redis.forget(name);
+    return;
+  }
   const auto parts = redis.bytes_of(name);
   auto& bytes = *parts[random_.below(parts.size())];
   if (bytes.empty()) return;
@@ -102,6 +131,8 @@ void random_run::end_trouble() {
   if (!std::exchange(remote_has_trouble_, false)) return;
   world_.system().note("the server is well");
   world_.remote(server).behave({});
+  for (const auto& [name, process] : world_.processes())
+    process->cut_off(false);
   leases_are_certain_ = world_.system().now() + 2 * lease_time;
 }
 
@@ -150,7 +181,7 @@ void random_run::note_what_reached_the_fleet() {
 // With the server well and every write done, each host finds every variant that reached the server.
 void random_run::check_fleet() {
   note_what_reached_the_fleet();
-  is_fleet_whole_ = !server_lost_something_ && !is_tight_;
+  is_fleet_whole_ = !server_lost_something_ && !server_evicted_something_ && !is_tight_;
   for (auto& worker : workers_)
     for (std::size_t k = 0; k < guarded_keys_.size(); ++k)
       for (std::int64_t m = 1; m <= max_m && result_.violation.empty(); ++m) {
@@ -174,7 +205,7 @@ void random_run::let_remote_recover() {
              figure("unheard") == 0;
     });
   };
-  while (!has_recovered() && now() < max_steps)
+  while (!has_recovered())
     if (!step(end)) return violate("a breaker did not close, or writes are left");
 }
 

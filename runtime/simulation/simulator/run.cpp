@@ -80,6 +80,7 @@ void random_run::make_keys() {
     const auto name = key("g" + std::to_string(i)).encoded();
     guarded_keys_.emplace_back(*world_.cache("guarded", "0"), name);
     autotune_keys_.emplace_back(*world_.cache("autotune", "0"), name);
+    if (has_remote_) fleet_tuning_keys_.emplace_back(*world_.cache("tunings", "0"), name);
     tune_keys_.emplace_back(*world_.cache("plan", "0"), name);
   }
 }
@@ -115,7 +116,8 @@ void random_run::set_up_compiler(simulated_compiler& compiler) {
 
 void random_run::work_until(virtual_time end) {
   auto& system = world_.system();
-  while (result_.violation.empty() && system.now() < end && now() < max_steps) {
+  while (result_.violation.empty() && system.now() < end) {
+    if (now() >= max_steps) violate("the run takes too many steps");
     if (now() >= next_check_) check_bounds();
     if (system.now() >= next_fault_) {
       inject_fault();

@@ -70,6 +70,7 @@ struct host_state {
   std::map<std::size_t, unsigned> inserted; // number of acknowledgements, for keys never erased
   std::map<std::size_t, std::string> lease_holders; // by key: the client
   std::uint64_t last_faulty_step = 0; // the last step at which the disk failed, or may have
+  std::uint64_t last_end = 0;         // the last step at which a process or a client ended
   std::set<std::string> faulty;       // processes whose disk fails
   bool had_faults = false;            // whether a disk ever failed
   bool was_torn = false;              // a disk failed in the middle of a write, or power was lost
@@ -148,6 +149,8 @@ private:
                             const guarded_reply& reply);
   void save_tuning(worker_state& worker, std::size_t k);
   autotune_address tuning_address(std::size_t k) const;
+  bool may_be_foreign_tuning(const worker_state& worker, std::size_t k, moment begun,
+                             std::string_view time);
   static autotune_record record_of(std::int64_t time_ns);
   void best_tuning(worker_state& worker, std::size_t k);
   static action_request action_of(const std::string& label);
@@ -195,6 +198,8 @@ private:
   void check_fleet();
   void trouble_remote();
   void damage_remote();
+  void lose_some_of_remote();
+  void part_from_remote();
   void end_trouble();
   void check_remote();
   void let_remote_recover();
@@ -206,6 +211,7 @@ private:
   /// neither.
   bool step(virtual_time end);
   void answer_all();
+  void deliver_all();
   void store_all();
   void check_at_rest();
   void check_end();
@@ -220,6 +226,7 @@ private:
   std::uint64_t max_value_bytes_ = 200;
   std::vector<key_state> keys_;
   std::vector<cache_key> guarded_keys_, autotune_keys_, tune_keys_;
+  std::vector<cache_key> fleet_tuning_keys_; // in worlds with a server
   moment next_check_ = 0;
   std::map<std::string, host_state> hosts_;
   std::vector<worker_state> workers_;
@@ -231,9 +238,10 @@ private:
   std::vector<heard_purge> heard_;                                    // being carried out
   bool remote_has_trouble_ = false;
   bool server_lost_something_ = false; // entries, or writes to it, so that a look-up may miss them
-  bool is_fleet_whole_ = false;        // every host has to find what reached the server
-  virtual_time leases_are_certain_{};  // from then on no two hosts may hold the same lease
-  world world_; // destroyed first: until then it writes the trace and answers
+  bool server_evicted_something_ = false;
+  bool is_fleet_whole_ = false;       // every host has to find what reached the server
+  virtual_time leases_are_certain_{}; // from then on no two hosts may hold the same lease
+  world world_;                       // destroyed first: until then it writes the trace and answers
 };
 
 template <class T>

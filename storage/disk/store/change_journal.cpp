@@ -232,8 +232,8 @@ std::uint64_t change_journal::written() const noexcept {
   return order_ ? word_at(order_, 1).load(std::memory_order_acquire) : 0;
 }
 
-bool change_journal::is_overtaken(const cache_key& key, number which) const noexcept {
-  return order_ && word_at(order_, place_of(key.disk_hash)).load(std::memory_order_acquire) > which;
+bool change_journal::is_overtaken(std::uint64_t hash, number which) const noexcept {
+  return order_ && word_at(order_, place_of(hash)).load(std::memory_order_acquire) > which;
 }
 
 // `hash`: of the entry that is being changed.

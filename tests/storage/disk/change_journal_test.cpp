@@ -296,6 +296,27 @@ TEST_CASE("journal: it tells whether any process has changed an entry since") {
   CHECK_FALSE(one.journal->is_overtaken(at("k"), one.journal->last()));
 }
 
+TEST_CASE("journal: a copy is stored only if the host has not changed the entry since") {
+  const temporary_directory directory;
+  const process one(directory.path()), two(directory.path());
+  const auto copy = [&](change_journal::number since, std::string_view payload) {
+    const auto to = at("k");
+    storage::write_request request{storage::write_kind::insert, storage::entry_key(to)};
+    request.value = artifact::make(payload);
+    request.journal = one.journal.get();
+    request.last_change = since;
+    one.store->apply(one.store->shard_of(to.disk_hash), {&request, 1});
+    return request.status;
+  };
+  const auto before = one.journal->last();
+  CHECK(two.journal->note(at("k"), kind::erase).kept);
+  for (const auto& payload : {std::string("small"), noise(3u << 20, 5)}) {
+    CHECK(copy(before, payload) == storage::write_status::overtaken);
+    CHECK(one.store->get(storage::entry_key(at("k"))).status == storage::read_status::miss);
+  }
+  CHECK(copy(one.journal->last(), "small") == storage::write_status::inserted);
+}
+
 TEST_CASE("journal: without a store it keeps a process's own changes") {
   change_journal one;
   const auto noted = one.note(at("k"), kind::erase);

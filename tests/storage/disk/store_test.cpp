@@ -57,6 +57,25 @@ TEST_CASE("puts and erases move the epoch and inserts do not") {
   CHECK(store->epoch(0) != after_put);
 }
 
+TEST_CASE(
+    "a write of a missing entry moves the epoch if a process holds an entry that is not stored") {
+  const temporary_directory directory;
+  auto store = open_store(small_store(directory.path()));
+  auto other = open_store(small_store(directory.path()));
+  const auto start = store->epoch(0);
+  put(*store, "k", "stored");
+  CHECK(store->epoch(0) == start);
+  other->note_unstored(0);
+  put(*store, "l", "stored");
+  const auto moved = store->epoch(0);
+  CHECK(moved != start);
+  put(*store, "m", "stored");
+  CHECK(store->epoch(0) == moved);
+  other->note_unstored(0);
+  erase(*store, "missing");
+  CHECK(store->epoch(0) != moved);
+}
+
 TEST_CASE("names and versions of caches are part of the key") {
   const temporary_directory directory;
   auto store = open_store(small_store(directory.path()));
