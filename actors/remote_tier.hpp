@@ -127,8 +127,12 @@ struct remote_tier_state {
     std::unordered_map<cache_key, left_change, entry_hash, same_entry> left;
     using cache_name = std::pair<std::string, std::string>; ///< with the version
     std::map<cache_name, whole_change> whole;
-    /// Of other processes: whether it is a put.
-    std::unordered_map<cache_key, bool, entry_hash, same_entry> elsewhere;
+    /// Of other processes.
+    struct change_elsewhere {
+      storage::change_journal::number which = 0;
+      bool is_put = false;
+    };
+    std::unordered_map<cache_key, change_elsewhere, entry_hash, same_entry> elsewhere;
     /// Entries with a put of this host that other hosts purged before it was told.
     std::unordered_set<cache_key, entry_hash, same_entry> purged;
     std::set<cache_name> whole_elsewhere;

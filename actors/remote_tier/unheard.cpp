@@ -38,7 +38,7 @@ state_type::unheard_record::cache_name name_of(const named_cache_ptr& cache) {
   return {cache->id.name(), cache->id.version()};
 }
 
-void take_over(state_type& state, const storage::change_journal::own_change& own) {
+void take_over(state_type& state, const storage::change_journal::numbered_change& own) {
   const auto cache = cache_of(state, own.change);
   if (!cache) return;
   if (own.change.what == kind::whole_cache) {
@@ -49,17 +49,18 @@ void take_over(state_type& state, const storage::change_journal::own_change& own
                                                           own.change.value, false};
 }
 
-void note_others(state_type& state, const std::vector<unheard_change>& others) {
+void note_others(state_type& state,
+                 const std::vector<storage::change_journal::numbered_change>& others) {
   auto& unheard = state.unheard;
   unheard.elsewhere.clear();
   unheard.whole_elsewhere.clear();
-  for (const auto& change : others) {
+  for (const auto& [which, change] : others) {
     const auto cache = cache_of(state, change);
     if (!cache) continue;
     if (change.what == kind::whole_cache)
       unheard.whole_elsewhere.insert(name_of(cache));
     else
-      unheard.elsewhere[cache_key(cache, change.key)] = change.what == kind::put;
+      unheard.elsewhere[cache_key(cache, change.key)] = {which, change.what == kind::put};
   }
 }
 
@@ -267,19 +268,23 @@ bool is_unheard(self_pointer self, const cache_key& key) {
   return unheard.is_blind || unheard.left.contains(key) || will_be_told(self, key);
 }
 
-// What it erased will be erased in the log too. But the entry may have been inserted since: which
+// What was erased will be erased in the log too. But the entry may have been inserted since: which
 // of this and the purge came first is unknown, so it goes.
 bool outlives_purge(self_pointer self, const cache_key& key) {
   if (!will_be_told(self, key)) return false;
   auto& unheard = self->state.unheard;
+  const auto* const journal = journal_of(self->state);
+  const auto is_last_put = [&](const auto& change) {
+    return change.is_put && !journal->is_overtaken(key, change.which);
+  };
   const auto left = unheard.left.find(key);
   const auto elsewhere = unheard.elsewhere.find(key);
-  const bool erases_only = (left == unheard.left.end() || !left->second.is_put) &&
-                           (elsewhere == unheard.elsewhere.end() || !elsewhere->second) &&
-                           !unheard.whole.contains(name_of(key.cache)) &&
-                           !unheard.whole_elsewhere.contains(name_of(key.cache));
-  if (!erases_only) unheard.purged.insert(key);
-  return !erases_only;
+  const bool outlives = (left != unheard.left.end() && is_last_put(left->second)) ||
+                        (elsewhere != unheard.elsewhere.end() && is_last_put(elsewhere->second)) ||
+                        unheard.whole.contains(name_of(key.cache)) ||
+                        unheard.whole_elsewhere.contains(name_of(key.cache));
+  if (outlives) unheard.purged.insert(key);
+  return outlives;
 }
 
 void note_change(self_pointer self, remote_write& write) {

@@ -48,8 +48,8 @@ public:
     number which = 0;
     expected<void> kept;
   };
-  /// A change of this process with its number.
-  struct own_change {
+  /// A change with its number.
+  struct numbered_change {
     number which = 0;
     unheard_change change;
   };
@@ -58,9 +58,9 @@ public:
     /// Of processes that have ended: this process's from now on. A change of an entry that this
     /// process has changed too is left out. One that the host may have changed since is a put of
     /// any value.
-    std::vector<own_change> taken_over;
-    std::vector<unheard_change> others; ///< of other processes
-    bool is_whole = true;               ///< false: some of it cannot be read now
+    std::vector<numbered_change> taken_over;
+    std::vector<numbered_change> others; ///< of other processes
+    bool is_whole = true;                ///< false: some of it cannot be read now
   };
 
   /// A journal in memory, for a process without a store.
@@ -111,7 +111,7 @@ private:
 
   expected<void> map_order();
   void read_journals(journals& into);
-  void take_over(journals& found, std::vector<own_change>& taken);
+  void take_over(journals& found, std::vector<numbered_change>& taken);
   void remove_ended();
   number next_number(std::optional<std::uint64_t> hash);
   void raise_number(number to);

@@ -119,12 +119,7 @@ std::optional<std::pair<record_head, unheard_change>> take_record(std::string_vi
   return std::pair(head, std::move(change));
 }
 
-// A change with the number that it has among all of the host.
-struct numbered_change {
-  std::uint64_t which = 0;
-  unheard_change change;
-};
-using changes_by_address = std::map<std::string, numbered_change>;
+using changes_by_address = std::map<std::string, change_journal::numbered_change>;
 
 // The changes in a journal that count.
 changes_by_address changes_in(std::string_view bytes) {
@@ -429,7 +424,7 @@ void change_journal::read_journals(journals& into) {
 }
 
 // Notes the changes of ended processes as this one's. Their journals go once its own holds them.
-void change_journal::take_over(journals& found, std::vector<own_change>& taken) {
+void change_journal::take_over(journals& found, std::vector<numbered_change>& taken) {
   for (auto& [address, one] : found.left) {
     raise_number(one.which);
     if (newest_.contains(address)) continue;
@@ -443,7 +438,7 @@ void change_journal::take_over(journals& found, std::vector<own_change>& taken) 
     taken.push_back({noted.which, open_.at(noted.which)});
   }
   if (!lacks_records_) remove_ended();
-  std::erase_if(taken, [&](const own_change& one) { return !open_.contains(one.which); });
+  std::erase_if(taken, [&](const numbered_change& one) { return !open_.contains(one.which); });
 }
 
 void change_journal::remove_ended() {
@@ -470,7 +465,7 @@ change_journal::looked change_journal::look() {
   now.is_whole = found.is_whole && !found.has_moved;
   take_over(found, now.taken_over);
   for (auto& [address, one] : found.others)
-    now.others.push_back(std::move(one.change));
+    now.others.push_back(std::move(one));
   return now;
 }
 

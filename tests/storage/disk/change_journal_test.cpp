@@ -44,11 +44,20 @@ struct process {
   std::unique_ptr<change_journal> journal;
 };
 
-std::vector<unheard_change> adopted_by(const process& one) {
+std::vector<unheard_change>
+changes_of(const std::vector<change_journal::numbered_change>& numbered) {
   std::vector<unheard_change> all;
-  for (const auto& own : one.journal->look().taken_over)
-    all.push_back(own.change);
+  for (const auto& one : numbered)
+    all.push_back(one.change);
   return all;
+}
+
+std::vector<unheard_change> taken_over_by(const process& one) {
+  return changes_of(one.journal->look().taken_over);
+}
+
+std::vector<unheard_change> others_of(const process& one) {
+  return changes_of(one.journal->look().others);
 }
 
 std::vector<fs::path> journals_in(const fs::path& directory) {
@@ -68,10 +77,10 @@ TEST_CASE("journal: other processes read what is open, and only that") {
   const auto first = one.journal->note(at("k"), kind::put, 7);
   CHECK(first.kept);
   CHECK(one.journal->note(at("l"), kind::erase).kept);
-  CHECK(two.journal->look().others == changes{change(kind::put, "k", 7), change(kind::erase, "l")});
-  CHECK(one.journal->look().others.empty());
+  CHECK(others_of(two) == changes{change(kind::put, "k", 7), change(kind::erase, "l")});
+  CHECK(others_of(one).empty());
   one.journal->settle(first.which);
-  CHECK(two.journal->look().others == changes{change(kind::erase, "l")});
+  CHECK(others_of(two) == changes{change(kind::erase, "l")});
   CHECK(two.journal->look().taken_over.empty()); // its process has not ended
 }
 
@@ -83,9 +92,9 @@ TEST_CASE("journal: the last change of an entry counts, and settling an earlier 
   CHECK_FALSE(one.journal->find(put.which));
   CHECK(one.journal->find(erase.which) == kind::erase);
   one.journal->settle(put.which);
-  CHECK(two.journal->look().others == changes{change(kind::erase, "k")});
+  CHECK(others_of(two) == changes{change(kind::erase, "k")});
   one.journal->settle(erase.which);
-  CHECK(two.journal->look().others.empty());
+  CHECK(others_of(two).empty());
 }
 
 TEST_CASE("journal: a process takes over what an ended one has left, once") {
@@ -98,10 +107,10 @@ TEST_CASE("journal: a process takes over what an ended one has left, once") {
     CHECK(later.journal->look().taken_over.empty());
   }
   CHECK(journals_in(directory.path()).size() == 1);
-  CHECK(adopted_by(later) == changes{change(kind::put, "k", 7), change(kind::erase, "l")});
+  CHECK(taken_over_by(later) == changes{change(kind::put, "k", 7), change(kind::erase, "l")});
   CHECK(later.journal->look().taken_over.empty());
   const process other(directory.path());
-  CHECK(other.journal->look().others.size() == 2); // it is the later process's now
+  CHECK(others_of(other).size() == 2); // it is the later process's now
 }
 
 TEST_CASE("journal: a process that has told everything leaves no file") {
@@ -123,7 +132,7 @@ TEST_CASE("journal: of two ended processes that changed an entry, the later chan
     CHECK(two.journal->note(at("l"), kind::erase).kept);
     CHECK(one.journal->note(at("l"), kind::put, 8).kept);
   }
-  CHECK(adopted_by(process(directory.path())) ==
+  CHECK(taken_over_by(process(directory.path())) ==
         changes{change(kind::erase, "k"), change(kind::put, "l", 8)});
 }
 
@@ -149,7 +158,7 @@ TEST_CASE("journal: what cannot be noted is said, and noted once the disk has ro
   CHECK(journals_in(directory.path()).size() == 1); // the ended process's still has its change
   files.heal();
   CHECK(journal->note(at("l"), kind::erase).kept);
-  CHECK(other.journal->look().others ==
+  CHECK(others_of(other) ==
         changes{change(kind::erase, "k"), change(kind::erase, "l"), change(kind::erase, "left")});
 }
 
@@ -157,7 +166,7 @@ TEST_CASE("journal: another server's changes are left alone") {
   const temporary_directory directory;
   { CHECK(process(directory.path(), "one").journal->note(at("k"), kind::erase).kept); }
   CHECK(process(directory.path(), "two").journal->look().taken_over.empty());
-  CHECK(adopted_by(process(directory.path(), "one")) == changes{change(kind::erase, "k")});
+  CHECK(taken_over_by(process(directory.path(), "one")) == changes{change(kind::erase, "k")});
 }
 
 TEST_CASE("journal: what stands before a torn or damaged record counts") {
@@ -170,7 +179,7 @@ TEST_CASE("journal: what stands before a torn or damaged record counts") {
   SUBCASE("cut anywhere in the second record") {
     for (auto size = whole - 1; size >= whole / 2; --size) {
       fs::resize_file(file, size);
-      CHECK(process(directory.path()).journal->look().others == changes{change(kind::erase, "k")});
+      CHECK(others_of(process(directory.path())) == changes{change(kind::erase, "k")});
     }
   }
   SUBCASE("a bit flipped in the second record") {
@@ -179,7 +188,7 @@ TEST_CASE("journal: what stands before a torn or damaged record counts") {
       auto flipped = bytes;
       flipped[byte] = static_cast<char>(flipped[byte] ^ 4);
       write_text(file, flipped);
-      CHECK(process(directory.path()).journal->look().others == changes{change(kind::erase, "k")});
+      CHECK(others_of(process(directory.path())) == changes{change(kind::erase, "k")});
     }
   }
 }
@@ -196,7 +205,7 @@ TEST_CASE(
     told = later.journal->note(at("k"), kind::put, 7).which;
     later.journal->settle(told);
   }
-  CHECK(adopted_by(later) == changes{change(kind::put, "k", 0), change(kind::erase, "l")});
+  CHECK(taken_over_by(later) == changes{change(kind::put, "k", 0), change(kind::erase, "l")});
   CHECK_FALSE(later.journal->is_overtaken(at("k"), told)); // taking it over is no change
 }
 
@@ -216,7 +225,7 @@ TEST_CASE("journal: a look that cannot read everything says so") {
   CHECK_FALSE(journal->look().is_whole);
   files.heal();
   CHECK(journal->look().is_whole);
-  CHECK(journal->look().others == changes{change(kind::erase, "k")});
+  CHECK(changes_of(journal->look().others) == changes{change(kind::erase, "k")});
 }
 
 // While the folder is being read another process takes a journal over: what it held is in a new
@@ -240,10 +249,10 @@ TEST_CASE("journal: a change that moves to another journal during a look is not 
     const process ended(directory.path());
     CHECK(ended.journal->note(at("k"), kind::erase).kept);
   }
-  files.after_listing = [&] { CHECK(adopted_by(other) == changes{change(kind::erase, "k")}); };
+  files.after_listing = [&] { CHECK(taken_over_by(other) == changes{change(kind::erase, "k")}); };
   const auto found = journal->look();
   CHECK(found.taken_over.empty());
-  CHECK(found.others == changes{change(kind::erase, "k")});
+  CHECK(changes_of(found.others) == changes{change(kind::erase, "k")});
   CHECK(found.is_whole);
 }
 
@@ -257,7 +266,7 @@ TEST_CASE("journal: numbers go on from those in the journals after their file is
   }
   fs::remove(directory.path() / "v1" / "changes");
   const process later(directory.path());
-  CHECK(adopted_by(later).size() == 1);
+  CHECK(taken_over_by(later).size() == 1);
   CHECK(later.journal->note(at("l"), kind::erase).which > before);
 }
 
@@ -266,17 +275,17 @@ TEST_CASE("journal: beyond its bound the whole cache counts as changed, until th
   const process one(directory.path()), two(directory.path());
   for (std::size_t i = 0; i < change_journal::max_changes; ++i)
     REQUIRE(one.journal->note(at(std::to_string(i)), kind::erase).kept);
-  CHECK(two.journal->look().others.size() == change_journal::max_changes);
+  CHECK(others_of(two).size() == change_journal::max_changes);
   const auto whole = one.journal->note(at("more"), kind::erase);
   CHECK(one.journal->find(whole.which) == kind::whole_cache);
   const unheard_change all{kind::whole_cache, "c", "0", {}, 0};
-  CHECK(two.journal->look().others == changes{all});
+  CHECK(others_of(two) == changes{all});
   CHECK(one.journal->note(at("again"), kind::put, 1).which == whole.which);
   // While it is told, later changes are noted by themselves.
   one.journal->begin_telling(whole.which);
   CHECK(one.journal->note(at("later"), kind::erase).which != whole.which);
   one.journal->settle(whole.which);
-  CHECK(two.journal->look().others == changes{change(kind::erase, "later")});
+  CHECK(others_of(two) == changes{change(kind::erase, "later")});
 }
 
 TEST_CASE("journal: it tells whether any process has changed an entry since") {
