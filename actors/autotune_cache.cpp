@@ -4,6 +4,7 @@
 #include "actors/shared_promise.hpp"
 #include "actors/timeouts.hpp"
 
+#include <cstdint>
 #include <utility>
 
 namespace hearth::actors {
@@ -56,23 +57,34 @@ void deliver_nothing(const search& asked) {
       to_caf({errc::not_found, "nothing is known of these configurations of this kernel"}));
 }
 
-// Copies a tuning found in the remote tier to the local tier.
-void fill_local(autotune_cache_pointer self, const search_ptr& asked, const autotune_found& found) {
-  if (!asked->where.local.cache) return asked->promise.deliver(found);
+// What the local tier had of a tuning that it could not answer.
+enum class local_entry : std::uint8_t { missing, unfit };
+
+// Copies a tuning found in the remote tier to the local tier. One that was saved there meanwhile
+// stays.
+void fill_local(autotune_cache_pointer self, const search_ptr& asked, const autotune_found& found,
+                local_entry had) {
+  const auto& key = asked->where.local;
+  if (!key.cache) return asked->promise.deliver(found);
   note(self, asked->where, found.record, asked->notes);
-  replace_entry(self, self->state.config.shards, asked->where.local,
-                artifact::make(encode_record(found.record)),
-                [=](const expected<done>&) { asked->promise.deliver(found); });
+  const auto& shards = self->state.config.shards;
+  const auto stored = artifact::make(encode_record(found.record));
+  if (had == local_entry::unfit)
+    return replace_entry(self, shards, key, stored,
+                         [=](const expected<done>&) { asked->promise.deliver(found); });
+  self->request(shards.owner_of(key), answer_timeout, verb::insert_v, key, stored)
+      .then([=](insert_outcome) { asked->promise.deliver(found); },
+            [=](const caf::error&) { asked->promise.deliver(found); });
 }
 
-void ask_remote(autotune_cache_pointer self, const search_ptr& asked) {
+void ask_remote(autotune_cache_pointer self, const search_ptr& asked, local_entry had) {
   const auto& key = asked->where.remote;
   if (!key.cache) return deliver_nothing(*asked);
   self->request(self->state.config.shards.owner_of(key), answer_timeout, verb::get_v, key)
       .then(
           [=](const lookup& found) {
             if (const auto best = found_in(found, asked->among))
-              fill_local(self, asked, *best);
+              fill_local(self, asked, *best, had);
             else
               deliver_nothing(*asked);
           },
@@ -81,7 +93,7 @@ void ask_remote(autotune_cache_pointer self, const search_ptr& asked) {
 
 void ask_local(autotune_cache_pointer self, const search_ptr& asked) {
   const auto& key = asked->where.local;
-  if (!key.cache) return ask_remote(self, asked);
+  if (!key.cache) return ask_remote(self, asked, local_entry::missing);
   self->request(self->state.config.shards.owner_of(key), answer_timeout, verb::get_v, key)
       .then(
           [=](const lookup& found) {
@@ -89,9 +101,9 @@ void ask_local(autotune_cache_pointer self, const search_ptr& asked) {
             if (const auto best = found_in(found, asked->among))
               asked->promise.deliver(*best);
             else
-              ask_remote(self, asked);
+              ask_remote(self, asked, found.hit() ? local_entry::unfit : local_entry::missing);
           },
-          [=](const caf::error&) { ask_remote(self, asked); });
+          [=](const caf::error&) { ask_remote(self, asked, local_entry::missing); });
 }
 
 // --- save --------------------------------------------------------------------------------------
