@@ -79,17 +79,22 @@ bool holds(guarded_cache_state& state, guarded_cache_state::search& search,
   return result.value_or(false);
 }
 
-// Ends a search without a hit. Variants whose entries are gone from every tier leave the set.
-void deliver_miss(guarded_cache_pointer self, const variant_search_ptr& search) {
-  const bool any = search->reply.broken < search->variants.size();
-  search->reply.status = any ? guarded_status::guard_miss : guarded_status::full_miss;
-  search->promise.deliver(std::move(search->reply));
+// Variants whose entries are gone from every tier leave the set.
+void drop_gone(guarded_cache_pointer self, const variant_search_ptr& search) {
   if (search->gone.empty()) return;
   set_change change;
   change.removed = std::move(search->gone);
   change.limits = variant_limits;
   change_set(self, self->state.shards, variants_key(search->key), std::move(change),
              [](const expected<set_reply>&) {});
+}
+
+// Ends a search without a hit.
+void deliver_miss(guarded_cache_pointer self, const variant_search_ptr& search) {
+  const bool any = search->reply.broken < search->variants.size();
+  search->reply.status = any ? guarded_status::guard_miss : guarded_status::full_miss;
+  search->promise.deliver(std::move(search->reply));
+  drop_gone(self, search);
 }
 
 void try_next(guarded_cache_pointer self, const variant_search_ptr& search);
@@ -113,11 +118,13 @@ void look_further(guarded_cache_pointer self, const variant_search_ptr& search) 
               });
 }
 
-void take_variant(const variant_search_ptr& search, const std::string& guard, const lookup& found) {
+void take_variant(guarded_cache_pointer self, const variant_search_ptr& search,
+                  const std::string& guard, const lookup& found) {
   search->reply.status = guarded_status::hit;
   search->reply.found = found;
   search->reply.guard = guard;
   search->promise.deliver(std::move(search->reply));
+  drop_gone(self, search);
 }
 
 // The variant has no entry. It leaves the set only if every tier says so.
@@ -140,7 +147,7 @@ void try_next(guarded_cache_pointer self, const variant_search_ptr& search) {
   self->request(self->state.shards.owner_of(key), answer_timeout, verb::get_v, key)
       .then(
           [self, search, chosen](const lookup& found) {
-            if (found.hit()) return take_variant(search, chosen.content, found);
+            if (found.hit()) return take_variant(self, search, chosen.content, found);
             skip_variant(self, search, chosen, !found.is_unanswered);
           },
           [self, search, chosen](const caf::error&) { skip_variant(self, search, chosen, false); });

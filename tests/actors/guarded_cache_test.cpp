@@ -1,7 +1,11 @@
 #include "actors/guarded_cache.hpp"
 
+#include "messages/digest.hpp"
+#include "messages/member_set.hpp"
 #include "tests/support/tiers.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <utility>
 
@@ -161,6 +165,49 @@ TEST_CASE_FIXTURE(fixture, "a key takes any number of variants and keeps the lat
   CHECK(get({{"s0", static_cast<std::int64_t>(max) + 49}}).status == guarded_status::hit);
   CHECK(get({{"s0", 50}}).status == guarded_status::hit);
   CHECK(get({{"s0", 49}}).status == guarded_status::guard_miss);
+}
+
+TEST_CASE_FIXTURE(fixture,
+                  "all variants but 100 are evicted: these are found, and more can be added") {
+  // HEARTH_VARIANTS=5000 is the long form.
+  const auto* const asked = std::getenv("HEARTH_VARIANTS");
+  const int all = asked ? std::atoi(asked) : 1'500;
+  REQUIRE(all >= 1'200);
+  const int gone = all - 100;
+  const auto guard_of = [](int i) { return "s0 != -" + std::to_string(i + 1); };
+  const auto evict = [&](int i) {
+    const auto payload = "variant " + std::to_string(i);
+    const auto size = static_cast<std::uint64_t>(guard_of(i).size());
+    const auto digest = sha256_stream{}
+                            .update({reinterpret_cast<const char*>(&size), sizeof size})
+                            .update(guard_of(i))
+                            .update(payload)
+                            .finish();
+    const auto at = derived_key(k, key::bytes(std::string(digest.view())));
+    return *ask<bool>(one.shard, verb::erase_v, at);
+  };
+  std::size_t largest = 0;
+  for (int i = 0; i < all; ++i) {
+    REQUIRE(*insert(guard_of(i), "variant " + std::to_string(i)) == insert_outcome::inserted);
+    if (i % 100 == 99) largest = std::max(largest, encode(variants_of()).size());
+  }
+  MESSAGE("the set of " << variants_of().size() << " variants takes at most " << largest
+                        << " bytes");
+  CHECK(variants_of().size() <= set_limits{}.members);
+  CHECK(largest <= set_limits{}.bytes);
+  int evicted = 0;
+  for (int i = 0; i < gone; ++i)
+    evicted += evict(i) ? 1 : 0;
+  CHECK(evicted == gone); // their entries were there, whatever the set had dropped
+  const auto hit = get({{"s0", 1}});
+  CHECK(hit.status == guarded_status::hit);
+  const std::string payload(hit.found.value.payload().substr(8));
+  CHECK(std::stoi(payload) >= gone);
+  MESSAGE(hit.broken << " variants were noticed to be gone; the set has " << variants_of().size());
+  CHECK(variants_of().size() == set_limits{}.members - hit.broken);
+  CHECK(get({{"s0", 1}}).broken == 0); // each is noticed once
+  CHECK(*insert("s0 == -1", "new") == insert_outcome::inserted);
+  CHECK(get({{"s0", -1}}).status == guarded_status::hit);
 }
 
 TEST_CASE_FIXTURE(fixture, "two processes that add variants at once lose none") {

@@ -51,6 +51,17 @@ void index_writer::outdate_dropped_elsewhere() noexcept {
   }
 }
 
+// A process notes that it holds an entry, then looks whether the epoch has moved: so the word
+// changes before the epoch does.
+void index_writer::outdate_unstored_elsewhere() noexcept {
+  std::uint64_t holder = 0;
+  if (!head_.load(head_word::unstored, holder)) head_.set(head_word::unstored, holder); // damaged
+  const auto next = holder == all_may_hold_dropped ? files_.opening_id : nobody_holds_dropped;
+  (void)head_.replace(head_word::unstored, holder, next); // or another process has noted more
+  files_.move_epoch();
+  ++epoch_moves_;
+}
+
 void index_writer::publish(std::span<const planned_record> items) noexcept {
   auto* index = generations_.newest();
   auto sum = head_.get(head_word::index_sum);

@@ -40,16 +40,22 @@ public:
   /// epoch if an entry was replaced.
   void publish(std::span<const planned_record> items) noexcept;
   /// Called before a write or erase of a key without an entry: moves the epoch if another process's
-  /// memory may hold an entry that was dropped.
-  void outdate_dropped() noexcept {
-    const auto holder = head_.get(head_word::dropped);
-    if (holder != nobody_holds_dropped && holder != files_.opening_id) outdate_dropped_elsewhere();
+  /// memory may hold an entry that was dropped, or, unless it is an insert, one that was not
+  /// stored.
+  void outdate_missing(write_kind by) noexcept {
+    if (is_elsewhere(head_word::dropped)) outdate_dropped_elsewhere();
+    if (by != write_kind::insert && is_elsewhere(head_word::unstored)) outdate_unstored_elsewhere();
   }
   /// The number of times that this process moved the epoch by writing.
   std::uint64_t epoch_moves() const noexcept { return epoch_moves_; }
 
 private:
+  bool is_elsewhere(head_word which) const noexcept {
+    const auto holder = head_.get(which);
+    return holder != nobody_holds_dropped && holder != files_.opening_id;
+  }
   void outdate_dropped_elsewhere() noexcept;
+  void outdate_unstored_elsewhere() noexcept;
 
   shard_files& files_;
   head_page head_; // the head of files_

@@ -36,6 +36,7 @@ enum class head_word : unsigned {
 
   epoch = 16, ///< moves with every put and erase
   dropped,    ///< which process may hold evicted or damaged entries in memory; see below
+  unstored,   ///< which process may hold entries in memory that were never stored; see below
 
   synced = 24,   ///< location up to which the active segment survives a power loss
   synced_files,  ///< other segments below this number survive one
@@ -47,8 +48,9 @@ enum class head_word : unsigned {
   count
 };
 
-/// Values of `head_word::dropped`. Any other value is the `opening_id` of the one opened store
-/// whose process may hold dropped entries.
+/// Values of `head_word::dropped` and `head_word::unstored`. Any other value is the `opening_id` of
+/// the one opened store whose process may hold such entries. Stores made before `unstored` have 0
+/// without check bits there.
 inline constexpr std::uint64_t nobody_holds_dropped = 0;
 inline constexpr std::uint64_t all_may_hold_dropped = 1;
 

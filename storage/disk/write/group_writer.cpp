@@ -128,7 +128,7 @@ group_writer::plan_result group_writer::plan(append_batch& work, write_request& 
     return plan_result::decided;
   }
   const bool present = old.is_live(old.header.expires_unix_ms ? unix_time_ms() : 0);
-  if (!present) index_.outdate_dropped();
+  if (!present) index_.outdate_missing(request.kind);
   if (is_answered(request, old.header, present, files_.counts)) return plan_result::decided;
   return plan_append(work, request, ready, number, old);
 }

@@ -138,7 +138,7 @@ expected<void> large_writer::publish(write_request& request, prepared_write& rea
   const auto old = index_.find(request.key);
   if (old.error) return fail(system_error(old.error, "look up a key in", files_.config.path));
   if (is_answered(request, old.header, old.is_live(unix_time_ms()), files_.counts)) return {};
-  if (!old.where) index_.outdate_dropped();
+  if (!old.where) index_.outdate_missing(request.kind);
   const auto place =
       old.where ? expected<slot*>(old.where) : growth_.claim_or_make(request.key.hash);
   if (!place) return fail(place.error());
