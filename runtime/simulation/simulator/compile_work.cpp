@@ -77,7 +77,7 @@ std::string random_run::judge_variant(const worker_state& worker, std::size_t k,
     return past.judge_hit(reply.guard, bytes, now());
   }
   const auto holds_here = [m](const std::string& guard) { return holds(guard, m); };
-  if (is_fleet_whole_)
+  if (is_fleet_whole_ && has_all_variants())
     for (const auto& [name, other] : hosts_)
       if (const auto at = other.guarded.find(k); at != other.guarded.end())
         if (auto wrong = at->second.judge_fleet_miss(holds_here); !wrong.empty()) return wrong;

@@ -75,7 +75,8 @@ void random_run::purges_lose_power(const std::string& host, moment durable) {
 std::string random_run::judge_undone(const worker_state& worker, std::size_t k, moment begun,
                                      std::string_view bytes) const {
   const auto all = fleet_writes_.find(k);
-  if (!has_remote_ || server_lost_something_ || all == fleet_writes_.end()) return {};
+  if (!has_remote_ || server_lost_writes_ || all == fleet_writes_.end()) return {};
+  if (damaged_.contains(name_of(keys_[k].key))) return {};
   for (const auto& found : all->second) {
     if (found.bytes != bytes || found.bytes.empty()) continue;
     const auto since = found.is_purge && found.host != worker.host ? found.reached : found.end;
@@ -93,7 +94,8 @@ void random_run::check_purges() {
   if (!is_fleet_whole_) return;
   for (auto& worker : workers_)
     for (std::size_t k = 0; k < keys_.size() && result_.violation.empty(); ++k) {
-      if (!keys_[k].is_mutable) continue;
+      const auto name = name_of(keys_[k].key);
+      if (!keys_[k].is_mutable || damaged_.contains(name) || gone_.contains(name)) continue;
       ask<lookup>(
           worker, owner_of(worker, k),
           [=, this, &worker](const expected<lookup>& found) {

@@ -101,7 +101,7 @@ void random_run::lose_some_of_remote() {
     redis.forget_all();
   else
     redis.restore();
-  server_lost_something_ = true;
+  server_lost_writes_ = true;
   leases_are_certain_ = world_.system().now() + 2 * lease_time;
 }
 
@@ -115,7 +115,7 @@ void random_run::damage_remote() {
   if (name.ends_with(":lease")) return;
   if (random_.one_in(2)) {
     world_.system().note("the server evicts an entry");
-    server_evicted_something_ = true;
+    gone_.insert(name);
     redis.forget(name);
     return;
   }
@@ -123,8 +123,21 @@ void random_run::damage_remote() {
   auto& bytes = *parts[random_.below(parts.size())];
   if (bytes.empty()) return;
   world_.system().note("an entry of the server's is damaged");
-  server_lost_something_ = true;
+  damaged_.insert(name);
   bytes[random_.below(bytes.size())] ^= static_cast<char>(1 << random_.below(8));
+}
+
+std::string random_run::name_of(const cache_key& key) {
+  return storage::remote_entry_name(actors::remote_tier_config{}.prefix, key);
+}
+
+// Whether the server has kept every set and variant of guarded keys.
+bool random_run::has_all_variants() const {
+  const auto is_of_variants = [](const std::string& name) {
+    return name.find(":guarded:") != std::string::npos;
+  };
+  return std::none_of(gone_.begin(), gone_.end(), is_of_variants) &&
+         std::none_of(damaged_.begin(), damaged_.end(), is_of_variants);
 }
 
 void random_run::end_trouble() {
@@ -165,7 +178,7 @@ void random_run::note_what_reached_the_fleet() {
       const auto figure = [&](actor_kind kind, const char* of) {
         return one.figure(kind, std::nullopt, of).value_or(0);
       };
-      if (figure(actor_kind::remote, "lost") != 0) server_lost_something_ = true;
+      if (figure(actor_kind::remote, "lost") != 0) server_lost_writes_ = true;
       const bool is_idle = one.is_running() && figure(actor_kind::memory, "mailbox") == 0 &&
                            figure(actor_kind::remote, "mailbox") == 0 &&
                            figure(actor_kind::remote, "waiting") == 0 &&
@@ -181,7 +194,7 @@ void random_run::note_what_reached_the_fleet() {
 // With the server well and every write done, each host finds every variant that reached the server.
 void random_run::check_fleet() {
   note_what_reached_the_fleet();
-  is_fleet_whole_ = !server_lost_something_ && !server_evicted_something_ && !is_tight_;
+  is_fleet_whole_ = !server_lost_writes_ && !is_tight_;
   for (auto& worker : workers_)
     for (std::size_t k = 0; k < guarded_keys_.size(); ++k)
       for (std::int64_t m = 1; m <= max_m && result_.violation.empty(); ++m) {

@@ -198,6 +198,8 @@ private:
   void check_fleet();
   void trouble_remote();
   void damage_remote();
+  static std::string name_of(const cache_key& key);
+  bool has_all_variants() const;
   void lose_some_of_remote();
   void part_from_remote();
   void end_trouble();
@@ -237,8 +239,9 @@ private:
   std::map<std::size_t, std::vector<fleet_write>> fleet_writes_;      // by key
   std::vector<heard_purge> heard_;                                    // being carried out
   bool remote_has_trouble_ = false;
-  bool server_lost_something_ = false; // entries, or writes to it, so that a look-up may miss them
-  bool server_evicted_something_ = false;
+  bool server_lost_writes_ = false; // all or the recent ones, or writes were given up
+  // The names of entries that the server has evicted or that were damaged there.
+  std::set<std::string, std::less<>> gone_, damaged_;
   bool is_fleet_whole_ = false;       // every host has to find what reached the server
   virtual_time leases_are_certain_{}; // from then on no two hosts may hold the same lease
   world world_;                       // destroyed first: until then it writes the trace and answers

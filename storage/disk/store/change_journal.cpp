@@ -434,8 +434,8 @@ void change_journal::take_over(journals& found, std::vector<numbered_change>& ta
       one.change.what = change_kind::put;
       one.change.value = 0;
     }
-    const auto noted = note_change(std::move(one.change), std::nullopt);
-    taken.push_back({noted.which, open_.at(noted.which)});
+    const auto own = note_change(std::move(one.change), std::nullopt);
+    taken.push_back({own.which, open_.at(own.which)});
   }
   if (!lacks_records_) remove_ended();
   std::erase_if(taken, [&](const numbered_change& one) { return !open_.contains(one.which); });

@@ -1,6 +1,7 @@
 #include "storage/disk/write/prepared_write.hpp"
 
 #include "messages/key.hpp"
+#include "storage/disk/change_journal.hpp"
 #include "storage/disk/segment/record.hpp"
 #include "storage/hash/copy_hash.hpp"
 
