@@ -49,7 +49,7 @@ int list(const registry& all) {
 }
 
 int complain(const error& why) {
-  fmt::print(stderr, "hearth-bench: {}\n", why.text());
+  cli::say(fmt::format("hearth-bench: {}\n", why.text()));
   return cli::status_of(why);
 }
 
@@ -61,7 +61,7 @@ bool measure(const row& one, const settings& how, report& out) {
     return true;
   } catch (const std::exception& problem) {
     if (is_ending()) ::pause(); // until the signal ends the program
-    fmt::print(stderr, "hearth-bench: {}: {}\n", one.name, problem.what());
+    cli::say(fmt::format("hearth-bench: {}: {}\n", one.name, problem.what()));
     return false;
   }
 }

@@ -51,7 +51,7 @@ expected<named_tunings> known(const config& settings) {
   std::uint64_t unreadable = 0;
   auto all = (*store)->tunings->all(unreadable);
   if (all && unreadable > 0)
-    fmt::print(stderr, "hearth: {} tunings cannot be read and are left out\n", unreadable);
+    say(fmt::format("hearth: {} tunings cannot be read and are left out\n", unreadable));
   return all;
 }
 
@@ -68,7 +68,7 @@ error no_such(const std::string& name) {
 }
 
 status say_no(const error& why) {
-  fmt::print(stderr, "hearth: {}\n", why.text());
+  say(fmt::format("hearth: {}\n", why.text()));
   return no;
 }
 

@@ -39,8 +39,8 @@ export_options options_of(const bundle_arguments& arguments) {
 
 status answer(const bundle_arguments& arguments, const export_report& done) {
   if (done.damaged > 0)
-    fmt::print(stderr, "hearth: {} damaged entries were left out; see 'hearth verify'\n",
-               done.damaged);
+    say(fmt::format("hearth: {} damaged entries were left out; see 'hearth verify'\n",
+                    done.damaged));
   if (arguments.file == "-") return yes; // the bundle goes to stdout
   return answer(
       arguments,

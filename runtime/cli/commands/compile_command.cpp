@@ -39,15 +39,15 @@ public:
   void operator()(std::size_t done, std::size_t total, const request_report& last) const {
     const auto what = fmt::format("{} {}", last.name, sizes_text(last));
     if (!terminal_)
-      fmt::print(stderr, "[{}/{}] {}: {}\n", done, total, printable(what),
-                 to_string(last.result.status));
+      say(fmt::format("[{}/{}] {}: {}\n", done, total, printable(what),
+                      to_string(last.result.status)));
     else
-      fmt::print(stderr, "\r\033[K{} {}/{} {}", progress_bar(done, total), done, total,
-                 printable(what));
+      say(fmt::format("\r\033[K{} {}/{} {}", progress_bar(done, total), done, total,
+                      printable(what)));
   }
   // Erases the bar.
   void clear() const {
-    if (terminal_) fmt::print(stderr, "\r\033[K");
+    if (terminal_) say("\r\033[K");
   }
 
 private:

@@ -67,8 +67,8 @@ status answer(const entry_arguments& arguments, std::string_view word, status en
 
 status miss(const entry_arguments& arguments) {
   if (arguments.json) return answer(arguments, "miss", no);
-  fmt::print(stderr, "hearth: no entry {} in cache '{}'\n",
-             printable(key(arguments.key).describe()), printable(arguments.cache));
+  say(fmt::format("hearth: no entry {} in cache '{}'\n", printable(key(arguments.key).describe()),
+                  printable(arguments.cache)));
   return no;
 }
 

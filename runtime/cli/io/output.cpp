@@ -46,17 +46,19 @@ status status_of(const error& why) noexcept {
   return trouble;
 }
 
+void say(std::string_view text) noexcept { (void)std::fwrite(text.data(), 1, text.size(), stderr); }
+
 status report(const error& why) {
   auto line = why.text();
   std::replace(line.begin(), line.end(), '\n', ' ');
-  fmt::print(stderr, "hearth: {}\n", printable(line));
+  say(fmt::format("hearth: {}\n", printable(line)));
   return status_of(why);
 }
 
 log_callback stderr_log(bool verbose) {
   return [verbose](log_level level, std::string_view text) {
     if (verbose || level >= log_level::warning)
-      fmt::print(stderr, "hearth: {}: {}\n", to_string(level), printable(text));
+      say(fmt::format("hearth: {}: {}\n", to_string(level), printable(text)));
   };
 }
 
@@ -68,7 +70,7 @@ std::string progress_bar(std::uint64_t done, std::uint64_t all) {
 }
 
 byte_progress::~byte_progress() {
-  if (is_shown_) fmt::print(stderr, "\r\033[K");
+  if (is_shown_) say("\r\033[K");
 }
 
 void byte_progress::operator()(std::uint64_t done, std::uint64_t all) {
@@ -77,8 +79,8 @@ void byte_progress::operator()(std::uint64_t done, std::uint64_t all) {
   if (!is_terminal || now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
   is_shown_ = true;
-  fmt::print(stderr, "\r\033[K{} {} {} of {}", what_, progress_bar(done, all), human_bytes(done),
-             human_bytes(all));
+  say(fmt::format("\r\033[K{} {} {} of {}", what_, progress_bar(done, all), human_bytes(done),
+                  human_bytes(all)));
 }
 
 std::string human_bytes(std::uint64_t bytes) {

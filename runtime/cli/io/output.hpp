@@ -24,6 +24,9 @@ enum status : int {
 /// The status that an error ends a command with.
 status status_of(const error& why) noexcept;
 
+/// Prints a text on stderr. What cannot be written is lost.
+void say(std::string_view text) noexcept;
+
 /// Prints an error on stderr in one line ("hearth: ..."); returns its status.
 status report(const error& why);
 

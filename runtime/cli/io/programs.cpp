@@ -1,5 +1,7 @@
 #include "runtime/cli/io/programs.hpp"
 
+#include "runtime/os/standard_streams.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <exception>
@@ -24,6 +26,7 @@ std::string place_of(const std::string& name) {
 } // namespace
 
 int run_program(int (*run)(int count, char** arguments), int count, char** arguments) {
+  os::open_missing_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return run(count, arguments);

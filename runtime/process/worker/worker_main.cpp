@@ -1,5 +1,6 @@
 // The program that Hearth starts to run other programs and to try kernels; it is internal to
 // Hearth. It is small and links little, since it is started once for every compiler run.
+#include "runtime/os/standard_streams.hpp"
 #include "runtime/process/worker/job.hpp"
 #include "runtime/process/worker/supervise.hpp"
 #include "runtime/process/worker/trial.hpp"
@@ -8,6 +9,7 @@
 #include <string_view>
 
 int main(int argc, char** argv) {
+  hearth::os::open_missing_standard_streams();
   using namespace hearth::worker;
   const std::string_view mode = argc == 3 ? argv[1] : "";
   if (mode.empty() || argv[2] != protocol_version) {

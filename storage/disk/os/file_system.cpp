@@ -35,8 +35,13 @@ struct flock byte_range(short type, std::uint64_t offset) noexcept {
 
 } // namespace
 
+// A host may have closed its standard streams: what it prints must not end in a file of the store.
 int file_system::open_at(int directory, const char* name, int flags, mode_t mode) noexcept {
-  return retried([&] { return ::openat(directory, name, flags | O_CLOEXEC, mode); });
+  const int opened = retried([&] { return ::openat(directory, name, flags | O_CLOEXEC, mode); });
+  if (opened < 0 || opened > STDERR_FILENO) return opened;
+  const int lifted = retried([&] { return ::fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); });
+  ::close(opened);
+  return lifted;
 }
 
 void file_system::close(int fd) noexcept { ::close(fd); }
