@@ -117,7 +117,20 @@ bool write_behind::drop_waiting(const cache_key& key) {
   const auto at = waiting_.find(newest->second);
   if (at == waiting_.end()) return false;
   (void)take(waiting_, at);
+  note_newest(key);
   return true;
+}
+
+// An earlier write of the key counts again once a later one was dropped.
+void write_behind::note_newest(const cache_key& key) {
+  number newest = 0;
+  for (const auto* queue : {&waiting_, &in_flight_}) {
+    const auto last = std::find_if(queue->rbegin(), queue->rend(), [&](const auto& one) {
+      return is_of_entry(one.second.write) && one.second.write.key == key;
+    });
+    if (last != queue->rend()) newest = std::max(newest, last->first);
+  }
+  if (newest != 0) newest_[key] = newest;
 }
 
 std::optional<write_behind::number> write_behind::newest_in_flight(const cache_key& key) const {

@@ -70,7 +70,8 @@ public:
   /// given up: it has no attempts left, or a later write of its key replaces it.
   std::optional<remote_write> retry(number which);
 
-  /// Drops the newest write of this key's entry, unless it is in flight. Returns whether it did.
+  /// Drops the newest write of this key's entry, unless it is in flight; the one before it is the
+  /// newest then. Returns whether it did.
   bool drop_waiting(const cache_key& key);
 
   /// The number of that write, if it is in flight.
@@ -94,6 +95,7 @@ private:
   static std::uint64_t size_of(const remote_write& write) noexcept;
   bool is_full() const noexcept;
   bool has_to_wait(const remote_write& next) const;
+  void note_newest(const cache_key& key);
   remote_write take(std::map<number, queued>& from, std::map<number, queued>::iterator at);
 
   write_behind_limits limits_;

@@ -31,13 +31,18 @@ void random_run::compile_something(worker_state& worker) {
   }
 }
 
+std::string random_run::any_guard(const worker_state& worker) {
+  const auto is_first = worker.host == hosts_.begin()->first;
+  return std::string(guards[splits_guards_ ? (is_first ? 0 : 1) : random_.below(guards.size())]);
+}
+
 bool random_run::holds(const std::string& guard, std::int64_t m) {
   const auto parsed = guard_expression::parse(guard);
   return parsed && parsed->evaluate(hints{{"m", m}}).value_or(false);
 }
 
 void random_run::add_variant(worker_state& worker, std::size_t k) {
-  const std::string guard(guards[random_.below(guards.size())]);
+  const auto guard = any_guard(worker);
   const auto bytes = new_value(k);
   const auto begun = begin_question(worker);
   const auto number = hosts_.at(worker.host).guarded[k].begin(begun, worker.process, guard, bytes);

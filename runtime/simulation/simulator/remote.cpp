@@ -37,6 +37,7 @@ redis_behavior any_behavior(random_source& random) {
 // Sets up at least two hosts that share a server. In some worlds they sign what they give it.
 void random_run::set_up_remote(process_options& process) {
   has_remote_ = true;
+  splits_guards_ = random_.one_in(2);
   watch_purges();
   options_.hosts = std::max(options_.hosts, 2u);
   world_.add_remote(server);

@@ -142,6 +142,7 @@ private:
   template <class Handle>
   Handle actor_of(const worker_state& worker, actor_kind kind);
   void compile_something(worker_state& worker);
+  std::string any_guard(const worker_state& worker);
   static bool holds(const std::string& guard, std::int64_t m);
   void add_variant(worker_state& worker, std::size_t k);
   void find_variant(worker_state& worker, std::size_t k, std::int64_t m);
@@ -225,6 +226,8 @@ private:
   simulation_result result_;
   bool is_tight_ = false;
   bool has_remote_ = false;
+  bool splits_guards_ =
+      false; // each host has a guard of its own, so that some sizes need the other's
   std::uint64_t max_value_bytes_ = 200;
   std::vector<key_state> keys_;
   std::vector<cache_key> guarded_keys_, autotune_keys_, tune_keys_;

@@ -167,6 +167,24 @@ TEST_CASE("the newest write of a key is dropped unless it is in flight") {
   CHECK_FALSE(all.newest_in_flight(named("a")));
 }
 
+TEST_CASE("a write counts again when a later one of its key is dropped") {
+  queue all;
+  all.push(write(kind::erase, "a", ""));
+  all.push(write(kind::insert, "b", "1"));
+  all.push(write(kind::insert, "a", "2"));
+  CHECK(all.newest_of(named("a"))->what == kind::insert);
+  CHECK(all.drop_waiting(named("a")));
+  CHECK(all.newest_of(named("a"))->what == kind::erase);
+  const auto which = all.send();
+  all.push(write(kind::insert, "a", "3"));
+  CHECK(all.drop_waiting(named("a")));
+  CHECK(all.newest_in_flight(named("a")) == which);
+  CHECK_FALSE(all.retry(which)); // it has not been replaced
+  CHECK(all.newest_of(named("a"))->what == kind::erase);
+  CHECK(all.drop_waiting(named("a")));
+  CHECK_FALSE(all.newest_of(named("a")));
+}
+
 TEST_CASE("changes of a set all count, in their order, and replace no entry") {
   queue all({.entries = 3, .in_flight = 2});
   const auto change = [](kind what, std::vector<set_member> members) {
