@@ -244,4 +244,15 @@ const message_row* find_message(actor_kind receiver, std::string_view verb, mess
   return nullptr;
 }
 
+const message_row* find_longer(const message_row& row) {
+  const auto is_longer = [&](const message_row& one) {
+    return one.receiver == row.receiver && one.verb == row.verb && one.form == row.form &&
+           one.parameters.size() == row.parameters.size() + 1 &&
+           std::equal(row.parameters.begin(), row.parameters.end(), one.parameters.begin());
+  };
+  const auto& table = message_table();
+  const auto at = std::find_if(table.begin(), table.end(), is_longer);
+  return at == table.end() ? nullptr : &*at;
+}
+
 } // namespace hearth::simulation

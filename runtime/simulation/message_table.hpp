@@ -104,5 +104,7 @@ struct message_row {
 const std::vector<message_row>& message_table();
 /// The row of that message, or null.
 const message_row* find_message(actor_kind receiver, std::string_view verb, message_form form);
+/// The row of the same message with one parameter more, or null.
+const message_row* find_longer(const message_row& row);
 
 } // namespace hearth::simulation
