@@ -1,5 +1,5 @@
-// Programs that are started without standard streams, as by daemons: nothing that they print ends
-// in a file of the store, and every command ends as it does with streams.
+// Programs that are started without standard streams, as by daemons: nothing that these commands
+// print ends in a file of the store, and each ends as it does with streams.
 #include "tests/support/hearth_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -83,7 +83,7 @@ void check_all(const std::string& streams, int unprinted) {
 
 } // namespace
 
-TEST_CASE("every command ends alike with any of the standard streams closed") {
+TEST_CASE("eighteen commands end as with streams when any of the standard streams are closed") {
   for (const auto* streams :
        {"<&- >out 2>err", "</dev/null >&- 2>err", "</dev/null >out 2>&-", "<&- >&- 2>err",
         "<&- >out 2>&-", "</dev/null >&- 2>&-", "<&- >&- 2>&-"}) {
@@ -92,7 +92,7 @@ TEST_CASE("every command ends alike with any of the standard streams closed") {
   }
 }
 
-TEST_CASE("a full standard error ends no command otherwise") {
+TEST_CASE("a full standard error changes no status but that of a run with text to print") {
   constexpr int own_trouble = 125;
   check_all("</dev/null >out 2>/dev/full", own_trouble);
 }

@@ -226,8 +226,7 @@ private:
   simulation_result result_;
   bool is_tight_ = false;
   bool has_remote_ = false;
-  bool splits_guards_ =
-      false; // each host has a guard of its own, so that some sizes need the other's
+  bool splits_guards_ = false; // each host has its own guard: some sizes need the other host's
   std::uint64_t max_value_bytes_ = 200;
   std::vector<key_state> keys_;
   std::vector<cache_key> guarded_keys_, autotune_keys_, tune_keys_;

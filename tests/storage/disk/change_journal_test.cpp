@@ -37,9 +37,15 @@ unheard_change change(kind what, const std::string& name, std::uint64_t value = 
 
 // A process: its opening of the store and its journal.
 struct process {
-  explicit process(const fs::path& directory, const std::string& fleet = "server")
-      : store(open_store(small_store(directory)))
+  explicit process(const fs::path& directory, const std::string& fleet = "server",
+                   storage::file_system* files = nullptr)
+      : store(open_store(options_of(directory, files)))
       , journal(std::move(store->open_journal(fleet).value())) {}
+  static storage::store_options options_of(const fs::path& directory, storage::file_system* files) {
+    auto options = small_store(directory);
+    options.files = files;
+    return options;
+  }
   std::unique_ptr<storage::store> store;
   std::unique_ptr<change_journal> journal;
 };
@@ -139,10 +145,8 @@ TEST_CASE("journal: of two ended processes that changed an entry, the later chan
 TEST_CASE("journal: what cannot be noted is said, and noted once the disk has room") {
   const temporary_directory directory;
   faulty_file_system files;
-  auto options = small_store(directory.path());
-  options.files = &files;
-  const auto store = open_store(options);
-  const auto journal = std::move(store->open_journal("server").value());
+  const process one(directory.path(), "server", &files);
+  const auto& journal = one.journal;
   const process other(directory.path());
   {
     const process ended(directory.path());
@@ -212,10 +216,8 @@ TEST_CASE(
 TEST_CASE("journal: a look that cannot read everything says so") {
   const temporary_directory directory;
   faulty_file_system files;
-  auto options = small_store(directory.path());
-  options.files = &files;
-  const auto store = open_store(options);
-  const auto journal = std::move(store->open_journal("server").value());
+  const process one(directory.path(), "server", &files);
+  const auto& journal = one.journal;
   const process other(directory.path());
   CHECK(other.journal->note(at("k"), kind::erase).kept);
   CHECK(journal->look().is_whole);
@@ -240,10 +242,8 @@ TEST_CASE("journal: a change that moves to another journal during a look is not 
       return listed;
     }
   } files;
-  auto options = small_store(directory.path());
-  options.files = &files;
-  const auto store = open_store(options);
-  const auto journal = std::move(store->open_journal("server").value());
+  const process one(directory.path(), "server", &files);
+  const auto& journal = one.journal;
   const process other(directory.path());
   {
     const process ended(directory.path());
