@@ -102,6 +102,13 @@ void conclude(action_cache_pointer self, const job_ptr& job, const action_result
     keep(self, job, result);
 }
 
+action_reply timed_out_waiting() {
+  action_reply reply;
+  reply.result.process.timed_out = true;
+  reply.problem = "was not run: another process runs it and did not end within the timeout";
+  return reply;
+}
+
 // --- running -----------------------------------------------------------------------------------
 
 bool is_wanted(const action_cache_state::job& job) {
@@ -109,8 +116,16 @@ bool is_wanted(const action_cache_state::job& job) {
                      [](const auto& waiting) { return waiting.wanted(); });
 }
 
+// What is left of the action's time limit, which counts from its request.
+std::chrono::milliseconds time_left(action_cache_pointer self, const job_ptr& job) {
+  const auto waited =
+      std::chrono::duration_cast<std::chrono::milliseconds>(self->clock().now() - job->asked);
+  return std::max(job->request.process.deadline - waited, std::chrono::milliseconds{1});
+}
+
 void run(action_cache_pointer self, const job_ptr& job) {
   auto request = job->request;
+  request.process.deadline = time_left(self, job);
   request.stop = job->stop.get_token();
   self->request(self->state.config.broker, until_it_ends, verb::run_v, std::move(request),
                 job->priority)
@@ -158,9 +173,12 @@ void go_on(action_cache_pointer self, const job_ptr& job, const lease_reply& rep
 template <class Verb>
 void ask_for_lease(action_cache_pointer self, const job_ptr& job, Verb verb) {
   const auto key = leased_key(*job);
-  self->request(owner_of(self, key), until_it_ends, verb, key)
+  self->request(owner_of(self, key), time_left(self, job), verb, key)
       .then([=](const lease_reply& reply) { go_on(self, job, reply); },
-            [=](const caf::error& why) { finish(self, job, fail(from_caf(why))); });
+            [=](const caf::error& why) {
+              if (why == caf::sec::request_timeout) return finish(self, job, timed_out_waiting());
+              finish(self, job, fail(from_caf(why)));
+            });
 }
 
 void start(action_cache_pointer self, const cache_key& key, const action_request& request,
@@ -172,6 +190,7 @@ void start(action_cache_pointer self, const cache_key& key, const action_request
         std::make_shared<action_cache_state::job>(action_cache_state::job{key, request, priority});
   job->waiters.push_back(std::move(waiting));
   if (!is_new) return;
+  job->asked = self->clock().now();
   if (discovers(request))
     ask_for_lease(self, job, verb::lock_v);
   else

@@ -11,6 +11,7 @@
 #include "actors/shared_promise.hpp"
 #include "messages/protocol.hpp"
 
+#include <caf/actor_clock.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -38,6 +39,7 @@ struct action_cache_state {
     std::vector<reply_target<action_reply>> waiters{};
     std::stop_source stop{};
     lease_id lease = 0;
+    caf::actor_clock::time_point asked{}; ///< when the first request came
   };
   using job_ptr = std::shared_ptr<job>;
 

@@ -4,6 +4,8 @@
 #include "actors/memory_shard/held.hpp"
 #include "actors/memory_shard/lease.hpp"
 #include "actors/memory_shard/load.hpp"
+#include "actors/memory_shard/patience.hpp"
+#include "actors/memory_shard/process_lease.hpp"
 #include "actors/memory_shard/sets.hpp"
 #include "actors/memory_shard/unpersisted.hpp"
 #include "actors/memory_shard/write.hpp"
@@ -52,6 +54,7 @@ memory_shard_stats stats_of(const memory_shard_state& state) {
     result.leases_held += record.now == phase::held;
     result.leases_waiting += record.waiters.size();
   }
+  result.leases_held += state.spare_leases.size();
   return result;
 }
 
@@ -147,6 +150,8 @@ memory_shard_actor::behavior_type memory_shard(shard::self_pointer self,
       },
       [self](verb::poll_lease) { shard::poll_leases(self); },
       [self](verb::poll_fleet, const cache_key& key) { shard::poll_fleet(self, key); },
+      [self](verb::beat) { shard::beat(self); },
+      [self](verb::end_waits) { shard::end_waits(self); },
       [self](verb::ask_remote) { shard::ask_remote(self); },
       [self](verb::persist) { shard::flush_unpersisted(self); },
       [self](verb::reclaim) { shard::reclaim(self); },

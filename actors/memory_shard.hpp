@@ -14,12 +14,14 @@
 #include "storage/memory/memory_view.hpp"
 
 #include <caf/actor_addr.hpp>
+#include <caf/actor_clock.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -45,6 +47,12 @@ struct memory_shard_config {
   std::chrono::milliseconds longest_poll{10};
   std::chrono::milliseconds shortest_fleet_poll{5}; ///< while another host holds the lease
   std::chrono::milliseconds longest_fleet_poll{200};
+  /// A holder of a process lease beats so often; another process passes it over after that silence.
+  std::chrono::milliseconds lease_beat{500};
+  std::chrono::milliseconds lease_silence{3'000};
+  /// After so long a caller stops waiting for another caller's compile, and gets a lease of its
+  /// own.
+  std::chrono::milliseconds patience{300'000};
   std::chrono::milliseconds first_reclaim{
       50}; ///< delay before the next scan of removed entries; doubles
   log_sink log;
@@ -58,6 +66,14 @@ struct memory_shard_state {
     reply_target<lease_reply> reply;
     caf::actor_addr actor; ///< the requester, if it is an actor
     bool waited = false;
+  };
+
+  using time_point = caf::actor_clock::time_point;
+
+  /// The last sign of life of another process that holds a lease, and since when it is the last.
+  struct lease_watch {
+    std::optional<storage::lease_holder> last;
+    time_point since;
   };
 
   /// A key whose entry is being looked up, waited for or compiled.
@@ -76,11 +92,22 @@ struct memory_shard_state {
     bool contended = false; ///< another process or host held the lease
     bool process_lease = false;
     bool fleet_lease = false;
+    /// Which of the key's process leases this one takes: one more for each silent holder.
+    unsigned rank = 0;
+    std::optional<lease_watch> watch;        ///< of the process that holds this one
     std::chrono::milliseconds fleet_poll{0}; ///< the last interval
     lease_id id = 0;
     caf::actor_addr holder;
     std::deque<waiter> waiters;
     std::size_t prune_at = 8; ///< at this many waiters, those that gave up are removed
+    time_point patience_ends{};
+    bool is_bypassed = false; ///< the first waiter whose patience ended got a lease of its own
+  };
+
+  /// A lease beside the one of its key's record, for a caller whose patience ended.
+  struct spare_lease {
+    cache_key key;
+    caf::actor_addr holder;
   };
 
   /// A lookup below memory: on disk, then in the remote tier.
@@ -121,6 +148,7 @@ struct memory_shard_state {
   std::vector<question> questions; ///< sent to the remote tier in one message
   std::unordered_map<cache_key, lease_record, cache_key_hash> leases;
   std::unordered_map<lease_id, cache_key> lease_keys;
+  std::unordered_map<lease_id, spare_lease> spare_leases;
   std::set<caf::actor_addr> monitored; ///< requesters of leases, each monitored once
   std::unordered_map<std::uint32_t, named_cache_ptr> caches; ///< by number, for hits on disk
   lease_id last_lease = 0;
@@ -137,6 +165,8 @@ struct memory_shard_state {
     return unpersisted.size() + (is_retrying ? 1 : 0);
   }
   std::chrono::milliseconds retry_interval{100};
+  bool beat_is_due = false;
+  bool patience_is_due = false;
   bool poll_is_due = false;
   std::chrono::milliseconds poll_interval{1};
   bool lease_failure_was_logged = false;

@@ -60,6 +60,10 @@ void write_memory(metrics_page& page, const memory_shard_stats& memory) {
   page.gauge("leases", "Leases to compile that are held, and requests that wait for one.");
   page.sample(memory.leases_held, {{"state", "held"}});
   page.sample(memory.leases_waiting, {{"state", "waiting"}});
+  page.counter("leases_passed_over_total",
+               "Leases of others for which a caller no longer waited, by reason.");
+  page.sample(memory.silent_holders, {{"reason", "silent"}});
+  page.sample(memory.waits_ended, {{"reason", "patience"}});
 }
 
 void write_disk(metrics_page& page, const storage::store_stats& disk) {
@@ -110,6 +114,8 @@ void write_remote_state(metrics_page& page, const remote_tier_stats& remote) {
   page.sample(remote.leases_unavailable, {{"outcome", "unavailable"}});
   page.counter("remote_leases_lost_total", "Leases of the fleet that others took while held.",
                remote.leases_lost);
+  page.counter("remote_leases_endless_total", "Leases of others without expiry, which got one.",
+               remote.leases_endless);
 }
 
 void write_remote_caches(metrics_page& page, const remote_tier_stats& remote) {

@@ -21,6 +21,7 @@
 #include "storage/remote/purge_log.hpp"
 #include "storage/remote/write_behind.hpp"
 
+#include <caf/actor_clock.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -72,6 +73,9 @@ struct remote_tier_state {
     std::size_t open;                ///< commands in flight
     shared_promise<lookup_list> reply;
   };
+  /// Another host's lease, and when this process looked whether it has an expiry.
+  using checked_leases =
+      std::unordered_map<cache_key, caf::actor_clock::time_point, cache_key_hash>;
   struct asked_lease {
     cache_key key;
     std::string token;
@@ -164,6 +168,7 @@ struct remote_tier_state {
   std::map<std::uint64_t, asked_set> set_lookups;                ///< in flight, in request order
   std::unordered_map<std::uint64_t, asked_lease> lease_requests; ///< by the numbers of their tokens
   std::unordered_map<cache_key, std::string, cache_key_hash> leases; ///< tokens of the held leases
+  checked_leases leases_checked; ///< leases of other hosts; bounded
   /// Keys whose remote entry is unusable: the next insert of such a key replaces the entry.
   /// Bounded.
   std::unordered_set<cache_key, cache_key_hash> unusable_entries;

@@ -65,6 +65,10 @@ using memory_shard_actor = actor_of<
     void(verb::poll_lease),
     // ... or for this one, which another host holds.
     void(verb::poll_fleet, cache_key),
+    // To itself: show other processes that the holder of its leases lives.
+    void(verb::beat),
+    // To itself: give leases of their own to callers that have waited long enough.
+    void(verb::end_waits),
     // To itself: send the queued lookups to the remote tier, in one message.
     void(verb::ask_remote),
     // To itself: retry the inserts that the disk refused.

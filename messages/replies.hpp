@@ -142,13 +142,15 @@ struct memory_counts {
   std::uint64_t promotions = 0;  ///< hits on disk kept in memory
   std::uint64_t unpersisted = 0; ///< entries in memory that the disk could not take yet
   std::uint64_t leases_granted = 0, leases_held = 0, leases_waiting = 0;
+  /// Holders that showed no sign of life, and callers whose patience ended.
+  std::uint64_t silent_holders = 0, waits_ended = 0;
 
   /// Adds the counts of `other`.
   memory_counts& operator+=(const memory_counts& other) noexcept;
 };
 
 /// Each of these counts by its name. Code that adds counts or looks for one uses this table.
-inline constexpr std::array<std::pair<std::string_view, std::uint64_t memory_counts::*>, 13>
+inline constexpr std::array<std::pair<std::string_view, std::uint64_t memory_counts::*>, 15>
     memory_count_names{{{"entries", &memory_counts::entries},
                         {"bytes_used", &memory_counts::bytes_used},
                         {"budget_bytes", &memory_counts::budget_bytes},
@@ -161,7 +163,9 @@ inline constexpr std::array<std::pair<std::string_view, std::uint64_t memory_cou
                         {"unpersisted", &memory_counts::unpersisted},
                         {"leases_granted", &memory_counts::leases_granted},
                         {"leases_held", &memory_counts::leases_held},
-                        {"leases_waiting", &memory_counts::leases_waiting}}};
+                        {"leases_waiting", &memory_counts::leases_waiting},
+                        {"silent_holders", &memory_counts::silent_holders},
+                        {"waits_ended", &memory_counts::waits_ended}}};
 static_assert(sizeof(memory_counts) == memory_count_names.size() * sizeof(std::uint64_t));
 
 /// Counters of one memory shard, its index and its leases.
@@ -203,6 +207,7 @@ struct remote_tier_stats {
   std::uint64_t dropped = 0;                           ///< writes dropped from that queue
   std::uint64_t too_large = 0;                         ///< values not sent
   std::uint64_t leases_held = 0, leases_granted = 0, leases_elsewhere = 0;
+  std::uint64_t leases_endless = 0;     ///< of others, without expiry; they got one
   std::uint64_t leases_unavailable = 0; ///< compiles that went on without a fleet lease
   std::uint64_t leases_lost = 0;        ///< leases that another process took while held
   std::uint64_t purges_heard = 0;       ///< entries that other hosts replaced or removed

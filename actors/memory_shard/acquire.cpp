@@ -3,6 +3,8 @@
 #include "actors/memory_shard/held.hpp"
 #include "actors/memory_shard/lease.hpp"
 #include "actors/memory_shard/load.hpp"
+#include "actors/memory_shard/patience.hpp"
+#include "actors/memory_shard/process_lease.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -69,18 +71,7 @@ void try_fleet_lease(self_pointer self, const cache_key& key) {
 void try_process_lease(self_pointer self, const cache_key& key) {
   auto& state = self->state;
   auto& record = state.leases.find(key)->second;
-  if (record.process_lease || !state.config.leases || !key.cache->disk)
-    return try_fleet_lease(self, key);
-  const auto acquired = state.config.leases->try_acquire(key.disk_hash);
-  if (!acquired) {
-    if (!std::exchange(state.lease_failure_was_logged, true))
-      state.config.log(log_level::warning,
-                       "leases across processes do not work, compiles may be done twice: " +
-                           acquired.error().text());
-    return try_fleet_lease(self, key);
-  }
-  record.process_lease = *acquired;
-  if (*acquired) return try_fleet_lease(self, key);
+  if (take_process_lease(self, key, record)) return try_fleet_lease(self, key);
   if (!std::exchange(record.contended, true)) state.poll_interval = state.config.shortest_poll;
   record.now = phase::elsewhere;
   poll_later(self);
@@ -113,14 +104,24 @@ void look_here_then_lease(self_pointer self, const cache_key& key) {
 }
 
 // Adds a waiter for this lease. Returns the record if this is its first waiter.
-state_type::lease_record* join(state_type& state, const cache_key& key,
+state_type::lease_record* join(self_pointer self, const cache_key& key,
                                state_type::waiter waiting) {
+  auto& state = self->state;
   auto [at, is_new] = state.leases.try_emplace(key);
   auto& record = at->second;
   waiting.waited = !is_new;
   if (record.waiters.size() >= record.prune_at) prune(record);
+  // Nobody waits longer than for a patience, also behind a holder without other waiters.
+  if (record.waiters.empty()) begin_patience(self, record);
   record.waiters.push_back(std::move(waiting));
   return is_new ? &record : nullptr;
+}
+
+// Whether a waiter is left that has not given up.
+bool is_wanted(state_type& state, const cache_key& key) {
+  auto& record = state.leases.find(key)->second;
+  prune(record);
+  return !record.waiters.empty();
 }
 
 } // namespace
@@ -131,11 +132,11 @@ void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting
     waiting.reply.deliver(lease_reply{{tier::memory, std::move(value)}, {}, false});
     return;
   }
-  if (join(state, key, std::move(waiting))) look_then_lease(self, key);
+  if (join(self, key, std::move(waiting))) look_then_lease(self, key);
 }
 
 void lock(self_pointer self, const cache_key& key, state_type::waiter waiting) {
-  auto* record = join(self->state, key, std::move(waiting));
+  auto* record = join(self, key, std::move(waiting));
   if (!record) return;
   record->looks = false;
   try_process_lease(self, key);
@@ -149,7 +150,9 @@ void poll_leases(self_pointer self) {
   for (const auto& [key, record] : state.leases)
     if (record.now == phase::elsewhere) elsewhere.push_back(key);
   for (const auto& key : elsewhere) {
-    if (state.leases.find(key)->second.looks)
+    if (!is_wanted(state, key))
+      end_lease(self, key);
+    else if (state.leases.find(key)->second.looks)
       look_here_then_lease(self, key);
     else
       try_process_lease(self, key);
@@ -160,8 +163,7 @@ void poll_fleet(self_pointer self, const cache_key& key) {
   auto& state = self->state;
   const auto at = state.leases.find(key);
   if (at == state.leases.end() || at->second.now != phase::away) return;
-  prune(at->second);
-  if (at->second.waiters.empty()) {
+  if (!is_wanted(state, key)) {
     end_lease(self, key);
   } else if (at->second.looks) {
     look_then_lease(self, key);

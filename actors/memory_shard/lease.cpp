@@ -2,6 +2,8 @@
 
 #include "actors/memory_shard/held.hpp"
 #include "actors/memory_shard/load.hpp"
+#include "actors/memory_shard/patience.hpp"
+#include "actors/memory_shard/process_lease.hpp"
 #include "actors/memory_shard/write.hpp"
 
 #include <caf/send.hpp>
@@ -11,12 +13,6 @@
 
 namespace hearth::actors::shard {
 namespace {
-
-void release_process_lease(state_type& state, const cache_key& key,
-                           state_type::lease_record& record) {
-  if (!std::exchange(record.process_lease, false)) return;
-  state.config.leases->release(key.disk_hash);
-}
 
 // Sent after the writes made under the lease.
 void release_fleet_lease(self_pointer self, const cache_key& key,
@@ -32,11 +28,10 @@ offered_lease offer(self_pointer self, lease_id id, const state_type::waiter& to
           [shard = memory_shard_actor(self), id] { caf::anon_send(shard, verb::release_v, id); }};
 }
 
-// Answers every waiter of a lease that has ended.
-void answer_waiters(state_type::lease_record& ended, const expected<lookup>& result) {
-  for (auto& waiting : ended.waiters) {
+void answer_waiters(state_type::lease_record& record, const expected<lookup>& result) {
+  for (auto& waiting : std::exchange(record.waiters, {})) {
     if (result)
-      waiting.reply.deliver(lease_reply{*result, {}, waiting.waited || ended.contended});
+      waiting.reply.deliver(lease_reply{*result, {}, waiting.waited || record.contended});
     else
       waiting.reply.deliver(fail(result.error()));
   }
@@ -61,6 +56,18 @@ void complete_lease_with_stored(self_pointer self, const cache_key& key, const a
          answer_waiters(*ended, there ? *result : lookup{tier::memory, ours});
          return true;
        }));
+}
+
+// Stores what was made under a spare lease. The record's waiters get it; its holder goes on.
+void fulfil_spare(self_pointer self, const cache_key& key, const artifact& value,
+                  reply_target<insert_outcome> reply) {
+  insert(self, key, value, [self, key, value, reply](expected<insert_outcome> outcome) mutable {
+    const auto at = self->state.leases.find(key);
+    const bool is_ours = outcome && *outcome == insert_outcome::inserted;
+    if (is_ours && at != self->state.leases.end())
+      answer_waiters(at->second, lookup{tier::memory, value});
+    reply.deliver(std::move(outcome));
+  });
 }
 
 } // namespace
@@ -93,9 +100,20 @@ void grant(self_pointer self, const cache_key& key) {
     if (!next.reply.deliver(lease_reply{{}, offer(self, record.id, next), waited})) continue;
     state.lease_keys.emplace(record.id, key);
     ++state.counters.leases_granted;
+    if (!record.waiters.empty()) begin_patience(self, record);
     return;
   }
   end_lease(self, key);
+}
+
+bool grant_spare(self_pointer self, const cache_key& key, state_type::waiter& waiting) {
+  auto& state = self->state;
+  const auto id = ++state.last_lease;
+  if (!waiting.reply.deliver(lease_reply{{}, offer(self, id, waiting), true})) return false;
+  state.spare_leases.emplace(id, state_type::spare_lease{key, waiting.actor});
+  ++state.counters.leases_granted;
+  ++state.counters.waits_ended;
+  return true;
 }
 
 void prune(state_type::lease_record& record) {
@@ -110,6 +128,8 @@ void withdraw(state_type& state, const cache_key& key) {
 
 void fulfil(self_pointer self, lease_id id, const artifact& value,
             reply_target<insert_outcome> reply) {
+  if (auto spare = self->state.spare_leases.extract(id); !spare.empty())
+    return fulfil_spare(self, spare.mapped().key, value, std::move(reply));
   cache_key key;
   auto* record = held(self->state, id, key);
   if (!record) {
@@ -127,17 +147,21 @@ void fulfil(self_pointer self, lease_id id, const artifact& value,
 }
 
 void abandon(self_pointer self, lease_id id, const error& why) {
+  self->state.spare_leases.erase(id);
   cache_key key;
   if (held(self->state, id, key)) complete_lease(self, key, fail(why));
 }
 
 void release(self_pointer self, lease_id id) {
+  self->state.spare_leases.erase(id);
   cache_key key;
   if (held(self->state, id, key)) grant(self, key);
 }
 
 void forget(self_pointer self, const caf::actor_addr& gone) {
   self->state.monitored.erase(gone);
+  std::erase_if(self->state.spare_leases,
+                [&](const auto& spare) { return spare.second.holder == gone; });
   std::vector<lease_id> lost;
   for (auto& [key, record] : self->state.leases) {
     std::erase_if(record.waiters, [&](const auto& waiting) { return waiting.actor == gone; });

@@ -7,6 +7,8 @@ namespace hearth::actors::shard {
 
 /// Gives the lease to the first waiter that still wants it; ends the lease if there is none.
 void grant(self_pointer self, const cache_key& key);
+/// Grants a lease beside the record's, to a waiter whose patience ended. False: it has given up.
+bool grant_spare(self_pointer self, const cache_key& key, state_type::waiter& waiting);
 /// Ends the lease and delivers `result` to every waiter.
 void complete_lease(self_pointer self, const cache_key& key, const expected<lookup>& result);
 /// Removes the record and releases its leases. The caller answers the waiters.

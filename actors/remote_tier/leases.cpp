@@ -5,6 +5,8 @@
 #include "storage/remote/commands.hpp"
 #include "storage/resp/server_error.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -35,10 +37,77 @@ void tell(state_type& state, state_type::asked_lease& asked, fleet_lease outcome
   asked.reply.deliver(outcome);
 }
 
+// How long a lease lasts until its grant is known. A grant whose answer is lost stands for nobody,
+// so it lasts no longer than this process waits for answers: for the request, and for the renewal.
+std::chrono::milliseconds first_lease_time(const state_type& state) {
+  const auto& config = state.config;
+  return state.has_scripts ? std::min(config.lease_time, 3 * config.deadline) : config.lease_time;
+}
+
+void end_lifetime_request(self_pointer self, const cache_key& key, const remote_reply& reply) {
+  auto& state = self->state;
+  const bool is_endless =
+      reply.failure == remote_failure::none && !reply.value.is_error() && reply.value.integer == -1;
+  if (!is_endless) return;
+  ++state.counters.leases_endless;
+  state.config.log(log_level::warning, state.config.name +
+                                           " has a lease without expiry, which nobody will end: it "
+                                           "gets one");
+  send(self, command_purpose::lease,
+       storage::expire_command(lease_name(state, key), state.config.lease_time),
+       state.config.deadline, [](const remote_reply&) {});
+}
+
+// A lease without expiry would never end. Looks once a lease time whether another's lease has one.
+void check_expiry(self_pointer self, const cache_key& key) {
+  constexpr std::size_t max_checked = 4096;
+  auto& state = self->state;
+  const auto now = self->clock().now();
+  if (state.leases_checked.size() >= max_checked) state.leases_checked.clear();
+  auto [at, is_new] = state.leases_checked.try_emplace(key, now);
+  if (!is_new && now - at->second < state.config.lease_time) return;
+  at->second = now;
+  send(self, command_purpose::lease, storage::lifetime_command(lease_name(state, key)),
+       state.config.deadline,
+       [self, key](const remote_reply& reply) { end_lifetime_request(self, key, reply); });
+}
+
 // The server may or may not have granted the lease; a release gives it back if it did.
 void tell_unknown(self_pointer self, state_type::asked_lease& asked) {
   tell(self->state, asked, fleet_lease::unavailable);
   write(self, {remote_write::kind::release, asked.key, {}, asked.token});
+}
+
+void end_renewal(self_pointer self, const cache_key& key, const std::string& token,
+                 const remote_reply& reply) {
+  auto& state = self->state;
+  const auto held = state.leases.find(key);
+  if (reply.failure != remote_failure::none) {
+    const bool was_renewed_by_script = state.has_scripts;
+    note_script_failure(state, reply);
+    // The first renewal found out. The lease was granted just before, so it is still this
+    // process's.
+    if (was_renewed_by_script && !state.has_scripts && held != state.leases.end())
+      send(self, command_purpose::lease,
+           storage::expire_command(lease_name(state, key), state.config.lease_time),
+           state.config.deadline, [](const remote_reply&) {});
+    return;
+  }
+  const bool is_renewed = reply.value.integer != 0;
+  const bool is_held = held != state.leases.end() && held->second == token;
+  // Given back meanwhile: a renewal takes a free lease again.
+  if (is_renewed && !is_held) return write(self, {remote_write::kind::release, key, {}, token});
+  if (is_renewed || !is_held) return;
+  state.leases.erase(held); // the lease expired before the renewal, and another process took it
+  ++state.counters.leases_lost;
+}
+
+void renew(self_pointer self, const cache_key& key, const std::string& token) {
+  const auto& config = self->state.config;
+  send(self, command_purpose::lease,
+       storage::renew_command(lease_name(self->state, key), token, config.lease_time),
+       config.deadline,
+       [self, key, token](const remote_reply& reply) { end_renewal(self, key, token, reply); });
 }
 
 void end_request(self_pointer self, std::uint64_t token, const remote_reply& reply) {
@@ -51,21 +120,15 @@ void end_request(self_pointer self, std::uint64_t token, const remote_reply& rep
         storage::server_error_of(server_text(reply)) != storage::server_error::none;
     return was_refused ? tell(state, asked, fleet_lease::unavailable) : tell_unknown(self, asked);
   }
-  if (reply.value.is_null()) return tell(state, asked, fleet_lease::elsewhere);
+  if (reply.value.is_null()) {
+    check_expiry(self, asked.key);
+    return tell(state, asked, fleet_lease::elsewhere);
+  }
+  state.leases_checked.erase(asked.key);
   state.leases[asked.key] = asked.token;
+  if (first_lease_time(state) < state.config.lease_time) renew(self, asked.key, asked.token);
   tell(state, asked, fleet_lease::ours);
   renew_later(self);
-}
-
-void end_renewal(self_pointer self, const cache_key& key, const std::string& token,
-                 const remote_reply& reply) {
-  auto& state = self->state;
-  if (reply.failure != remote_failure::none) return note_script_failure(state, reply);
-  const auto held = state.leases.find(key);
-  const bool is_ours = reply.value.integer != 0;
-  if (is_ours || held == state.leases.end() || held->second != token) return;
-  state.leases.erase(held); // the lease expired before the renewal, and another process took it
-  ++state.counters.leases_lost;
 }
 
 } // namespace
@@ -77,7 +140,7 @@ void take_lease(self_pointer self, const cache_key& key, reply_target<fleet_leas
                                 std::move(asker)};
   if (!has_leases(state)) return tell(state, asked, fleet_lease::unavailable);
   send(self, command_purpose::lease,
-       storage::lease_command(lease_name(state, key), asked.token, state.config.lease_time),
+       storage::lease_command(lease_name(state, key), asked.token, first_lease_time(state)),
        state.config.deadline,
        [self, number](const remote_reply& reply) { end_request(self, number, reply); });
   state.lease_requests.emplace(number, std::move(asked));
@@ -100,11 +163,7 @@ void renew_leases(self_pointer self) {
   renew_later(self);
   if (!has_leases(state)) return;
   for (const auto& [key, token] : state.leases)
-    send(self, command_purpose::lease,
-         storage::renew_command(lease_name(state, key), token, state.config.lease_time),
-         state.config.deadline, [self, held = key, mine = token](const remote_reply& reply) {
-           end_renewal(self, held, mine, reply);
-         });
+    renew(self, key, token);
 }
 
 void give_up_lease_requests(self_pointer self) {

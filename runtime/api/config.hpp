@@ -66,6 +66,9 @@ struct config {
   std::size_t max_inflight = 4096; ///< bound on requests in flight, of all handles
   overload_policy overload = overload_policy::block;
   std::chrono::milliseconds shutdown_deadline{10'000}; ///< time limit of the earlier requests
+  /// How long a caller without a deadline waits for another caller's compile, in this process,
+  /// another one or on another host. Then it compiles by itself; the first writer wins.
+  std::chrono::milliseconds patience{300'000};
   /// Time limit of a compile callback that waits for another process's lease: two callbacks that
   /// wait for each other's leases would never end.
   std::chrono::milliseconds nested_lease_deadline{30'000};

@@ -254,6 +254,8 @@ void describe(CLI::App& app, command_line& line) {
   app.add_option("--config", line.given.config_file, "settings from a TOML file ($HEARTH_CONFIG)");
   app.add_option("--disk-budget", line.given.disk_budget, "size limit of the store, as 10GiB");
   app.add_option("--memory-budget", line.given.memory_budget, "size limit of the memory tier");
+  app.add_option("--patience", line.given.patience,
+                 "how long to wait for another process's compile; 5min");
   for (const auto& one : remote_settings())
     app.add_option_function<std::string>(
            std::string(one.option),

@@ -121,6 +121,7 @@ wiring::tier_ports runtime_core::tier_ports() {
   ports.cache_of = [this](const cache_id& id) { return find_named(id); };
   ports.memory_shards = chosen(settings_.memory_shards, cores(), max_shards);
   ports.index.budget_bytes = settings_.memory_budget_bytes / ports.memory_shards;
+  ports.patience = settings_.patience;
   ports.log = sink_of(settings_);
   return ports;
 }

@@ -92,6 +92,7 @@ std::optional<std::uint64_t> remote_figure(const actors::remote_tier_state& stat
       {"leases_elsewhere", counters.leases_elsewhere},
       {"leases_unavailable", counters.leases_unavailable},
       {"leases_lost", counters.leases_lost},
+      {"leases_endless", counters.leases_endless},
       {"dropped", counters.dropped},
       {"purges_heard", counters.purges_heard},
       {"purging", state.log.purging.size()},
@@ -230,6 +231,7 @@ wiring::tier_ports simulated_process::tier_ports() {
   ports.memory_shards = options_.memory_shards;
   ports.index.budget_bytes = options_.memory_bytes / options_.memory_shards;
   ports.index.expected_entries = 64;
+  ports.patience = options_.patience;
   // Otherwise evictions would differ from build to build.
   ports.index.layout = storage::node_layout::single;
   ports.index.charge = storage::glibc_charge;

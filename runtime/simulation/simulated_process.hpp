@@ -35,7 +35,8 @@ struct remote_options {
 
 struct process_options {
   unsigned memory_shards = 1;
-  std::uint64_t memory_bytes = 1u << 20; ///< total of all memory shards
+  std::uint64_t memory_bytes = 1u << 20;       ///< total of all memory shards
+  std::chrono::milliseconds patience{300'000}; ///< of callers that wait for a lease
   bool disk = true;
   unsigned disk_shards = 1; ///< shards of a new store
   std::uint64_t disk_bytes = 8u << 20;
@@ -79,6 +80,7 @@ public:
 
   /// The actors of one kind, in order; empty when there are none.
   const std::vector<caf::actor>& actors_of(actor_kind kind) const;
+  std::vector<caf::actor> all_actors() const;
   /// The memory or disk shard that owns this key; for other kinds the first actor.
   caf::actor owner(actor_kind kind, const cache_key* key) const;
   /// A figure of the actors of a kind, or of one of them: "hits", "leases_held", "pending".
@@ -97,7 +99,6 @@ private:
   wiring::tier_ports tier_ports();
   void start_tiers();
   void start_services();
-  std::vector<caf::actor> all_actors() const;
   bool drain();
   void forget();
   actors::log_sink log_sink();

@@ -294,6 +294,14 @@ remote_reply simulated_redis::get(const std::string& name) {
   return made;
 }
 
+remote_reply simulated_redis::lifetime_of(const std::string& name) {
+  if (!find(name)) return integer(-2);
+  const auto& ends = values_.at(name).ends;
+  if (!ends) return integer(-1);
+  return integer(
+      std::chrono::duration_cast<std::chrono::milliseconds>(*ends - system_.now()).count());
+}
+
 remote_reply simulated_redis::set(const remote_client::command& arguments) {
   value made{arguments[2], std::nullopt};
   for (std::size_t i = 3; i < arguments.size(); ++i) {
@@ -470,6 +478,13 @@ remote_reply simulated_redis::carry_out(const remote_client::command& arguments)
   if (word == "GET") return get(arguments[1]);
   if (word == "SET") return set(arguments);
   if (word == "DEL") return integer(static_cast<std::int64_t>(values_.erase(arguments[1])));
+  if (word == "PTTL") return lifetime_of(arguments[1]);
+  if (word == "PEXPIRE") {
+    if (!find(arguments[1])) return integer(0);
+    values_[arguments[1]].ends =
+        system_.now() + std::chrono::milliseconds(std::stoll(arguments[2]));
+    return integer(1);
+  }
   if (word == "GETRANGE") {
     auto found = get(arguments[1]);
     if (found.value.is_null()) found.value = bytes_value("");

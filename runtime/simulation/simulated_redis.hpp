@@ -134,6 +134,7 @@ private:
   void forget(const connection& whose, bool tell);
   actors::remote_reply carry_out(const actors::remote_client::command& arguments);
   actors::remote_reply get(const std::string& name);
+  actors::remote_reply lifetime_of(const std::string& name);
   actors::remote_reply set(const actors::remote_client::command& arguments);
   actors::remote_reply get_fields(const std::string& name);
   actors::remote_reply add_fields(const actors::remote_client::command& arguments,

@@ -88,6 +88,7 @@ tier_actors spawn_tiers(caf::actor_system& system, tier_ports ports) {
     shard.remote = made.remote;
     shard.gate = gate;
     shard.journal = journal;
+    shard.patience = ports.patience;
     shard.log = ports.log;
     shards.push_back(system.spawn(actors::memory_shard, std::move(shard)));
   }

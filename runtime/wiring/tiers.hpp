@@ -14,6 +14,7 @@
 #include <caf/actor.hpp>
 #include <caf/actor_system.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,6 +35,8 @@ struct tier_ports {
   std::function<named_cache_ptr(const cache_id&)> cache_of;
   unsigned memory_shards = 1;
   storage::memory_index_options index; ///< options of each memory shard
+  /// How long a caller waits for another caller's compile.
+  std::chrono::milliseconds patience{300'000};
   actors::log_sink log;
 };
 

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -153,8 +154,20 @@ struct verify_report {
   bool intact() const { return damaged == 0 && dangling == 0; }
 };
 
+/// What a holder does under its lease.
+enum class lease_stage : std::uint8_t { checking, compiling, storing };
+
+/// The last sign of life of a lease's holder.
+struct lease_holder {
+  std::uint32_t process = 0; ///< its id, as the holder sees it
+  std::uint32_t beats = 0;   ///< since it took the lease
+  lease_stage stage = lease_stage::checking;
+  friend bool operator==(const lease_holder&, const lease_holder&) = default;
+};
+
 /// Compile leases across processes: exclusive byte ranges of the store's lease file, held by one
-/// open file description. One owner thread each; a process that dies loses all of its leases.
+/// open file description. One owner thread each; a process that dies loses all of its leases. A
+/// process that is stopped keeps them, but its beats stop.
 class lease_table {
 public:
   virtual ~lease_table() = default;
@@ -163,6 +176,11 @@ public:
   virtual expected<bool> try_acquire(std::uint64_t hash) = 0;
   /// Releases the lease; does nothing when this table does not hold it.
   virtual void release(std::uint64_t hash) = 0;
+  /// Shows other processes that the holder lives. Does nothing when this table does not hold the
+  /// lease, and when the file cannot be written.
+  virtual void beat(std::uint64_t hash, lease_stage stage) = 0;
+  /// The last beat for this lease. Empty: no beat yet, or none that can be read.
+  virtual std::optional<lease_holder> holder(std::uint64_t hash) const = 0;
 };
 
 /// Points at the word whose upper 48 bits are a shard's epoch. When the store has to reopen its

@@ -82,6 +82,12 @@ remote_command renew_command(std::string name, std::string token, std::chrono::m
                     std::to_string(time.count()));
 }
 
+remote_command lifetime_command(std::string name) { return command_of("PTTL", std::move(name)); }
+
+remote_command expire_command(std::string name, std::chrono::milliseconds time) {
+  return command_of("PEXPIRE", std::move(name), std::to_string(time.count()));
+}
+
 remote_command release_command(std::string name, std::string token) {
   return command_of("EVAL", release_script, "1", std::move(name), std::move(token));
 }

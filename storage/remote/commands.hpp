@@ -35,6 +35,10 @@ remote_command lease_command(std::string name, std::string token, std::chrono::m
 /// Makes a lease last for `time` from now, even one that expired and is free. Reply: 1; 0 when
 /// another holder has it.
 remote_command renew_command(std::string name, std::string token, std::chrono::milliseconds time);
+/// Asks how long a name still lives. Reply: milliseconds; -1: for ever; -2: there is no such name.
+remote_command lifetime_command(std::string name);
+/// Gives a name that much longer to live. Reply: 1; 0 when there is no such name.
+remote_command expire_command(std::string name, std::chrono::milliseconds time);
 /// Ends a lease unless another holder has it by now. Reply: 1, or 0.
 remote_command release_command(std::string name, std::string token);
 

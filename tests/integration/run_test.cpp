@@ -1,6 +1,5 @@
 // `hearth run` as its users call it: real compilers and shells, real processes, one store.
-#include "tests/support/hearth_program.hpp"
-#include "tests/support/temporary_directory.hpp"
+#include "tests/support/action_bench.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,52 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using words = std::vector<std::string>;
-
-constexpr int patience_ms = 60'000;
-
-struct bench {
-  bench() {
-    fs::create_directory(folder);
-    fs::create_directory(logs);
-  }
-
-  words line(words options, const words& command) const {
-    words all{"run", "--store", store};
-    all.insert(all.end(), options.begin(), options.end());
-    all.push_back("--");
-    all.insert(all.end(), command.begin(), command.end());
-    return all;
-  }
-  program_run start(const words& options, const words& command) const {
-    return program_run(line(options, command), logs, folder);
-  }
-  program_result run(const words& options, const words& command) const {
-    return start(options, command).wait();
-  }
-  // A shell command that logs each run of itself, then runs `script`.
-  words counted(const std::string& script) const {
-    return {"sh", "-c", "echo run >> '" + (logs / "runs").string() + "'; " + script};
-  }
-  std::size_t runs() const { return lines_of(file_text(logs / "runs")).size(); }
-  void write(const std::string& name, const std::string& text) const {
-    fs::create_directories((folder / name).parent_path());
-    write_text(folder / name, text);
-  }
-  std::string text(const std::string& name) const { return file_text(folder / name); }
-  words files() const {
-    words all;
-    for (const auto& one : fs::directory_iterator(folder))
-      all.push_back(one.path().filename().string());
-    std::sort(all.begin(), all.end());
-    return all;
-  }
-
-  temporary_directory directory;
-  fs::path folder = directory / "work";
-  fs::path logs = directory / "logs";
-  std::string store = (directory / "store").string();
-};
+using bench = action_bench;
 
 // The bytes that plain g++ makes of a file in a folder.
 std::string plain_object(const fs::path& folder, const std::string& source) {
@@ -75,36 +29,6 @@ std::string plain_object(const fs::path& folder, const std::string& source) {
   REQUIRE(std::system(command.c_str()) == 0);
   return file_text(out);
 }
-
-void check_quiet(const program_result& result, int status = 0) {
-  CHECK_MESSAGE(result.status == status, result.err);
-  CHECK(result.out.empty());
-  CHECK_MESSAGE(result.err.empty(), result.err);
-}
-
-// Waits until a process writes to a named pipe, so that the test goes on while a command runs.
-class started_mark {
-public:
-  explicit started_mark(fs::path path)
-      : path_(std::move(path)) {
-    REQUIRE(::mkfifo(path_.c_str(), 0600) == 0);
-    end_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
-  }
-  started_mark(const started_mark&) = delete;
-  started_mark& operator=(const started_mark&) = delete;
-  ~started_mark() { ::close(end_); }
-  std::string command() const { return "echo x > '" + path_.string() + "'"; }
-  void wait() const {
-    pollfd ready{end_, POLLIN, 0};
-    char bytes[8];
-    REQUIRE(::poll(&ready, 1, patience_ms) == 1);
-    REQUIRE(::read(end_, bytes, sizeof bytes) > 0);
-  }
-
-private:
-  fs::path path_;
-  int end_;
-};
 
 } // namespace
 

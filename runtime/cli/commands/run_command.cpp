@@ -124,7 +124,8 @@ int finish(const action& asked, const action_outcome& outcome) {
   if (!pass_on(outcome.out, stdout) || !pass_on(outcome.err, stderr))
     return failed({errc::io, "cannot pass on what the command printed"});
   if (outcome.timed_out) {
-    report({errc::timeout, asked.command.front() + " was killed at its timeout"});
+    const auto what = outcome.found ? outcome.problem : "was killed at its timeout";
+    report({errc::timeout, asked.command.front() + " " + what});
     return run_timed_out;
   }
   return outcome.signal != 0 ? run_signalled + outcome.signal : outcome.status;

@@ -1,5 +1,6 @@
 #include "runtime/cli/settings/settings.hpp"
 
+#include "messages/time_text.hpp"
 #include "runtime/cli/settings/remote_settings.hpp"
 
 #include <algorithm>
@@ -23,7 +24,8 @@ struct source {
 };
 
 // The settings that have a variable and a key in the file, by key.
-constexpr std::string_view known_keys[] = {"store", "disk_budget", "memory_budget", "jobs"};
+constexpr std::string_view known_keys[] = {"store", "disk_budget", "memory_budget", "jobs",
+                                           "patience"};
 
 std::string variable_of(std::string_view key) {
   std::string name = "HEARTH_";
@@ -64,8 +66,9 @@ expected<std::map<std::string, source>> read_file(const std::string& path) {
     const auto where =
         fmt::format("{}:{}: {}", path, node.source().begin.line, std::string_view(name.str()));
     if (!is_known(name.str()))
-      return fail(errc::malformed, where + ": unknown key; store, disk_budget, memory_budget, jobs "
-                                           "and those of the remote tier are known");
+      return fail(errc::malformed, where +
+                                       ": unknown key; store, disk_budget, memory_budget, jobs, "
+                                       "patience and those of the remote tier are known");
     auto text = text_of(node);
     if (!text) return fail(text.error().within(where));
     settings.emplace(name.str(), source{std::move(*text), where});
@@ -123,6 +126,16 @@ expected<void> set_jobs(const std::optional<source>& from, unsigned& into) {
     return fail(errc::invalid_argument,
                 from->where + ": '" + text + "' is not a number from 1 to 1024");
   into = number;
+  return {};
+}
+
+expected<void> set_time(const std::optional<source>& from, std::chrono::milliseconds& into) {
+  if (!from) return {};
+  const auto time = parse_milliseconds(from->text);
+  if (!time)
+    return fail(errc::invalid_argument, from->where + ": '" + from->text +
+                                            "' is not a time above 0; write 500ms, 90s or 5min");
+  into = *time;
   return {};
 }
 
@@ -228,6 +241,8 @@ expected<config> resolve(const given_options& given, const environment& variable
       !ok)
     return fail(ok.error());
   if (auto ok = set_jobs(choose("jobs", "--jobs", given.jobs), result.jobs); !ok)
+    return fail(ok.error());
+  if (auto ok = set_time(choose("patience", "--patience", given.patience), result.patience); !ok)
     return fail(ok.error());
   if (auto ok = set_remote(choose, given, result.remote); !ok) return fail(ok.error());
   return result;

@@ -21,6 +21,7 @@ struct given_options {
   std::optional<std::string> disk_budget; ///< "10GiB"
   std::optional<std::string> memory_budget;
   std::optional<std::string> jobs;
+  std::optional<std::string> patience;       ///< "5min"
   std::map<std::string, std::string> remote; ///< texts by key of `remote_settings`
   bool verbose = false;
   bool json = false;

@@ -119,7 +119,7 @@ struct pass_time {
   bool delivers; ///< run: messages are delivered meanwhile; advance: they are not
 };
 struct stall {
-  place who;
+  place who; ///< without a part: the whole process
   time_range time;
 };
 struct set_order {
@@ -166,7 +166,7 @@ struct behave_remote {
   std::string name;
   simulation::redis_behavior behavior;
 };
-enum class remote_change : std::uint8_t { forget, forget_all, flip, swap, list, keep };
+enum class remote_change : std::uint8_t { forget, forget_all, flip, swap, list, keep, lease };
 /// A change that another machine makes to the entries of a remote server.
 struct change_remote {
   std::string name;

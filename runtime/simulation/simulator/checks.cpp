@@ -13,6 +13,7 @@ constexpr std::chrono::seconds patience{120}; // for every answer, after the fau
 constexpr std::size_t max_waiting_a_client = 64;
 // Of what the fleet has not heard of: the order of the host's changes, 32 KiB, and journals.
 constexpr std::uint64_t journal_bytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t lease_file_bytes = std::uint64_t{32} << 10; // the beats of lease holders
 
 } // namespace
 
@@ -27,8 +28,8 @@ void random_run::check_bounds() {
   }
   for (const auto& [name, host] : hosts_) {
     const auto& options = world_.process(host.processes.front())->options();
-    const auto slack =
-        options.segment_bytes * options.disk_shards + (has_remote_ ? journal_bytes : 0);
+    const auto slack = options.segment_bytes * options.disk_shards + lease_file_bytes +
+                       (has_remote_ ? journal_bytes : 0);
     const auto used = world_.disk_of(name).used_bytes();
     if (used > options.disk_bytes + slack)
       violate(name + " uses " + std::to_string(used) + " bytes of disk, above its budget");

@@ -33,13 +33,26 @@ expected<bool> lease_file::try_acquire(std::uint64_t hash) {
   const int locked = files_.try_lock_byte(file_.get(), byte_of(hash));
   if (locked == -EAGAIN || locked == -EACCES) return false;
   if (locked < 0) return fail(system_error(-locked, "lock a lease in", path_));
-  held_.insert(byte_of(hash));
+  held_.emplace(byte_of(hash), 0);
   return true;
 }
 
 void lease_file::release(std::uint64_t hash) {
-  if (fork_generation() != born_ || held_.erase(byte_of(hash)) == 0) return;
+  if (fork_generation() != born_) return;
+  const auto ended = held_.extract(byte_of(hash));
+  if (ended.empty()) return;
+  if (ended.mapped() != 0) signs_.clear(byte_of(hash));
   files_.unlock_byte(file_.get(), byte_of(hash));
+}
+
+void lease_file::beat(std::uint64_t hash, lease_stage stage) {
+  const auto held = held_.find(byte_of(hash));
+  if (fork_generation() != born_ || held == held_.end()) return;
+  signs_.write(byte_of(hash), ++held->second, stage);
+}
+
+std::optional<lease_holder> lease_file::holder(std::uint64_t hash) const {
+  return signs_.read(byte_of(hash));
 }
 
 } // namespace hearth::storage::disk

@@ -6,9 +6,10 @@
 
 #include "storage/disk/os/fork_watch.hpp"
 #include "storage/disk/store.hpp"
+#include "storage/disk/store/lease_signs.hpp"
 
 #include <filesystem>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace hearth::storage::disk {
 
@@ -21,18 +22,23 @@ public:
       : files_(files)
       , file_(std::move(opened))
       , path_(std::move(path))
+      , signs_(files, file_.get())
       , born_(fork_generation()) {}
 
   expected<bool> try_acquire(std::uint64_t hash) override;
   void release(std::uint64_t hash) override;
+  void beat(std::uint64_t hash, lease_stage stage) override;
+  std::optional<lease_holder> holder(std::uint64_t hash) const override;
 
 private:
   file_system& files_;
   unshared_file file_;
   std::filesystem::path path_;
+  lease_signs signs_;
   const std::uint64_t born_;
-  // The leases that this table holds: the system lets one description lock a byte twice.
-  std::unordered_set<std::uint64_t> held_;
+  // The leases that this table holds, with the number of their beats. The system lets one
+  // description lock a byte twice.
+  std::unordered_map<std::uint64_t, std::uint32_t> held_;
 };
 
 } // namespace hearth::storage::disk

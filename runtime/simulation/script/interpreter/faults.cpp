@@ -129,6 +129,8 @@ void interpreter::run(const change_remote& what) {
   switch (what.what) {
   case remote_change::forget: return server.forget(name);
   case remote_change::list: return server.make_list(name);
+  case remote_change::lease:
+    return server.store(storage::remote_lease_name("hearth", key), "another client");
   case remote_change::keep: return server.store(name, kept_bytes(key, what));
   case remote_change::flip: return flip(stored(server, what.key));
   case remote_change::swap: return std::swap(stored(server, what.key), stored(server, what.other));

@@ -102,6 +102,11 @@ std::chrono::nanoseconds interpreter::chosen(const time_range& range) {
 void interpreter::run(const stall& what) {
   auto& of = running(what.who.owner);
   const auto until = world_.system().now() + chosen(what.time);
+  if (what.who.part.empty()) {
+    for (const auto& one : of.all_actors())
+      world_.system().stall(one, until);
+    return;
+  }
   const auto kind = simulation::actor_kind_named(what.who.part).value();
   const auto& all = of.actors_of(kind);
   for (std::size_t i = 0; i < all.size(); ++i)

@@ -70,11 +70,14 @@ statement_body parse_remote_change(line_reader& in, const std::string& name) {
   } else if (in.accept("lists")) {
     made.what = remote_change::list;
     made.key = take_key(in);
+  } else if (in.accept("leases")) {
+    made.what = remote_change::lease;
+    made.key = take_key(in);
   } else if (in.accept("keeps")) {
     parse_kept_entry(in, made);
   } else {
     in.fail("heals, refuses, distrusts, stalls, slow, cuts, garbles, errors, loses, forgets, "
-            "flips, swaps, lists or keeps");
+            "flips, swaps, lists, leases or keeps");
   }
   return made;
 }

@@ -1,5 +1,6 @@
 #include "runtime/simulation/script/parser/parts.hpp"
 
+#include "messages/time_text.hpp"
 #include "runtime/simulation/script/remote_options.hpp"
 
 #include <utility>
@@ -29,14 +30,17 @@ void parse_option(line_reader& in, const scope& names, simulation::process_optio
     options.disk_shards = small;
   else if (name == "workers" && small)
     options.workers = small;
+  else if (const auto time = parse_milliseconds(text); name == "patience" && time)
+    options.patience = *time;
   else if (name == "remote" && names.remotes.contains(text))
     options.remote.server = text;
   else if (!set_remote_option(name, text, options.remote))
-    in.fail_at(column, "expected memory=SIZE, disk=SIZE, disk=none, segment=SIZE, "
-                       "memory_shards=N, disk_shards=N, workers=N (1 to 64), remote=NAME, "
-                       "remote_mode=read_only, remote_mode=write_only, remote_queue=N, "
-                       "remote_value=SIZE, lease=TIME, lifetime=TIME or signing=ID, got '" +
-                           word + "'");
+    in.fail_at(column,
+               "expected memory=SIZE, disk=SIZE, disk=none, segment=SIZE, "
+               "memory_shards=N, disk_shards=N, workers=N (1 to 64), patience=TIME, remote=NAME, "
+               "remote_mode=read_only, remote_mode=write_only, remote_queue=N, "
+               "remote_value=SIZE, lease=TIME, lifetime=TIME or signing=ID, got '" +
+                   word + "'");
 }
 
 } // namespace

@@ -46,6 +46,8 @@ statement_body parse_advance(line_reader& in, scope&) { return pass_time{take_ti
 statement_body parse_run(line_reader& in, scope&) { return pass_time{take_time(in), true}; }
 
 statement_body parse_stall(line_reader& in, scope& names) {
+  if (names.processes.contains(in.peek_word()))
+    return stall{{in.take_word(""), {}, {}}, take_time(in)};
   actor_kind kind{};
   auto who = names.take_actor(in, kind);
   return stall{std::move(who), take_time(in)};

@@ -1,0 +1,71 @@
+#include "storage/disk/store/lease_signs.hpp"
+
+#include <span>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace hearth::storage::disk {
+namespace {
+
+constexpr std::uint64_t slot_count = 1024;
+constexpr std::size_t window_size = 8; // a lease has its slot in one window of so many
+using slot_window = std::array<lease_slot, window_size>;
+
+constexpr std::uint64_t window_offset(std::uint64_t place) noexcept {
+  return place * window_size % slot_count * sizeof(lease_slot);
+}
+
+slot_window read_window(file_system& files, int fd, std::uint64_t place) {
+  slot_window slots;
+  // What the file does not have yet is free.
+  if (files.read_at(fd, slots.data(), sizeof slots, window_offset(place)) < 0) slots = {};
+  return slots;
+}
+
+std::optional<std::size_t> slot_of(const slot_window& slots, std::uint64_t place) {
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (slots[i].place == place + 1) return i;
+  return std::nullopt;
+}
+
+std::optional<std::size_t> free_slot(const slot_window& slots) {
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (slots[i].place == 0) return i;
+  return std::nullopt;
+}
+
+void write_slot(file_system& files, int fd, std::uint64_t place, std::size_t at, lease_slot slot) {
+  const iovec part{&slot, sizeof slot};
+  files.write_at(fd, &part, 1, window_offset(place) + at * sizeof slot);
+}
+
+} // namespace
+
+void lease_signs::write(std::uint64_t place, std::uint32_t beats, lease_stage stage) {
+  const auto slots = read_window(files_, fd_, place);
+  auto at = slot_of(slots, place);
+  if (!at) at = free_slot(slots);
+  // Slots of killed processes stay. When all are taken, one is written over, each time another.
+  if (!at) at = (place / (slot_count / window_size) + beats) % window_size;
+  write_slot(files_, fd_, place, *at,
+             {place + 1,
+              static_cast<std::uint32_t>(::getpid()),
+              beats,
+              static_cast<std::uint8_t>(stage),
+              {}});
+}
+
+void lease_signs::clear(std::uint64_t place) {
+  if (const auto at = slot_of(read_window(files_, fd_, place), place))
+    write_slot(files_, fd_, place, *at, {});
+}
+
+std::optional<lease_holder> lease_signs::read(std::uint64_t place) const {
+  const auto slots = read_window(files_, fd_, place);
+  const auto at = slot_of(slots, place);
+  if (!at) return std::nullopt;
+  const auto& found = slots[*at];
+  return lease_holder{found.process, found.beats, static_cast<lease_stage>(found.stage)};
+}
+
+} // namespace hearth::storage::disk
