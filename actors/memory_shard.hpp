@@ -20,9 +20,11 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -53,6 +55,8 @@ struct memory_shard_config {
   /// After so long a caller stops waiting for another caller's compile, and gets a lease of its
   /// own.
   std::chrono::milliseconds patience{300'000};
+  /// Told, in a line, of a caller that has waited for another process or host for 2 s, 12 s, ...
+  std::function<void(std::string_view)> waits;
   std::chrono::milliseconds first_reclaim{
       50}; ///< delay before the next scan of removed entries; doubles
   log_sink log;
@@ -101,6 +105,8 @@ struct memory_shard_state {
     std::deque<waiter> waiters;
     std::size_t prune_at = 8; ///< at this many waiters, those that gave up are removed
     time_point patience_ends{};
+    time_point waits_since{}; ///< for another process or host
+    time_point next_notice{};
     bool is_bypassed = false; ///< the first waiter whose patience ended got a lease of its own
   };
 

@@ -44,6 +44,7 @@ void wait_for_fleet(self_pointer self, const cache_key& key) {
   auto& record = state.leases.find(key)->second;
   record.now = phase::away;
   record.contended = true;
+  note_wait(self, record);
   record.fleet_poll = std::clamp(record.fleet_poll * 2, state.config.shortest_fleet_poll,
                                  state.config.longest_fleet_poll);
   self->delayed_send(self, record.fleet_poll, verb::poll_fleet_v, key);
@@ -74,6 +75,7 @@ void try_process_lease(self_pointer self, const cache_key& key) {
   if (take_process_lease(self, key, record)) return try_fleet_lease(self, key);
   if (!std::exchange(record.contended, true)) state.poll_interval = state.config.shortest_poll;
   record.now = phase::elsewhere;
+  note_wait(self, record);
   poll_later(self);
 }
 

@@ -10,6 +10,8 @@ namespace hearth::actors::shard {
 
 /// Begins the patience of a record whose holder is new.
 void begin_patience(self_pointer self, state_type::lease_record& record);
+/// Tells the host of a record that waits for another process or host: after 2 s, then every 10 s.
+void note_wait(self_pointer self, state_type::lease_record& record);
 /// Gives a lease of its own to the first waiter of each record whose patience ended; to all of them
 /// when it ended once before.
 void end_waits(self_pointer self);

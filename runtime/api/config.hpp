@@ -51,6 +51,11 @@ struct remote_config {
   std::size_t queue_entries = 4096;
 };
 
+/// Receives, while a caller waits for another process or host that makes the same entry, a line
+/// such as "waiting for process 4711 (compiling, 12 s)": after 2 s, then every 10 s. Called from
+/// any thread; must not block for long.
+using wait_callback = std::function<void(std::string_view)>;
+
 /// The configuration of a runtime. A zero or empty field selects the default in its comment.
 struct config {
   std::filesystem::path store;         ///< directory of the disk tier; empty: no disk tier
@@ -73,7 +78,8 @@ struct config {
   /// wait for each other's leases would never end.
   std::chrono::milliseconds nested_lease_deadline{30'000};
   remote_config remote;
-  log_callback log; ///< empty: no log
+  log_callback log;    ///< empty: no log
+  wait_callback waits; ///< empty: nobody is told
 };
 
 } // namespace hearth

@@ -122,6 +122,7 @@ wiring::tier_ports runtime_core::tier_ports() {
   ports.memory_shards = chosen(settings_.memory_shards, cores(), max_shards);
   ports.index.budget_bytes = settings_.memory_budget_bytes / ports.memory_shards;
   ports.patience = settings_.patience;
+  ports.waits = settings_.waits;
   ports.log = sink_of(settings_);
   return ports;
 }

@@ -57,55 +57,69 @@ std::optional<std::uint64_t> broker_figure(const actors::compile_broker_state& s
   return at == figures.end() ? std::nullopt : std::optional(at->second);
 }
 
-// A figure over all caches; the reason of a failure is a figure too.
-std::optional<std::uint64_t> remote_figure(const actors::remote_tier_state& state,
-                                           std::string_view name) {
-  remote_cache_counts sum;
-  std::uint64_t of_reason = 0;
-  for (const auto& [number, one] : state.caches) {
-    sum.hits += one.hits;
-    sum.misses += one.misses;
-    sum.puts += one.puts;
-    sum.existed += one.existed;
-    sum.skipped += one.skipped;
-    sum.lost += one.lost;
-    const auto reason = one.failures.find(name);
-    if (reason != one.failures.end()) of_reason += reason->second;
-  }
-  const auto& counters = state.counters;
-  const std::map<std::string_view, std::uint64_t> figures{
-      {"hits", sum.hits},
-      {"misses", sum.misses},
-      {"puts", sum.puts},
-      {"existed", sum.existed},
-      {"skipped", sum.skipped},
-      {"lost", sum.lost},
-      {"closed", state.service.is_closed()},
-      {"openings", state.service.openings()},
-      {"writes_closed", state.writing.is_closed()},
-      {"waiting", state.writes.waiting()},
-      {"in_flight", state.writes.in_flight()},
-      {"bytes", state.writes.bytes()},
-      {"open_commands", state.open_commands()},
-      {"leases_held", state.leases.size()},
-      {"leases_granted", counters.leases_granted},
-      {"leases_elsewhere", counters.leases_elsewhere},
-      {"leases_unavailable", counters.leases_unavailable},
-      {"leases_lost", counters.leases_lost},
-      {"leases_endless", counters.leases_endless},
-      {"dropped", counters.dropped},
-      {"purges_heard", counters.purges_heard},
-      {"purging", state.log.purging.size()},
-      {"unheard", state.unheard.open()},
-      {"hears", state.log.is_read && state.log.is_waiting},
-  };
+using remote_state = actors::remote_tier_state;
+
+template <auto Member>
+std::uint64_t sum_of(const remote_state& state) {
+  std::uint64_t sum = 0;
+  for (const auto& [number, one] : state.caches)
+    sum += one.*Member;
+  return sum;
+}
+
+template <auto Member>
+std::uint64_t counter_of(const remote_state& state) {
+  return state.counters.*Member;
+}
+
+// Asked for very often: nothing is computed but the figure itself.
+struct remote_figure_name {
+  std::string_view name;
+  std::uint64_t (*figure)(const remote_state&);
+};
+constexpr remote_figure_name remote_figures[] = {
+    {"hits", sum_of<&remote_cache_counts::hits>},
+    {"misses", sum_of<&remote_cache_counts::misses>},
+    {"puts", sum_of<&remote_cache_counts::puts>},
+    {"existed", sum_of<&remote_cache_counts::existed>},
+    {"skipped", sum_of<&remote_cache_counts::skipped>},
+    {"lost", sum_of<&remote_cache_counts::lost>},
+    {"closed", [](const auto& s) -> std::uint64_t { return s.service.is_closed(); }},
+    {"openings", [](const auto& s) -> std::uint64_t { return s.service.openings(); }},
+    {"writes_closed", [](const auto& s) -> std::uint64_t { return s.writing.is_closed(); }},
+    {"waiting", [](const auto& s) -> std::uint64_t { return s.writes.waiting(); }},
+    {"in_flight", [](const auto& s) -> std::uint64_t { return s.writes.in_flight(); }},
+    {"bytes", [](const auto& s) -> std::uint64_t { return s.writes.bytes(); }},
+    {"open_commands", [](const auto& s) -> std::uint64_t { return s.open_commands(); }},
+    {"leases_held", [](const auto& s) -> std::uint64_t { return s.leases.size(); }},
+    {"leases_granted", counter_of<&remote_tier_stats::leases_granted>},
+    {"leases_elsewhere", counter_of<&remote_tier_stats::leases_elsewhere>},
+    {"leases_unavailable", counter_of<&remote_tier_stats::leases_unavailable>},
+    {"leases_lost", counter_of<&remote_tier_stats::leases_lost>},
+    {"leases_endless", counter_of<&remote_tier_stats::leases_endless>},
+    {"dropped", counter_of<&remote_tier_stats::dropped>},
+    {"purges_heard", counter_of<&remote_tier_stats::purges_heard>},
+    {"purging", [](const auto& s) -> std::uint64_t { return s.log.purging.size(); }},
+    {"unheard", [](const auto& s) -> std::uint64_t { return s.unheard.open(); }},
+    {"hears", [](const auto& s) -> std::uint64_t { return s.log.is_read && s.log.is_waiting; }},
+};
+
+// How often an operation failed for this reason, in all caches; nothing if there is no such reason.
+std::optional<std::uint64_t> failures_of(const remote_state& state, std::string_view reason) {
   constexpr std::array<std::string_view, 13> reasons{
       "unreachable", "untrusted", "denied",   "timeout", "cut",     "garbage",  "refused",
       "malformed",   "damaged",   "unsigned", "forged",  "dropped", "too_large"};
-  const auto at = figures.find(name);
-  if (at != figures.end()) return at->second;
-  const bool is_reason = std::find(reasons.begin(), reasons.end(), name) != reasons.end();
-  return is_reason ? std::optional(of_reason) : std::nullopt;
+  if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) return std::nullopt;
+  std::uint64_t sum = 0;
+  for (const auto& [number, one] : state.caches)
+    if (const auto at = one.failures.find(reason); at != one.failures.end()) sum += at->second;
+  return sum;
+}
+
+std::optional<std::uint64_t> remote_figure(const remote_state& state, std::string_view name) {
+  for (const auto& one : remote_figures)
+    if (one.name == name) return one.figure(state);
+  return failures_of(state, name);
 }
 
 std::optional<std::uint64_t> figure_of(actor_kind kind, const caf::actor& actor,

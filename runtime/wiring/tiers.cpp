@@ -89,6 +89,7 @@ tier_actors spawn_tiers(caf::actor_system& system, tier_ports ports) {
     shard.gate = gate;
     shard.journal = journal;
     shard.patience = ports.patience;
+    shard.waits = ports.waits;
     shard.log = ports.log;
     shards.push_back(system.spawn(actors::memory_shard, std::move(shard)));
   }

@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace hearth::wiring {
@@ -37,6 +38,7 @@ struct tier_ports {
   storage::memory_index_options index; ///< options of each memory shard
   /// How long a caller waits for another caller's compile.
   std::chrono::milliseconds patience{300'000};
+  std::function<void(std::string_view)> waits; ///< told of long waits; may be empty
   actors::log_sink log;
 };
 

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fcntl.h>
 #include <map>
 #include <set>
@@ -134,6 +135,47 @@ TEST_CASE_FIXTURE(workplace, "eight processes at once compile each action exactl
   std::sort(made.begin(), made.end());
   CHECK(std::unique(made.begin(), made.end()) == made.end());
   CHECK(outcomes.size() == 1);
+}
+
+TEST_CASE_FIXTURE(workplace, "seven processes do not wait for an eighth that is stopped") {
+  // While the file `hold` exists, compiles write a byte to a pipe and wait.
+  const auto hold = directory / "hold";
+  const auto begun = (directory / "begun").string();
+  const auto gate = (directory / "gate").string();
+  REQUIRE(mkfifo(begun.c_str(), 0600) == 0);
+  REQUIRE(mkfifo(gate.c_str(), 0600) == 0);
+  write_text(hold, "");
+  wrap_compiler("small.toml", "if [ -e '" + hold.string() + "' ]; then echo > '" + begun +
+                                  "'; read line < '" + gate + "'; fi");
+  const int begun_end = open(begun.c_str(), O_RDWR | O_CLOEXEC);
+  const int gate_end = open(gate.c_str(), O_RDWR | O_CLOEXEC);
+  program_run stopped(arguments("small.toml"), directory.path());
+  char mark = 0;
+  for (int i = 0; i < 2; ++i) // one for each worker
+    REQUIRE(read(begun_end, &mark, 1) == 1);
+  stopped.signal(SIGSTOP);
+  fs::remove(hold);
+  std::vector<program_run> others;
+  for (int i = 0; i < 7; ++i)
+    others.emplace_back(arguments("small.toml"), directory.path());
+  std::size_t compiler_runs = 0;
+  bool waits_are_told = false;
+  for (auto& one : others) {
+    const auto result = one.wait();
+    REQUIRE_MESSAGE(result.status == 0, result.err << result.out);
+    compiler_runs += result.json().at("compiler_runs").get<std::size_t>();
+    waits_are_told = waits_are_told || result.err.find("waiting for process ") != std::string::npos;
+  }
+  CHECK(compiler_runs == 8); // the other seven together; the stopped one has begun two of them
+  CHECK(runs().size() == 10);
+  CHECK(waits_are_told);
+  stopped.signal(SIGCONT);
+  REQUIRE(write(gate_end, "go\ngo\n", 6) == 6);
+  const auto last = stopped.wait();
+  CHECK_MESSAGE(last.status == 0, last.err);
+  CHECK(compile("small.toml").json().at("hits") == 5);
+  close(begun_end);
+  close(gate_end);
 }
 
 TEST_CASE_FIXTURE(workplace, "after a kill in the middle nothing acknowledged is compiled again") {

@@ -45,6 +45,10 @@ public:
       say(fmt::format("\r\033[K{} {}/{} {}", progress_bar(done, total), done, total,
                       printable(what)));
   }
+  // A line of its own, above the bar.
+  void note(std::string_view text) const {
+    say(fmt::format("{}{}\n", terminal_ ? "\r\033[K" : "", text));
+  }
   // Erases the bar.
   void clear() const {
     if (terminal_) say("\r\033[K");
@@ -204,8 +208,10 @@ status compile(const config& settings, const compile_arguments& arguments) {
   if (!mode) return report(mode.error());
   const auto work = orchestrator::load_plan(arguments.plan);
   if (!work) return report(work.error());
-  runtime rt(settings);
   const progress_display display;
+  auto host = settings;
+  host.waits = [&display](std::string_view text) { display.note(text); };
+  runtime rt(host);
   auto result = orchestrator::compile_plan(rt, *work, {*mode, arguments.tag}, display);
   display.clear();
   if (!result) return report(result.error());

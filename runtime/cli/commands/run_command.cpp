@@ -17,6 +17,7 @@
 #include <map>
 #include <optional>
 #include <system_error>
+#include <unistd.h>
 
 namespace hearth::cli {
 namespace {
@@ -152,6 +153,9 @@ int run_action(const config& settings, const run_arguments& arguments) {
   const signal_watch signals;
   auto host = settings;
   host.jobs = 1;
+  // The command's own stderr is passed on as it is, so only a person at a terminal is told.
+  if (isatty(STDERR_FILENO) != 0)
+    host.waits = [](std::string_view text) { say(fmt::format("{}\n", text)); };
   runtime rt(host);
   const auto actions = action_cache::open(rt);
   if (!actions) return failed(actions.error());

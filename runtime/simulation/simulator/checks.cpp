@@ -43,6 +43,7 @@ void random_run::check_bounds() {
 void random_run::end_faults() {
   world_.system().note("faults end");
   next_fault_ = virtual_time::max();
+  resume_all();
   if (has_remote_) end_trouble();
   for (auto& [name, host] : hosts_)
     for (const auto& process : host.processes) {
@@ -63,17 +64,26 @@ bool random_run::step(virtual_time end) {
   return true;
 }
 
-// Delivers messages until every request is answered and every lease has ended.
+// Delivers messages until every request is answered and every lease has ended but those of clients
+// that hang.
 void random_run::answer_all() {
   const auto end = world_.system().now() + patience;
-  const auto is_busy = [](const worker_state& w) { return w.waits || w.lease != 0; };
+  const auto is_busy = [](const worker_state& w) { return w.waits || (w.lease != 0 && !w.hangs); };
   while (result_.violation.empty() && std::any_of(workers_.begin(), workers_.end(), is_busy)) {
     for (auto& worker : workers_)
-      if (!worker.waits && worker.lease != 0) end_lease(worker);
+      if (!worker.waits && worker.lease != 0 && !worker.hangs) end_lease(worker);
     if (!step(end)) break;
   }
   for (const auto& worker : workers_)
     if (result_.violation.empty() && worker.waits) violate(worker.name + " was never answered");
+}
+
+// Clients that hung end their leases: what they store is late.
+void random_run::let_clients_go_on() {
+  has_hanging_clients_ = false;
+  for (auto& worker : workers_)
+    worker.hangs = false;
+  answer_all();
 }
 
 // Runs until the disks have stored what memory took while they failed.
@@ -107,7 +117,10 @@ void random_run::check_at_rest() {
     check_fleet();
     let_remote_recover();
   }
-  deliver_all();
+  // A shard that polls for a lease notices at its next poll that no caller wants it any more.
+  const auto end = world_.system().now() + actors::memory_shard_config{}.longest_fleet_poll;
+  while (step(end)) {
+  }
   check_bounds();
 }
 

@@ -58,6 +58,7 @@ void random_run::inject_fault() {
   if (choice < 14) return restart(host, process);
   if (choice < 16) return flush(host, process);
   if (choice < 17) return lose_power(host);
+  if (choice < 18) return pause(host, process);
   die(workers_[random_.below(workers_.size())]);
 }
 
@@ -77,6 +78,7 @@ void random_run::kill(host_state& host, simulated_process& process) {
 }
 
 void random_run::restart(host_state& host, simulated_process& process) {
+  if (host.last_pause > world_.system().now()) return; // a stopped process does not shut down
   heal(host, process);
   host.last_end = ~std::uint64_t{0}; // until it has stopped
   if (!world_.stop(process)) violate(process.name() + " did not shut down in time");
@@ -92,6 +94,25 @@ void random_run::stall(const simulated_process& process) {
   const auto until = world_.system().now() + milliseconds(random_.between(1, 900));
   world_.system().note(process.name() + " is slow");
   world_.system().stall(some[random_.below(some.size())], until);
+}
+
+// Stops a process for a while, as SIGSTOP does.
+void random_run::pause(host_state& host, const simulated_process& process) {
+  const auto until = world_.system().now() + milliseconds(random_.between(100, 12'000));
+  world_.system().note(process.name() + " is stopped");
+  for (const auto& one : process.all_actors())
+    world_.system().stall(one, until);
+  for (auto& worker : workers_)
+    if (worker.process == process.name()) worker.wake = std::max(worker.wake, until);
+  host.last_pause = std::max(host.last_pause, until);
+  // Its leases of the fleet end meanwhile, and it does not notice.
+  if (has_remote_) leases_are_certain_ = std::max(leases_are_certain_, until + lease_time);
+}
+
+void random_run::resume_all() {
+  for (const auto& [name, process] : world_.processes())
+    for (const auto& one : process->all_actors())
+      world_.system().stall(one, world_.system().now());
 }
 
 void random_run::damage_disk(host_state& host, simulated_process& process) {

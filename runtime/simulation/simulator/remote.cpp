@@ -11,7 +11,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* server = "redis";
-constexpr milliseconds lease_time{10'000};
 constexpr std::chrono::seconds breaker_patience{120}; // for a breaker to close again
 
 redis_behavior any_behavior(random_source& random) {
@@ -103,7 +102,16 @@ void random_run::lose_some_of_remote() {
   else
     redis.restore();
   server_lost_writes_ = true;
-  leases_are_certain_ = world_.system().now() + 2 * lease_time;
+  leases_are_certain_ = std::max(leases_are_certain_, world_.system().now() + 2 * lease_time);
+}
+
+// Another client takes a lease, held or not, without an expiry.
+void random_run::take_lease_for_ever() {
+  const auto& key = keys_[random_.below(keys_.size())].key;
+  world_.system().note("a lease has no expiry");
+  world_.remote(server).store(storage::remote_lease_name(actors::remote_tier_config{}.prefix, key),
+                              "another client");
+  leases_are_certain_ = std::max(leases_are_certain_, world_.system().now() + 2 * lease_time);
 }
 
 // Damages the server: flips a byte, evicts an entry, or loses more.
@@ -111,6 +119,7 @@ void random_run::damage_remote() {
   auto& redis = world_.remote(server);
   const auto names = redis.names();
   if (random_.one_in(3)) redis.save();
+  if (random_.one_in(6)) return take_lease_for_ever();
   if (names.empty() || random_.one_in(4)) return lose_some_of_remote();
   const auto& name = names[random_.below(names.size())];
   if (name.ends_with(":lease")) return;
@@ -147,7 +156,7 @@ void random_run::end_trouble() {
   world_.remote(server).behave({});
   for (const auto& [name, process] : world_.processes())
     process->cut_off(false);
-  leases_are_certain_ = world_.system().now() + 2 * lease_time;
+  leases_are_certain_ = std::max(leases_are_certain_, world_.system().now() + 2 * lease_time);
 }
 
 // --- checks ------------------------------------------------------------------------------------

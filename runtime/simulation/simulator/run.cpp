@@ -36,6 +36,7 @@ simulation_result random_run::run() {
   work_until(options_.duration);
   end_faults();
   answer_all();
+  let_clients_go_on();
   store_all();
   if (result_.violation.empty()) check_at_rest();
   if (result_.violation.empty()) check_end();
@@ -61,6 +62,8 @@ void random_run::set_up() {
   process.segment_bytes = 64u << 10;
   max_value_bytes_ = is_tight_ ? 40'000 : random_.one_in(4) ? 20'000 : 200;
   process.workers = static_cast<unsigned>(random_.between(1, 2));
+  process.patience = patience_of_processes;
+  has_hanging_clients_ = random_.one_in(3);
   if (random_.one_in(3)) set_up_remote(process);
   make_keys();
   for (unsigned h = 0; h < options_.hosts; ++h)

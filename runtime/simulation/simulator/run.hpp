@@ -2,7 +2,7 @@
 //
 // One thread. run.cpp sets the world up and lets its time pass; plain_work.cpp and compile_work.cpp
 // have the work of clients; faults.cpp has the faults, remote.cpp the server that hosts share,
-// purges.cpp what hosts replace and remove on each other;
+// leases.cpp the leases of clients, purges.cpp what hosts replace and remove on each other;
 // checks.cpp has the checks during the run and at its end.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,6 +24,10 @@
 namespace hearth::simulation {
 
 inline constexpr std::uint64_t max_steps = 2'000'000;
+/// How long clients wait for a lease whose holder never ends.
+inline constexpr std::chrono::seconds patience_of_processes{20};
+/// The time of a lease of the fleet.
+inline constexpr std::chrono::milliseconds lease_time{10'000};
 inline constexpr std::int64_t max_m = 8; ///< largest value of the symbol in guards
 
 /// How a seed uses the keys. In a tight world entries are evicted, so that a miss is no violation.
@@ -42,6 +47,7 @@ struct worker_state {
   virtual_time wake{};
   lease_id lease = 0;
   std::size_t leased_key = 0;
+  bool hangs = false; ///< it never ends its lease
 };
 
 /// A write of a key that is put and erased, as the fleet sees it.
@@ -61,6 +67,13 @@ struct heard_purge {
   std::size_t k, write;
 };
 
+/// A lease that a client holds.
+struct lease_hold {
+  std::string client;
+  virtual_time since;
+  history::moment step;
+};
+
 struct host_state {
   std::string name;
   std::vector<std::string> processes;
@@ -68,7 +81,8 @@ struct host_state {
   std::map<std::size_t, guarded_history> guarded; // by guarded key
   std::map<std::size_t, history> tunings;         // by autotune key; bytes are the record's time
   std::map<std::size_t, unsigned> inserted; // number of acknowledgements, for keys never erased
-  std::map<std::size_t, std::string> lease_holders; // by key: the client
+  std::map<std::size_t, lease_hold> lease_holders; // by key: the last client that got it
+  virtual_time last_pause{-1};                     // until then a process of it is stopped
   std::uint64_t last_faulty_step = 0; // the last step at which the disk failed, or may have
   std::uint64_t last_end = 0;         // the last step at which a process or a client ended
   std::set<std::string> faulty;       // processes whose disk fails
@@ -134,6 +148,7 @@ private:
 
   // --- leases
   void acquire(worker_state& worker, std::size_t k);
+  bool may_lose_lease(const host_state& host, const lease_hold& held);
   void take_lease(worker_state& worker, std::size_t k, lease_id id);
   void drop_lease(worker_state& worker);
   void end_lease(worker_state& worker);
@@ -170,6 +185,9 @@ private:
   void kill(host_state& host, simulated_process& process);
   void restart(host_state& host, simulated_process& process);
   void stall(const simulated_process& process);
+  void pause(host_state& host, const simulated_process& process);
+  void resume_all();
+  void let_clients_go_on();
   void damage_disk(host_state& host, simulated_process& process);
   void heal(host_state& host, simulated_process& process);
   void flush(host_state& host, simulated_process& process);
@@ -198,6 +216,7 @@ private:
   void note_what_reached_the_fleet();
   void check_fleet();
   void trouble_remote();
+  void take_lease_for_ever();
   void damage_remote();
   static std::string name_of(const cache_key& key);
   bool has_all_variants() const;
@@ -226,6 +245,8 @@ private:
   simulation_result result_;
   bool is_tight_ = false;
   bool has_remote_ = false;
+  bool has_hanging_clients_ = false;
+  std::optional<virtual_time> first_hang_; // when a client first kept a lease for ever
   bool splits_guards_ = false; // each host has its own guard: some sizes need the other host's
   std::uint64_t max_value_bytes_ = 200;
   std::vector<key_state> keys_;

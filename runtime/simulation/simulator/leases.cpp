@@ -1,0 +1,93 @@
+#include "runtime/simulation/simulator/run.hpp"
+
+#include "runtime/simulation/text.hpp"
+
+namespace hearth::simulation {
+
+void random_run::acquire(worker_state& worker, std::size_t k) {
+  const auto begun = begin_question(worker);
+  ask<lease_reply>(
+      worker, owner_of(worker, k),
+      [=, this, &worker](const expected<lease_reply>& reply) {
+        if (!reply) {
+          // Either the holder's error, or a failure.
+          if (reply.error().code() != errc::compile_failed)
+            check_error(hosts_.at(worker.host), begun, reply.error());
+          return;
+        }
+        if (reply->found.hit()) return judge(worker, k, begun, reply->found, reply->waited);
+        take_lease(worker, k, reply->lease.take());
+      },
+      verb::acquire_v, keys_[k].key);
+}
+
+// Whether another client of the host may get the lease while its holder has it. A process that was
+// stopped, or whose disk failed, may have shown no sign of life; behind a client that never ends,
+// the patience of others ends.
+bool random_run::may_lose_lease(const host_state& host, const lease_hold& held) {
+  const auto time = world_.system().now();
+  const bool was_silent =
+      time - held.since >= actors::memory_shard_config{}.lease_silence &&
+      (host.last_pause >= held.since || !host.faulty.empty() || host.last_faulty_step >= held.step);
+  const bool is_impatient = first_hang_ && time - *first_hang_ >= patience_of_processes;
+  return was_silent || is_impatient;
+}
+
+void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
+  auto& host = hosts_.at(worker.host);
+  const lease_hold mine{worker.name, world_.system().now(), now()};
+  const auto [at, is_free] = host.lease_holders.try_emplace(k, mine);
+  if (!is_free && !may_lose_lease(host, at->second))
+    violate(worker.name + " got the lease of " + text_of(keys_[k].key) + ", which " +
+            at->second.client + " holds");
+  at->second = mine;
+  worker.lease = id;
+  worker.leased_key = k;
+  if (!has_hanging_clients_ || !random_.one_in(40)) return;
+  world_.system().note(worker.name + " never ends its lease");
+  worker.hangs = true;
+  worker.wake = virtual_time::max();
+  if (!first_hang_) first_hang_ = world_.system().now();
+}
+
+void random_run::drop_lease(worker_state& worker) {
+  auto& holders = hosts_.at(worker.host).lease_holders;
+  const auto at = holders.find(worker.leased_key);
+  if (worker.lease != 0 && at != holders.end() && at->second.client == worker.name)
+    holders.erase(at);
+  worker.lease = 0;
+  worker.hangs = false;
+}
+
+void random_run::end_lease(worker_state& worker) {
+  const auto k = worker.leased_key;
+  const auto id = worker.lease;
+  const auto owner = owner_of(worker, k);
+  auto choice = random_.below(8);
+  if (choice == 7 && worker.is_thread) choice = 5;
+  drop_lease(worker);
+  if (choice < 5) {
+    const auto bytes = new_value(k);
+    const auto write = history_of(worker, k).begin(now(), bytes, false);
+    const auto fleet = begin_fleet_write(worker, k, bytes, false);
+    const auto begun = begin_question(worker);
+    ask<insert_outcome>(
+        worker, owner,
+        [=, this, &worker](const expected<insert_outcome>& outcome) {
+          if (outcome) end_fleet_write(k, fleet);
+          end_insert(worker, k, write, begun, outcome);
+        },
+        verb::fulfil_v, id, artifact::make(bytes));
+    return;
+  }
+  auto& sender = worker.self->sender();
+  if (choice == 5)
+    sender.send(owner, verb::release_v, id);
+  else if (choice == 6)
+    sender.send(owner, verb::abandon_v, id, error{errc::compile_failed, "x.cpp:1: error"});
+  else
+    return die(worker);
+  rest(worker);
+}
+
+} // namespace hearth::simulation
