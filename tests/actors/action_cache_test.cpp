@@ -183,9 +183,7 @@ TEST_CASE_FIXTURE(fixture, "two processes that ask at once have it run once") {
   auto here = call(action("a"));
   auto state = std::make_shared<completion_state<action_reply>>();
   caf::anon_send(there, verb::run_v, k, action("a"), 0, action_completion(state));
-  run_until_idle();
-  REQUIRE(here->ready());
-  REQUIRE(state->ready());
+  REQUIRE(run_until([&] { return here->ready() && state->ready(); }));
   CHECK(here->wait()->result.outputs.at(0).payload() == "object");
   CHECK(state->wait()->result.outputs.at(0).payload() == "object");
   CHECK(runs() == 1);

@@ -231,8 +231,7 @@ TEST_CASE_FIXTURE(fixture, "a lease held by another process is waited for and it
   waiter here(*this, one.shard, k);
   CHECK_FALSE(here.answered());
   CHECK(ask<insert_outcome>(two.shard, verb::fulfil_v, lease->lease.take(), value));
-  run_until_idle(); // the lease poll is due
-  REQUIRE(here.answered());
+  REQUIRE(run_until([&] { return here.answered(); })); // at a poll
   const auto reply = here.take();
   CHECK(reply->found.value.payload() == "binary");
   CHECK(reply->found.from == tier::disk);

@@ -164,7 +164,7 @@ TEST_CASE_FIXTURE(workplace, "seven processes do not wait for an eighth that is 
     const auto result = one.wait();
     REQUIRE_MESSAGE(result.status == 0, result.err << result.out);
     compiler_runs += result.json().at("compiler_runs").get<std::size_t>();
-    waits_are_told = waits_are_told || result.err.find("waiting for process ") != std::string::npos;
+    waits_are_told = waits_are_told || result.err.find("waiting for ") != std::string::npos;
   }
   CHECK(compiler_runs == 8); // the other seven together; the stopped one has begun two of them
   CHECK(runs().size() == 10);

@@ -57,10 +57,20 @@ public:
     return std::move(*result);
   }
 
-  /// Lets actors run and time pass until nothing more happens.
+  /// Lets actors run and time pass until nothing more happens. Every timer fires at once, also one
+  /// that would have been overtaken.
   void run_until_idle() {
     while (scheduler.run() + scheduler.trigger_timeouts() > 0) {
     }
+  }
+
+  /// Lets actors run and time pass, from timer to timer, until the condition holds. False: nothing
+  /// happens any more.
+  template <class Condition>
+  bool run_until(Condition holds) {
+    while (!holds())
+      if (scheduler.run() == 0 && !scheduler.trigger_timeout()) return false;
+    return true;
   }
 
   /// Keeps the lines of a log.

@@ -63,6 +63,7 @@ const char* name_of(remote_change what) {
   case remote_change::flip: return "an entry of the remote is flipped";
   case remote_change::swap: return "an entry of the remote is another's";
   case remote_change::list: return "an entry of the remote has the wrong type";
+  case remote_change::lease: return "a lease of the remote has no expiry";
   case remote_change::keep: return "an entry of the remote is somebody else's";
   }
   return nullptr;
