@@ -121,7 +121,7 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
           },
           [self, key, value, reply](const caf::error& why) mutable {
             const auto what = from_caf(why);
-            self->state.config.store->note_unstored(disk_shard_of(self->state, key));
+            self->state.config.store->note_unpersisted(disk_shard_of(self->state, key));
             replace_in_memory(self, key, value);
             note_unpersisted(self, key, value, what);
             reply.deliver(fail(what));
