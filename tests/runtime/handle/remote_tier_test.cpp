@@ -405,4 +405,23 @@ TEST_CASE("a remote tier that cannot be set up is logged once and not used") {
     CHECK(line.find("secret") == std::string::npos);
 }
 
+TEST_CASE("an entry of format 1 in place of one of this format is a miss and is replaced") {
+  const local_redis redis;
+  fill(redis.url(), 1);
+  const auto name = name_in_server("k0");
+  // The same envelope, but for its format.
+  CHECK(redis.eval("local found = redis.call('GET', '" + name +
+                   "') local begin, format = found:sub(1, 8), found:byte(9) "
+                   "redis.call('SET', '" +
+                   name + "', begin .. '\\1' .. found:sub(10)) return format") == 2);
+  host one(redis.url());
+  CHECK_FALSE(one.get("k0").hit());
+  CHECK(one.counts().failures.at("malformed") == 1);
+  one.insert("k0", "made again");
+  one.rt->shutdown();
+  host other(redis.url());
+  CHECK(other.get("k0").from == tier::remote);
+  CHECK(other.get("k0").value.payload() == "made again");
+}
+
 } // namespace remote_tier_test
