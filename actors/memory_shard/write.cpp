@@ -63,6 +63,7 @@ void erase_here(self_pointer self, const cache_key& key, reply_target<bool> repl
                 const expected<void>& kept) {
   auto& state = self->state;
   overtake_load(state, key);
+  state.unwritten_members.erase(key);
   if (state.open_inserts != 0) state.erased_meanwhile.insert(key);
   if (!uses_disk(state, key)) {
     reply.deliver(unless_undone(erase_in_memory(self, key), kept));
