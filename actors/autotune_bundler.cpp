@@ -5,6 +5,7 @@
 #include "actors/shared_promise.hpp"
 #include "actors/timeouts.hpp"
 #include "messages/key.hpp"
+#include "messages/set_kind.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -13,10 +14,12 @@
 namespace hearth::actors {
 namespace {
 
-constexpr set_limits bundle_limits{65'536, std::size_t{16} << 20};
+constexpr auto bundle_limits = tuning_sets.limits;
 
 // The set of a bundle: ids are names of tunings, contents are records.
-cache_key tunings_key(const cache_key& bundle) { return derived_key(bundle, key("tuning set")); }
+cache_key tunings_key(const cache_key& bundle) {
+  return derived_key(bundle, key(tuning_sets.part));
+}
 
 std::vector<set_member> members_in_bundle(const tuning_bundle& bundle) {
   std::vector<set_member> members;

@@ -4,6 +4,7 @@
 #include "actors/timeouts.hpp"
 #include "messages/digest.hpp"
 #include "messages/key.hpp"
+#include "messages/set_kind.hpp"
 #include "messages/value.hpp"
 
 #include <unordered_set>
@@ -16,12 +17,12 @@ using variant_search_ptr = std::shared_ptr<guarded_cache_state::search>;
 using addition_ptr = std::shared_ptr<guarded_cache_state::addition>;
 
 constexpr std::size_t max_parsed_guards = 4096;
-constexpr set_limits variant_limits; // 1,024 variants
+constexpr auto variant_limits = variant_sets.limits;
 
 // --- what is stored ----------------------------------------------------------------------------
 
 // The set of a key's variants: ids are digests, contents are guards.
-cache_key variants_key(const cache_key& base) { return derived_key(base, key("variant set")); }
+cache_key variants_key(const cache_key& base) { return derived_key(base, key(variant_sets.part)); }
 
 cache_key variant_key(const cache_key& base, const std::string& digest) {
   return derived_key(base, key::bytes(digest));

@@ -3,6 +3,7 @@
 #include "actors/growing_set.hpp"
 #include "actors/timeouts.hpp"
 #include "messages/key.hpp"
+#include "messages/set_kind.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -14,12 +15,12 @@ namespace {
 
 using change_ptr = std::shared_ptr<nested_cache_state::change>;
 
-constexpr set_limits tree_limits{65'536, std::size_t{16} << 20};
+constexpr auto tree_limits = path_sets.limits;
 
 // --- what is stored ----------------------------------------------------------------------------
 
 // The set of a tree: ids are paths, contents are values.
-cache_key paths_key(const cache_key& tree) { return derived_key(tree, key("path set")); }
+cache_key paths_key(const cache_key& tree) { return derived_key(tree, key(path_sets.part)); }
 
 // Sets a value, replacing a value that the path leads through: the later change counts.
 void set_later(value& tree, const tree_path& path, const value& what) {

@@ -1,6 +1,7 @@
 #include "messages/action.hpp"
 
 #include "messages/replace_all.hpp"
+#include "messages/set_kind.hpp"
 #include "messages/value.hpp"
 
 #include <algorithm>
@@ -149,7 +150,7 @@ std::vector<set_member> observations_in_list(const artifact& entry) {
   return all;
 }
 
-key observations_part() { return key("observation set"); }
+key observations_part() { return key(observation_sets.part); }
 
 key observation_list_part() { return key("observations"); }
 

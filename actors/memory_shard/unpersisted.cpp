@@ -76,7 +76,7 @@ void end_failed_retry(self_pointer self, const cache_key& key, const artifact& v
 
 void keep_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
                       const error& why, const std::function<bool()>& may_keep) {
-  self->state.config.store->note_unstored(disk_shard_of(self->state, key));
+  self->state.config.store->note_unpersisted(disk_shard_of(self->state, key));
   if (!may_keep()) return;
   keep_in_memory(self, key, value);
   note_unpersisted(self, key, value, why);

@@ -63,6 +63,7 @@ void erase_here(self_pointer self, const cache_key& key, reply_target<bool> repl
                 const expected<void>& kept) {
   auto& state = self->state;
   overtake_load(state, key);
+  state.unwritten_members.erase(key);
   if (state.open_inserts != 0) state.erased_meanwhile.insert(key);
   if (!uses_disk(state, key)) {
     reply.deliver(unless_undone(erase_in_memory(self, key), kept));
@@ -121,7 +122,7 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
           },
           [self, key, value, reply](const caf::error& why) mutable {
             const auto what = from_caf(why);
-            self->state.config.store->note_unstored(disk_shard_of(self->state, key));
+            self->state.config.store->note_unpersisted(disk_shard_of(self->state, key));
             replace_in_memory(self, key, value);
             note_unpersisted(self, key, value, what);
             reply.deliver(fail(what));

@@ -180,16 +180,19 @@ void remove_found(self_pointer self, const clearing_ptr& now, storage::found_nam
     else
       find_on(self, now, cursor);
   };
-  if (found.names.empty()) return go_on();
+  if (found.names.empty() && found.sets.empty()) return go_on();
   std::vector<remote_client::command> commands;
   for (auto& name : found.names)
     commands.push_back(storage::remove_command(std::move(name), new_mark(self->state)));
+  for (auto& set : found.sets)
+    commands.push_back(storage::erase_command(std::move(set)));
+  const auto count = commands.size();
   struct replies {
     std::size_t open;
     bool is_good = true;
   };
   send_all(self, command_purpose::log, std::move(commands), self->state.config.write_deadline,
-           [now, go_on, left = std::make_shared<replies>(replies{found.names.size()})](
+           [now, go_on, left = std::make_shared<replies>(replies{count})](
                std::size_t, const remote_reply& reply) {
              left->is_good = left->is_good && reply.failure == remote_failure::none;
              if (--left->open != 0) return;

@@ -79,8 +79,10 @@ remote_client::command command_of(state_type& state, const remote_write& write) 
     return set_command_of(state, write);
   auto name = storage::remote_entry_name(config.prefix, write.key);
   if (write.what == remote_write::kind::erase)
-    return logs_purges(state) ? storage::remove_command(std::move(name), new_mark(state))
-                              : storage::erase_command(std::move(name));
+    return logs_purges(state)
+               ? storage::remove_command(std::move(name), new_mark(state))
+               : storage::erase_command(std::move(name),
+                                        storage::remote_set_name(config.prefix, write.key));
   auto sealed = storage::seal_envelope(write.key, write.value, config.keys);
   if (sealed.empty()) return {};
   if (replaces_mark(state, write))
@@ -242,13 +244,16 @@ void end_write(self_pointer self, number which, const remote_reply& reply) {
   retry_later(self);
 }
 
-// Ends a put or erase: it has failed unless both commands have succeeded. A server without a log
+bool has_failed(const remote_reply& reply) {
+  return reply.failure == remote_failure::closed ||
+         severity_of(reply, command_purpose::write) != failure_severity::none;
+}
+
+// Ends a put or erase: it has failed unless all its commands have succeeded. A server without a log
 // takes the change alone.
 void end_logged(self_pointer self, number which, const remote_reply& change,
                 const remote_reply& logged) {
-  if (severity_of(change, command_purpose::write) != failure_severity::none ||
-      change.failure == remote_failure::closed)
-    return end_write(self, which, change);
+  if (has_failed(change)) return end_write(self, which, change);
   const auto key = self->state.writes.sent(which).key;
   if (lacks_log(logged)) {
     go_without_log(self, logged);
@@ -262,16 +267,20 @@ void end_logged(self_pointer self, number which, const remote_reply& change,
 void send_logged(self_pointer self, number which, remote_client::command command) {
   const auto& state = self->state;
   const auto& write = state.writes.sent(which);
-  std::vector<remote_client::command> both;
-  both.push_back(std::move(command));
-  both.push_back(storage::log_purge_command(storage::purge_log_name(state.config.prefix),
-                                            state.config.purges->writer,
-                                            write.what == remote_write::kind::put, write.key));
-  send_all(self, command_purpose::write, std::move(both), state.config.write_deadline,
-           [self, which, change = std::make_shared<remote_reply>()](std::size_t place,
-                                                                    const remote_reply& reply) {
-             if (place == 0) *change = reply;
-             if (place == 1) end_logged(self, which, *change, reply);
+  const bool is_put = write.what == remote_write::kind::put;
+  std::vector<remote_client::command> all;
+  all.push_back(std::move(command));
+  // The entry may be a set, whose members are not where a value is.
+  if (!is_put)
+    all.push_back(storage::erase_command(storage::remote_set_name(state.config.prefix, write.key)));
+  all.push_back(storage::log_purge_command(storage::purge_log_name(state.config.prefix),
+                                           state.config.purges->writer, is_put, write.key));
+  const auto last = all.size() - 1;
+  send_all(self, command_purpose::write, std::move(all), state.config.write_deadline,
+           [self, which, last, change = std::make_shared<remote_reply>()](
+               std::size_t place, const remote_reply& reply) {
+             if (place == last) return end_logged(self, which, *change, reply);
+             if (place == 0 || has_failed(reply)) *change = reply;
            });
 }
 

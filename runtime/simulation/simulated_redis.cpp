@@ -471,13 +471,20 @@ remote_reply simulated_redis::run_script(const remote_client::command& arguments
   return integer(1);
 }
 
+remote_reply simulated_redis::remove(const remote_client::command& arguments) {
+  std::int64_t removed = 0;
+  for (std::size_t i = 1; i < arguments.size(); ++i)
+    removed += static_cast<std::int64_t>(values_.erase(arguments[i]));
+  return integer(removed);
+}
+
 remote_reply simulated_redis::carry_out(const remote_client::command& arguments) {
   const auto& word = arguments[0];
   ++counts_[word];
   if (word == "PING") return text("PONG");
   if (word == "GET") return get(arguments[1]);
   if (word == "SET") return set(arguments);
-  if (word == "DEL") return integer(static_cast<std::int64_t>(values_.erase(arguments[1])));
+
   if (word == "PTTL") return lifetime_of(arguments[1]);
   if (word == "PEXPIRE") {
     if (!find(arguments[1])) return integer(0);
@@ -485,6 +492,7 @@ remote_reply simulated_redis::carry_out(const remote_client::command& arguments)
         system_.now() + std::chrono::milliseconds(std::stoll(arguments[2]));
     return integer(1);
   }
+  if (word == "DEL") return remove(arguments);
   if (word == "GETRANGE") {
     auto found = get(arguments[1]);
     if (found.value.is_null()) found.value = bytes_value("");

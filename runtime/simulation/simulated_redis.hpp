@@ -139,6 +139,7 @@ private:
   actors::remote_reply get_fields(const std::string& name);
   actors::remote_reply add_fields(const actors::remote_client::command& arguments,
                                   std::size_t first, std::optional<virtual_time> ends);
+  actors::remote_reply remove(const actors::remote_client::command& arguments);
   actors::remote_reply remove_fields(const actors::remote_client::command& arguments);
   actors::remote_reply append(const actors::remote_client::command& arguments);
   actors::remote_reply scan(const actors::remote_client::command& arguments);

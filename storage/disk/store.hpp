@@ -210,7 +210,7 @@ public:
   virtual void touch(const entry_key& key) noexcept = 0;
   /// Says that this process holds an entry of this shard in memory that is not in the store: the
   /// next write of a missing entry by any process then moves the shard's epoch. Any thread.
-  virtual void note_unstored(unsigned shard) noexcept = 0;
+  virtual void note_unpersisted(unsigned shard) noexcept = 0;
   /// A number that moves whenever a put or an erase, in any process, may have changed an entry of
   /// this shard. Any thread.
   virtual std::uint64_t epoch(unsigned shard) const noexcept = 0;

@@ -49,6 +49,10 @@ remote_command set_command(std::string name, std::string bytes, bool only_new,
 
 remote_command erase_command(std::string name) { return command_of("DEL", std::move(name)); }
 
+remote_command erase_command(std::string name, std::string set) {
+  return {"DEL", std::move(name), std::move(set)};
+}
+
 remote_command get_fields_command(std::string name) {
   return command_of("HGETALL", std::move(name));
 }

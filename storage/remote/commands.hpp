@@ -19,6 +19,8 @@ remote_command get_start_command(std::string name, std::size_t bytes);
 remote_command set_command(std::string name, std::string bytes, bool only_new,
                            std::chrono::milliseconds ttl);
 remote_command erase_command(std::string name);
+/// Removes an entry and the set that has the same key.
+remote_command erase_command(std::string name, std::string set);
 
 /// A field of a hash and its bytes.
 using remote_field = std::pair<std::string, std::string>;

@@ -161,13 +161,18 @@ remote_command find_entries_command(std::string_view prefix, const cache_id& cac
 
 std::optional<found_names> found_entries(const resp_value& reply, std::string_view prefix,
                                          const cache_id& cache) {
-  constexpr std::size_t digits_of_hash = 32; // what follows is a set or a lease
+  constexpr std::size_t digits_of_hash = 32;
+  constexpr std::string_view end_of_set = ":set"; // an entry ends with its hash, a lease otherwise
   if (reply.type != kind::array || reply.items.size() != 2) return std::nullopt;
   if (reply.items[1].type != kind::array) return std::nullopt;
   const auto size = start_of_names(prefix, cache).size() + digits_of_hash;
-  found_names found{reply.items[0].text, {}};
-  for (const auto& name : reply.items[1].items)
-    if (name.text.size() == size) found.names.push_back(name.text);
+  found_names found{reply.items[0].text, {}, {}};
+  for (const auto& name : reply.items[1].items) {
+    const std::string_view text = name.text;
+    if (text.size() == size) found.names.emplace_back(text);
+    if (text.size() == size + end_of_set.size() && text.ends_with(end_of_set))
+      found.sets.emplace_back(text);
+  }
   return found;
 }
 

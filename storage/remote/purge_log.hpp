@@ -77,6 +77,7 @@ remote_command find_entries_command(std::string_view prefix, const cache_id& cac
 struct found_names {
   std::string cursor;
   std::vector<std::string> names;
+  std::vector<std::string> sets; ///< names of entries that grow
 };
 /// The entries of this cache in a reply. Nothing: the reply is of another form.
 std::optional<found_names> found_entries(const resp_value& reply, std::string_view prefix,

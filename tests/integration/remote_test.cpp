@@ -268,4 +268,57 @@ TEST_CASE_FIXTURE(fleet,
   CHECK(took < 2 * (std::chrono::seconds(3) + alone));
 }
 
+TEST_CASE_FIXTURE(fleet, "a server that never answers costs a plan no more than its deadlines") {
+  const local_redis redis;
+  fault_proxy proxy(redis.socket());
+  constexpr auto deadline = std::chrono::milliseconds(1500);
+  const auto time_of = [&](const std::string& store, const std::vector<std::string>& more,
+                           program_result& result) {
+    const auto begun = std::chrono::steady_clock::now();
+    result = compile(store, more);
+    return std::chrono::steady_clock::now() - begun;
+  };
+  program_result alone, ill;
+  const auto without = time_of("alone", {}, alone);
+  check_compiled(alone);
+  proxy.set(proxy_fault::black_hole);
+  const auto with = time_of(
+      "ill", {"--remote", proxy.url(), "--remote-deadline", "1500ms", "--remote-drain", "1500ms"},
+      ill);
+  check_compiled(ill);
+  const auto openings = ill.json().at("remote").at("openings").get<int>();
+  CHECK(openings >= 1);
+  CHECK(ill.json().at("remote").at("problem").get<std::string>().starts_with("timeout"));
+  // One deadline for each opening; another one for what else the machine does.
+  CHECK(with - without < (openings + 1) * deadline);
+}
+
+TEST_CASE_FIXTURE(fleet, "a plan gives the fleet its entries when the server answers again") {
+  const local_redis redis;
+  fault_proxy proxy(redis.socket());
+  proxy.set(proxy_fault::black_hole);
+  const auto begun = (directory / "begun").string(), go_on = (directory / "go_on").string();
+  REQUIRE(mkfifo(begun.c_str(), 0600) == 0);
+  REQUIRE(mkfifo(go_on.c_str(), 0600) == 0);
+  wrap_compiler("if [ -p '" + begun + "' ]; then echo > '" + begun + "'; read line < '" + go_on +
+                "'; fi");
+  program_run process(arguments("a", {"--remote", proxy.url(), "--remote-deadline", "300ms"}),
+                      directory.path());
+  CHECK(file_text(begun) == "\n"); // the compiler runs: the look-ups have ended without the server
+  const auto before = proxy.commands();
+  proxy.heal();
+  // The probe, and what comes after its answer: the breaker is closed.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (proxy.commands() < before + 2 && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
+  REQUIRE(proxy.commands() >= before + 2);
+  write_text(go_on, "\n");
+  const auto result = process.wait();
+  check_compiled(result);
+  CHECK(result.json().at("remote").at("openings") >= 1);
+  CHECK(result.json().at("remote").at("state") == "closed");
+  fs::remove(begun);
+  check_all_remote(compile("b", {"--remote", redis.url()}));
+}
+
 } // namespace remote_test

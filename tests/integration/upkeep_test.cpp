@@ -1,4 +1,5 @@
 // Maintenance of a store from the command line, also of a damaged one and while others write to it.
+#include "messages/hash.hpp"
 #include "messages/key.hpp"
 #include "storage/disk/store.hpp"
 #include "tests/storage/disk/store_fixture.hpp"
@@ -9,9 +10,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <grp.h>
+#include <map>
 #include <pty.h>
 #include <unistd.h>
 
@@ -327,6 +330,53 @@ TEST_CASE_FIXTURE(kept_store, "list shows one cache alone and refuses an invalid
   CHECK(hearth({"list", "--json", "--cache", "second"}).json().size() == 1);
   CHECK(hearth({"list", "--json", "--cache", "third"}).json().empty());
   check_error(hearth({"list", "--cache", "../x"}), 2, "../x");
+}
+
+TEST_CASE_FIXTURE(kept_store, "no command touches a store of another format, and each says so") {
+  fill(3);
+  const auto value = (directory / "value").string();
+  write_text(value, "bytes");
+  const auto bundle = (directory / "some.bundle").string();
+  REQUIRE(hearth({"bundle", "export", bundle}).status == 0);
+  const auto files = [&] {
+    std::map<std::string, std::string> all;
+    for (const auto& one : fs::recursive_directory_iterator(store))
+      all[one.path().string()] = one.is_regular_file() ? file_text(one.path()) : "folder";
+    return all;
+  };
+  const auto description = file_text(store / "v1/store");
+  for (const std::uint32_t format : {0u, 2u, 77u}) {
+    CAPTURE(format);
+    auto other = description;
+    std::memcpy(other.data() + 8, &format, sizeof format);
+    const auto sum = hearth::fast_hash(std::string_view(other).substr(0, 56));
+    std::memcpy(other.data() + 56, &sum, sizeof sum);
+    for (std::size_t copy = 1024; copy < other.size(); copy += 1024)
+      other.replace(copy, 64, other, 0, 64);
+    write_text(store / "v1/store", other);
+    const auto before = files();
+    const std::vector<std::vector<std::string>> commands{{"get", "k0"},
+                                                         {"insert", "new", value},
+                                                         {"put", "k0", value},
+                                                         {"erase", "k0"},
+                                                         {"list"},
+                                                         {"stats"},
+                                                         {"verify"},
+                                                         {"verify", "--repair"},
+                                                         {"evict", "--to", "1MiB"},
+                                                         {"clear"},
+                                                         {"bundle", "import", bundle},
+                                                         {"bundle", "export", value}};
+    for (const auto& command : commands) {
+      CAPTURE(command.front());
+      check_error(hearth(command), 3, "is of format " + std::to_string(format) + ",");
+      CHECK(files() == before);
+    }
+  }
+  // The store itself is as it was.
+  write_text(store / "v1/store", description);
+  CHECK(hearth({"verify"}).status == 0);
+  CHECK(hearth({"list", "--json"}).json().size() == 3);
 }
 
 } // namespace upkeep_test

@@ -21,7 +21,7 @@ public:
   unsigned shard_of(std::uint64_t hash) const noexcept override { return real_->shard_of(hash); }
   storage::read_result get(const storage::entry_key& key) override { return real_->get(key); }
   void touch(const storage::entry_key& key) noexcept override { real_->touch(key); }
-  void note_unstored(unsigned shard) noexcept override { real_->note_unstored(shard); }
+  void note_unpersisted(unsigned shard) noexcept override { real_->note_unpersisted(shard); }
   std::uint64_t epoch(unsigned shard) const noexcept override { return real_->epoch(shard); }
   const storage::epoch_place& place_of_epoch(unsigned shard) const noexcept override {
     return real_->place_of_epoch(shard);

@@ -70,12 +70,14 @@ struct import_options {
 };
 
 struct import_report {
+  /// A set counts as added if the store lacked one of its members.
   std::uint64_t added = 0, existed = 0, payload_bytes = 0;
   /// Records of types that neither Hearth nor the host knows, by type: stored for the next export.
   std::map<std::string, std::uint64_t, std::less<>> unknown;
 };
 
-/// Verifies the whole bundle, then inserts its records on disk; existing entries stay. Errors:
+/// Verifies the whole bundle, then inserts its records on disk; existing entries stay, and sets are
+/// joined with those of the store (docs/architecture.md, "Entries that grow"). Errors:
 /// `malformed`, and then nothing was imported; those of the store, with the number of records
 /// imported so far.
 expected<import_report> import_bundle(runtime& into, const std::string& file,

@@ -1,6 +1,8 @@
 #include "runtime/caches/bundle/bundle.hpp"
 
+#include "messages/set_kind.hpp"
 #include "runtime/caches/bundle/bundle_file.hpp"
+#include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
@@ -43,7 +45,7 @@ public:
 
   expected<void> take(const record_head& head, const artifact& value) {
     report.payload_bytes += value.payload().size();
-    if (head.type == storage::entry_record_type) return insert(head, value);
+    if (head.type == storage::entry_record_type) return take_entry(head, value);
     const auto known = options_.types.find(head.type);
     if (known != options_.types.end()) return hand_over(known->second, head, value);
     ++report.unknown[head.type];
@@ -63,6 +65,30 @@ private:
     future<insert_outcome> outcome;
     std::uint64_t bytes;
   };
+
+  expected<void> take_entry(const record_head& head, const artifact& value) {
+    const auto* kind = set_kind_of(head.key);
+    auto members = kind ? decode_members(value.payload()) : fail(errc::malformed, "not a set");
+    if (!members) return insert(head, value);
+    set_change change;
+    change.joined = std::move(*members);
+    change.limits = kind->limits;
+    return join(head, change);
+  }
+
+  // Joins a set with what the store has of it.
+  expected<void> join(const record_head& head, const set_change& change) {
+    const auto id = cache_id::make(head.cache, head.version);
+    const auto name = key::decode(head.key);
+    if (!id || !name) return fail(id ? name.error() : id.error());
+    const cache_key key(internals::name(into_.open_apart(*id)), name->encoded());
+    auto& core = internals::core(into_);
+    const auto reply =
+        engine::ask_actor<set_reply>(core, core.shards().owner_of(key), verb::merge_v, key, change);
+    if (!reply) return fail(reply.error());
+    count(reply->outcome.changed);
+    return {};
+  }
 
   expected<void> insert(const record_head& head, const artifact& value) {
     const auto id = cache_id::make(head.cache, head.version);

@@ -42,22 +42,23 @@ slot* index_writer::claim(const word_set& taken, std::uint64_t hash) noexcept {
 // alone nothing, others one or two moves after an eviction.
 void index_writer::outdate_dropped_elsewhere() noexcept {
   for (auto holder = head_.get(head_word::dropped);
-       holder != nobody_holds_dropped && holder != files_.opening_id;
+       holder != nobody_holds && holder != files_.opening_id;
        holder = head_.get(head_word::dropped)) {
     files_.move_epoch();
     ++epoch_moves_;
-    const auto next = holder == all_may_hold_dropped ? files_.opening_id : nobody_holds_dropped;
+    const auto next = holder == all_may_hold ? files_.opening_id : nobody_holds;
     if (head_.replace(head_word::dropped, holder, next)) return;
   }
 }
 
 // A process notes that it holds an entry, then looks whether the epoch has moved: so the word
 // changes before the epoch does.
-void index_writer::outdate_unstored_elsewhere() noexcept {
+void index_writer::outdate_unpersisted_elsewhere() noexcept {
   std::uint64_t holder = 0;
-  if (!head_.load(head_word::unstored, holder)) head_.set(head_word::unstored, holder); // damaged
-  const auto next = holder == all_may_hold_dropped ? files_.opening_id : nobody_holds_dropped;
-  (void)head_.replace(head_word::unstored, holder, next); // or another process has noted more
+  if (!head_.load(head_word::unpersisted, holder))
+    head_.set(head_word::unpersisted, holder); // damaged
+  const auto next = holder == all_may_hold ? files_.opening_id : nobody_holds;
+  (void)head_.replace(head_word::unpersisted, holder, next); // or another process has noted more
   files_.move_epoch();
   ++epoch_moves_;
 }

@@ -44,7 +44,8 @@ public:
   /// stored.
   void outdate_missing(write_kind by) noexcept {
     if (is_elsewhere(head_word::dropped)) outdate_dropped_elsewhere();
-    if (by != write_kind::insert && is_elsewhere(head_word::unstored)) outdate_unstored_elsewhere();
+    if (by != write_kind::insert && is_elsewhere(head_word::unpersisted))
+      outdate_unpersisted_elsewhere();
   }
   /// The number of times that this process moved the epoch by writing.
   std::uint64_t epoch_moves() const noexcept { return epoch_moves_; }
@@ -52,10 +53,10 @@ public:
 private:
   bool is_elsewhere(head_word which) const noexcept {
     const auto holder = head_.get(which);
-    return holder != nobody_holds_dropped && holder != files_.opening_id;
+    return holder != nobody_holds && holder != files_.opening_id;
   }
   void outdate_dropped_elsewhere() noexcept;
-  void outdate_unstored_elsewhere() noexcept;
+  void outdate_unpersisted_elsewhere() noexcept;
 
   shard_files& files_;
   head_page head_; // the head of files_

@@ -59,9 +59,9 @@ public:
   std::uint64_t epoch() const noexcept { return head.get(head_word::epoch); }
   void move_epoch() noexcept { head.set(head_word::epoch, epoch() + 1); }
   /// Notes that an entry is dropped without an erase: memory tiers may still hold it.
-  void note_dropped() noexcept { head.set(head_word::dropped, all_may_hold_dropped); }
+  void note_dropped() noexcept { head.set(head_word::dropped, all_may_hold); }
   /// Notes that this process's memory tier holds an entry that is not stored.
-  void note_unstored() noexcept { head.set(head_word::unstored, all_may_hold_dropped); }
+  void note_unpersisted() noexcept { head.set(head_word::unpersisted, all_may_hold); }
   /// Whether the head is whole and belongs to this store.
   bool is_head_usable() const noexcept {
     return head.verify() && head.store_id() == config.store_id;

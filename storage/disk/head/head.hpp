@@ -34,9 +34,9 @@ enum class head_word : unsigned {
   index_sum,    ///< checksum of all slots
   index_stale,  ///< 1: `index_sum` must be recomputed
 
-  epoch = 16, ///< moves with every put and erase
-  dropped,    ///< which process may hold evicted or damaged entries in memory; see below
-  unstored,   ///< which process may hold entries in memory that were never stored; see below
+  epoch = 16,  ///< moves with every put and erase
+  dropped,     ///< which process may hold evicted or damaged entries in memory; see below
+  unpersisted, ///< which process may hold entries in memory that were never stored; see below
 
   synced = 24,   ///< location up to which the active segment survives a power loss
   synced_files,  ///< other segments below this number survive one
@@ -48,11 +48,11 @@ enum class head_word : unsigned {
   count
 };
 
-/// Values of `head_word::dropped` and `head_word::unstored`. Any other value is the `opening_id` of
-/// the one opened store whose process may hold such entries. Stores made before `unstored` have 0
-/// without check bits there.
-inline constexpr std::uint64_t nobody_holds_dropped = 0;
-inline constexpr std::uint64_t all_may_hold_dropped = 1;
+/// Values of `head_word::dropped` and `head_word::unpersisted`. Any other value is the `opening_id`
+/// of the one opened store whose process may hold such entries. Stores made before `unpersisted`
+/// have 0 without check bits there.
+inline constexpr std::uint64_t nobody_holds = 0;
+inline constexpr std::uint64_t all_may_hold = 1;
 
 inline constexpr std::uint64_t head_magic = 0x484541525448; // "HEARTH"
 inline constexpr std::uint64_t head_value_mask = (std::uint64_t{1} << 48) - 1;

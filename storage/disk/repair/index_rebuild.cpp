@@ -220,7 +220,7 @@ void index_rebuild::store(const head_values& values) noexcept {
   head.set(head_word::pending, 0);
   head.set(head_word::index_stale, 0);
   head.set(head_word::epoch, values.epoch);
-  head.set(head_word::dropped, nobody_holds_dropped);
+  head.set(head_word::dropped, nobody_holds);
   head.set(head_word::synced, values.synced);
   head.set(head_word::synced_files, values.synced_files);
   head.set(head_word::sync_failed, 0);

@@ -43,8 +43,8 @@ public:
 
   read_result get(const entry_key& key) { return entries_.get(key); }
   void touch(const entry_key& key) noexcept { entries_.touch(key); }
-  void note_unstored() noexcept {
-    if (!files_.config.read_only) files_.note_unstored();
+  void note_unpersisted() noexcept {
+    if (!files_.config.read_only) files_.note_unpersisted();
   }
   std::uint64_t epoch() const noexcept { return files_.epoch(); }
   /// The word of the head whose upper 48 bits are the epoch.

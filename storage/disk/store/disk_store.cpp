@@ -262,7 +262,7 @@ read_result disk_store::get(const entry_key& key) { return shard_at(shard_of(key
 
 void disk_store::touch(const entry_key& key) noexcept { shard_at(shard_of(key.hash)).touch(key); }
 
-void disk_store::note_unstored(unsigned number) noexcept { shard_at(number).note_unstored(); }
+void disk_store::note_unpersisted(unsigned number) noexcept { shard_at(number).note_unpersisted(); }
 
 std::uint64_t disk_store::epoch(unsigned number) const noexcept { return shard_at(number).epoch(); }
 

@@ -26,7 +26,7 @@ public:
   }
   read_result get(const entry_key& key) override;
   void touch(const entry_key& key) noexcept override;
-  void note_unstored(unsigned number) noexcept override;
+  void note_unpersisted(unsigned number) noexcept override;
   std::uint64_t epoch(unsigned number) const noexcept override;
   const epoch_place& place_of_epoch(unsigned number) const noexcept override {
     return epoch_places_[number];

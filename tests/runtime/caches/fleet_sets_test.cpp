@@ -139,4 +139,28 @@ TEST_CASE("a member that is not signed, or by another key, is not taken") {
   CHECK_FALSE(other->at("one"));
 }
 
+TEST_CASE("what a host of the form before sets puts takes no variant away") {
+  const local_redis redis;
+  host a(redis.url()), b(redis.url()), c(redis.url());
+  a.add("s0 == 1", "one");
+  a.settle();
+  CHECK(b.find(1) == "one");
+  const temporary_directory directory;
+  runtime old(of_host(directory.path(), redis.url()));
+  const auto cache = old.open(graph_cache_options{}.name).value();
+  // Its list, which is another entry, and a value under the key of the set.
+  REQUIRE(cache.put(key::tuple({"graph", "variants"}), artifact::make("its own list")));
+  REQUIRE(cache.put(key::tuple({"graph", "variant set"}), artifact::make("no set")));
+  old.shutdown();
+  CHECK(redis.eval("local all, members = redis.call('KEYS', '*:set'), 0 for _, name in ipairs(all) "
+                   "do members = members + redis.call('HLEN', name) end return members") == 1);
+  b.settle();
+  CHECK(b.find(1) == "one");
+  CHECK(c.find(1) == "one");
+  b.add("s0 == 2", "two");
+  b.settle();
+  CHECK(c.find(2) == "two");
+  CHECK(a.find(2) == "two");
+}
+
 } // namespace fleet_sets_test

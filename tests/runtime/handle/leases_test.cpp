@@ -245,4 +245,43 @@ TEST_CASE("shutdown waits for running asynchronous compiles and answers the queu
   CHECK(queued.get().error().code() == errc::closed);
 }
 
+TEST_CASE_FIXTURE(on_disk, "compile callbacks of two processes that wait for each other end") {
+  const auto begin = [&] {
+    auto options = settings();
+    options.nested_lease_deadline = 100ms;
+    return options;
+  };
+  runtime one(begin()), two(begin()); // each has lease files of its own, like a process
+  std::barrier both(2);
+  std::atomic<int> timeouts = 0;
+  std::atomic<int> made_by_the_other = 0;
+  const auto cross = [&](runtime& rt, const std::string& mine, const std::string& other) {
+    const auto cache = rt.open("c").value();
+    return cache.get_or_compile(mine, [&, mine, other]() -> expected<artifact> {
+      both.arrive_and_wait(); // both hold their leases
+      const auto begun = std::chrono::steady_clock::now();
+      const auto theirs = cache.get_or_compile(other, [] { return artifact::make("never"); });
+      if (theirs) {
+        CHECK(theirs->payload() == "made for " + other);
+        ++made_by_the_other;
+      } else {
+        CHECK(theirs.error().code() == errc::timeout);
+        // The deadline that was set has ended the wait, not the default one.
+        CHECK(std::chrono::steady_clock::now() - begun < config{}.nested_lease_deadline);
+        ++timeouts;
+      }
+      return artifact::make("made for " + mine);
+    });
+  };
+  auto first = std::async(std::launch::async, [&] { return cross(one, "a", "b"); });
+  const auto second = cross(two, "b", "a");
+  const auto ended = first.get();
+  REQUIRE(ended);
+  REQUIRE(second);
+  CHECK(ended->payload() == "made for a");
+  CHECK(second->payload() == "made for b");
+  CHECK(timeouts >= 1); // whose deadline comes first; the other may get its entry
+  CHECK(timeouts + made_by_the_other == 2);
+}
+
 } // namespace leases_test

@@ -2,6 +2,7 @@
 #include "runtime/engine/core.hpp"
 #include "storage/remote/envelope.hpp"
 #include "tests/runtime/net/asker.hpp"
+#include "tests/support/certificates.hpp"
 #include "tests/support/fault_proxy.hpp"
 #include "tests/support/local_redis.hpp"
 #include "tests/support/runtimes.hpp"
@@ -403,6 +404,67 @@ TEST_CASE("a remote tier that cannot be set up is logged once and not used") {
         }) == 1);
   for (const auto& line : one.lines)
     CHECK(line.find("secret") == std::string::npos);
+}
+
+TEST_CASE("a process goes on with a server whose certificate was wrong and is replaced") {
+  const temporary_directory directory;
+  certificate_authority authority(directory.path(), "ca"), stranger(directory.path(), "stranger");
+  struct trial {
+    const char* name;
+    certificate_files files;
+  };
+  const std::vector<trial> trials{
+      {"of another authority", stranger.issue("forged", "DNS:localhost")},
+      {"expired", authority.issue("expired", "DNS:localhost", -7200, -3600)},
+      {"of another host", authority.issue("other", "DNS:elsewhere.example")}};
+  const auto good = authority.issue("good", "DNS:localhost");
+  const auto use = [&](const certificate_files& files) {
+    constexpr auto over = std::filesystem::copy_options::overwrite_existing;
+    std::filesystem::copy_file(files.certificate, directory / "used.crt", over);
+    std::filesystem::copy_file(files.key, directory / "used.key", over);
+  };
+  for (const auto& one : trials) {
+    CAPTURE(one.name);
+    use(one.files);
+    local_redis redis({.tls = true,
+                       .certificate = directory / "used.crt",
+                       .key = directory / "used.key",
+                       .ca = authority.file()});
+    const auto url = "rediss://localhost:" + std::to_string(redis.tls_port());
+    const auto trust = [&](config& settings) { settings.remote.ca_file = authority.file(); };
+    host here(url, trust);
+    here.wait_for_log("going on without");
+    CHECK(here.stats().problem.starts_with("untrusted"));
+    CHECK_FALSE(here.get("k").hit());
+    here.insert("k", "made meanwhile");
+    redis.kill();
+    use(good);
+    redis.start();
+    here.wait_for_log("is used again");
+    here.rt->shutdown();
+    CHECK(here.counts().puts == 1);
+    host other(url, trust);
+    CHECK(other.get("k").value.payload() == "made meanwhile");
+  }
+}
+
+TEST_CASE("an entry of format 1 in place of one of this format is a miss and is replaced") {
+  const local_redis redis;
+  fill(redis.url(), 1);
+  const auto name = name_in_server("k0");
+  // The same envelope, but for its format.
+  CHECK(redis.eval("local found = redis.call('GET', '" + name +
+                   "') local begin, format = found:sub(1, 8), found:byte(9) "
+                   "redis.call('SET', '" +
+                   name + "', begin .. '\\1' .. found:sub(10)) return format") == 2);
+  host one(redis.url());
+  CHECK_FALSE(one.get("k0").hit());
+  CHECK(one.counts().failures.at("malformed") == 1);
+  one.insert("k0", "made again");
+  one.rt->shutdown();
+  host other(redis.url());
+  CHECK(other.get("k0").from == tier::remote);
+  CHECK(other.get("k0").value.payload() == "made again");
 }
 
 } // namespace remote_tier_test

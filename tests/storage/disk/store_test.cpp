@@ -65,13 +65,13 @@ TEST_CASE(
   const auto start = store->epoch(0);
   put(*store, "k", "stored");
   CHECK(store->epoch(0) == start);
-  other->note_unstored(0);
+  other->note_unpersisted(0);
   put(*store, "l", "stored");
   const auto moved = store->epoch(0);
   CHECK(moved != start);
   put(*store, "m", "stored");
   CHECK(store->epoch(0) == moved);
-  other->note_unstored(0);
+  other->note_unpersisted(0);
   insert(*store, "n", "stored"); // replaces nothing
   CHECK(store->epoch(0) == moved);
   erase(*store, "missing");

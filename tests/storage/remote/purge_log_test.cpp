@@ -100,4 +100,17 @@ TEST_CASE("purge log: a mark holds for its server and its log only, undamaged") 
   }
 }
 
+TEST_CASE("purge log: the entries and sets of a cache are found, and neither leases nor others") {
+  const auto id = *cache_id::make("graphs");
+  const std::string entry = "hearth:graphs:0:" + std::string(32, 'a');
+  const auto reply = array({bytes("17"), array({bytes(entry), bytes(entry + ":set"),
+                                                bytes(entry + ":lease"), bytes(entry + ":sets")})});
+  const auto found = found_entries(reply, "hearth", id);
+  REQUIRE(found);
+  CHECK(found->cursor == "17");
+  CHECK(found->names == std::vector<std::string>{entry});
+  CHECK(found->sets == std::vector<std::string>{entry + ":set"});
+  CHECK_FALSE(found_entries(bytes("0"), "hearth", id));
+}
+
 } // namespace purge_log_test

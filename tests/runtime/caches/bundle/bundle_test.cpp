@@ -2,6 +2,7 @@
 #include "runtime/caches/bundle/bundle.hpp"
 #include "runtime/caches/bundle/bundle_file.hpp"
 #include "runtime/caches/bundle/recording_session.hpp"
+#include "runtime/caches/graphs/graph_cache.hpp"
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/internals.hpp"
 #include "runtime/handle/runtime.hpp"
@@ -236,6 +237,43 @@ TEST_CASE_FIXTURE(machines, "without a store there is nothing to export or impor
   a.rt.shutdown();
   CHECK(export_bundle(a.rt, file).error().code() == errc::closed);
   CHECK(recording_session::begin(a.rt).error().code() == errc::closed);
+}
+
+TEST_CASE_FIXTURE(machines,
+                  "an import joins the variants of a guarded key with those of the store") {
+  const auto graphs_of = [&](machine& one) {
+    graph_cache_options options;
+    options.folder = directory / "folder";
+    return *graph_cache::open(one.rt, options);
+  };
+  const auto add = [](const graph_cache& to, const std::string& guard, const std::string& payload) {
+    REQUIRE(to.insert(key("graph"), *to.begin("source"), payload, guard));
+  };
+  const auto find = [](const graph_cache& in, std::int64_t size) {
+    const auto reply = in.get(key("graph"), {{"s0", size}});
+    REQUIRE(reply);
+    return std::string(reply->hit() ? reply->entry.payload() : to_string(reply->status));
+  };
+  add(graphs_of(a), "s0 > 4", "large");
+  REQUIRE(export_bundle(a.rt, file));
+  const auto there = graphs_of(b);
+  add(there, "s0 < 2", "small");
+  CHECK(find(there, 1) == "small"); // the set is in memory
+  CHECK(import_bundle(b.rt, file)->existed == 0);
+  CHECK(find(there, 8) == "large");
+  CHECK(find(there, 1) == "small");
+  CHECK(find(there, 3) == "guard_miss");
+  const auto again = import_bundle(b.rt, file);
+  CHECK(again->added == 0);
+  // A process that has not opened the cache joins too.
+  add(graphs_of(a), "s0 == 3", "three");
+  REQUIRE(export_bundle(a.rt, file));
+  {
+    machine importer(directory / "b");
+    CHECK(import_bundle(importer.rt, file)->existed > 0);
+  }
+  CHECK(find(there, 3) == "three");
+  CHECK(find(there, 1) == "small");
 }
 
 } // namespace bundle_test
