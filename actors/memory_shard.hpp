@@ -70,6 +70,7 @@ struct memory_shard_state {
     reply_target<lease_reply> reply;
     caf::actor_addr actor; ///< the requester, if it is an actor
     bool waited = false;
+    std::uint64_t look = 0; ///< the record's look that was under way when it joined
   };
 
   using time_point = caf::actor_clock::time_point;
@@ -92,6 +93,7 @@ struct memory_shard_state {
       fulfilling, ///< the disk is storing the artifact
     };
     phase now = phase::looking;
+    std::uint64_t look = 0; ///< number of the last look in the tiers
     bool looks = true;      ///< acquire looks for an entry, lock does not
     bool contended = false; ///< another process or host held the lease
     bool process_lease = false;

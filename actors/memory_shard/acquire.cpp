@@ -18,9 +18,15 @@ void poll_later(self_pointer self) {
   self->delayed_send(self, state.poll_interval, verb::poll_lease_v);
 }
 
+// Looks in all tiers.
+void begin_look(self_pointer self, const cache_key& key, phase now) {
+  auto& record = self->state.leases.find(key)->second;
+  record.now = now;
+  ++record.look;
+}
+
 void recheck(self_pointer self, const cache_key& key) {
-  auto& state = self->state;
-  state.leases.find(key)->second.now = phase::rechecking;
+  begin_look(self, key, phase::rechecking);
   look(self, key, reply_target<lookup>([self, key](const expected<lookup>& result) {
          if (result && result->hit())
            complete_lease(self, key, result);
@@ -87,7 +93,7 @@ void lease_unless_found(self_pointer self, const cache_key& key, const expected<
 }
 
 void look_then_lease(self_pointer self, const cache_key& key) {
-  self->state.leases.find(key)->second.now = phase::looking;
+  begin_look(self, key, phase::looking);
   look(self, key, reply_target<lookup>([self, key](const expected<lookup>& result) {
          lease_unless_found(self, key, result);
          return true;
@@ -112,6 +118,7 @@ state_type::lease_record* join(self_pointer self, const cache_key& key,
   auto [at, is_new] = state.leases.try_emplace(key);
   auto& record = at->second;
   waiting.waited = !is_new;
+  waiting.look = record.look;
   if (record.waiters.size() >= record.prune_at) prune(record);
   // Nobody waits longer than for a patience, also behind a holder without other waiters.
   if (record.waiters.empty()) begin_patience(self, record);

@@ -9,6 +9,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hearth::actors::shard {
@@ -35,6 +36,20 @@ void answer_waiters(state_type::lease_record& record, const expected<lookup>& re
     else
       waiting.reply.deliver(fail(result.error()));
   }
+}
+
+// Takes out the waiters that joined while the remote tier was asked. Another process of the host
+// may have stored the entry before they came: they get what a look after this one finds.
+std::deque<state_type::waiter> late_waiters(state_type::lease_record& ended,
+                                            const expected<lookup>& result) {
+  std::deque<state_type::waiter> late;
+  if (!result || result->from != tier::remote) return late;
+  auto& all = ended.waiters;
+  const auto first = std::stable_partition(
+      all.begin(), all.end(), [&](const auto& waiting) { return waiting.look != ended.look; });
+  std::move(first, all.end(), std::back_inserter(late));
+  all.erase(first, all.end());
+  return late;
 }
 
 // The record of this lease if it is held; otherwise null.
@@ -82,8 +97,15 @@ state_type::lease_record end_lease(self_pointer self, const cache_key& key) {
 }
 
 void complete_lease(self_pointer self, const cache_key& key, const expected<lookup>& result) {
-  auto record = end_lease(self, key);
-  answer_waiters(record, result);
+  const auto ended = std::make_shared<state_type::lease_record>(end_lease(self, key));
+  auto late = late_waiters(*ended, result);
+  answer_waiters(*ended, result);
+  if (late.empty()) return;
+  ended->waiters = std::move(late);
+  look(self, key, reply_target<lookup>([ended, result](const expected<lookup>& found) {
+         answer_waiters(*ended, found && found->hit() ? found : result);
+         return true;
+       }));
 }
 
 void grant(self_pointer self, const cache_key& key) {

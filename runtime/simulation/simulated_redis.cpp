@@ -484,7 +484,6 @@ remote_reply simulated_redis::carry_out(const remote_client::command& arguments)
   if (word == "PING") return text("PONG");
   if (word == "GET") return get(arguments[1]);
   if (word == "SET") return set(arguments);
-
   if (word == "PTTL") return lifetime_of(arguments[1]);
   if (word == "PEXPIRE") {
     if (!find(arguments[1])) return integer(0);
