@@ -1,5 +1,7 @@
 #include "runtime/net/tls_context.hpp"
 
+#include "runtime/os/files/plain_file.hpp"
+
 #include <arpa/inet.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
@@ -33,6 +35,8 @@ expected<void> trust(SSL_CTX* context, const remote_endpoint& endpoint) {
     ::SSL_CTX_set_default_verify_paths(context);
     return {};
   }
+  if (auto good = os::open_regular(endpoint.ca_file); !good)
+    return fail(good.error().within("the CA file"));
   if (::SSL_CTX_load_verify_file(context, endpoint.ca_file.c_str()) != 1)
     return refuse("CA file", endpoint.ca_file);
   return {};
@@ -45,6 +49,9 @@ expected<void> identify(SSL_CTX* context, const remote_endpoint& endpoint) {
   if (certificate.empty() || key.empty())
     return fail(errc::invalid_argument,
                 "the remote's client certificate and its key file go together: give both");
+  for (const auto* file : {&certificate, &key})
+    if (auto good = os::open_regular(*file); !good)
+      return fail(good.error().within("the remote's client certificate"));
   if (::SSL_CTX_use_certificate_chain_file(context, certificate.c_str()) != 1)
     return refuse("certificate file", certificate);
   if (::SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) != 1 ||

@@ -3,6 +3,8 @@
 #include "messages/time_text.hpp"
 #include "runtime/orchestrator/plan_place.hpp"
 #include "runtime/orchestrator/plan_requests.hpp"
+#include "runtime/os/files/plain_file.hpp"
+#include "runtime/os/files/whole_file.hpp"
 #include "runtime/process/worker/trial_buffers.hpp"
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <span>
@@ -440,21 +441,12 @@ expected<std::string> read_text(const std::string& path) {
   const auto refuse = [&](errc code, std::string_view what) {
     return fail(plan_error(path, {}, code, what));
   };
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    return refuse(errc::malformed, "this is a directory; name the plan's file");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    const auto why = error_of_errno(errno, "cannot read this plan");
-    return refuse(why.code(), why.text());
-  }
-  std::string text(max_plan_bytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return refuse(errc::io, "cannot read this plan");
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > max_plan_bytes)
+  const auto file = os::open_input(path);
+  if (!file) return fail(file.error().within("cannot read this plan"));
+  auto text = os::read_rest(*file, path, max_plan_bytes);
+  if (!text && text.error().code() == errc::too_large)
     return refuse(errc::too_large, "this plan is larger than 4 MiB");
+  if (!text) return fail(text.error().within("cannot read this plan"));
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/process/scratch.hpp"
 
 #include "runtime/os/files/descriptor.hpp"
+#include "runtime/os/files/plain_file.hpp"
 #include "runtime/process/scratch_view.hpp"
 
 #include <cerrno>
@@ -60,17 +61,16 @@ public:
 
   expected<artifact> read(const std::string& name) const override {
     const auto full = path(name);
-    const auto file = open_file(full, O_RDONLY);
+    const auto file = os::open_regular(full, O_NOFOLLOW);
+    if (!file) return fail(file.error());
     struct stat status {};
-    if (!file || fstat(file.get(), &status) != 0)
-      return fail(error_of_errno(errno, "cannot open " + full));
+    if (fstat(file->get(), &status) != 0) return fail(error_of_errno(errno, "cannot open " + full));
     const auto size = static_cast<std::uint64_t>(status.st_size);
-    if (!S_ISREG(status.st_mode)) return fail(errc::invalid_argument, full + " is no regular file");
     if (size > max_output_bytes) return fail(errc::too_large, full + " has more than 1 GiB");
     auto* body = artifact_body::allocate(0, size);
     if (!body) return fail(errc::too_large, "no memory for " + full);
     auto result = artifact::adopt(body);
-    if (auto all = read_all(file.get(), body->payload_data(), size, full); !all)
+    if (auto all = read_all(file->get(), body->payload_data(), size, full); !all)
       return fail(all.error());
     return result;
   }

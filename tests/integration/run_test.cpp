@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(bench, "a dependency file can be an output and has the rules t
   write("h.hpp", "\n");
   write("a.cpp", "#include \"h.hpp\"\n");
   const words options{"--in", "a.cpp", "--out", "out/a.o", "--out", "out/a.d"};
-  const words command{"g++", "-MMD", "-c", "a.cpp", "-o", "out/a.o"};
+  const words command{"g++", "-MD", "-nostdinc", "-c", "a.cpp", "-o", "out/a.o"};
   check_quiet(run(options, command));
   CHECK(text("out/a.d") == "out/a.o: a.cpp h.hpp\n");
   fs::remove_all(folder / "out");
@@ -416,6 +416,21 @@ TEST_CASE_FIXTURE(bench, "without the cache a command is run each time") {
   check_quiet(run({"--no-cache", "--out", "a"}, counted("echo > a")));
   check_quiet(run({"--no-cache", "--out", "a"}, counted("echo > a")));
   CHECK(runs() == 2);
+}
+
+TEST_CASE_FIXTURE(bench,
+                  "a changed header of -isystem, which -MMD does not list, is no stale hit") {
+  for (const auto* option : {"-MMD", "-MD", "-Wp,-MMD,a.d"}) {
+    CAPTURE(option);
+    write("system/value.h", "#define VALUE 1\n");
+    write("a.cpp", "#include <value.h>\nint value = VALUE;\n");
+    const words command{"g++", option, "-isystem", "system", "-c", "a.cpp", "-o", "a.o"};
+    check_quiet(run({"--in", "a.cpp", "--out", "a.o"}, command));
+    const auto first = text("a.o");
+    write("system/value.h", "#define VALUE 2\n");
+    check_quiet(run({"--in", "a.cpp", "--out", "a.o"}, command));
+    CHECK(text("a.o") != first);
+  }
 }
 
 } // namespace run_test

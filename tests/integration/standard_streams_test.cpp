@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <sys/wait.h>
 #include <vector>
 
@@ -37,6 +38,8 @@ const std::vector<command> commands{
     {"run --store S --in file --out copy -- cp file copy", 0},
     {"run --store S -- sh -c 'echo said; echo failed >&2; exit 7'", failed_run},
     {"bundle export --store S bundle", 0},
+    {"compile --store S plan.toml", 0},
+    {"compile --store S none.toml", 2},
     {"verify --store S", 0},
     {"erase --store S missing", 1},
     {"get --store S", 2},
@@ -45,6 +48,18 @@ const std::vector<command> commands{
     {"evict --store S --to 0", 0},
     {"clear --store S", 0},
 };
+
+constexpr std::string_view one_kernel =
+    "#include <cstdint>\n"
+    "extern \"C\" void one(void* const* buffers, const int64_t*) {\n"
+    "  *static_cast<int32_t*>(buffers[0]) = 1;\n"
+    "}\n";
+
+constexpr std::string_view one_kernel_plan =
+    "[toolchain]\ncompiler = \"g++\"\n"
+    "[[kernel]]\nname = \"one\"\nsource = \"one.cpp\"\nentry = \"one\"\nsymbols = [\"n\"]\n"
+    "buffers = [{ type = \"i32\", shape = [\"n\"], output = true }]\n"
+    "configs = [{ TILE = 1 }]\nshapes = [{ n = 1 }]\n";
 
 int status_of(const fs::path& folder, const std::string& line) {
   const auto inside = "cd '" + folder.string() + "' && exec " + line;
@@ -70,6 +85,8 @@ void check_all(const std::string& streams, int unprinted) {
   const temporary_directory directory;
   write_text(directory / "file", "one value");
   write_text(directory / "other", "another value");
+  write_text(directory / "one.cpp", one_kernel);
+  write_text(directory / "plan.toml", one_kernel_plan);
   for (const auto& [line, status] : commands) {
     CAPTURE(line);
     const auto ended = status_of(directory.path(), HEARTH_PROGRAM " " + line + " " + streams);
@@ -83,7 +100,7 @@ void check_all(const std::string& streams, int unprinted) {
 
 } // namespace
 
-TEST_CASE("eighteen commands end as with streams when any of the standard streams are closed") {
+TEST_CASE("twenty commands end as with streams when any of the standard streams are closed") {
   for (const auto* streams :
        {"<&- >out 2>err", "</dev/null >&- 2>err", "</dev/null >out 2>&-", "<&- >&- 2>err",
         "<&- >out 2>&-", "</dev/null >&- 2>&-", "<&- >&- 2>&-"}) {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <sys/types.h>
@@ -36,6 +37,8 @@ public:
   void kill();
   void signal(int number) const;
   program_result wait();
+  /// Waits at most so long, then kills it: a hang is the status -SIGKILL.
+  program_result wait_at_most(std::chrono::seconds time);
 
 private:
   pid_t pid_;

@@ -128,10 +128,24 @@ expected<action_outcome> finished(const action& asked, expected<action_reply> re
   return outcome_of(asked, std::move(*reply));
 }
 
+// Whether the dependency file leaves headers out that may change: those of <> and of -isystem.
+bool omits_system_headers(const action& asked) {
+  return !asked.dependency_file.empty() &&
+         std::any_of(asked.command.begin(), asked.command.end(), [](const std::string& word) {
+           return word == "-MMD" || word == "--write-user-dependencies" ||
+                  word.starts_with("-Wp,-MMD");
+         });
+}
+
 expected<action_outcome> run_prepared(engine::runtime_core& core, const result_caches& results,
                                       const action& asked, prepared_action ready,
                                       const call_options& options) {
   auto& request = ready.request;
+  if (omits_system_headers(asked)) {
+    auto outcome = finished(asked, run_alone(core, request, asked.priority, options));
+    if (outcome) outcome->problem = "-MMD does not list the system headers that were read; use -MD";
+    return outcome;
+  }
   if (!asked.is_cached) return finished(asked, run_alone(core, request, asked.priority, options));
   const cache_key key(internals::name(results.all), key_of_entry(ready.key).encoded());
   for (int look = 0; look < max_looks; ++look) {

@@ -5,6 +5,7 @@
 #include "runtime/caches/actions/tool_identity.hpp"
 #include "runtime/fingerprints/contents.hpp"
 #include "runtime/fingerprints/machine/machine.hpp"
+#include "runtime/os/files/plain_file.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -44,6 +45,9 @@ expected<void> check_names(const action& asked) {
     if (output.empty() || !output.has_filename() || !places.insert(place_of(asked, output)).second)
       return fail(errc::invalid_argument,
                   "output '" + output.string() + "' is named twice or is no file: name each once");
+  for (const auto& output : asked.outputs)
+    if (auto good = os::check_replaceable(place_of(asked, output)); !good)
+      return fail(good.error().within("output"));
   for (const auto& [name, text] : asked.texts)
     if (!places.insert(place_of(asked, name)).second)
       return fail(errc::invalid_argument, "'" + name + "' is both given and made: rename one");

@@ -1,5 +1,6 @@
 #include "runtime/caches/actions/action.hpp"
 #include "runtime/os/files/pending_file.hpp"
+#include "runtime/os/files/plain_file.hpp"
 
 #include <system_error>
 
@@ -13,10 +14,7 @@ expected<void> prepare_place(const fs::path& target) {
   if (target.has_parent_path()) fs::create_directories(target.parent_path(), failure);
   if (failure)
     return fail(error_of_errno(failure.value(), "cannot make " + target.parent_path().string()));
-  const auto there = fs::symlink_status(target, failure);
-  if (fs::exists(there) && !fs::is_regular_file(there) && !fs::is_symlink(there))
-    return fail(errc::invalid_argument, target.string() + " is no file: it cannot be an output");
-  return {};
+  return os::check_replaceable(target);
 }
 
 expected<os::pending_file> write_aside(const action_output& output, const fs::path& target) {

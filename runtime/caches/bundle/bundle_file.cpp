@@ -1,39 +1,26 @@
 #include "runtime/caches/bundle/bundle_file.hpp"
 
+#include "runtime/os/files/plain_file.hpp"
+
 #include <algorithm>
-#include <cerrno>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 
 namespace hearth {
 namespace {
 
-bool is_stream(const std::string& path) {
-  struct stat status {};
-  return path == "-" || (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode));
-}
-
+// Empty when a regular file is to be made at `path`.
 expected<os::descriptor> open_stream(const std::string& path) {
-  os::descriptor stream(path == "-" ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-                                    : ::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!stream)
-    return fail(errno == EISDIR ? errc::invalid_argument : errc_of_errno(errno),
-                error_of_errno(errno, "cannot write " + path).text());
-  return stream;
+  return os::open_in_place(path == "-" ? "/dev/stdout" : path);
 }
 
 } // namespace
 
 expected<bundle_output> bundle_output::begin(const std::string& path) {
   bundle_output made;
-  if (is_stream(path)) {
-    auto stream = open_stream(path);
-    if (!stream) return fail(stream.error());
-    made.stream_ = std::move(*stream);
-    return made;
-  }
+  auto stream = open_stream(path);
+  if (!stream) return fail(stream.error());
+  made.stream_ = std::move(*stream);
+  if (made.stream_) return made;
   auto file = os::pending_file::begin(path);
   if (!file && file.error().code() == errc::not_found)
     return fail(errc::invalid_argument, file.error().text());

@@ -2,6 +2,8 @@
 
 #include "messages/time_text.hpp"
 #include "runtime/cli/settings/remote_settings.hpp"
+#include "runtime/os/files/plain_file.hpp"
+#include "runtime/os/files/whole_file.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -48,10 +50,13 @@ expected<std::string> text_of(const toml::node& node) {
 }
 
 expected<toml::table> parse_file(const std::string& path) {
-  if (!fs::is_regular_file(path))
-    return fail(errc::not_found, "configuration file " + path + ": there is no such file");
+  constexpr std::size_t max_configuration_bytes = std::size_t{4} << 20;
+  const auto file = os::open_input(path);
+  if (!file) return fail(file.error().within("configuration file"));
+  const auto text = os::read_rest(*file, path, max_configuration_bytes);
+  if (!text) return fail(text.error().within("configuration file"));
   try {
-    return toml::parse_file(path);
+    return toml::parse(*text, path);
   } catch (const toml::parse_error& problem) {
     return fail(errc::malformed,
                 fmt::format("{}:{}: {}", path, problem.source().begin.line, problem.description()));

@@ -1,5 +1,7 @@
 #include "runtime/fingerprints/files/file_view.hpp"
 
+#include "runtime/os/files/plain_file.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -62,11 +64,10 @@ private:
 template <class Consume>
 expected<file_stamp> read_through(const std::string& path, Consume consume) {
   const open_file file(path);
-  if (!file.is_open()) return fail(error_of_errno(errno, "cannot read " + path));
+  if (!file.is_open()) return fail(os::cannot_open(path));
   const auto before = file.status();
   if (!before) return fail(error_of_errno(errno, "cannot look at " + path));
-  if (!S_ISREG(before->st_mode))
-    return fail(errc::unsupported, path + " is no regular file; name one");
+  if (auto good = os::check_regular(path, before->st_mode); !good) return fail(good.error());
   std::vector<char> buffer(read_bytes);
   for (;;) {
     const auto got = file.read(buffer.data(), buffer.size());

@@ -1,5 +1,7 @@
 #include "runtime/os/files/rereadable_file.hpp"
 
+#include "runtime/os/files/plain_file.hpp"
+
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -51,17 +53,18 @@ expected<std::uint64_t> copy_all(int from, int to, const std::string& name) {
 expected<rereadable_file> rereadable_file::open(const std::string& path) {
   const bool is_stdin = path == "-";
   const auto name = is_stdin ? std::string("stdin") : path;
-  descriptor file(is_stdin ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                           : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  auto file = open_input(is_stdin ? "/dev/stdin" : path);
+  if (!file && file.error().code() == errc::not_found)
+    return fail(errc::invalid_argument, file.error().text());
+  if (!file) return fail(file.error());
   struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0) return fail(cannot("open", name));
-  if (S_ISDIR(status.st_mode))
-    return fail(errc::invalid_argument, name + " is a directory; a file is expected");
-  if (!is_stdin && S_ISREG(status.st_mode))
-    return rereadable_file(name, std::move(file), static_cast<std::uint64_t>(status.st_size));
+  if (::fstat(file->get(), &status) != 0) return fail(cannot("open", name));
+  if (S_ISDIR(status.st_mode)) return fail(check_regular(name, status.st_mode).error());
+  if (S_ISREG(status.st_mode) && ::lseek(file->get(), 0, SEEK_CUR) == 0)
+    return rereadable_file(name, std::move(*file), static_cast<std::uint64_t>(status.st_size));
   auto kept = make_temporary();
   if (!kept) return fail(kept.error());
-  const auto size = copy_all(file.get(), kept->get(), name);
+  const auto size = copy_all(file->get(), kept->get(), name);
   if (!size) return fail(size.error());
   return rereadable_file(name, std::move(*kept), *size);
 }

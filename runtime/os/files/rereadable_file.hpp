@@ -13,8 +13,8 @@ namespace hearth::os {
 
 class rereadable_file {
 public:
-  /// `-` is stdin. Errors: `invalid_argument` when there is no such file or it is a directory;
-  /// those of reading, and of writing the temporary.
+  /// `-` is stdin. Errors: `invalid_argument` when there is no such file, or `open_input` refuses
+  /// what it is; those of reading, and of writing the temporary.
   static expected<rereadable_file> open(const std::string& path);
 
   /// Reads up to `max_bytes` of the next bytes. Returns their number, 0 at the end.

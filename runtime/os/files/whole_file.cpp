@@ -1,25 +1,24 @@
 #include "runtime/os/files/whole_file.hpp"
 
-#include "runtime/os/files/descriptor.hpp"
 #include "runtime/os/files/file_problem.hpp"
 #include "runtime/os/files/pending_file.hpp"
+#include "runtime/os/files/plain_file.hpp"
 
 #include <array>
 #include <cerrno>
-#include <fcntl.h>
 #include <string>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace hearth::os {
 
 expected<std::string> read_whole_file(const std::filesystem::path& path, std::size_t max_bytes) {
-  const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) return fail(cannot("open", path));
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return fail(cannot("read", path));
-  if (!S_ISREG(status.st_mode))
-    return fail(errc::invalid_argument, path.string() + " is no regular file");
+  const auto file = open_regular(path);
+  if (!file) return fail(file.error());
+  return read_rest(*file, path, max_bytes);
+}
+
+expected<std::string> read_rest(const descriptor& file, const std::filesystem::path& path,
+                                std::size_t max_bytes) {
   std::string bytes;
   std::array<char, 1 << 16> chunk{};
   for (;;) {
