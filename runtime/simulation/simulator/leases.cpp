@@ -1,5 +1,6 @@
 #include "runtime/simulation/simulator/run.hpp"
 
+#include "actors/memory_shard.hpp"
 #include "runtime/simulation/text.hpp"
 
 namespace hearth::simulation {
