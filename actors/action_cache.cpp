@@ -173,7 +173,11 @@ void go_on(action_cache_pointer self, const job_ptr& job, const lease_reply& rep
 template <class Verb>
 void ask_for_lease(action_cache_pointer self, const job_ptr& job, Verb verb) {
   const auto key = leased_key(*job);
-  self->request(owner_of(self, key), time_left(self, job), verb, key)
+  // An action without a time limit of its own has one of a year: no timer is kept for it.
+  constexpr std::chrono::hours longest_timer{24};
+  const auto left = time_left(self, job);
+  const auto wait = left < longest_timer ? caf::duration(left) : caf::duration(until_it_ends);
+  self->request(owner_of(self, key), wait, verb, key)
       .then([=](const lease_reply& reply) { go_on(self, job, reply); },
             [=](const caf::error& why) {
               if (why == caf::sec::request_timeout) return finish(self, job, timed_out_waiting());

@@ -42,11 +42,9 @@ void log_failure(state_type& state, const error& why) {
                        why.text());
 }
 
-void log_silence(state_type& state, const state_type::lease_record& record) {
-  const auto& last = record.watch->last;
-  state.config.log(log_level::info,
-                   (last ? "process " + std::to_string(last->process) : "a process") +
-                       " holds a lease and shows no sign of life: its compile is done here too");
+void log_silence(state_type& state) {
+  state.config.log(log_level::info, "another process holds a lease and shows no sign of life: its "
+                                    "compile is done here too");
 }
 
 } // namespace
@@ -66,7 +64,7 @@ bool take_process_lease(self_pointer self, const cache_key& key, state_type::lea
       return true;
     }
     if (!is_silent(self, key, record)) return false;
-    log_silence(state, record);
+    log_silence(state);
     ++state.counters.silent_holders;
   }
   return true;

@@ -106,7 +106,7 @@ void random_run::pause(host_state& host, const simulated_process& process) {
     if (worker.process == process.name()) worker.wake = std::max(worker.wake, until);
   host.last_pause = std::max(host.last_pause, until);
   // Its leases of the fleet end meanwhile, and it does not notice.
-  if (has_remote_) leases_are_certain_ = std::max(leases_are_certain_, until + lease_time);
+  if (has_remote_) doubt_leases_until(until + lease_time);
 }
 
 void random_run::resume_all() {

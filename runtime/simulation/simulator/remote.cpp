@@ -92,6 +92,11 @@ void random_run::part_from_remote() {
   }
 }
 
+// Until then two hosts may hold one lease: one of them has not noticed that its lease ended.
+void random_run::doubt_leases_until(virtual_time when) {
+  leases_are_certain_ = std::max(leases_are_certain_, when);
+}
+
 // The server starts empty, or with what it saved last: leases too are as they were.
 void random_run::lose_some_of_remote() {
   auto& redis = world_.remote(server);
@@ -102,7 +107,7 @@ void random_run::lose_some_of_remote() {
   else
     redis.restore();
   server_lost_writes_ = true;
-  leases_are_certain_ = std::max(leases_are_certain_, world_.system().now() + 2 * lease_time);
+  doubt_leases_until(world_.system().now() + 2 * lease_time);
 }
 
 // Another client takes a lease, held or not, without an expiry.
@@ -111,7 +116,7 @@ void random_run::take_lease_for_ever() {
   world_.system().note("a lease has no expiry");
   world_.remote(server).store(storage::remote_lease_name(actors::remote_tier_config{}.prefix, key),
                               "another client");
-  leases_are_certain_ = std::max(leases_are_certain_, world_.system().now() + 2 * lease_time);
+  doubt_leases_until(world_.system().now() + 2 * lease_time);
 }
 
 // Damages the server: flips a byte, evicts an entry, or loses more.
@@ -156,7 +161,7 @@ void random_run::end_trouble() {
   world_.remote(server).behave({});
   for (const auto& [name, process] : world_.processes())
     process->cut_off(false);
-  leases_are_certain_ = std::max(leases_are_certain_, world_.system().now() + 2 * lease_time);
+  doubt_leases_until(world_.system().now() + 2 * lease_time);
 }
 
 // --- checks ------------------------------------------------------------------------------------

@@ -216,6 +216,7 @@ private:
   void note_what_reached_the_fleet();
   void check_fleet();
   void trouble_remote();
+  void doubt_leases_until(virtual_time when);
   void take_lease_for_ever();
   void damage_remote();
   static std::string name_of(const cache_key& key);

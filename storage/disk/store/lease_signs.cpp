@@ -1,6 +1,5 @@
 #include "storage/disk/store/lease_signs.hpp"
 
-#include <span>
 #include <sys/uio.h>
 #include <unistd.h>
 
