@@ -229,9 +229,20 @@ void clear_next(self_pointer self, std::vector<clearing> left, std::function<voi
   find_on(self, std::make_shared<const clearing>(std::move(now)), "0");
 }
 
+// Another process of this host may have told a later change of the entry.
+void drop_if_told(state_type& state, const cache_key& key) {
+  const auto left = state.unheard.left.find(key);
+  if (left == state.unheard.left.end() || left->second.is_queued) return;
+  auto* const journal = journal_of(state);
+  if (!journal->was_told_since(key, left->second.which)) return;
+  journal->settle(left->second.which);
+  state.unheard.left.erase(left);
+}
+
 // Whether this host has changed the entry and has no write on its way that tells it.
 bool will_be_told(self_pointer self, const cache_key& key) {
   auto& unheard = self->state.unheard;
+  drop_if_told(self->state, key);
   const auto is_elsewhere = [&] {
     return unheard.elsewhere.contains(key) ||
            (!unheard.whole_elsewhere.empty() &&
@@ -267,8 +278,9 @@ void look_for_unheard(self_pointer self) {
 }
 
 bool is_unheard(self_pointer self, const cache_key& key) {
+  const bool will_be = will_be_told(self, key);
   const auto& unheard = self->state.unheard;
-  return unheard.is_blind || unheard.left.contains(key) || will_be_told(self, key);
+  return will_be || unheard.is_blind || unheard.left.contains(key);
 }
 
 // What was erased will be erased in the log too. But the entry may have been inserted since: which
@@ -332,6 +344,11 @@ void check_put(self_pointer self, const remote_write& write) {
           });
 }
 
+void note_told(const state_type& state, const remote_write& write) {
+  auto* const journal = journal_of(state);
+  if (journal && write.change != 0) journal->note_told(write.key, write.change);
+}
+
 void settle_change(state_type& state, const remote_write& write) {
   auto* const journal = journal_of(state);
   if (!journal || write.change == 0) return;
@@ -386,7 +403,8 @@ void tell_unheard(self_pointer self) {
   const std::vector<std::pair<cache_key, left_change>> left(state.unheard.left.begin(),
                                                             state.unheard.left.end());
   for (const auto& [key, change] : left) {
-    if (change.is_queued) continue;
+    drop_if_told(state, key);
+    if (change.is_queued || !state.unheard.left.contains(key)) continue;
     if (change.is_put)
       tell_put_of(self, key, change.value);
     else

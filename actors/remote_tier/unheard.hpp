@@ -23,6 +23,9 @@ bool outlives_purge(self_pointer self, const cache_key& key);
 bool is_overtaken(const state_type& state, const storage::remote_write& write);
 /// Called for each put and erase that arrives: whole caches are told of as such.
 void note_change(self_pointer self, storage::remote_write& write);
+/// The server has acknowledged a put or erase: earlier changes of the entry by other processes of
+/// this host need not be told.
+void note_told(const state_type& state, const storage::remote_write& write);
 /// The fleet has heard of a put or erase, or never has to.
 void settle_change(state_type& state, const storage::remote_write& write);
 /// A put or erase is given up: it has to be told again.

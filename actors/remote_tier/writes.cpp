@@ -132,6 +132,7 @@ void give_up(self_pointer self, const remote_write& write, std::string_view reas
 
 void acknowledge(self_pointer self, const remote_write& write, const remote_reply& reply) {
   auto& state = self->state;
+  if (is_purge(write)) note_told(state, write);
   if (write.what == remote_write::kind::put && is_overtaken(state, write))
     check_put(self, write);
   else if (is_purge(write))

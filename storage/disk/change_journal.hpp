@@ -55,9 +55,9 @@ public:
   };
   /// What the journals of other processes hold, each sorted.
   struct looked {
-    /// Of processes that have ended: this process's from now on. A change of an entry that this
-    /// process has changed too is left out. One that the host may have changed since is a put of
-    /// any value.
+    /// Of processes that have ended: this process's from now on, with their numbers. A change of an
+    /// entry that this process has changed too, or of which a later one was told, is left out. One
+    /// that the host may have changed since is a put of any value.
     std::vector<numbered_change> taken_over;
     std::vector<numbered_change> others; ///< of other processes
     bool is_whole = true;                ///< false: some of it cannot be read now
@@ -89,6 +89,15 @@ public:
   /// As above, by the hash of the entry.
   bool is_overtaken(std::uint64_t hash, number which) const noexcept;
 
+  /// The fleet has heard of this change of an entry: earlier ones, by any process of the host, need
+  /// not be told.
+  void note_told(const cache_key& key, number which) noexcept;
+  /// Whether the fleet has heard of a change of this entry after the one with this number. False
+  /// may also mean that this is not known any more.
+  bool was_told_since(const cache_key& key, number which) const noexcept {
+    return was_told_since(key.disk_hash, which);
+  }
+
   /// Notes that an entry is being put or erased, before it is. An earlier change of the entry by
   /// this process counts no more.
   noted note(const cache_key& key, unheard_change::kind what, std::uint64_t value = 0);
@@ -115,7 +124,10 @@ private:
   void remove_ended();
   number next_number(std::optional<std::uint64_t> hash);
   void raise_number(number to);
-  noted note_change(unheard_change change, std::optional<std::uint64_t> hash);
+  number last_told() const noexcept;
+  std::uint64_t told_hash(std::uint64_t hash) const noexcept { return hash ^ fleet_hash_; }
+  bool was_told_since(std::uint64_t hash, number which) const noexcept;
+  noted note_change(unheard_change change, std::optional<std::uint64_t> hash, number as = 0);
   void drop_all_of(const unheard_change& whole);
   void drop_address(const std::string& address, number which);
   bool is_full() const noexcept;
@@ -129,6 +141,7 @@ private:
   int folder_ = -1;
   std::filesystem::path path_;
   std::string start_; ///< of the names of this fleet's journals
+  std::uint64_t fleet_hash_ = 0;
   std::uint64_t opening_id_ = 0;
   disk::mapping order_; ///< shared by the processes of the host
   const std::uint64_t born_ = fork_generation();

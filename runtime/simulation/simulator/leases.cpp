@@ -7,6 +7,7 @@ namespace hearth::simulation {
 
 void random_run::acquire(worker_state& worker, std::size_t k) {
   const auto begun = begin_question(worker);
+  const auto asked = world_.system().now();
   ask<lease_reply>(
       worker, owner_of(worker, k),
       [=, this, &worker](const expected<lease_reply>& reply) {
@@ -17,28 +18,29 @@ void random_run::acquire(worker_state& worker, std::size_t k) {
           return;
         }
         if (reply->found.hit()) return judge(worker, k, begun, reply->found, reply->waited);
-        take_lease(worker, k, reply->lease.take());
+        take_lease(worker, k, reply->lease.take(), asked);
       },
       verb::acquire_v, keys_[k].key);
 }
 
-// Whether another client of the host may get the lease while its holder has it. A process that was
-// stopped, or whose disk failed, may have shown no sign of life; behind a client that never ends,
-// the patience of others ends.
-bool random_run::may_lose_lease(const host_state& host, const lease_hold& held) {
+// Whether another client of the host, which asked then, may get the lease while its holder has it.
+// A process that was stopped, or whose disk failed, may have shown no sign of life; behind a client
+// that never ends, the patience of others ends.
+bool random_run::may_lose_lease(const host_state& host, const lease_hold& held,
+                                virtual_time asked) {
   const auto time = world_.system().now();
   const bool was_silent =
       time - held.since >= actors::memory_shard_config{}.lease_silence &&
       (host.last_pause >= held.since || !host.faulty.empty() || host.last_faulty_step >= held.step);
-  const bool is_impatient = first_hang_ && time - *first_hang_ >= patience_of_processes;
+  const bool is_impatient = has_hung_ && time - asked >= patience_of_processes;
   return was_silent || is_impatient;
 }
 
-void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
+void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id, virtual_time asked) {
   auto& host = hosts_.at(worker.host);
   const lease_hold mine{worker.name, world_.system().now(), now()};
   const auto [at, is_free] = host.lease_holders.try_emplace(k, mine);
-  if (!is_free && !may_lose_lease(host, at->second))
+  if (!is_free && !may_lose_lease(host, at->second, asked))
     violate(worker.name + " got the lease of " + text_of(keys_[k].key) + ", which " +
             at->second.client + " holds");
   at->second = mine;
@@ -48,7 +50,7 @@ void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
   world_.system().note(worker.name + " never ends its lease");
   worker.hangs = true;
   worker.wake = virtual_time::max();
-  if (!first_hang_) first_hang_ = world_.system().now();
+  has_hung_ = true;
 }
 
 void random_run::drop_lease(worker_state& worker) {

@@ -148,8 +148,8 @@ private:
 
   // --- leases
   void acquire(worker_state& worker, std::size_t k);
-  bool may_lose_lease(const host_state& host, const lease_hold& held);
-  void take_lease(worker_state& worker, std::size_t k, lease_id id);
+  bool may_lose_lease(const host_state& host, const lease_hold& held, virtual_time asked);
+  void take_lease(worker_state& worker, std::size_t k, lease_id id, virtual_time asked);
   void drop_lease(worker_state& worker);
   void end_lease(worker_state& worker);
 
@@ -247,7 +247,7 @@ private:
   bool is_tight_ = false;
   bool has_remote_ = false;
   bool has_hanging_clients_ = false;
-  std::optional<virtual_time> first_hang_; // when a client first kept a lease for ever
+  bool has_hung_ = false; // a client keeps a lease for ever
   bool splits_guards_ = false; // each host has its own guard: some sizes need the other host's
   std::uint64_t max_value_bytes_ = 200;
   std::vector<key_state> keys_;

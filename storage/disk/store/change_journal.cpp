@@ -2,6 +2,7 @@
 
 #include "messages/hash.hpp"
 #include "messages/hex.hpp"
+#include "storage/disk/format.hpp"
 #include "storage/disk/head/temporary_files.hpp"
 #include "storage/disk/os/errors.hpp"
 
@@ -27,16 +28,26 @@ constexpr std::uint64_t max_journal_bytes = std::uint64_t{64} << 20;
 
 // The file that orders the changes of the host's processes: how many there were, how many of them
 // are in journals, then the number of the last change of an entry whose hash falls there. The first
-// change has the number 2, so that 1 is before all.
+// change has the number 2, so that 1 is before all. Behind them, two words an entry whose hash
+// falls there: the number of the last change that a fleet has heard of, and that number mixed and
+// combined with the hash of fleet and entry. The second shows what the first is about, and that
+// both belong together: they are not written at once.
 constexpr const char* order_name = "changes";
 constexpr std::size_t order_words = 4096;
-constexpr std::size_t order_bytes = order_words * sizeof(std::uint64_t);
+constexpr std::size_t told_slots = 1024;
+constexpr std::size_t order_bytes = (order_words + 2 * told_slots) * sizeof(std::uint64_t);
 
 std::atomic_ref<std::uint64_t> word_at(const disk::mapping& order, std::size_t at) {
   return std::atomic_ref(reinterpret_cast<std::uint64_t*>(order.data())[at]);
 }
 
 std::size_t place_of(std::uint64_t hash) { return 2 + hash % (order_words - 2); }
+
+std::size_t told_place_of(std::uint64_t hash) { return order_words + 2 * (hash % told_slots); }
+
+std::uint64_t told_check(std::uint64_t hash, std::uint64_t number) {
+  return hash ^ disk::mix64(number);
+}
 
 constexpr std::uint32_t settled_flag = 0x100; // in `record_head::what`
 
@@ -185,6 +196,7 @@ change_journal::change_journal(file_system& files, int folder, std::filesystem::
     , folder_(folder)
     , path_(std::move(path))
     , start_(start_of(fleet))
+    , fleet_hash_(fast_hash(fleet))
     , opening_id_(opening_id) {}
 
 expected<std::unique_ptr<change_journal>> change_journal::open(file_system& files, int folder,
@@ -216,6 +228,7 @@ expected<void> change_journal::map_order() {
   order_ = disk::mapping(*files_, files_->map(opened.get(), order_bytes, true, nullptr, error),
                          order_bytes);
   if (!order_) return broken(error, "map");
+  raise_number(last_told());
   return {};
 }
 
@@ -229,6 +242,32 @@ std::uint64_t change_journal::written() const noexcept {
 
 bool change_journal::is_overtaken(std::uint64_t hash, number which) const noexcept {
   return order_ && word_at(order_, place_of(hash)).load(std::memory_order_acquire) > which;
+}
+
+void change_journal::note_told(const cache_key& key, number which) noexcept {
+  if (!order_) return;
+  const auto hash = told_hash(key.disk_hash);
+  const auto place = told_place_of(hash);
+  if (was_told_since(key.disk_hash, which)) return;
+  word_at(order_, place).store(which, std::memory_order_release);
+  word_at(order_, place + 1).store(told_check(hash, which), std::memory_order_release);
+}
+
+bool change_journal::was_told_since(std::uint64_t entry, number which) const noexcept {
+  if (!order_) return false;
+  const auto hash = told_hash(entry);
+  const auto place = told_place_of(hash);
+  const auto check = word_at(order_, place + 1).load(std::memory_order_acquire);
+  const auto told = word_at(order_, place).load(std::memory_order_acquire);
+  return told > which && check == told_check(hash, told);
+}
+
+// The highest number of a change that a fleet has heard of.
+change_journal::number change_journal::last_told() const noexcept {
+  number last = 0;
+  for (std::size_t i = 0; i < told_slots; ++i)
+    last = std::max(last, word_at(order_, order_words + 2 * i).load(std::memory_order_relaxed));
+  return last;
 }
 
 // `hash`: of the entry that is being changed.
@@ -270,13 +309,14 @@ bool change_journal::is_full() const noexcept {
 }
 
 change_journal::noted change_journal::note_change(unheard_change change,
-                                                  std::optional<std::uint64_t> hash) {
+                                                  std::optional<std::uint64_t> hash, number as) {
   const unheard_change whole{change_kind::whole_cache, change.cache, change.version, {}, 0};
   if (const auto before = newest_.find(address_of(whole)); before != newest_.end())
     return {before->second, {}};
   if (is_full() && !newest_.contains(address_of(change))) change = whole;
   if (change == whole) drop_all_of(whole);
-  const auto which = next_number(hash);
+  const bool keeps_number = as != 0 && change != whole && !open_.contains(as);
+  const auto which = keeps_number ? as : next_number(hash);
   const auto address = address_of(change);
   if (const auto before = newest_.find(address); before != newest_.end())
     forget(open_.find(before->second));
@@ -428,13 +468,14 @@ void change_journal::take_over(journals& found, std::vector<numbered_change>& ta
   for (auto& [address, one] : found.left) {
     raise_number(one.which);
     if (newest_.contains(address)) continue;
-    const auto last = word_at(order_, place_of(hash_of_entry(one.change))).load();
+    const auto hash = hash_of_entry(one.change);
     const bool is_whole = one.change.what == change_kind::whole_cache;
-    if (!is_whole && last > one.which) {
+    if (!is_whole && was_told_since(hash, one.which)) continue;
+    if (!is_whole && word_at(order_, place_of(hash)).load() > one.which) {
       one.change.what = change_kind::put;
       one.change.value = 0;
     }
-    const auto own = note_change(std::move(one.change), std::nullopt);
+    const auto own = note_change(std::move(one.change), std::nullopt, one.which);
     taken.push_back({own.which, open_.at(own.which)});
   }
   if (!lacks_records_) remove_ended();

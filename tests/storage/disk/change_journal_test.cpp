@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -140,6 +141,57 @@ TEST_CASE("journal: of two ended processes that changed an entry, the later chan
   }
   CHECK(taken_over_by(process(directory.path())) ==
         changes{change(kind::erase, "k"), change(kind::put, "l", 8)});
+}
+
+TEST_CASE("journal: what was told of an entry stands for earlier changes of ended processes") {
+  const temporary_directory directory;
+  const process later(directory.path()), other(directory.path(), "another server");
+  {
+    const process ended(directory.path());
+    for (const auto* name : {"before", "after", "elsewhere"})
+      CHECK(ended.journal->note(at(name), kind::put, 7).kept);
+    const auto put = later.journal->note(at("before"), kind::put, 8);
+    later.journal->note_told(at("before"), put.which);
+    later.journal->settle(put.which);
+    const auto first = later.journal->note(at("after"), kind::put, 8);
+    const auto last = ended.journal->note(at("after"), kind::put, 9);
+    CHECK_FALSE(ended.journal->was_told_since(at("after"), first.which - 1));
+    later.journal->note_told(at("after"), first.which);
+    later.journal->settle(first.which);
+    CHECK(ended.journal->was_told_since(at("after"), first.which - 1));
+    CHECK_FALSE(ended.journal->was_told_since(at("after"), last.which));
+    other.journal->note_told(at("elsewhere"), last.which + 1);
+  }
+  // In the order of their addresses.
+  const auto taken = later.journal->look().taken_over;
+  CHECK(changes_of(taken) ==
+        changes{change(kind::put, "after", 9), change(kind::put, "elsewhere", 7)});
+  // A later change that is told after the take-over stands for it too: the number is kept.
+  const auto put = later.journal->note(at("elsewhere"), kind::put, 8);
+  CHECK(put.which > taken.back().which);
+  later.journal->note_told(at("elsewhere"), put.which);
+  CHECK(later.journal->was_told_since(at("elsewhere"), taken.back().which));
+}
+
+TEST_CASE("journal: numbers go on from what was told if their count is lost") {
+  const temporary_directory directory;
+  change_journal::number before = 0;
+  {
+    const process one(directory.path());
+    for (int i = 0; i < 9; ++i)
+      before = one.journal->note(at("k"), kind::erase).which;
+    one.journal->note_told(at("k"), before);
+    one.journal->settle(before);
+  }
+  { // a power loss may keep one page of the file and not another
+    std::fstream order(directory.path() / "v1" / "changes",
+                       std::ios::in | std::ios::out | std::ios::binary);
+    order.write(std::string(16, '\0').data(), 16);
+  }
+  const process later(directory.path());
+  const auto next = later.journal->note(at("k"), kind::put, 7);
+  CHECK(next.which > before);
+  CHECK_FALSE(later.journal->was_told_since(at("k"), next.which));
 }
 
 TEST_CASE("journal: what cannot be noted is said, and noted once the disk has room") {
