@@ -35,8 +35,9 @@ void answer_insert(disk_shard_state& state, disk_shard_state::insert_promise& pr
     return;
   }
   state.failure_was_logged = false;
-  const auto outcome =
-      result.status == write_status::inserted ? insert_outcome::inserted : insert_outcome::exists;
+  const bool is_stored =
+      result.status == write_status::inserted || result.status == write_status::stored;
+  const auto outcome = is_stored ? insert_outcome::inserted : insert_outcome::exists;
   promise.deliver(disk_insert_reply{outcome, epochs});
 }
 
@@ -198,6 +199,11 @@ disk_shard_actor::behavior_type disk_shard(disk_shard_pointer self,
       [self](verb::put, const cache_key& key, const artifact& value) {
         auto promise = self->make_response_promise<disk_change_reply>();
         collect(self, {write_kind::put, key, value, promise});
+        return promise;
+      },
+      [self](verb::put, const cache_key& key, const artifact& value, std::uint64_t change) {
+        auto promise = self->make_response_promise<disk_insert_reply>();
+        collect(self, {write_kind::put, key, value, promise, true, change});
         return promise;
       },
       [self](verb::erase, const cache_key& key) {

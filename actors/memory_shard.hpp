@@ -165,7 +165,9 @@ struct memory_shard_state {
   std::chrono::milliseconds reclaim_interval{50};
   /// Keys that memory took in while the disk failed. They are stored one by one when the disk works
   /// again.
-  std::unordered_set<cache_key, cache_key_hash> unpersisted;
+  /// Each with the number of the put that the disk refused; 0: an insert, or a put that no journal
+  /// has.
+  std::unordered_map<cache_key, std::uint64_t, cache_key_hash> unpersisted;
   std::deque<cache_key> unpersisted_in_order; ///< in retry order; may hold keys that were forgotten
   bool retry_is_due = false;
   bool is_retrying = false; ///< an insert of one of them is in flight

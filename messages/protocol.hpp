@@ -90,6 +90,9 @@ using disk_shard_actor =
              // changed the entry after the change of this number.
              caf::result<disk_insert_reply>(verb::insert, cache_key, artifact, std::uint64_t),
              caf::result<disk_change_reply>(verb::put, cache_key, artifact),
+             // A put that the disk has refused before, with its number: the answer is `exists`, and
+             // nothing is stored, if the host has changed the entry after it.
+             caf::result<disk_insert_reply>(verb::put, cache_key, artifact, std::uint64_t),
              caf::result<disk_change_reply>(verb::erase, cache_key),
              // Changes a set: joins it with what other processes have stored meanwhile.
              caf::result<set_reply>(verb::merge, cache_key, set_change),

@@ -30,8 +30,12 @@ bool is_silent(self_pointer self, const cache_key& key, state_type::lease_record
   const auto& config = self->state.config;
   const auto now = self->clock().now();
   auto last = config.leases->holder(lease_hash(key, record.rank));
-  if (!record.watch || record.watch->last != last)
-    record.watch = state_type::lease_watch{std::move(last), now};
+  if (!last) { // this disk fails: that says nothing of the holder
+    record.watch.reset();
+    return false;
+  }
+  if (!record.watch || record.watch->last != *last)
+    record.watch = state_type::lease_watch{std::move(*last), now};
   return now - record.watch->since >= config.lease_silence;
 }
 

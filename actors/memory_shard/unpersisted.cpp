@@ -36,18 +36,39 @@ bool is_in_memory(state_type& state, const cache_key& key, const artifact& value
   return find_in_memory(state, key).body() == value.body();
 }
 
-void add(state_type& state, const cache_key& key) {
-  if (state.unpersisted.insert(key).second) state.unpersisted_in_order.push_back(key);
+void add(state_type& state, const cache_key& key, std::uint64_t put) {
+  const auto [at, is_new] = state.unpersisted.try_emplace(key, put);
+  if (is_new)
+    state.unpersisted_in_order.push_back(key);
+  else
+    at->second = put;
 }
 
+struct refused {
+  cache_key key;
+  std::uint64_t put; ///< its number, or 0
+};
+
 // The next key to retry, if there is one. Skips keys that were forgotten.
-std::optional<cache_key> take_next(state_type& state) {
+std::optional<refused> take_next(state_type& state) {
   while (!state.unpersisted_in_order.empty()) {
     auto key = std::move(state.unpersisted_in_order.front());
     state.unpersisted_in_order.pop_front();
-    if (state.unpersisted.erase(key) != 0) return key;
+    const auto at = state.unpersisted.extract(key);
+    if (!at.empty()) return refused{std::move(key), at.mapped()};
   }
   return std::nullopt;
+}
+
+// What the disk has instead of a put is older, unless the host has changed the entry since. Without
+// a number, that is unknown: then what the disk has counts.
+void store_again(self_pointer self, const refused& one, const artifact& value,
+                 const disk_insert_callback& next) {
+  auto& state = self->state;
+  if (one.put == 0) return copy_to_disk(self, one.key, value, last_change(state), next);
+  self->request(disk_of(state, one.key), caf::infinite, verb::put_v, one.key, value, one.put)
+      .then([next](const disk_insert_reply& reply) { next(reply); },
+            [next](const caf::error& why) { next(fail(from_caf(why))); });
 }
 
 // The disk holds the entry now. If it holds another value than memory, memory drops its own.
@@ -63,11 +84,11 @@ void end_retry(self_pointer self, const cache_key& key, const artifact& value,
 }
 
 // Puts the key at the end of the queue if a retry may succeed.
-void end_failed_retry(self_pointer self, const cache_key& key, const artifact& value,
+void end_failed_retry(self_pointer self, const refused& one, const artifact& value,
                       const error& why) {
   auto& state = self->state;
   state.is_retrying = false;
-  if (may_pass(why) && is_in_memory(state, key, value)) add(state, key);
+  if (may_pass(why) && is_in_memory(state, one.key, value)) add(state, one.key, one.put);
   state.retry_interval = std::min(state.retry_interval * 2, longest_interval);
   retry_later(self);
 }
@@ -79,17 +100,17 @@ void keep_unpersisted(self_pointer self, const cache_key& key, const artifact& v
   self->state.config.store->note_unpersisted(disk_shard_of(self->state, key));
   if (!may_keep()) return;
   keep_in_memory(self, key, value);
-  note_unpersisted(self, key, value, why);
+  note_unpersisted(self, key, value, why, 0);
 }
 
 void note_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
-                      const error& why) {
+                      const error& why, std::uint64_t put) {
   auto& state = self->state;
   if (!may_pass(why) || !is_in_memory(state, key, value)) return;
   if (state.unpersisted_in_order.size() >= max_unpersisted)
-    if (const auto oldest = take_next(state)) erase_in_memory(self, *oldest);
+    if (const auto oldest = take_next(state)) erase_in_memory(self, oldest->key);
   if (state.unpersisted.empty()) state.retry_interval = first_interval;
-  add(state, key);
+  add(state, key, put);
   retry_later(self);
 }
 
@@ -101,19 +122,18 @@ void flush_unpersisted(self_pointer self) {
   auto& state = self->state;
   state.retry_is_due = false;
   while (!state.is_retrying) {
-    const auto key = take_next(state);
-    if (!key) return;
-    const auto change = last_change(state);
-    const auto value = find_in_memory(state, *key);
+    const auto one = take_next(state);
+    if (!one) return;
+    const auto value = find_in_memory(state, one->key);
     if (!value) continue;     // evicted, or the view dropped its entries
     state.is_retrying = true; // until the answer
-    copy_to_disk(self, *key, value, change,
-                 [self, key = *key, value](const expected<disk_insert_reply>& reply) {
-                   if (reply)
-                     end_retry(self, key, value, *reply);
-                   else
-                     end_failed_retry(self, key, value, reply.error());
-                 });
+    store_again(self, *one, value,
+                [self, one = *one, value](const expected<disk_insert_reply>& reply) {
+                  if (reply)
+                    end_retry(self, one.key, value, *reply);
+                  else
+                    end_failed_retry(self, one, value, reply.error());
+                });
   }
 }
 

@@ -12,9 +12,10 @@ namespace hearth::actors::shard {
 void keep_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
                       const error& why, const std::function<bool()>& may_keep);
 /// Remembers a key that memory holds and the disk refused with `why`. The shard retries until the
-/// disk holds this value or another one; in the latter case memory drops its own.
+/// disk holds this value or another one; in the latter case memory drops its own. `put`: the number
+/// of the put that was refused, which replaces what is older; 0: an insert.
 void note_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
-                      const error& why);
+                      const error& why, std::uint64_t put);
 /// Forgets the key, because memory now holds another value for it, or none.
 void forget_unpersisted(state_type& state, const cache_key& key);
 void flush_unpersisted(self_pointer self);

@@ -120,11 +120,11 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
             take_in_write(self, key, value, change.epochs);
             reply.deliver(unless_undone(done{}, kept));
           },
-          [self, key, value, reply](const caf::error& why) mutable {
+          [self, key, value, reply, which = noted.which](const caf::error& why) mutable {
             const auto what = from_caf(why);
             self->state.config.store->note_unpersisted(disk_shard_of(self->state, key));
             replace_in_memory(self, key, value);
-            note_unpersisted(self, key, value, what);
+            note_unpersisted(self, key, value, what, which);
             reply.deliver(fail(what));
           });
 }

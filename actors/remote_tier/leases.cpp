@@ -93,6 +93,9 @@ void end_renewal(self_pointer self, const cache_key& key, const std::string& tok
            state.config.deadline, [](const remote_reply&) {});
     return;
   }
+  if (!std::exchange(state.has_scripts, true))
+    state.config.log(log_level::info,
+                     state.config.name + " runs scripts again: leases are renewed");
   const bool is_renewed = reply.value.integer != 0;
   const bool is_held = held != state.leases.end() && held->second == token;
   // Given back meanwhile: a renewal takes a free lease again.
@@ -159,11 +162,13 @@ void give_all_back(self_pointer self) {
 void renew_leases(self_pointer self) {
   auto& state = self->state;
   state.renewal_is_due = false;
-  if (state.leases.empty() || !state.has_scripts) return;
+  if (state.leases.empty()) return;
   renew_later(self);
   if (!has_leases(state)) return;
-  for (const auto& [key, token] : state.leases)
+  for (const auto& [key, token] : state.leases) {
     renew(self, key, token);
+    if (!state.has_scripts) return; // one finds out whether it runs them again
+  }
 }
 
 void give_up_lease_requests(self_pointer self) {

@@ -99,7 +99,7 @@ enum class write_status : std::uint8_t {
   inserted,  ///< insert: the entry is new
   exists,    ///< insert: the key has an entry; nothing changed
   stored,    ///< put, swap: the entry is stored
-  overtaken, ///< swap: the entry is another one; insert: it was changed since; nothing changed
+  overtaken, ///< swap: the entry is another one; insert, put: it was changed since; nothing changed
   erased,    ///< erase: the key had an entry
   absent,    ///< erase: the key had none
   failed,    ///< nothing changed; `why` says why
@@ -179,8 +179,8 @@ public:
   /// Shows other processes that the holder lives. Does nothing when this table does not hold the
   /// lease, and when the file cannot be written.
   virtual void beat(std::uint64_t hash, lease_stage stage) = 0;
-  /// The last beat for this lease. Empty: no beat yet, or none that can be read.
-  virtual std::optional<lease_holder> holder(std::uint64_t hash) const = 0;
+  /// The last beat for this lease. Empty: no beat yet. Errors: those of reading the file.
+  virtual expected<std::optional<lease_holder>> holder(std::uint64_t hash) const = 0;
 };
 
 /// Points at the word whose upper 48 bits are a shard's epoch. When the store has to reopen its

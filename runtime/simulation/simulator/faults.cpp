@@ -27,9 +27,12 @@ void random_run::die(worker_state& worker) {
 }
 
 void random_run::workers_die(const std::string& process) {
-  for (auto& [name, host] : hosts_)
+  for (auto& [name, host] : hosts_) {
     for (auto& [k, past] : host.guarded)
       past.end_process(process);
+    std::erase_if(host.first_acquires,
+                  [&](const auto& asked) { return asked.first.first == process; });
+  }
   purges_die(process);
   for (auto& worker : workers_) {
     if (worker.process != process) continue;

@@ -7,7 +7,7 @@ namespace hearth::simulation {
 
 void random_run::acquire(worker_state& worker, std::size_t k) {
   const auto begun = begin_question(worker);
-  const auto asked = world_.system().now();
+  hosts_.at(worker.host).first_acquires.try_emplace({worker.process, k}, world_.system().now());
   ask<lease_reply>(
       worker, owner_of(worker, k),
       [=, this, &worker](const expected<lease_reply>& reply) {
@@ -18,29 +18,30 @@ void random_run::acquire(worker_state& worker, std::size_t k) {
           return;
         }
         if (reply->found.hit()) return judge(worker, k, begun, reply->found, reply->waited);
-        take_lease(worker, k, reply->lease.take(), asked);
+        take_lease(worker, k, reply->lease.take());
       },
       verb::acquire_v, keys_[k].key);
 }
 
-// Whether another client of the host, which asked then, may get the lease while its holder has it.
-// A process that was stopped, or whose disk failed, may have shown no sign of life; behind a client
-// that never ends, the patience of others ends.
-bool random_run::may_lose_lease(const host_state& host, const lease_hold& held,
-                                virtual_time asked) {
+// Whether this client of the host may get the lease while another has it. A process that was
+// stopped, or whose disk failed, may have shown no sign of life; behind a client that never ends,
+// the patience of a process ends, which began when a client of it first waited.
+bool random_run::may_take_held(const worker_state& worker, std::size_t k, const lease_hold& held) {
+  const auto& host = hosts_.at(worker.host);
   const auto time = world_.system().now();
   const bool was_silent =
       time - held.since >= actors::memory_shard_config{}.lease_silence &&
       (host.last_pause >= held.since || !host.faulty.empty() || host.last_faulty_step >= held.step);
-  const bool is_impatient = has_hung_ && time - asked >= patience_of_processes;
+  const bool is_impatient =
+      has_hung_ && time - host.first_acquires.at({worker.process, k}) >= patience_of_processes;
   return was_silent || is_impatient;
 }
 
-void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id, virtual_time asked) {
+void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
   auto& host = hosts_.at(worker.host);
   const lease_hold mine{worker.name, world_.system().now(), now()};
   const auto [at, is_free] = host.lease_holders.try_emplace(k, mine);
-  if (!is_free && !may_lose_lease(host, at->second, asked))
+  if (!is_free && !may_take_held(worker, k, at->second))
     violate(worker.name + " got the lease of " + text_of(keys_[k].key) + ", which " +
             at->second.client + " holds");
   at->second = mine;

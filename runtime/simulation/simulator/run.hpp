@@ -82,7 +82,8 @@ struct host_state {
   std::map<std::size_t, history> tunings;         // by autotune key; bytes are the record's time
   std::map<std::size_t, unsigned> inserted; // number of acknowledgements, for keys never erased
   std::map<std::size_t, lease_hold> lease_holders; // by key: the last client that got it
-  virtual_time last_pause{-1};                     // until then a process of it is stopped
+  std::map<std::pair<std::string, std::size_t>, virtual_time> first_acquires; // by process and key
+  virtual_time last_pause{-1};        // until then a process of it is stopped
   std::uint64_t last_faulty_step = 0; // the last step at which the disk failed, or may have
   std::uint64_t last_end = 0;         // the last step at which a process or a client ended
   std::set<std::string> faulty;       // processes whose disk fails
@@ -148,8 +149,8 @@ private:
 
   // --- leases
   void acquire(worker_state& worker, std::size_t k);
-  bool may_lose_lease(const host_state& host, const lease_hold& held, virtual_time asked);
-  void take_lease(worker_state& worker, std::size_t k, lease_id id, virtual_time asked);
+  bool may_take_held(const worker_state& worker, std::size_t k, const lease_hold& held);
+  void take_lease(worker_state& worker, std::size_t k, lease_id id);
   void drop_lease(worker_state& worker);
   void end_lease(worker_state& worker);
 
@@ -247,7 +248,7 @@ private:
   bool is_tight_ = false;
   bool has_remote_ = false;
   bool has_hanging_clients_ = false;
-  bool has_hung_ = false; // a client keeps a lease for ever
+  bool has_hung_ = false;      // a client keeps a lease for ever
   bool splits_guards_ = false; // each host has its own guard: some sizes need the other host's
   std::uint64_t max_value_bytes_ = 200;
   std::vector<key_state> keys_;

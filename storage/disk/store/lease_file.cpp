@@ -51,8 +51,11 @@ void lease_file::beat(std::uint64_t hash, lease_stage stage) {
   signs_.write(byte_of(hash), ++held->second, stage);
 }
 
-std::optional<lease_holder> lease_file::holder(std::uint64_t hash) const {
-  return signs_.read(byte_of(hash));
+expected<std::optional<lease_holder>> lease_file::holder(std::uint64_t hash) const {
+  std::optional<lease_holder> found;
+  if (const int read = signs_.read(byte_of(hash), found); read < 0)
+    return fail(system_error(-read, "read signs of life in", path_));
+  return found;
 }
 
 } // namespace hearth::storage::disk

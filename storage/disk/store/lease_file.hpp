@@ -28,7 +28,7 @@ public:
   expected<bool> try_acquire(std::uint64_t hash) override;
   void release(std::uint64_t hash) override;
   void beat(std::uint64_t hash, lease_stage stage) override;
-  std::optional<lease_holder> holder(std::uint64_t hash) const override;
+  expected<std::optional<lease_holder>> holder(std::uint64_t hash) const override;
 
 private:
   file_system& files_;

@@ -1,6 +1,5 @@
 #include "storage/disk/store/lease_signs.hpp"
 
-#include <sys/uio.h>
 #include <unistd.h>
 
 namespace hearth::storage::disk {
@@ -14,11 +13,10 @@ constexpr std::uint64_t window_offset(std::uint64_t place) noexcept {
   return place * window_size % slot_count * sizeof(lease_slot);
 }
 
-slot_window read_window(file_system& files, int fd, std::uint64_t place) {
-  slot_window slots;
-  // What the file does not have yet is free.
-  if (files.read_at(fd, slots.data(), sizeof slots, window_offset(place)) < 0) slots = {};
-  return slots;
+// What the file does not have yet is free. Returns 0, or a negative error.
+int read_window(file_system& files, int fd, std::uint64_t place, slot_window& slots) {
+  const auto got = read_fully(files, fd, slots.data(), sizeof slots, window_offset(place));
+  return got < 0 ? static_cast<int>(got) : 0;
 }
 
 std::optional<std::size_t> slot_of(const slot_window& slots, std::uint64_t place) {
@@ -34,14 +32,14 @@ std::optional<std::size_t> free_slot(const slot_window& slots) {
 }
 
 void write_slot(file_system& files, int fd, std::uint64_t place, std::size_t at, lease_slot slot) {
-  const iovec part{&slot, sizeof slot};
-  files.write_at(fd, &part, 1, window_offset(place) + at * sizeof slot);
+  (void)write_fully(files, fd, &slot, sizeof slot, window_offset(place) + at * sizeof slot);
 }
 
 } // namespace
 
 void lease_signs::write(std::uint64_t place, std::uint32_t beats, lease_stage stage) {
-  const auto slots = read_window(files_, fd_, place);
+  slot_window slots{};
+  if (read_window(files_, fd_, place, slots) < 0) return;
   auto at = slot_of(slots, place);
   if (!at) at = free_slot(slots);
   // Slots of killed processes stay. When all are taken, one is written over, each time another.
@@ -55,16 +53,18 @@ void lease_signs::write(std::uint64_t place, std::uint32_t beats, lease_stage st
 }
 
 void lease_signs::clear(std::uint64_t place) {
-  if (const auto at = slot_of(read_window(files_, fd_, place), place))
-    write_slot(files_, fd_, place, *at, {});
+  slot_window slots{};
+  if (read_window(files_, fd_, place, slots) < 0) return;
+  if (const auto at = slot_of(slots, place)) write_slot(files_, fd_, place, *at, {});
 }
 
-std::optional<lease_holder> lease_signs::read(std::uint64_t place) const {
-  const auto slots = read_window(files_, fd_, place);
-  const auto at = slot_of(slots, place);
-  if (!at) return std::nullopt;
-  const auto& found = slots[*at];
-  return lease_holder{found.process, found.beats, static_cast<lease_stage>(found.stage)};
+int lease_signs::read(std::uint64_t place, std::optional<lease_holder>& found) const {
+  slot_window slots{};
+  if (const int read = read_window(files_, fd_, place, slots); read < 0) return read;
+  if (const auto at = slot_of(slots, place))
+    found = lease_holder{slots[*at].process, slots[*at].beats,
+                         static_cast<lease_stage>(slots[*at].stage)};
+  return 0;
 }
 
 } // namespace hearth::storage::disk

@@ -34,8 +34,8 @@ public:
   void write(std::uint64_t place, std::uint32_t beats, lease_stage stage);
   /// Frees the slot of a lease that is released.
   void clear(std::uint64_t place);
-  /// The last beat for this byte; empty: there is none, or it cannot be read.
-  std::optional<lease_holder> read(std::uint64_t place) const;
+  /// The last beat for this byte; empty: there is none. Returns 0, or a negative error of reading.
+  int read(std::uint64_t place, std::optional<lease_holder>& found) const;
 
 private:
   file_system& files_;

@@ -79,12 +79,12 @@ void prepare(const write_request& request, const shard_config& config, prepared_
 }
 
 bool is_answered(write_request& request, const record_header& old, bool is_live, counters& counts) {
+  if (request.journal && request.journal->is_overtaken(request.key.hash, request.last_change)) {
+    request.status = write_status::overtaken;
+    return true;
+  }
   switch (request.kind) {
   case write_kind::insert:
-    if (request.journal && request.journal->is_overtaken(request.key.hash, request.last_change)) {
-      request.status = write_status::overtaken;
-      return true;
-    }
     if (!is_live) return false;
     request.status = write_status::exists;
     counts.add(counter::existed);

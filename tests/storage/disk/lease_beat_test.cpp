@@ -19,17 +19,17 @@ TEST_CASE("another table sees a holder's beats") {
   auto one = *store->open_leases();
   auto two = *store->open_leases();
   REQUIRE(*one->try_acquire(77));
-  CHECK_FALSE(two->holder(77));
+  CHECK_FALSE(two->holder(77).value());
   one->beat(77, lease_stage::checking);
   one->beat(77, lease_stage::compiling);
-  const auto seen = two->holder(77);
+  const auto seen = two->holder(77).value();
   REQUIRE(seen);
   CHECK(seen->process == static_cast<std::uint32_t>(::getpid()));
   CHECK(seen->beats == 2);
   CHECK(seen->stage == lease_stage::compiling);
-  CHECK_FALSE(two->holder(78));
+  CHECK_FALSE(two->holder(78).value());
   one->release(77);
-  CHECK_FALSE(two->holder(77));
+  CHECK_FALSE(two->holder(77).value());
 }
 
 TEST_CASE("only the holder beats, and its beats begin anew with each lease") {
@@ -39,14 +39,14 @@ TEST_CASE("only the holder beats, and its beats begin anew with each lease") {
   auto two = *store->open_leases();
   REQUIRE(*one->try_acquire(5));
   two->beat(5, lease_stage::compiling);
-  CHECK_FALSE(one->holder(5));
+  CHECK_FALSE(one->holder(5).value());
   one->beat(5, lease_stage::compiling);
   one->beat(5, lease_stage::compiling);
   one.reset(); // as a kill does: the slot stays
-  CHECK(two->holder(5)->beats == 2);
+  CHECK(two->holder(5).value()->beats == 2);
   REQUIRE(*two->try_acquire(5));
   two->beat(5, lease_stage::storing);
-  CHECK(two->holder(5)->beats == 1);
+  CHECK(two->holder(5).value()->beats == 1);
 }
 
 TEST_CASE("more holders than slots of a window: each is seen again after some beats") {
@@ -64,7 +64,7 @@ TEST_CASE("more holders than slots of a window: each is seen again after some be
   for (int beat = 0; beat < 16; ++beat)
     for (std::size_t i = 0; i < hashes.size(); ++i) {
       mine->beat(hashes[i], lease_stage::compiling);
-      if (const auto seen = other->holder(hashes[i])) {
+      if (const auto seen = other->holder(hashes[i]).value()) {
         was_seen[i] = true;
         CHECK(seen->beats == beat + 1u);
       }
@@ -97,10 +97,10 @@ TEST_CASE("a stopped process keeps its lease and does not beat") {
   REQUIRE(::read(ready[0], &answer, 1) == 1);
   auto leases = *store->open_leases();
   CHECK_FALSE(*leases->try_acquire(5));
-  const auto seen = leases->holder(5);
+  const auto seen = leases->holder(5).value();
   REQUIRE(seen);
   CHECK(seen->process == static_cast<std::uint32_t>(child.pid()));
-  CHECK(leases->holder(5) == seen);
+  CHECK(leases->holder(5).value() == seen);
   child.kill();
   child.wait();
   CHECK(*leases->try_acquire(5));
@@ -115,14 +115,14 @@ TEST_CASE("a file of leases with other bytes in it stops nobody") {
   auto leases = *store->open_leases();
   const auto path = directory.path() / "v1" / "leases";
   std::ofstream(path, std::ios::binary) << std::string(32768, '\xff');
-  CHECK_FALSE(leases->holder(9));
+  CHECK_FALSE(leases->holder(9).value());
   REQUIRE(*leases->try_acquire(9));
   leases->beat(9, lease_stage::compiling);
-  CHECK(leases->holder(9)->beats == 1);
+  CHECK(leases->holder(9).value()->beats == 1);
   std::filesystem::resize_file(path, 40); // a torn slot
-  CHECK_FALSE(leases->holder(9));
+  CHECK_FALSE(leases->holder(9).value());
   leases->beat(9, lease_stage::compiling);
-  CHECK(leases->holder(9)->beats == 2);
+  CHECK(leases->holder(9).value()->beats == 2);
   leases->release(9);
 }
 
