@@ -1,5 +1,6 @@
 #include "runtime/fingerprints/files/file_view.hpp"
 
+#include "runtime/fingerprints/files/mount.hpp"
 #include "runtime/os/files/plain_file.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include <vector>
 
@@ -22,13 +24,30 @@ std::int64_t nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-file_stamp stamp_of(const struct stat& status) {
-  return {status.st_dev,
-          status.st_ino,
-          status.st_size,
-          nanoseconds(status.st_mtim),
-          nanoseconds(status.st_ctim),
-          S_ISDIR(status.st_mode)};
+std::int64_t nanoseconds(const statx_timestamp& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+struct file_status {
+  file_stamp stamp;
+  mode_t mode = 0;
+};
+
+// Nothing, with errno: there is no such file, or it cannot be looked at.
+std::optional<file_status> status_at(int folder, const char* path, int flags) {
+  struct statx found {};
+  if (::statx(folder, path, flags, STATX_BASIC_STATS | mount_mask(), &found) != 0)
+    return std::nullopt;
+  file_status status;
+  status.mode = found.stx_mode;
+  status.stamp = {mount_of(found),
+                  makedev(found.stx_dev_major, found.stx_dev_minor),
+                  found.stx_ino,
+                  static_cast<std::int64_t>(found.stx_size),
+                  nanoseconds(found.stx_mtime),
+                  nanoseconds(found.stx_ctime),
+                  S_ISDIR(found.stx_mode)};
+  return status;
 }
 
 class open_file {
@@ -43,11 +62,7 @@ public:
   }
 
   bool is_open() const { return descriptor_ >= 0; }
-  std::optional<struct stat> status() const {
-    struct stat found {};
-    if (::fstat(descriptor_, &found) != 0) return std::nullopt;
-    return found;
-  }
+  std::optional<file_status> status() const { return status_at(descriptor_, "", AT_EMPTY_PATH); }
   // Bytes read, 0 at the end, -1 with errno.
   ssize_t read(char* to, std::size_t size) const {
     for (;;) {
@@ -67,7 +82,7 @@ expected<file_stamp> read_through(const std::string& path, Consume consume) {
   if (!file.is_open()) return fail(os::cannot_open(path));
   const auto before = file.status();
   if (!before) return fail(error_of_errno(errno, "cannot look at " + path));
-  if (auto good = os::check_regular(path, before->st_mode); !good) return fail(good.error());
+  if (auto good = os::check_regular(path, before->mode); !good) return fail(good.error());
   std::vector<char> buffer(read_bytes);
   for (;;) {
     const auto got = file.read(buffer.data(), buffer.size());
@@ -77,9 +92,9 @@ expected<file_stamp> read_through(const std::string& path, Consume consume) {
       return fail(done.error());
   }
   const auto after = file.status();
-  if (!after || stamp_of(*after) != stamp_of(*before))
+  if (!after || after->stamp != before->stamp)
     return fail(errc::busy, path + " changes while it is read; let its writer end");
-  return stamp_of(*after);
+  return after->stamp;
 }
 
 expected<file_content> hash_once(const std::string& path) {
@@ -132,28 +147,37 @@ std::int64_t get(std::string_view from) {
   return static_cast<std::int64_t>(number);
 }
 
-// Five little-endian numbers of eight bytes, and one byte.
-constexpr std::size_t packed_stamp_bytes = 41;
+// Six little-endian numbers of eight bytes, and one byte. The earlier form lacks the mount.
+constexpr std::size_t packed_stamp_bytes = 49;
+constexpr std::size_t packed_without_mount = packed_stamp_bytes - 8;
+constexpr std::size_t packed_content_bytes = packed_stamp_bytes + 1 + sizeof(digest::bytes);
 
 std::string pack(const file_stamp& stamp) {
   std::string bytes;
   for (const auto number :
-       {static_cast<std::int64_t>(stamp.device), static_cast<std::int64_t>(stamp.inode), stamp.size,
-        stamp.mtime_ns, stamp.ctime_ns})
+       {static_cast<std::int64_t>(stamp.mount), static_cast<std::int64_t>(stamp.device),
+        static_cast<std::int64_t>(stamp.inode), stamp.size, stamp.mtime_ns, stamp.ctime_ns})
     put(bytes, number);
   bytes += stamp.is_directory ? '\1' : '\0';
   return bytes;
 }
 
 std::optional<file_stamp> unpack_stamp(std::string_view bytes) {
-  if (bytes.size() != packed_stamp_bytes || static_cast<unsigned char>(bytes.back()) > 1)
+  if (bytes.size() != packed_stamp_bytes && bytes.size() != packed_without_mount)
     return std::nullopt;
-  return file_stamp{static_cast<std::uint64_t>(get(bytes)),
-                    static_cast<std::uint64_t>(get(bytes.substr(8))),
-                    get(bytes.substr(16)),
-                    get(bytes.substr(24)),
-                    get(bytes.substr(32)),
-                    bytes.back() == '\1'};
+  if (static_cast<unsigned char>(bytes.back()) > 1) return std::nullopt;
+  file_stamp stamp;
+  if (bytes.size() == packed_stamp_bytes) {
+    stamp.mount = static_cast<std::uint64_t>(get(bytes));
+    bytes.remove_prefix(8);
+  }
+  stamp.device = static_cast<std::uint64_t>(get(bytes));
+  stamp.inode = static_cast<std::uint64_t>(get(bytes.substr(8)));
+  stamp.size = get(bytes.substr(16));
+  stamp.mtime_ns = get(bytes.substr(24));
+  stamp.ctime_ns = get(bytes.substr(32));
+  stamp.is_directory = bytes.back() == '\1';
+  return stamp;
 }
 
 digest_memo& process_digests() {
@@ -170,9 +194,8 @@ std::int64_t file_clock_ns() {
 }
 
 std::optional<file_stamp> stamp_now(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-  return stamp_of(status);
+  const auto found = status_at(AT_FDCWD, path.c_str(), 0);
+  return found ? std::optional(found->stamp) : std::nullopt;
 }
 
 bool is_reliable(const file_stamp& stamp, std::int64_t at_ns) {
@@ -265,14 +288,17 @@ std::optional<file_stamp> read_stamp(const value& from) {
 
 std::optional<file_content> read_content(const value& from) {
   const auto* packed = from.as<binary>();
-  if (!packed || packed->bytes.size() <= packed_stamp_bytes) return std::nullopt;
+  if (!packed) return std::nullopt;
   const std::string_view bytes = packed->bytes;
-  const auto stamp = unpack_stamp(bytes.substr(0, packed_stamp_bytes));
-  const auto sum = digest::of_bytes(bytes.substr(packed_stamp_bytes + 1));
+  const auto stamp_bytes =
+      bytes.size() == packed_content_bytes ? packed_stamp_bytes : packed_without_mount;
+  if (bytes.size() <= stamp_bytes) return std::nullopt;
+  const auto stamp = unpack_stamp(bytes.substr(0, stamp_bytes));
+  const auto sum = digest::of_bytes(bytes.substr(stamp_bytes + 1));
   if (!stamp || !sum) return std::nullopt;
   file_content content;
   content.stamp = *stamp;
-  content.reliable = bytes[packed_stamp_bytes] == '\1';
+  content.reliable = bytes[stamp_bytes] == '\1';
   content.content = *sum;
   return content;
 }

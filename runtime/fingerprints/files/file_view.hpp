@@ -20,8 +20,11 @@
 
 namespace hearth::fingerprints {
 
-/// Identifies a state of a file without reading it.
+/// Identifies a state of a file without reading it. The same numbers may stand for another file on
+/// another machine, and on another image at the same place: they hold for one mount.
 struct file_stamp {
+  std::uint64_t mount =
+      0; ///< one mount since one boot of one machine; 0: not known, of an old form
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::int64_t size = 0;     ///< bytes
