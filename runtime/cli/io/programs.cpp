@@ -23,11 +23,19 @@ std::string place_of(const std::string& name) {
   return (only_installed ? installed : beside).string();
 }
 
+// Signals of failed writes: a closed pipe, a file past its size limit. Ignored, the write returns
+// an error instead. Started programs get the default back: from become_program, or as every other
+// signal from the supervisor.
+void set_write_signals(void (*action)(int)) {
+  std::signal(SIGPIPE, action);
+  std::signal(SIGXFSZ, action);
+}
+
 } // namespace
 
 int run_program(int (*run)(int count, char** arguments), int count, char** arguments) {
   os::open_missing_standard_streams();
-  std::signal(SIGPIPE, SIG_IGN);
+  set_write_signals(SIG_IGN);
   try {
     return run(count, arguments);
   } catch (const std::exception& e) {
@@ -42,10 +50,10 @@ status become_program(const std::string& name, std::vector<std::string> argument
   for (auto& argument : arguments)
     argv.push_back(argument.data());
   argv.push_back(nullptr);
-  std::signal(SIGPIPE, SIG_DFL); // exec keeps the SIG_IGN of run_program
+  set_write_signals(SIG_DFL); // exec keeps the SIG_IGN of run_program
   ::execv(path.c_str(), argv.data());
   const int problem = errno;
-  std::signal(SIGPIPE, SIG_IGN);
+  set_write_signals(SIG_IGN);
   if (problem != ENOENT) return report(error_of_errno(problem, "run " + path));
   report({errc::not_found, "no program at " + path + ": build the target " + std::string(target)});
   return trouble;
