@@ -1,11 +1,14 @@
 #include "runtime/cli/io/programs.hpp"
 
+#include "runtime/cli/io/last_resort.hpp"
 #include "runtime/os/standard_streams.hpp"
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <system_error>
 #include <unistd.h>
 
 namespace hearth::cli {
@@ -36,11 +39,17 @@ void set_write_signals(void (*action)(int)) {
 int run_program(int (*run)(int count, char** arguments), int count, char** arguments) {
   os::open_missing_standard_streams();
   set_write_signals(SIG_IGN);
+  install_last_resort();
   try {
     return run(count, arguments);
+  } catch (const std::system_error& e) {
+    report({errc::io, e.what()});
   } catch (const std::exception& e) {
-    return report({errc::internal, std::string("unexpected: ") + e.what()});
+    report({errc::internal, std::string("unexpected: ") + e.what()});
   }
+  // Threads of an actor system that could not be built may still be there: nothing is destroyed.
+  std::fflush(nullptr);
+  ::_exit(failure_status());
 }
 
 status become_program(const std::string& name, std::vector<std::string> arguments,
