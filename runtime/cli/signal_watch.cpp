@@ -1,5 +1,6 @@
 #include "runtime/cli/signal_watch.hpp"
 
+#include "runtime/cli/io/output.hpp"
 #include "runtime/os/quiet_thread.hpp"
 
 #include <csignal>
@@ -13,7 +14,6 @@ namespace {
 
 // A supervisor stops killing after two seconds. What is not over after this time is stuck.
 constexpr int stop_patience_ms = 9'000;
-constexpr int signalled_status = 128; // plus the signal's number
 
 bool is_ignored(int number) {
   struct sigaction now {};
@@ -61,7 +61,7 @@ void signal_watch::watch() {
   for (;;) {
     const int asked = signal_.load();
     const int count = ::poll(ready, 2, asked == 0 ? forever : stop_patience_ms);
-    if (count == 0) ::_exit(signalled_status + asked);
+    if (count == 0) ::_exit(run_signalled + asked);
     if (count < 0) continue;
     if (ready[1].revents != 0) return;
     take_signal();

@@ -1,12 +1,13 @@
 // Programs with little of what a system gives: files, threads, descriptors, memory. Each command
 // ends with a status and says why in one line, SIGTERM ends it at any time, and the store stays
 // intact.
-// HEARTH_LIMIT_VALUES=N tries N values of each limit instead of 9.
+// HEARTH_LIMIT_VALUES=N goes from the least to the most of each limit in N steps instead of 9.
 //
 // A limit below what the program needs to be loaded is not Hearth's: the dynamic loader itself ends
 // the process then, with status 127 and "error while loading shared libraries".
 #include "tests/support/hearth_program.hpp"
 #include "tests/support/lacks_root.hpp"
+#include "tests/support/small_plan.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <algorithm>
@@ -129,19 +130,6 @@ private:
   int handle_ = -1;
 };
 
-constexpr std::string_view one_kernel =
-    "#include <cstdint>\n"
-    "extern \"C\" void one(void* const* buffers, const int64_t*) {\n"
-    "  *static_cast<int32_t*>(buffers[0]) = 1;\n"
-    "}\n";
-
-// g++ waits by itself, for seconds, while it cannot start its own programs: hence the timeout.
-constexpr std::string_view one_kernel_plan =
-    "[toolchain]\ncompiler = \"g++\"\ntimeout = \"300ms\"\n"
-    "[[kernel]]\nname = \"one\"\nsource = \"one.cpp\"\nentry = \"one\"\nsymbols = [\"n\"]\n"
-    "buffers = [{ type = \"i32\", shape = [\"n\"], output = true }]\n"
-    "configs = [{ TILE = 1 }]\nshapes = [{ n = 1 }]\n";
-
 std::vector<words> commands_for(rlim_t value) {
   const auto distinct = ": " + std::to_string(value); // not the action of another value
   return {{"get", "--store", "S", "k"},
@@ -160,8 +148,8 @@ bool is_loaders_end(const program_result& ended) {
 struct limited_folder {
   limited_folder() {
     write_text(directory / "file", "one value");
-    write_text(directory / "one.cpp", one_kernel);
-    write_text(directory / "plan.toml", one_kernel_plan);
+    // g++ waits by itself, for seconds, while it cannot start its own programs: hence the timeout.
+    write_small_plan(directory.path(), "timeout = \"300ms\"\n");
     CHECK(run({"put", "--store", "S", "k", "file"}, no_limit).status == 0);
   }
 

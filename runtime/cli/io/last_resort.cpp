@@ -1,6 +1,5 @@
 #include "runtime/cli/io/last_resort.hpp"
 
-#include "runtime/cli/commands/run_command.hpp"
 #include "runtime/cli/io/output.hpp"
 
 #include <atomic>
