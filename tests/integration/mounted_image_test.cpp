@@ -31,7 +31,7 @@ struct images {
                       "mkdir mounted\nmke2fs -q -t ext4 -d content one 2M 2> log\n"
                       "for time in ctime mtime; do debugfs -w -R \"set_inode_field h.hpp $time "
                       "20200101000000\" one 2> log; done\n"
-                      "LC_ALL=C sed 's/VALUE 1111/VALUE 2222/' one > two") == 0);
+                      "LC_ALL=C sed 's/VALUE 1111/VALUE 2222/' one > two && cp one backing") == 0);
   }
 
   // The status of a script in the folder, run by this program.
@@ -47,8 +47,14 @@ struct images {
     return std::string(HEARTH_PROGRAM) + " run --store '" + (directory / store).string() + "' " +
            options + " --in a.cpp --out a.o -- g++ -MD -c a.cpp -o a.o\n";
   }
+  // Puts this image on the device, whose number is in each stamp, and mounts it.
   static std::string mount(const std::string& image) {
-    return "mount -o loop,ro " + image + " mounted || exit " + std::to_string(cannot_mount) + "\n";
+    return "cat " + image + " > backing\nmount -o ro $device mounted || exit " +
+           std::to_string(cannot_mount) + "\n";
+  }
+  static std::string take_device() {
+    return "device=$(losetup -f --show backing) || exit " + std::to_string(cannot_mount) +
+           "\ntrap 'losetup -d $device' EXIT\n";
   }
   // Compiles with the first image, then with the second in its place, and checks the objects. The
   // header is the same file in both as far as `stat` shows.
@@ -57,12 +63,13 @@ struct images {
     // Only the script sees what it mounts.
     const bool has_own_mounts = status_of("unshare -m sh", "true") == 0;
     const auto status =
-        !has_own_mounts ? cannot_mount
-                        : status_of("unshare -m sh", mount("one") + look + "seen1\n" + first +
-                                                         "cp a.o one.o\numount mounted\n" +
-                                                         mount("two") + look + "seen2\n" + second +
-                                                         "cp a.o two.o\ng++ -c a.cpp -o plain.o\n"
-                                                         "umount mounted");
+        !has_own_mounts
+            ? cannot_mount
+            : status_of("unshare -m sh", take_device() + mount("one") + look + "seen1\n" + first +
+                                             "cp a.o one.o\numount mounted\n" + mount("two") +
+                                             look + "seen2\n" + second +
+                                             "cp a.o two.o\ng++ -c a.cpp -o plain.o\n"
+                                             "umount mounted");
     if (status == cannot_mount) {
       MESSAGE("not tested: this system mounts no images (no right to mount, or no loop device)");
       return;
