@@ -20,13 +20,15 @@ constexpr milliseconds compile_deadline{700};
 
 void random_run::compile_something(worker_state& worker) {
   const auto k = random_.below(guarded_keys_.size());
-  switch (random_.below(8)) {
+  switch (random_.below(10)) {
   case 0: return add_variant(worker, k);
   case 1: return find_variant(worker, k, static_cast<std::int64_t>(random_.between(1, max_m)));
   case 2: return save_tuning(worker, k);
   case 3: return best_tuning(worker, k);
   case 4: return tune(worker, k);
   case 5: return try_out(worker);
+  case 6:
+  case 7: return work_on_tree(worker);
   default: return run_compiler(worker);
   }
 }
@@ -82,7 +84,7 @@ std::string random_run::judge_variant(const worker_state& worker, std::size_t k,
     return past.judge_hit(reply.guard, bytes, now());
   }
   const auto holds_here = [m](const std::string& guard) { return holds(guard, m); };
-  if (is_fleet_whole_ && has_all_variants())
+  if (is_fleet_whole_ && has_kept_all_of(":guarded:"))
     for (const auto& [name, other] : hosts_)
       if (const auto at = other.guarded.find(k); at != other.guarded.end())
         if (auto wrong = at->second.judge_fleet_miss(holds_here); !wrong.empty()) return wrong;

@@ -33,6 +33,8 @@ void random_run::workers_die(const std::string& process) {
     std::erase_if(host.first_acquires,
                   [&](const auto& asked) { return asked.first.first == process; });
   }
+  for (auto& [place, past] : trees_)
+    past.end_process(process);
   purges_die(process);
   for (auto& worker : workers_) {
     if (worker.process != process) continue;
@@ -158,6 +160,8 @@ void random_run::lose_power(host_state& host) {
     past.lose_after(durable);
   for (auto& [k, past] : host.tunings)
     past.lose_after(durable);
+  for (auto& [place, past] : trees_)
+    past.lose_after(host.name, durable);
   purges_lose_power(host.name, durable);
   host.inserted.clear();
   host.was_torn = true;

@@ -86,6 +86,9 @@ void random_run::make_keys() {
     if (has_remote_) fleet_tuning_keys_.emplace_back(*world_.cache("tunings", "0"), name);
     tune_keys_.emplace_back(*world_.cache("plan", "0"), name);
   }
+  constexpr std::uint64_t trees = 2;
+  for (std::uint64_t i = 0; i < trees; ++i)
+    tree_keys_.emplace_back(*world_.cache("nested", "0"), key("t" + std::to_string(i)).encoded());
 }
 
 void random_run::set_up_host(const std::string& name, const process_options& process) {

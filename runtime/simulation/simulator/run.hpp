@@ -2,12 +2,13 @@
 //
 // One thread. run.cpp sets the world up and lets its time pass; plain_work.cpp and compile_work.cpp
 // have the work of clients; faults.cpp has the faults, remote.cpp the server that hosts share,
-// leases.cpp the leases of clients, purges.cpp what hosts replace and remove on each other;
-// checks.cpp has the checks during the run and at its end.
+// tree_work.cpp the nested trees, leases.cpp the leases of clients, purges.cpp what hosts replace
+// and remove on each other; checks.cpp has the checks during the run and at its end.
 #pragma once
 
 #include "runtime/simulation/guarded_history.hpp"
 #include "runtime/simulation/history.hpp"
+#include "runtime/simulation/member_history.hpp"
 #include "runtime/simulation/simulator.hpp"
 #include "runtime/simulation/world.hpp"
 
@@ -176,6 +177,19 @@ private:
   tune_request_ptr tuning_of(std::size_t k);
   void tune(worker_state& worker, std::size_t k);
 
+  // --- nested trees
+  void work_on_tree(worker_state& worker);
+  std::uint64_t unanswered_by_fleet(const std::string& process);
+  void set_in_tree(worker_state& worker, std::size_t tree, std::size_t path);
+  void find_in_tree(worker_state& worker, std::size_t tree, std::size_t path);
+  void find_tree(worker_state& worker, std::size_t tree);
+  void judge_in_tree(const worker_state& worker, std::size_t tree, std::size_t path, moment begun,
+                     const value* found);
+  bool has_unwritten_members(const host_state& host);
+  std::vector<worker_state*> one_of_each_process();
+  void spread_trees();
+  void check_trees();
+
   // --- faults
   void plan_fault();
   void die(worker_state& worker);
@@ -221,7 +235,7 @@ private:
   void take_lease_for_ever();
   void damage_remote();
   static std::string name_of(const cache_key& key);
-  bool has_all_variants() const;
+  bool has_kept_all_of(std::string_view part) const;
   void lose_some_of_remote();
   void part_from_remote();
   void end_trouble();
@@ -252,7 +266,7 @@ private:
   bool splits_guards_ = false; // each host has its own guard: some sizes need the other host's
   std::uint64_t max_value_bytes_ = 200;
   std::vector<key_state> keys_;
-  std::vector<cache_key> guarded_keys_, autotune_keys_, tune_keys_;
+  std::vector<cache_key> guarded_keys_, autotune_keys_, tune_keys_, tree_keys_;
   std::vector<cache_key> fleet_tuning_keys_; // in worlds with a server
   moment next_check_ = 0;
   std::map<std::string, host_state> hosts_;
@@ -263,6 +277,9 @@ private:
   std::map<std::size_t, std::set<std::string, std::less<>>> written_; // by key: all clients' bytes
   std::map<std::size_t, std::vector<fleet_write>> fleet_writes_;      // by key
   std::vector<heard_purge> heard_;                                    // being carried out
+  std::map<std::pair<std::size_t, std::size_t>, member_history> trees_; // by tree and path
+  std::string last_tree_;      // what the last look-up of a whole tree found
+  bool is_tree_final_ = false; // every host has to find what reached the server
   bool remote_has_trouble_ = false;
   bool server_lost_writes_ = false; // all or the recent ones, or writes were given up
   // The names of entries that the server has evicted or that were damaged there.
