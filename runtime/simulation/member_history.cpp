@@ -21,6 +21,12 @@ void member_history::succeed(std::size_t number, moment now, bool knew_fleet) {
   hosts_[one.host].succeed(one.number, now);
 }
 
+void member_history::withdraw(std::size_t number) {
+  auto& one = writes_[number];
+  one.bytes.clear();
+  hosts_[one.host].withdraw(one.number);
+}
+
 bool member_history::has(std::string_view bytes, moment ended) const {
   return std::any_of(writes_.begin(), writes_.end(),
                      [&](const write& one) { return one.bytes == bytes && one.start <= ended; });
@@ -30,13 +36,14 @@ std::string member_history::judge_hit(const std::string& host, std::string_view 
                                       moment ended) const {
   if (!has(bytes, ended)) return "bytes that nobody wrote " + quoted_text(bytes);
   const auto at = hosts_.find(host);
-  if (at == hosts_.end() || !at->second.has(bytes)) return {};
+  if (!hosts_keep_it_ || at == hosts_.end() || !at->second.has(bytes)) return {};
   return at->second.judge_hit(bytes, begun, ended);
 }
 
 std::string member_history::judge_miss(const std::string& host, moment begun, moment ended) const {
   const auto at = hosts_.find(host);
-  return at == hosts_.end() ? std::string() : at->second.judge_miss(begun, ended);
+  return !hosts_keep_it_ || at == hosts_.end() ? std::string()
+                                               : at->second.judge_miss(begun, ended);
 }
 
 void member_history::see(const std::string& host, std::string_view bytes, moment begun,
@@ -63,8 +70,8 @@ void member_history::lose_after(const std::string& host, moment durable) {
 }
 
 // Whether `a` is certainly later than `b`: its writer knew `b`.
-bool member_history::is_later(const write& a, const write& b) {
-  const bool same_host = a.host == b.host && b.end < a.start;
+bool member_history::is_later(const write& a, const write& b) const {
+  const bool same_host = hosts_keep_it_ && a.host == b.host && b.end < a.start;
   return same_host || (a.knew_fleet && b.reached < a.start);
 }
 

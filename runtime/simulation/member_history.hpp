@@ -21,11 +21,18 @@ class member_history {
 public:
   using moment = history::moment;
 
-  /// Begins a write of these bytes, different from those of every other write; returns its number.
+  /// `hosts_keep_it`: the entry is in the tiers of a host too. Otherwise only the server has it.
+  explicit member_history(bool hosts_keep_it = true)
+      : hosts_keep_it_(hosts_keep_it) {}
+
+  /// Begins a write of these bytes; returns its number.
   std::size_t begin(moment now, const std::string& host, std::string process, std::string bytes);
   /// The write was acknowledged. `knew_fleet`: the server had answered the writer, so that the
   /// write is later than those that had reached the server.
   void succeed(std::size_t number, moment now, bool knew_fleet);
+
+  /// The write certainly had no effect.
+  void withdraw(std::size_t number);
 
   /// Whether a write of these bytes had begun at this moment.
   bool has(std::string_view bytes, moment ended) const;
@@ -56,15 +63,16 @@ private:
   struct write {
     std::string host;
     std::string process; // empty: it died before the write reached the server
-    std::string bytes;
-    std::size_t number; // in the host's history
+    std::string bytes;   // empty: withdrawn
+    std::size_t number;  // in the host's history
     moment start;
     moment end = history::never;
     moment reached = history::never;
     bool knew_fleet = false;
   };
-  static bool is_later(const write& a, const write& b);
+  bool is_later(const write& a, const write& b) const;
 
+  bool hosts_keep_it_;
   std::vector<write> writes_;
   std::map<std::string, history> hosts_;
 };

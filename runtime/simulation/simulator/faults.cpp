@@ -23,7 +23,7 @@ void random_run::die(worker_state& worker) {
   world_.kill(*worker.self);
   if (world_.process(worker.process)->is_running())
     world_.revive_clients(*world_.process(worker.process));
-  rest(worker);
+  abandon_session(worker);
 }
 
 void random_run::workers_die(const std::string& process) {
@@ -35,12 +35,16 @@ void random_run::workers_die(const std::string& process) {
   }
   for (auto& [place, past] : trees_)
     past.end_process(process);
+  for (auto& [place, past] : bundled_)
+    past.end_process(process);
   purges_die(process);
   for (auto& worker : workers_) {
     if (worker.process != process) continue;
     hosts_.at(worker.host).last_end = now() + 1;
     drop_lease(worker);
     ++worker.life;
+    worker.session = 0;
+    worker.noted.clear();
     rest(worker);
   }
 }
@@ -161,6 +165,8 @@ void random_run::lose_power(host_state& host) {
   for (auto& [k, past] : host.tunings)
     past.lose_after(durable);
   for (auto& [place, past] : trees_)
+    past.lose_after(host.name, durable);
+  for (auto& [place, past] : bundled_)
     past.lose_after(host.name, durable);
   purges_lose_power(host.name, durable);
   host.inserted.clear();

@@ -45,7 +45,9 @@ void random_run::set_up_remote(process_options& process) {
   process.remote.queue_entries = 16;
   process.remote.max_value_bytes = 30'000;
   world_.set_cache("autotune", "0", {.remote = false}); // this host's tunings; the fleet's follow
+  world_.set_cache("bundles", "0", {.memory = false, .disk = false});
   if (!random_.one_in(3)) return;
+  world_.set_cache("bundles", "0", {.memory = false, .disk = false, .sign = true});
   process.remote.keys.push_back(signing_key_named("k1"));
   for (const auto* name : {"fxgraph", "tunes", "guarded", "tunings", "plan", "actions", "nested"})
     for (const auto* version : {"0", "2"})
@@ -204,6 +206,8 @@ void random_run::note_what_reached_the_fleet() {
         past.reach_fleet(process);
       for (auto& [place, past] : trees_)
         past.reach_fleet(process, now());
+      for (auto& [place, past] : bundled_)
+        past.reach_fleet(process, now());
       reach_fleet(process);
     }
 }
@@ -220,6 +224,7 @@ void random_run::check_fleet() {
       }
   check_purges();
   check_trees();
+  check_bundles();
 }
 
 // Runs until, with the server healthy again, every breaker is closed and all waiting writes are

@@ -89,6 +89,10 @@ void random_run::make_keys() {
   constexpr std::uint64_t trees = 2;
   for (std::uint64_t i = 0; i < trees; ++i)
     tree_keys_.emplace_back(*world_.cache("nested", "0"), key("t" + std::to_string(i)).encoded());
+  constexpr std::uint64_t bundles = 2;
+  for (std::uint64_t i = 0; i < bundles; ++i)
+    bundle_keys_.emplace_back(*world_.cache("bundles", "0"),
+                              key("b" + std::to_string(i)).encoded());
 }
 
 void random_run::set_up_host(const std::string& name, const process_options& process) {
@@ -103,6 +107,9 @@ void random_run::set_up_host(const std::string& name, const process_options& pro
       const auto client = at + "c" + std::to_string(c);
       auto& self = world_.add_client(client, at);
       workers_.push_back({client, at, name, &self});
+      for (std::size_t i = 0; i < bundle_keys_.size(); ++i)
+        for (const auto* cache : {"bundled", "final"})
+          world_.set_cache(cache, client + "b" + std::to_string(i), {.remote = false});
     }
   }
 }

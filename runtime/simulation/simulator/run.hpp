@@ -2,8 +2,9 @@
 //
 // One thread. run.cpp sets the world up and lets its time pass; plain_work.cpp and compile_work.cpp
 // have the work of clients; faults.cpp has the faults, remote.cpp the server that hosts share,
-// tree_work.cpp the nested trees, leases.cpp the leases of clients, purges.cpp what hosts replace
-// and remove on each other; checks.cpp has the checks during the run and at its end.
+// tree_work.cpp the nested trees, bundle_work.cpp the bundles of tunings, leases.cpp the leases of
+// clients, purges.cpp what hosts replace and remove on each other; checks.cpp has the checks during
+// the run and at its end.
 #pragma once
 
 #include "runtime/simulation/guarded_history.hpp"
@@ -48,7 +49,11 @@ struct worker_state {
   virtual_time wake{};
   lease_id lease = 0;
   std::size_t leased_key = 0;
-  bool hangs = false; ///< it never ends its lease
+  bool hangs = false;                         ///< it never ends its lease
+  std::uint64_t session = 0;                  ///< of tunings; 0: none
+  std::size_t bundle = 0;                     ///< of the session, or of the last one
+  std::map<std::size_t, std::string> noted{}; ///< by the session: times by tuning
+  std::vector<std::string> found{};           ///< in the bundle: times of all tunings; empty: none
 };
 
 /// A write of a key that is put and erased, as the fleet sees it.
@@ -190,6 +195,20 @@ private:
   void spread_trees();
   void check_trees();
 
+  // --- bundles of tunings
+  member_history& bundled(std::size_t bundle, std::size_t k);
+  named_cache_ptr tunings_cache(const worker_state& worker, std::size_t bundle);
+  void work_in_session(worker_state& worker);
+  void begin_session(worker_state& worker, std::size_t bundle);
+  void read_bundled(worker_state& worker, moment begun, std::uint64_t entries);
+  void judge_session(const worker_state& worker, moment begun, std::uint64_t entries);
+  std::string judge_bundled(const worker_state& worker, std::size_t k, moment begun);
+  static void note_tuning(worker_state& worker, std::size_t k, std::string time);
+  void finish_session(worker_state& worker);
+  void abandon_session(worker_state& worker);
+  void end_sessions();
+  void check_bundles();
+
   // --- faults
   void plan_fault();
   void die(worker_state& worker);
@@ -266,7 +285,7 @@ private:
   bool splits_guards_ = false; // each host has its own guard: some sizes need the other host's
   std::uint64_t max_value_bytes_ = 200;
   std::vector<key_state> keys_;
-  std::vector<cache_key> guarded_keys_, autotune_keys_, tune_keys_, tree_keys_;
+  std::vector<cache_key> guarded_keys_, autotune_keys_, tune_keys_, tree_keys_, bundle_keys_;
   std::vector<cache_key> fleet_tuning_keys_; // in worlds with a server
   moment next_check_ = 0;
   std::map<std::string, host_state> hosts_;
@@ -278,8 +297,11 @@ private:
   std::map<std::size_t, std::vector<fleet_write>> fleet_writes_;      // by key
   std::vector<heard_purge> heard_;                                    // being carried out
   std::map<std::pair<std::size_t, std::size_t>, member_history> trees_; // by tree and path
-  std::string last_tree_;      // what the last look-up of a whole tree found
-  bool is_tree_final_ = false; // every host has to find what reached the server
+  std::string last_tree_; // what the last look-up of a whole tree found
+  std::map<std::pair<std::size_t, std::size_t>, member_history> bundled_; // by bundle and tuning
+  bool is_at_end_ = false;       // all sessions of clients have ended
+  bool is_bundle_final_ = false; // every host has to find what reached the server
+  bool is_tree_final_ = false;   // every host has to find what reached the server
   bool remote_has_trouble_ = false;
   bool server_lost_writes_ = false; // all or the recent ones, or writes were given up
   // The names of entries that the server has evicted or that were damaged there.
