@@ -288,7 +288,9 @@ void simulated_process::start_services() {
   enlist(actor_kind::recorder, services.recorder);
   enlist(actor_kind::bundler, services.bundler);
   enlist(actor_kind::autotune, services.autotune);
-  enlist(actor_kind::kernels, wiring::spawn_kernel_cache(actors, {}));
+  enlist(actor_kind::kernels,
+         wiring::spawn_kernel_cache(actors,
+                                    {options_.max_kernels, options_.kernels_in, tiers_.shards}));
   enlist(actor_kind::nested, wiring::spawn_nested_cache(actors, tiers_.shards));
   enlist(actor_kind::actions, services.actions);
   enlist(actor_kind::metrics, services.metrics);

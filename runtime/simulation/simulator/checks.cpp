@@ -121,6 +121,7 @@ void random_run::check_at_rest() {
   }
   if (!has_remote_ && result_.violation.empty()) check_trees();
   if (!has_remote_ && result_.violation.empty()) check_bundles();
+  if (!has_remote_ && result_.violation.empty()) check_kernels();
   // A shard that polls for a lease notices at its next poll that no caller wants it any more.
   const auto end = world_.system().now() + actors::memory_shard_config{}.longest_fleet_poll;
   while (step(end)) {

@@ -20,7 +20,7 @@ constexpr milliseconds compile_deadline{700};
 
 void random_run::compile_something(worker_state& worker) {
   const auto k = random_.below(guarded_keys_.size());
-  switch (random_.below(13)) {
+  switch (random_.below(15)) {
   case 0: return add_variant(worker, k);
   case 1: return find_variant(worker, k, static_cast<std::int64_t>(random_.between(1, max_m)));
   case 2: return save_tuning(worker, k);
@@ -32,6 +32,8 @@ void random_run::compile_something(worker_state& worker) {
   case 8:
   case 9:
   case 10: return work_in_session(worker);
+  case 11:
+  case 12: return work_on_kernel(worker);
   default: return run_compiler(worker);
   }
 }

@@ -37,6 +37,9 @@ void random_run::workers_die(const std::string& process) {
     past.end_process(process);
   for (auto& [place, past] : bundled_)
     past.end_process(process);
+  for (auto& [graph, past] : kernels_)
+    past.end_process(process);
+  kernel_tables_.erase(process);
   purges_die(process);
   for (auto& worker : workers_) {
     if (worker.process != process) continue;
@@ -167,6 +170,8 @@ void random_run::lose_power(host_state& host) {
   for (auto& [place, past] : trees_)
     past.lose_after(host.name, durable);
   for (auto& [place, past] : bundled_)
+    past.lose_after(host.name, durable);
+  for (auto& [graph, past] : kernels_)
     past.lose_after(host.name, durable);
   purges_lose_power(host.name, durable);
   host.inserted.clear();

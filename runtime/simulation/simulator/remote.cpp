@@ -49,7 +49,8 @@ void random_run::set_up_remote(process_options& process) {
   if (!random_.one_in(3)) return;
   world_.set_cache("bundles", "0", {.memory = false, .disk = false, .sign = true});
   process.remote.keys.push_back(signing_key_named("k1"));
-  for (const auto* name : {"fxgraph", "tunes", "guarded", "tunings", "plan", "actions", "nested"})
+  for (const auto* name :
+       {"fxgraph", "tunes", "guarded", "tunings", "plan", "actions", "nested", "kernels"})
     for (const auto* version : {"0", "2"})
       world_.set_cache(name, version, {.sign = true});
 }
@@ -208,6 +209,8 @@ void random_run::note_what_reached_the_fleet() {
         past.reach_fleet(process, now());
       for (auto& [place, past] : bundled_)
         past.reach_fleet(process, now());
+      for (auto& [graph, past] : kernels_)
+        past.reach_fleet(process, now());
       reach_fleet(process);
     }
 }
@@ -225,6 +228,7 @@ void random_run::check_fleet() {
   check_purges();
   check_trees();
   check_bundles();
+  check_kernels();
 }
 
 // Runs until, with the server healthy again, every breaker is closed and all waiting writes are

@@ -66,6 +66,9 @@ void random_run::set_up() {
   has_hanging_clients_ = random_.one_in(3);
   if (random_.one_in(3)) set_up_remote(process);
   make_keys();
+  max_kernels_ = random_.one_in(2) ? 0 : 4;
+  process.max_kernels = max_kernels_;
+  process.kernels_in = *world_.cache("kernels", "0");
   for (unsigned h = 0; h < options_.hosts; ++h)
     set_up_host("h" + std::to_string(h), process);
   plan_fault();

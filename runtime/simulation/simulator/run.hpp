@@ -2,9 +2,9 @@
 //
 // One thread. run.cpp sets the world up and lets its time pass; plain_work.cpp and compile_work.cpp
 // have the work of clients; faults.cpp has the faults, remote.cpp the server that hosts share,
-// tree_work.cpp the nested trees, bundle_work.cpp the bundles of tunings, leases.cpp the leases of
-// clients, purges.cpp what hosts replace and remove on each other; checks.cpp has the checks during
-// the run and at its end.
+// tree_work.cpp the nested trees, bundle_work.cpp the bundles of tunings, kernel_work.cpp the
+// kernels, leases.cpp the leases of clients, purges.cpp what hosts replace and remove on each
+// other; checks.cpp has the checks during the run and at its end.
 #pragma once
 
 #include "runtime/simulation/guarded_history.hpp"
@@ -80,6 +80,15 @@ struct lease_hold {
   history::moment step;
 };
 
+/// The fuser's kernels that clients of a process know, while it lives.
+struct kernel_table {
+  std::map<std::int64_t, std::string> specs;      // by number
+  std::map<std::size_t, std::int64_t> first_of{}; // by graph: the number that look-ups find
+};
+
+/// The answer to a look-up of a kernel: its number, or -1, and its spec.
+using found_kernel = std::pair<std::int64_t, lookup>;
+
 struct host_state {
   std::string name;
   std::vector<std::string> processes;
@@ -92,6 +101,7 @@ struct host_state {
   virtual_time last_pause{-1};        // until then a process of it is stopped
   std::uint64_t last_faulty_step = 0; // the last step at which the disk failed, or may have
   std::uint64_t last_end = 0;         // the last step at which a process or a client ended
+  std::set<std::size_t> saved_graphs; // of which a client has saved a kernel
   std::set<std::string> faulty;       // processes whose disk fails
   bool had_faults = false;            // whether a disk ever failed
   bool was_torn = false;              // a disk failed in the middle of a write, or power was lost
@@ -209,6 +219,17 @@ private:
   void end_sessions();
   void check_bundles();
 
+  // --- the fuser's kernels
+  std::string graph_text(std::size_t graph);
+  void work_on_kernel(worker_state& worker);
+  void save_kernel(worker_state& worker, std::size_t graph);
+  void find_kernel(worker_state& worker, std::size_t graph);
+  std::string judge_kernel(const worker_state& worker, std::size_t graph, moment begun,
+                           const found_kernel& answer);
+  void get_kernel(worker_state& worker);
+  void count_kernels(worker_state& worker);
+  void check_kernels();
+
   // --- faults
   void plan_fault();
   void die(worker_state& worker);
@@ -299,9 +320,13 @@ private:
   std::map<std::pair<std::size_t, std::size_t>, member_history> trees_; // by tree and path
   std::string last_tree_; // what the last look-up of a whole tree found
   std::map<std::pair<std::size_t, std::size_t>, member_history> bundled_; // by bundle and tuning
-  bool is_at_end_ = false;       // all sessions of clients have ended
-  bool is_bundle_final_ = false; // every host has to find what reached the server
-  bool is_tree_final_ = false;   // every host has to find what reached the server
+  std::map<std::size_t, member_history> kernels_;                         // by graph
+  std::map<std::string, kernel_table> kernel_tables_;                     // by process
+  std::uint64_t max_kernels_ = 0; // in a process; 0: no bound
+  bool is_kernel_final_ = false;  // every host has to find what reached the server
+  bool is_at_end_ = false;        // all sessions of clients have ended
+  bool is_bundle_final_ = false;  // every host has to find what reached the server
+  bool is_tree_final_ = false;    // every host has to find what reached the server
   bool remote_has_trouble_ = false;
   bool server_lost_writes_ = false; // all or the recent ones, or writes were given up
   // The names of entries that the server has evicted or that were damaged there.
