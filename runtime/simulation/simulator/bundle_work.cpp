@@ -87,9 +87,14 @@ std::string random_run::judge_bundled(const worker_state& worker, std::size_t k,
                       : past.judge_hit(worker.host, time, begun, now());
 }
 
-// What the session has noted of a tuning last.
-void random_run::note_tuning(worker_state& worker, std::size_t k, std::string time) {
-  if (worker.session != 0) worker.noted[k] = std::move(time);
+tuning_notes random_run::notes_of(const worker_state& worker) {
+  return {worker.session, worker.recording ? worker.recording->number : 0};
+}
+
+// What the session and the recording have noted of a tuning last.
+void random_run::note_tuning(worker_state& worker, std::size_t k, const autotune_record& record) {
+  if (worker.session != 0) worker.noted[k] = std::to_string(record.time_taken_ns);
+  note_artifact(worker, "entry", autotune_keys_[k], encode_record(record));
 }
 
 // Ends the session: its tunings are added to the bundle, unless that had all of them.

@@ -99,6 +99,7 @@ void random_run::store_all() {
 // Every client reads every key once more.
 void random_run::check_at_rest() {
   end_sessions();
+  end_recordings();
   for (auto& worker : workers_)
     for (std::size_t k = 0; k < keys_.size() && result_.violation.empty(); ++k) {
       get(worker, k);

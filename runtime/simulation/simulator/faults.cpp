@@ -23,6 +23,7 @@ void random_run::die(worker_state& worker) {
   world_.kill(*worker.self);
   if (world_.process(worker.process)->is_running())
     world_.revive_clients(*world_.process(worker.process));
+  worker.recording.reset(); // the recorder keeps it: nobody ends it any more
   abandon_session(worker);
 }
 
@@ -48,6 +49,7 @@ void random_run::workers_die(const std::string& process) {
     ++worker.life;
     worker.session = 0;
     worker.noted.clear();
+    worker.recording.reset();
     rest(worker);
   }
 }

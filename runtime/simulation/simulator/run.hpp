@@ -3,10 +3,11 @@
 // One thread. run.cpp sets the world up and lets its time pass; plain_work.cpp and compile_work.cpp
 // have the work of clients; faults.cpp has the faults, remote.cpp the server that hosts share,
 // tree_work.cpp the nested trees, bundle_work.cpp the bundles of tunings, kernel_work.cpp the
-// kernels, leases.cpp the leases of clients, purges.cpp what hosts replace and remove on each
-// other; checks.cpp has the checks during the run and at its end.
+// kernels, recorder_work.cpp the recordings, leases.cpp the leases of clients, purges.cpp what
+// hosts replace and remove on each other; checks.cpp has the checks during the run and at its end.
 #pragma once
 
+#include "messages/recording.hpp"
 #include "runtime/simulation/guarded_history.hpp"
 #include "runtime/simulation/history.hpp"
 #include "runtime/simulation/member_history.hpp"
@@ -38,6 +39,18 @@ struct key_state {
   bool is_mutable = false; ///< the key is put and erased; others are only inserted
 };
 
+/// What a client noted in a recording, and the check of what the recorder answers.
+struct recording_model {
+  std::uint64_t number = 0;
+  recording_limits limits;
+  /// By type and key: the values, in order.
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> noted;
+  std::uint64_t bytes = 0; ///< of all values and their keys
+
+  bool may_leave_out() const;
+  std::string judge(const recording& ended) const;
+};
+
 /// The state of one client.
 struct worker_state {
   std::string name, process, host;
@@ -54,6 +67,7 @@ struct worker_state {
   std::size_t bundle = 0;                     ///< of the session, or of the last one
   std::map<std::size_t, std::string> noted{}; ///< by the session: times by tuning
   std::vector<std::string> found{};           ///< in the bundle: times of all tunings; empty: none
+  std::optional<recording_model> recording{}; ///< the open one
 };
 
 /// A write of a key that is put and erased, as the fleet sees it.
@@ -213,7 +227,8 @@ private:
   void read_bundled(worker_state& worker, moment begun, std::uint64_t entries);
   void judge_session(const worker_state& worker, moment begun, std::uint64_t entries);
   std::string judge_bundled(const worker_state& worker, std::size_t k, moment begun);
-  static void note_tuning(worker_state& worker, std::size_t k, std::string time);
+  void note_tuning(worker_state& worker, std::size_t k, const autotune_record& record);
+  static tuning_notes notes_of(const worker_state& worker);
   void finish_session(worker_state& worker);
   void abandon_session(worker_state& worker);
   void end_sessions();
@@ -229,6 +244,16 @@ private:
   void get_kernel(worker_state& worker);
   void count_kernels(worker_state& worker);
   void check_kernels();
+
+  // --- recordings
+  void work_in_recording(worker_state& worker);
+  void begin_recording(worker_state& worker);
+  void record_something(worker_state& worker);
+  static void note_artifact(worker_state& worker, const std::string& type, const cache_key& key,
+                            std::string bytes);
+  void count_recorded(worker_state& worker);
+  void finish_recording(worker_state& worker);
+  void end_recordings();
 
   // --- faults
   void plan_fault();
