@@ -79,6 +79,7 @@ struct memory_shard_state {
   struct lease_watch {
     std::optional<storage::lease_holder> last;
     time_point since;
+    time_point looked; ///< when this process last looked
   };
 
   /// A key whose entry is being looked up, waited for or compiled.

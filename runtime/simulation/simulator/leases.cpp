@@ -29,8 +29,10 @@ void random_run::acquire(worker_state& worker, std::size_t k) {
 bool random_run::may_take_held(const worker_state& worker, std::size_t k, const lease_hold& held) {
   const auto& host = hosts_.at(worker.host);
   const auto time = world_.system().now();
+  // The silence may have begun with the holder before, whose first beat was not due yet.
+  const actors::memory_shard_config config;
   const bool was_silent =
-      time - held.since >= actors::memory_shard_config{}.lease_silence &&
+      time - held.since >= config.lease_silence - config.lease_beat &&
       (host.last_pause >= held.since || !host.faulty.empty() || host.last_faulty_step >= held.step);
   const bool is_impatient =
       has_hung_ && time - host.first_acquires.at({worker.process, k}) >= patience_of_processes;
