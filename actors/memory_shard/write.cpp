@@ -58,23 +58,31 @@ expected<T> unless_undone(T answer, const expected<void>& kept) {
               "the change is made here, but the remote tier may undo it: " + kept.error().text());
 }
 
-// Erases from memory and disk. `kept`: whether the change was noted.
+// Called when a change of this number is made. Another process may have changed the entry at the
+// same time, and told the fleet what the store held before.
+void end_change(self_pointer self, const cache_key& key, std::uint64_t which) {
+  if (which != 0 && self->state.config.journal->is_overtaken_elsewhere(key, which))
+    tell_remote(self, verb::tell_v, key);
+}
+
+// Erases from memory and disk.
 void erase_here(self_pointer self, const cache_key& key, reply_target<bool> reply,
-                const expected<void>& kept) {
+                const storage::change_journal::noted& noted) {
   auto& state = self->state;
   overtake_load(state, key);
   state.unwritten_members.erase(key);
   if (state.open_inserts != 0) state.erased_meanwhile.insert(key);
   if (!uses_disk(state, key)) {
-    reply.deliver(unless_undone(erase_in_memory(self, key), kept));
+    reply.deliver(unless_undone(erase_in_memory(self, key), noted.kept));
     return;
   }
   self->request(disk_of(state, key), caf::infinite, verb::erase_v, key)
       .then(
-          [self, key, reply, kept](const disk_change_reply& change) mutable {
+          [self, key, reply, noted](const disk_change_reply& change) mutable {
             const bool in_index = erase_in_memory(self, key);
             tell_views(self->state, key, change.epochs);
-            reply.deliver(unless_undone(change.was_there || in_index, kept));
+            end_change(self, key, noted.which);
+            reply.deliver(unless_undone(change.was_there || in_index, noted.kept));
           },
           [self, key, reply](const caf::error& why) mutable {
             erase_in_memory(self, key);
@@ -116,9 +124,10 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
   }
   self->request(disk_of(state, key), caf::infinite, verb::put_v, key, value)
       .then(
-          [self, key, value, reply, kept = noted.kept](const disk_change_reply& change) mutable {
+          [self, key, value, reply, noted](const disk_change_reply& change) mutable {
             take_in_write(self, key, value, change.epochs);
-            reply.deliver(unless_undone(done{}, kept));
+            end_change(self, key, noted.which);
+            reply.deliver(unless_undone(done{}, noted.kept));
           },
           [self, key, value, reply, which = noted.which](const caf::error& why) mutable {
             const auto what = from_caf(why);
@@ -132,7 +141,7 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
 void erase(self_pointer self, const cache_key& key, reply_target<bool> reply) {
   const auto noted = note_change(self->state, key, storage::unheard_change::kind::erase);
   tell_remote(self, verb::erase_v, key, noted.which);
-  erase_here(self, key, std::move(reply), noted.kept);
+  erase_here(self, key, std::move(reply), noted);
 }
 
 void purge(self_pointer self, const cache_key& key, reply_target<bool> reply) {

@@ -412,6 +412,13 @@ void tell_unheard(self_pointer self) {
   }
 }
 
+void tell_anew(self_pointer self, const cache_key& key) {
+  const auto& state = self->state;
+  if (!journal_of(state) || state.config.mode == remote_mode::read_only) return;
+  if (is_in_service(state) && has_read_purges(state)) return tell_put_of(self, key, 0);
+  if (note_anew(self, key, 0)) tell_later(self);
+}
+
 void settle_whole_caches(state_type& state) {
   auto& unheard = state.unheard;
   if (unheard.whole.empty() || unheard.telling != 0 || !state.writes.empty()) return;

@@ -45,6 +45,9 @@ void meet_unheard(self_pointer self, std::function<void()> next);
 void tell_unheard(self_pointer self);
 /// The queue is empty: what was told of whole caches is settled.
 void settle_whole_caches(state_type& state);
+/// The order of two changes of this entry, by processes of this host that overlapped, is known only
+/// now: tells what the store holds.
+void tell_anew(self_pointer self, const cache_key& key);
 /// Looks again, and tells again.
 void tell_again(self_pointer self);
 

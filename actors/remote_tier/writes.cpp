@@ -31,10 +31,6 @@ bool may_write(const state_type& state, const cache_key& key) {
   return state.config.mode != remote_mode::read_only && could_sign;
 }
 
-bool is_purge(const remote_write& write) {
-  return write.what == remote_write::kind::put || write.what == remote_write::kind::erase;
-}
-
 // Whether the server takes writes, or soon will.
 bool takes_writes(const state_type& state) {
   return is_in_service(state) && state.writing.is_closed();

@@ -15,6 +15,10 @@ bool is_of_entry(const remote_write& write) {
   return write.what != remote_write::kind::release && !is_of_set(write);
 }
 
+bool is_insert(const remote_write& write) {
+  return write.what == remote_write::kind::insert || write.what == remote_write::kind::overwrite;
+}
+
 std::size_t size_of_members(const remote_write& write) noexcept {
   std::size_t bytes = 0;
   for (const auto& member : write.members)
@@ -111,14 +115,15 @@ void write_behind::apply_changes(const cache_key& key, member_set& members) cons
   }
 }
 
-bool write_behind::drop_waiting(const cache_key& key) {
-  const auto newest = newest_.find(key);
-  if (newest == newest_.end()) return false;
-  const auto at = waiting_.find(newest->second);
-  if (at == waiting_.end()) return false;
-  (void)take(waiting_, at);
-  note_newest(key);
-  return true;
+void write_behind::drop_waiting_inserts(const cache_key& key) {
+  for (;;) {
+    const auto newest = newest_.find(key);
+    if (newest == newest_.end()) return;
+    const auto at = waiting_.find(newest->second);
+    if (at == waiting_.end() || !is_insert(at->second.write)) return;
+    (void)take(waiting_, at);
+    note_newest(key);
+  }
 }
 
 // An earlier write of the key counts again once a later one was dropped.

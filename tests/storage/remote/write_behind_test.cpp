@@ -150,39 +150,53 @@ TEST_CASE("the newest write of a key is the one that the remote tier is going to
   CHECK(all.waiting() == 1);
 }
 
-TEST_CASE("the newest write of a key is dropped unless it is in flight") {
+TEST_CASE("inserts of a key that wait are dropped, all of them") {
   queue all;
-  CHECK_FALSE(all.drop_waiting(named("a")));
+  all.drop_waiting_inserts(named("a"));
   CHECK_FALSE(all.newest_in_flight(named("a")));
   all.push(write(kind::insert, "a", "1"));
   CHECK_FALSE(all.newest_in_flight(named("a")));
-  CHECK(all.drop_waiting(named("a")));
+  all.push(write(kind::insert, "b", "1"));
+  all.push(write(kind::overwrite, "a", "2"));
+  all.push(write(kind::insert, "a", "3"));
+  all.drop_waiting_inserts(named("a"));
+  CHECK_FALSE(all.newest_of(named("a")));
+  CHECK(all.waiting() == 1);
+  all.drop_waiting_inserts(named("b"));
   CHECK(all.empty());
   CHECK(all.bytes() == 0);
-  all.push(write(kind::insert, "a", "2"));
+}
+
+TEST_CASE("an insert that is in flight is not dropped") {
+  queue all;
+  all.push(write(kind::insert, "a", "1"));
   const auto which = all.send();
   CHECK(all.newest_in_flight(named("a")) == which);
-  CHECK_FALSE(all.drop_waiting(named("a")));
+  all.drop_waiting_inserts(named("a"));
+  CHECK(all.newest_in_flight(named("a")) == which);
   all.finish(which);
   CHECK_FALSE(all.newest_in_flight(named("a")));
 }
 
-TEST_CASE("a write counts again when a later one of its key is dropped") {
+TEST_CASE("a write counts again when the inserts after it are dropped") {
   queue all;
+  all.push(write(kind::insert, "a", "0"));
   all.push(write(kind::erase, "a", ""));
   all.push(write(kind::insert, "b", "1"));
   all.push(write(kind::insert, "a", "2"));
   CHECK(all.newest_of(named("a"))->what == kind::insert);
-  CHECK(all.drop_waiting(named("a")));
+  all.drop_waiting_inserts(named("a"));
   CHECK(all.newest_of(named("a"))->what == kind::erase);
+  CHECK(all.waiting() == 3); // the insert before the erase too
+  CHECK(all.finish(all.send()).what == kind::insert);
   const auto which = all.send();
   all.push(write(kind::insert, "a", "3"));
-  CHECK(all.drop_waiting(named("a")));
+  all.drop_waiting_inserts(named("a"));
   CHECK(all.newest_in_flight(named("a")) == which);
   CHECK_FALSE(all.retry(which)); // it has not been replaced
   CHECK(all.newest_of(named("a"))->what == kind::erase);
-  CHECK(all.drop_waiting(named("a")));
-  CHECK_FALSE(all.newest_of(named("a")));
+  all.drop_waiting_inserts(named("a"));
+  CHECK(all.newest_of(named("a"))->what == kind::erase);
 }
 
 TEST_CASE("changes of a set all count, in their order, and replace no entry") {
