@@ -80,7 +80,9 @@ compiler_rule simulated_compiler::rule_for(std::string_view label) const {
   return {};
 }
 
-std::chrono::nanoseconds simulated_compiler::cost_of(const action_request& request) const {
+std::chrono::nanoseconds simulated_compiler::begin(const action_request& request) {
+  if (const auto files = content_of_.find(request.label); files != content_of_.end())
+    read_[request.label] = files->second();
   const auto rule = rule_for(request.label);
   return rule.how == compiler_rule::outcome::hangs ? request.process.deadline : rule.takes;
 }
@@ -92,9 +94,12 @@ expected<process_result> simulated_compiler::run(const process_request& request)
   process_result result;
   using how = compiler_rule::outcome;
   switch (rule.how) {
-  case how::makes:
-    (*files_)[request.argv.at(2)] = rule.text.empty() ? "object of " + label : rule.text;
+  case how::makes: {
+    const auto read = read_.find(label);
+    const auto source = read == read_.end() ? label : read->second;
+    (*files_)[request.argv.at(2)] = rule.text.empty() ? "object of " + source : rule.text;
     break;
+  }
   case how::fails:
     result.exit_status = 1;
     result.output = rule.text;

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -42,8 +43,12 @@ public:
   /// Adds a rule, which precedes all earlier ones.
   void add(compiler_rule rule) { rules_.push_back(std::move(rule)); }
   void add(trial_rule rule) { trials_.push_back(std::move(rule)); }
-  /// The virtual time for which a worker is busy with the request.
-  std::chrono::nanoseconds cost_of(const action_request& request) const;
+  /// What runs with this label read when they start: the default output is "object of" that.
+  void set_files(std::string label, std::function<std::string()> content) {
+    content_of_.insert_or_assign(std::move(label), std::move(content));
+  }
+  /// A run starts: the virtual time for which a worker is busy with the request.
+  std::chrono::nanoseconds begin(const action_request& request);
   actors::worker_ports ports();
   std::uint64_t runs() const { return runs_; }
 
@@ -62,6 +67,8 @@ private:
 
   std::vector<compiler_rule> rules_;
   std::vector<trial_rule> trials_;
+  std::map<std::string, std::function<std::string()>, std::less<>> content_of_; // by label
+  std::map<std::string, std::string, std::less<>> read_; // by label, by the run that has started
   std::shared_ptr<files> files_ = std::make_shared<files>();
   std::uint64_t runs_ = 0;
 };

@@ -20,7 +20,7 @@ constexpr milliseconds compile_deadline{700};
 
 void random_run::compile_something(worker_state& worker) {
   const auto k = random_.below(guarded_keys_.size());
-  switch (random_.below(17)) {
+  switch (random_.below(21)) {
   case 0: return add_variant(worker, k);
   case 1: return find_variant(worker, k, static_cast<std::int64_t>(random_.between(1, max_m)));
   case 2: return save_tuning(worker, k);
@@ -36,6 +36,10 @@ void random_run::compile_something(worker_state& worker) {
   case 12: return work_on_kernel(worker);
   case 13:
   case 14: return work_in_recording(worker);
+  case 15:
+  case 16:
+  case 17:
+  case 18: return work_with_files(worker);
   default: return run_compiler(worker);
   }
 }

@@ -29,6 +29,7 @@ void random_run::die(worker_state& worker) {
 
 void random_run::workers_die(const std::string& process) {
   for (auto& [name, host] : hosts_) {
+    if (host.sources.contains(process)) host.sources[process] = host.files->for_process();
     for (auto& [k, past] : host.guarded)
       past.end_process(process);
     std::erase_if(host.first_acquires,
@@ -162,6 +163,7 @@ void random_run::lose_power(host_state& host) {
     host.faulty.erase(name);
   }
   world_.lose_power(host.name, random_);
+  host.files->reboot();
   const auto durable = flushed_[host.name];
   for (auto& [k, past] : host.histories)
     past.lose_after(durable);

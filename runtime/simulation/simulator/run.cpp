@@ -115,12 +115,14 @@ void random_run::set_up_host(const std::string& name, const process_options& pro
           world_.set_cache(cache, client + "b" + std::to_string(i), {.remote = false});
     }
   }
+  set_up_files(host);
 }
 
 void random_run::set_up_compiler(simulated_compiler& compiler) {
   using how = compiler_rule::outcome;
   compiler.add({"*", how::makes, "", milliseconds(10)});
   compiler.add({"slow*", how::makes, "", milliseconds(400)});
+  compiler.add({"files", how::makes, "", milliseconds(600)});
   compiler.add({"bad*", how::fails, "x.cpp:1: error", milliseconds(20)});
   compiler.add({"crashing*", how::crashes, "", milliseconds(30)});
   compiler.add({"hanging*", how::hangs, "", {}});

@@ -3,14 +3,16 @@
 // One thread. run.cpp sets the world up and lets its time pass; plain_work.cpp and compile_work.cpp
 // have the work of clients; faults.cpp has the faults, remote.cpp the server that hosts share,
 // tree_work.cpp the nested trees, bundle_work.cpp the bundles of tunings, kernel_work.cpp the
-// kernels, recorder_work.cpp the recordings, leases.cpp the leases of clients, purges.cpp what
-// hosts replace and remove on each other; checks.cpp has the checks during the run and at its end.
+// kernels, recorder_work.cpp the recordings, file_work.cpp compiles that read files, leases.cpp the
+// leases of clients, purges.cpp what hosts replace and remove on each other; checks.cpp has the
+// checks during the run and at its end.
 #pragma once
 
 #include "messages/recording.hpp"
 #include "runtime/simulation/guarded_history.hpp"
 #include "runtime/simulation/history.hpp"
 #include "runtime/simulation/member_history.hpp"
+#include "runtime/simulation/simulated_files.hpp"
 #include "runtime/simulation/simulator.hpp"
 #include "runtime/simulation/world.hpp"
 
@@ -103,6 +105,15 @@ struct kernel_table {
 /// The answer to a look-up of a kernel: its number, or -1, and its spec.
 using found_kernel = std::pair<std::int64_t, lookup>;
 
+/// A client's question for the compile of its host's files.
+struct file_question {
+  history::moment begun = 0;
+  int looks = 0;
+  std::string seen;                 ///< digest of the observations that are known
+  std::vector<std::string> holding; ///< the observations that hold
+};
+using file_question_ptr = std::shared_ptr<file_question>;
+
 struct host_state {
   std::string name;
   std::vector<std::string> processes;
@@ -117,8 +128,12 @@ struct host_state {
   std::uint64_t last_end = 0;         // the last step at which a process or a client ended
   std::set<std::size_t> saved_graphs; // of which a client has saved a kernel
   std::set<std::string> faulty;       // processes whose disk fails
-  bool had_faults = false;            // whether a disk ever failed
-  bool was_torn = false;              // a disk failed in the middle of a write, or power was lost
+  std::unique_ptr<simulated_files> files;
+  // What they held, from which step on.
+  std::vector<std::pair<history::moment, std::string>> file_states;
+  std::map<std::string, std::unique_ptr<fingerprints::file_source>> sources; // by process
+  bool had_faults = false; // whether a disk ever failed
+  bool was_torn = false;   // a disk failed in the middle of a write, or power was lost
 };
 
 class random_run {
@@ -254,6 +269,17 @@ private:
   void count_recorded(worker_state& worker);
   void finish_recording(worker_state& worker);
   void end_recordings();
+
+  // --- compiles that read files
+  void set_up_files(host_state& host);
+  void work_with_files(worker_state& worker);
+  void change_files(host_state& host, worker_state& worker);
+  cache_key compile_of_files();
+  void look_for_compiled(worker_state& worker, const file_question_ptr& question);
+  void take_compiled(worker_state& worker, const file_question_ptr& question, std::size_t next);
+  void compile_files(worker_state& worker, const file_question_ptr& question);
+  void judge_compiled(const worker_state& worker, const file_question& question,
+                      const action_result& result);
 
   // --- faults
   void plan_fault();
