@@ -89,7 +89,6 @@ remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_t
       [self](verb::take_reply) { remote::take_replies(self); },
       [self](verb::purge, const cache_key& key) { remote::purge_again(self, key); },
       [self](verb::tell) { remote::tell_again(self); },
-      [self](verb::tell, const cache_key& key) { remote::tell_anew(self, key); },
       [self](verb::listen) {
         self->state.log.timer_is_due = false;
         remote::await_purges(self);

@@ -137,9 +137,6 @@ using remote_tier_actor = actor_of<
     void(verb::purge, cache_key),
     // ... tell the fleet of changes that it has not heard of, ...
     void(verb::tell),
-    // From a memory shard: the host has changed this entry while another change of it was made
-    // here, so which of them came last shows only now, by what the store holds: the fleet is told.
-    void(verb::tell, cache_key),
     // ... a probe is due, ...
     void(verb::ping),
     // ... leases have to be renewed, ...

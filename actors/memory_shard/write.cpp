@@ -58,11 +58,41 @@ expected<T> unless_undone(T answer, const expected<void>& kept) {
               "the change is made here, but the remote tier may undo it: " + kept.error().text());
 }
 
-// Called when a change of this number is made. Another process may have changed the entry at the
-// same time, and told the fleet what the store held before.
-void end_change(self_pointer self, const cache_key& key, std::uint64_t which) {
-  if (which != 0 && self->state.config.journal->is_overtaken_elsewhere(key, which))
-    tell_remote(self, verb::tell_v, key);
+// Whether another process has changed the entry while this change of it was made. Which came last
+// shows in the store, and the other process may have told the fleet what that held before.
+bool has_met_another(const state_type& state, const cache_key& key, std::uint64_t which) {
+  return which != 0 && state.config.journal->is_overtaken_elsewhere(key, which);
+}
+
+// Ends a put that is on disk. One that was the last is told anew.
+void end_put(self_pointer self, const cache_key& key, const artifact& value,
+             reply_target<done> reply, const storage::change_journal::noted& noted) {
+  if (!has_met_another(self->state, key, noted.which)) {
+    reply.deliver(unless_undone(done{}, noted.kept));
+    return;
+  }
+  self->request(disk_of(self->state, key), caf::infinite, verb::load_v, key)
+      .then(
+          [self, key, value, reply, noted](const lookup& found) mutable {
+            auto told = noted;
+            if (found.hit() && same_bytes(found.value, value)) {
+              told = note_change(self->state, key, storage::unheard_change::kind::put, value);
+              tell_remote(self, verb::put_v, key, value, told.which);
+            }
+            reply.deliver(unless_undone(done{}, told.kept));
+          },
+          [reply, noted](const caf::error&) mutable {
+            reply.deliver(unless_undone(done{}, noted.kept));
+          });
+}
+
+// An erase that is made is told anew: the store may have held a value until now.
+storage::change_journal::noted end_erase(self_pointer self, const cache_key& key,
+                                         const storage::change_journal::noted& noted) {
+  if (!has_met_another(self->state, key, noted.which)) return noted;
+  const auto anew = note_change(self->state, key, storage::unheard_change::kind::erase);
+  tell_remote(self, verb::erase_v, key, anew.which);
+  return anew;
 }
 
 // Erases from memory and disk.
@@ -81,8 +111,8 @@ void erase_here(self_pointer self, const cache_key& key, reply_target<bool> repl
           [self, key, reply, noted](const disk_change_reply& change) mutable {
             const bool in_index = erase_in_memory(self, key);
             tell_views(self->state, key, change.epochs);
-            end_change(self, key, noted.which);
-            reply.deliver(unless_undone(change.was_there || in_index, noted.kept));
+            const auto told = end_erase(self, key, noted);
+            reply.deliver(unless_undone(change.was_there || in_index, told.kept));
           },
           [self, key, reply](const caf::error& why) mutable {
             erase_in_memory(self, key);
@@ -126,8 +156,7 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
       .then(
           [self, key, value, reply, noted](const disk_change_reply& change) mutable {
             take_in_write(self, key, value, change.epochs);
-            end_change(self, key, noted.which);
-            reply.deliver(unless_undone(done{}, noted.kept));
+            end_put(self, key, value, reply, noted);
           },
           [self, key, value, reply, which = noted.which](const caf::error& why) mutable {
             const auto what = from_caf(why);

@@ -15,9 +15,13 @@ namespace {
 using storage::envelope_fault;
 using storage::remote_write;
 
-// The newest queued write of the key: the value that the server is going to hold.
+// The newest queued write of the key: the value that the server is going to hold, unless another
+// host has purged it meanwhile.
 const remote_write* find_in_writes(const state_type& state, const cache_key& key) {
-  return may_look(state, key) ? state.writes.newest_of(key) : nullptr;
+  if (!may_look(state, key)) return nullptr;
+  const auto in_flight = state.writes.newest_in_flight(key);
+  if (in_flight && state.log.late.contains(*in_flight)) return nullptr;
+  return state.writes.newest_of(key);
 }
 
 // Whether the server has to be asked. If not, `answer` holds the result.
@@ -28,8 +32,9 @@ bool has_to_ask(self_pointer self, const cache_key& key, expected<lookup>& answe
       answer = lookup{tier::remote, newest->value};
     return false;
   }
-  if (is_unheard(self, key)) {
+  if (const auto unheard = unheard_of(self, key); unheard != unheard_state::none) {
     ++counts_of(state, key).misses;
+    if (unheard == unheard_state::unknown) answer = lookup::unanswered();
     return false;
   }
   if (may_look(state, key) && is_in_service(state)) return true;

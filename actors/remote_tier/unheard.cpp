@@ -277,10 +277,11 @@ void look_for_unheard(self_pointer self) {
   if (!state.unheard.left.empty() || !state.unheard.elsewhere.empty()) tell_later(self);
 }
 
-bool is_unheard(self_pointer self, const cache_key& key) {
+unheard_state unheard_of(self_pointer self, const cache_key& key) {
   const bool will_be = will_be_told(self, key);
   const auto& unheard = self->state.unheard;
-  return will_be || unheard.is_blind || unheard.left.contains(key);
+  if (unheard.left.contains(key) || unheard.elsewhere.contains(key)) return unheard_state::changed;
+  return will_be || unheard.is_blind ? unheard_state::unknown : unheard_state::none;
 }
 
 // What was erased will be erased in the log too. But the entry may have been inserted since: which
@@ -410,13 +411,6 @@ void tell_unheard(self_pointer self) {
     else
       queue(self, key, change, nullptr);
   }
-}
-
-void tell_anew(self_pointer self, const cache_key& key) {
-  const auto& state = self->state;
-  if (!journal_of(state) || state.config.mode == remote_mode::read_only) return;
-  if (is_in_service(state) && has_read_purges(state)) return tell_put_of(self, key, 0);
-  if (note_anew(self, key, 0)) tell_later(self);
 }
 
 void settle_whole_caches(state_type& state) {

@@ -3,7 +3,9 @@
 #include "messages/value.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <thread>
 
 namespace hearth::fingerprints {
 namespace {
@@ -18,6 +20,13 @@ bool may_have_changed(const file_stamp& stamp, const start_of_run& start) {
 start_of_run::start_of_run(file_source& in)
     : time_ns(in.clock_ns())
     , mounts(in.mounts()) {}
+
+void start_of_run::wait_until_changes_show() const {
+  constexpr std::chrono::milliseconds step{1};
+  constexpr int most_steps = 100; // a clock that was set back
+  for (int i = 0; i < most_steps && file_clock_ns() <= time_ns; ++i)
+    std::this_thread::sleep_for(step);
+}
 
 expected<std::string> observe(const std::vector<named_file>& files, const start_of_run& start,
                               file_view& in) {

@@ -24,6 +24,9 @@ struct named_file {
 /// need not be what it has read.
 struct start_of_run {
   explicit start_of_run(file_source& in = system_files());
+  /// Waits, a few milliseconds, until a file that changes gets a later time than this. The command
+  /// starts afterwards, so that each change that it may have missed shows.
+  void wait_until_changes_show() const;
   std::int64_t time_ns; ///< since the epoch
   std::optional<std::set<std::uint64_t>> mounts;
 };

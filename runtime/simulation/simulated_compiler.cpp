@@ -81,10 +81,17 @@ compiler_rule simulated_compiler::rule_for(std::string_view label) const {
 }
 
 std::chrono::nanoseconds simulated_compiler::begin(const action_request& request) {
-  if (const auto files = content_of_.find(request.label); files != content_of_.end())
-    read_[request.label] = files->second();
+  if (const auto from = files_of_.find(request.label); from != files_of_.end())
+    read_[request.label] = {from->second.content(), from->second.clock_ns()};
   const auto rule = rule_for(request.label);
   return rule.how == compiler_rule::outcome::hangs ? request.process.deadline : rule.takes;
+}
+
+void simulated_compiler::note_change(const std::string& label) {
+  const auto read = read_.find(label);
+  if (read == read_.end()) return;
+  const auto& from = files_of_.at(label);
+  if (read->second.at_ns == from.clock_ns()) read->second.content = from.content();
 }
 
 expected<process_result> simulated_compiler::run(const process_request& request) {
@@ -96,7 +103,7 @@ expected<process_result> simulated_compiler::run(const process_request& request)
   switch (rule.how) {
   case how::makes: {
     const auto read = read_.find(label);
-    const auto source = read == read_.end() ? label : read->second;
+    const auto source = read == read_.end() ? label : read->second.content;
     (*files_)[request.argv.at(2)] = rule.text.empty() ? "object of " + source : rule.text;
     break;
   }

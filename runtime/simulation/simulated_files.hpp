@@ -33,6 +33,8 @@ public:
   void reboot();
   /// What a compiler reads from both.
   std::string content() const;
+  /// By the clock of the files' times.
+  std::int64_t now_ns() const;
   /// The files as one process sees them, with the digests that it remembers.
   std::unique_ptr<fingerprints::file_source> for_process();
 
@@ -43,7 +45,6 @@ private:
     fingerprints::file_stamp stamp;
   };
 
-  std::int64_t now_ns() const; // by the clock of the files' times
   std::uint64_t new_mount();
   const file* find(std::string_view path) const;
 

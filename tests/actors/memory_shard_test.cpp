@@ -318,7 +318,6 @@ TEST_CASE_FIXTURE(fixture, "a hundred requests for a missing key cause one load 
                 [](verb::listen) {},
                 [](verb::purge, const cache_key&) {},
                 [](verb::tell) {},
-                [](verb::tell, const cache_key&) {},
                 [](verb::ping) {},
                 [](verb::renew) {},
                 [](verb::resend) {},

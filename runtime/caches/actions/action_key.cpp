@@ -206,6 +206,8 @@ expected<prepared_action> prepare(const action& asked, const tool_ports& tools) 
   if (!asked.dependency_file.empty())
     request.dependency_file = in_scratch(place_of(asked, asked.dependency_file));
   request.observe = observer_of(asked, *inputs, start);
+  if (!asked.dependency_file.empty())
+    request.before_start = [start] { start.wait_until_changes_show(); };
   request.keep_failures = asked.keep_failures;
   return result;
 }

@@ -24,7 +24,7 @@ public:
   /// The stamp of the file at `path`, symbolic links followed; nothing when there is no such file.
   virtual std::optional<file_stamp> stamp(const std::string& path) = 0;
   /// Nanoseconds since the epoch. Not by the coarse clock: file times may come from a finer one,
-  /// which is ahead of it. A change with a coarse time of this tick is as if it came before.
+  /// which is ahead of it.
   virtual std::int64_t clock_ns() = 0;
   /// The mounts that there are now, as in stamps; nothing where they cannot be listed.
   virtual std::optional<std::set<std::uint64_t>> mounts() = 0;

@@ -32,7 +32,9 @@ void random_run::set_up_files(host_state& host) {
   host.file_states.emplace_back(now(), host.files->content());
   for (const auto& process : host.processes) {
     host.sources[process] = host.files->for_process();
-    world_.process(process)->compiler().set_files(label, [&host] { return host.files->content(); });
+    world_.process(process)->compiler().set_files(
+        label,
+        {[&host] { return host.files->content(); }, [&host] { return host.files->now_ns(); }});
   }
 }
 
@@ -43,6 +45,8 @@ void random_run::change_files(host_state& host, worker_state& worker) {
   else
     host.files->write(version);
   host.file_states.emplace_back(now(), host.files->content());
+  for (const auto& process : host.processes)
+    world_.process(process)->compiler().note_change(label);
   rest(worker);
 }
 
