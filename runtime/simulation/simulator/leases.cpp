@@ -3,6 +3,8 @@
 #include "actors/memory_shard.hpp"
 #include "runtime/simulation/text.hpp"
 
+#include <algorithm>
+
 namespace hearth::simulation {
 
 void random_run::acquire(worker_state& worker, std::size_t k) {
@@ -41,12 +43,17 @@ bool random_run::may_take_held(const worker_state& worker, std::size_t k, const 
 
 void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
   auto& host = hosts_.at(worker.host);
-  const lease_hold mine{worker.name, world_.system().now(), now()};
-  const auto [at, is_free] = host.lease_holders.try_emplace(k, mine);
-  if (!is_free && !may_take_held(worker, k, at->second))
-    violate(worker.name + " got the lease of " + text_of(keys_[k].key) + ", which " +
-            at->second.client + " holds");
-  at->second = mine;
+  auto& holders = host.lease_holders[k];
+  lease_hold mine{worker.name, world_.system().now(), now()};
+  for (const auto& one : holders) {
+    if (!may_take_held(worker, k, one))
+      violate(worker.name + " got the lease of " + text_of(keys_[k].key) + ", which " + one.client +
+              " holds");
+    // It is the same lease, whose silence may have begun long ago.
+    mine.since = std::min(mine.since, one.since);
+    mine.step = std::min(mine.step, one.step);
+  }
+  holders.push_back(mine);
   worker.lease = id;
   worker.leased_key = k;
   if (!has_hanging_clients_ || !random_.one_in(40)) return;
@@ -57,10 +64,9 @@ void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
 }
 
 void random_run::drop_lease(worker_state& worker) {
-  auto& holders = hosts_.at(worker.host).lease_holders;
-  const auto at = holders.find(worker.leased_key);
-  if (worker.lease != 0 && at != holders.end() && at->second.client == worker.name)
-    holders.erase(at);
+  if (worker.lease != 0)
+    std::erase_if(hosts_.at(worker.host).lease_holders[worker.leased_key],
+                  [&](const lease_hold& one) { return one.client == worker.name; });
   worker.lease = 0;
   worker.hangs = false;
 }

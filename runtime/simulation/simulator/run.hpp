@@ -121,7 +121,7 @@ struct host_state {
   std::map<std::size_t, guarded_history> guarded; // by guarded key
   std::map<std::size_t, history> tunings;         // by autotune key; bytes are the record's time
   std::map<std::size_t, unsigned> inserted; // number of acknowledgements, for keys never erased
-  std::map<std::size_t, lease_hold> lease_holders; // by key: the last client that got it
+  std::map<std::size_t, std::vector<lease_hold>> lease_holders; // by key: clients that have it
   std::map<std::pair<std::string, std::size_t>, virtual_time> first_acquires; // by process and key
   virtual_time last_pause{-1};        // until then a process of it is stopped
   std::uint64_t last_faulty_step = 0; // the last step at which the disk failed, or may have
