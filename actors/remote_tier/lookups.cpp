@@ -15,13 +15,9 @@ namespace {
 using storage::envelope_fault;
 using storage::remote_write;
 
-// The newest queued write of the key: the value that the server is going to hold, unless another
-// host has purged it meanwhile.
+// The newest queued write of the key: the value that the server is going to hold.
 const remote_write* find_in_writes(const state_type& state, const cache_key& key) {
-  if (!may_look(state, key)) return nullptr;
-  const auto in_flight = state.writes.newest_in_flight(key);
-  if (in_flight && state.log.late.contains(*in_flight)) return nullptr;
-  return state.writes.newest_of(key);
+  return may_look(state, key) ? state.writes.newest_of(key) : nullptr;
 }
 
 // Whether the server has to be asked. If not, `answer` holds the result.

@@ -108,9 +108,8 @@ bool is_overruled(state_type& state, const cache_key& key, const log_place& plac
     state.log.held[key] = place;
     return true;
   }
-  state.writes.drop_waiting_inserts(key);
-  const auto in_flight = state.writes.newest_in_flight(key);
-  if (in_flight && !is_purge(state.writes.sent(*in_flight))) state.log.late.insert(*in_flight);
+  for (const auto in_flight : state.writes.drop_inserts(key))
+    state.log.late.insert(in_flight);
   return false;
 }
 

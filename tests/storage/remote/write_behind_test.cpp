@@ -150,32 +150,35 @@ TEST_CASE("the newest write of a key is the one that the remote tier is going to
   CHECK(all.waiting() == 1);
 }
 
-TEST_CASE("inserts of a key that wait are dropped, all of them") {
+TEST_CASE("the last inserts of a key are dropped, all of them") {
   queue all;
-  all.drop_waiting_inserts(named("a"));
-  CHECK_FALSE(all.newest_in_flight(named("a")));
+  CHECK(all.drop_inserts(named("a")).empty());
   all.push(write(kind::insert, "a", "1"));
-  CHECK_FALSE(all.newest_in_flight(named("a")));
   all.push(write(kind::insert, "b", "1"));
   all.push(write(kind::overwrite, "a", "2"));
   all.push(write(kind::insert, "a", "3"));
-  all.drop_waiting_inserts(named("a"));
+  CHECK(all.drop_inserts(named("a")).empty());
   CHECK_FALSE(all.newest_of(named("a")));
   CHECK(all.waiting() == 1);
-  all.drop_waiting_inserts(named("b"));
+  CHECK(all.drop_inserts(named("b")).empty());
   CHECK(all.empty());
   CHECK(all.bytes() == 0);
 }
 
-TEST_CASE("an insert that is in flight is not dropped") {
+TEST_CASE("an insert that is dropped in flight goes on, and counts no more") {
   queue all;
+  all.push(write(kind::erase, "a", ""));
+  const auto erase = all.send();
   all.push(write(kind::insert, "a", "1"));
-  const auto which = all.send();
-  CHECK(all.newest_in_flight(named("a")) == which);
-  all.drop_waiting_inserts(named("a"));
-  CHECK(all.newest_in_flight(named("a")) == which);
-  all.finish(which);
-  CHECK_FALSE(all.newest_in_flight(named("a")));
+  const auto insert = all.send();
+  all.push(write(kind::insert, "a", "2"));
+  CHECK(all.drop_inserts(named("a")) == std::vector<write_behind::number>{insert});
+  CHECK(all.newest_of(named("a"))->what == kind::erase);
+  CHECK_FALSE(all.retry(erase)); // it has not been replaced
+  CHECK(all.newest_of(named("a"))->what == kind::erase);
+  all.finish(insert);
+  all.finish(all.send());
+  CHECK(all.empty());
 }
 
 TEST_CASE("a write counts again when the inserts after it are dropped") {
@@ -185,18 +188,11 @@ TEST_CASE("a write counts again when the inserts after it are dropped") {
   all.push(write(kind::insert, "b", "1"));
   all.push(write(kind::insert, "a", "2"));
   CHECK(all.newest_of(named("a"))->what == kind::insert);
-  all.drop_waiting_inserts(named("a"));
+  CHECK(all.drop_inserts(named("a")).empty());
   CHECK(all.newest_of(named("a"))->what == kind::erase);
   CHECK(all.waiting() == 3); // the insert before the erase too
-  CHECK(all.finish(all.send()).what == kind::insert);
-  const auto which = all.send();
-  all.push(write(kind::insert, "a", "3"));
-  all.drop_waiting_inserts(named("a"));
-  CHECK(all.newest_in_flight(named("a")) == which);
-  CHECK_FALSE(all.retry(which)); // it has not been replaced
-  CHECK(all.newest_of(named("a"))->what == kind::erase);
-  all.drop_waiting_inserts(named("a"));
-  CHECK(all.newest_of(named("a"))->what == kind::erase);
+  CHECK(all.drop_inserts(named("a")).empty());
+  CHECK(all.waiting() == 3);
 }
 
 TEST_CASE("changes of a set all count, in their order, and replace no entry") {
