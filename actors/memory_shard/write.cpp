@@ -50,6 +50,15 @@ storage::change_journal::noted note_change(state_type& state, const cache_key& k
   return state.config.journal->note(key, what, is_put ? storage::hash_of_value(value) : 0);
 }
 
+// Notes a put or erase that the disk has to make.
+storage::change_journal::noted begin_change(state_type& state, const cache_key& key,
+                                            storage::unheard_change::kind what,
+                                            const artifact& value = {}) {
+  auto noted = note_change(state, key, what, value);
+  if (noted.which != 0 && uses_disk(state, key)) state.open_changes[key] = noted.which;
+  return noted;
+}
+
 // The answer to a change: an error if this process's end could undo it.
 template <class T>
 expected<T> unless_undone(T answer, const expected<void>& kept) {
@@ -58,10 +67,14 @@ expected<T> unless_undone(T answer, const expected<void>& kept) {
               "the change is made here, but the remote tier may undo it: " + kept.error().text());
 }
 
-// Whether another process has changed the entry while this change of it was made. Which came last
-// shows in the store, and the other process may have told the fleet what that held before.
-bool has_met_another(const state_type& state, const cache_key& key, std::uint64_t which) {
-  return which != 0 && state.config.journal->is_overtaken_elsewhere(key, which);
+// Called when the disk has answered a change. Whether another process has changed the entry while
+// it was made: that process may have told the fleet what the store held before. Not if this process
+// has made a later change, whose end will show.
+bool has_met_another(state_type& state, const cache_key& key, std::uint64_t which) {
+  const auto latest = state.open_changes.find(key);
+  if (latest == state.open_changes.end() || latest->second != which) return false;
+  state.open_changes.erase(latest);
+  return state.config.journal->is_overtaken(key, which);
 }
 
 // Ends a put that is on disk. One that was the last is told anew.
@@ -114,7 +127,8 @@ void erase_here(self_pointer self, const cache_key& key, reply_target<bool> repl
             const auto told = end_erase(self, key, noted);
             reply.deliver(unless_undone(change.was_there || in_index, told.kept));
           },
-          [self, key, reply](const caf::error& why) mutable {
+          [self, key, reply, noted](const caf::error& why) mutable {
+            (void)has_met_another(self->state, key, noted.which);
             erase_in_memory(self, key);
             reply.deliver(fail(from_caf(why)));
           });
@@ -145,7 +159,7 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
 void put(self_pointer self, const cache_key& key, const artifact& value, reply_target<done> reply) {
   auto& state = self->state;
   overtake_load(state, key);
-  const auto noted = note_change(state, key, storage::unheard_change::kind::put, value);
+  const auto noted = begin_change(state, key, storage::unheard_change::kind::put, value);
   tell_remote(self, verb::put_v, key, value, noted.which);
   if (!uses_disk(state, key)) {
     replace_in_memory(self, key, value);
@@ -160,6 +174,7 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
           },
           [self, key, value, reply, which = noted.which](const caf::error& why) mutable {
             const auto what = from_caf(why);
+            (void)has_met_another(self->state, key, which);
             self->state.config.store->note_unpersisted(disk_shard_of(self->state, key));
             replace_in_memory(self, key, value);
             note_unpersisted(self, key, value, what, which);
@@ -168,7 +183,7 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
 }
 
 void erase(self_pointer self, const cache_key& key, reply_target<bool> reply) {
-  const auto noted = note_change(self->state, key, storage::unheard_change::kind::erase);
+  const auto noted = begin_change(self->state, key, storage::unheard_change::kind::erase);
   tell_remote(self, verb::erase_v, key, noted.which);
   erase_here(self, key, std::move(reply), noted);
 }

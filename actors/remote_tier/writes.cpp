@@ -213,11 +213,12 @@ void try_again(self_pointer self, number which, const remote_reply& reply) {
 }
 
 // An entry was stored although another host has purged it meanwhile. Which came first is unknown,
-// so it is purged again.
+// so it is purged again, here too: a look-up may have found it on the server.
 void undo_late(self_pointer self, number which) {
   auto write = self->state.writes.finish(which);
   // An insert came before the mark, and so did what replaced an earlier mark.
   if (write.what != remote_write::kind::overwrite || replaces_mark(self->state, write)) return;
+  drop_copies(self, write.key);
   remote::write(self, {remote_write::kind::erase, std::move(write.key), {}, {}});
 }
 

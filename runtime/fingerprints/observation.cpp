@@ -23,8 +23,8 @@ start_of_run::start_of_run(file_source& in)
 
 void start_of_run::wait_until_changes_show() const {
   constexpr std::chrono::milliseconds step{1};
-  constexpr int most_steps = 100; // a clock that was set back
-  for (int i = 0; i < most_steps && file_clock_ns() <= time_ns; ++i)
+  constexpr int max_steps = 100; // a clock that was set back
+  for (int i = 0; i < max_steps && file_clock_ns() <= time_ns; ++i)
     std::this_thread::sleep_for(step);
 }
 

@@ -31,7 +31,7 @@ struct simulated_files::process_view : fingerprints::file_source {
     return file_content{found->stamp, sha256(found->content),
                         fingerprints::is_reliable(found->stamp, files.now_ns())};
   }
-  std::int64_t clock_ns() override { return files.now_ns(); }
+  std::int64_t clock_ns() override { return start_ns + files.clock_().count(); }
   std::optional<std::set<std::uint64_t>> mounts() override {
     std::set<std::uint64_t> all;
     for (const auto& one : files.files_)

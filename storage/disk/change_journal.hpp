@@ -89,11 +89,6 @@ public:
   /// As above, by the hash of the entry.
   bool is_overtaken(std::uint64_t hash, number which) const noexcept;
 
-  /// Whether a process of the host, other than this one, has changed this entry, or one of a few
-  /// others, after the change with this number. True also if this process has, and the fleet has
-  /// heard of it.
-  bool is_overtaken_elsewhere(const cache_key& key, number which) const;
-
   /// The fleet has heard of this change of an entry: earlier ones, by any process of the host, need
   /// not be told.
   void note_told(const cache_key& key, number which) noexcept;

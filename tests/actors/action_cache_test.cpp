@@ -228,6 +228,19 @@ TEST_CASE_FIXTURE(fixture, "observations of the earlier form count") {
   CHECK(runs() == 0);
 }
 
+TEST_CASE_FIXTURE(fixture, "a worker waits until the program may start, then starts it") {
+  std::string order;
+  auto request = action("a");
+  request.before_start = [&] { order += "may "; };
+  const auto answer = fakes.processes->answer;
+  fakes.processes->answer = [&](const process_request& process) {
+    order += "starts";
+    return answer(process);
+  };
+  CHECK(run(request)->ran);
+  CHECK(order == "may starts");
+}
+
 // What the run discovers may have changed before they asked.
 TEST_CASE_FIXTURE(fixture, "those who ask after the start of a discovering run look again") {
   auto first = call(discovering("a", "read 1"));

@@ -27,8 +27,6 @@ fs::path folder_of(const action& asked) {
 
 std::string text_of(const fs::path& path) { return path.generic_string(); }
 
-// Not the coarse clock: file timestamps may come from a finer clock, which is ahead of it. A change
-// with a coarse timestamp of the same tick happens before the program starts.
 expected<void> check_names(const action& asked) {
   if (asked.command.empty() || asked.command.front().empty())
     return fail(errc::invalid_argument, "an action without a command: name a program");
@@ -166,13 +164,13 @@ process_request process_of(const action& asked, const tool_identity& tool) {
 // Returns a function that checks the declared inputs against the key and encodes the discovered
 // ones.
 auto observer_of(const action& asked, const key_field& inputs,
-                 const fingerprints::start_of_run& start) {
+                 const std::shared_ptr<const fingerprints::start_of_run>& start) {
   return [asked, inputs, start](std::string_view dependencies) -> expected<std::string> {
     const auto now = field_of_inputs(asked);
     if (!now) return fail(now.error());
     if (!(*now == inputs)) return fail(errc::busy, "an input changed while the command ran");
     if (asked.dependency_file.empty()) return std::string();
-    return observe(asked, dependencies, start);
+    return observe(asked, dependencies, *start);
   };
 }
 
@@ -184,7 +182,9 @@ fs::path place_of(const action& asked, const fs::path& name) {
 
 expected<prepared_action> prepare(const action& asked, const tool_ports& tools) {
   if (auto good = check_names(asked); !good) return fail(good.error());
-  const fingerprints::start_of_run start;
+  const auto start = asked.dependency_file.empty()
+                         ? nullptr
+                         : std::make_shared<const fingerprints::start_of_run>();
   const auto tool = identify_tool(asked, tools);
   if (!tool) return fail(tool.error());
   auto inputs = field_of_inputs(asked);
@@ -206,8 +206,7 @@ expected<prepared_action> prepare(const action& asked, const tool_ports& tools) 
   if (!asked.dependency_file.empty())
     request.dependency_file = in_scratch(place_of(asked, asked.dependency_file));
   request.observe = observer_of(asked, *inputs, start);
-  if (!asked.dependency_file.empty())
-    request.before_start = [start] { start.wait_until_changes_show(); };
+  if (start) request.before_start = [start] { start->wait_until_changes_show(); };
   request.keep_failures = asked.keep_failures;
   return result;
 }

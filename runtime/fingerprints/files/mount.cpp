@@ -3,6 +3,7 @@
 #include "messages/hash.hpp"
 
 #include <array>
+#include <fcntl.h>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -85,6 +86,9 @@ std::uint64_t mount_of(const struct statx& found) {
 std::optional<std::set<std::uint64_t>> mounts_now() {
   constexpr std::size_t part = 256;
   std::set<std::uint64_t> all;
+  // In a changed root, the mount that has it is not listed.
+  struct statx root {};
+  if (::statx(AT_FDCWD, "/", 0, mount_mask(), &root) == 0) all.insert(mount_of(root));
   listmount_request request;
   for (std::array<std::uint64_t, part> ids{};;) {
     const auto count = ::syscall(listmount_call, &request, ids.data(), ids.size(), 0U);

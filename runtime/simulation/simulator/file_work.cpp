@@ -10,7 +10,7 @@ namespace hearth::simulation {
 namespace {
 
 constexpr unsigned versions = 3; // of each file
-// The number of look-ups before a client runs without the cache, as `action_cache::run` does.
+// As in `action_cache::run`.
 constexpr int max_looks = 64;
 constexpr const char* label = "files";
 
@@ -113,6 +113,8 @@ void random_run::compile_files(worker_state& worker, const file_question_ptr& qu
       [=, this, &worker](const expected<action_reply>& reply) {
         if (!reply) return check_error(hosts_.at(worker.host), question->begun, reply.error());
         if (!reply->again) return judge_compiled(worker, *question, reply->result);
+        // Then `action_cache::run` runs the compile without the cache: on a host that cannot store
+        // what the fleet has found, callers never see it.
         if (++question->looks < max_looks) look_for_compiled(worker, question);
       },
       verb::run_v, compile_of_files(), action, 0);

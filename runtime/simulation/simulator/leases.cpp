@@ -49,7 +49,8 @@ void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
     if (!may_take_held(worker, k, one))
       violate(worker.name + " got the lease of " + text_of(keys_[k].key) + ", which " + one.client +
               " holds");
-    // It is the same lease, whose silence may have begun long ago.
+    // The first holder was passed over. When it ends, its place is free, and a third process may
+    // take that while the second one compiles.
     mine.since = std::min(mine.since, one.since);
     mine.step = std::min(mine.step, one.step);
   }

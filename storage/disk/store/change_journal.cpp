@@ -244,16 +244,6 @@ bool change_journal::is_overtaken(std::uint64_t hash, number which) const noexce
   return order_ && word_at(order_, place_of(hash)).load(std::memory_order_acquire) > which;
 }
 
-bool change_journal::is_overtaken_elsewhere(const cache_key& key, number which) const {
-  if (!is_overtaken(key, which)) return false;
-  const auto& id = key.cache->id;
-  const auto address = address_of(
-      {change_kind::put, id.name(), id.version(), std::string(std::string_view(key.bytes)), 0});
-  const std::lock_guard lock(mutex_);
-  const auto newest = newest_.find(address);
-  return newest == newest_.end() || is_overtaken(key, newest->second);
-}
-
 void change_journal::note_told(const cache_key& key, number which) noexcept {
   if (!order_) return;
   const auto hash = told_hash(key.disk_hash);

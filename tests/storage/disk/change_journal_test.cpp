@@ -357,19 +357,6 @@ TEST_CASE("journal: it tells whether any process has changed an entry since") {
   CHECK_FALSE(one.journal->is_overtaken(at("k"), one.journal->last()));
 }
 
-TEST_CASE("journal: it tells a sibling's later change from one of its own") {
-  const temporary_directory directory;
-  const process one(directory.path()), two(directory.path());
-  const auto first = one.journal->note(at("k"), kind::put, 7);
-  CHECK_FALSE(one.journal->is_overtaken_elsewhere(at("k"), first.which));
-  const auto own = one.journal->note(at("k"), kind::put, 8);
-  CHECK_FALSE(one.journal->is_overtaken_elsewhere(at("k"), first.which));
-  CHECK(two.journal->note(at("k"), kind::erase).which > own.which);
-  CHECK(one.journal->is_overtaken_elsewhere(at("k"), first.which));
-  CHECK(one.journal->is_overtaken_elsewhere(at("k"), own.which));
-  CHECK_FALSE(one.journal->is_overtaken_elsewhere(at("k"), one.journal->last()));
-}
-
 TEST_CASE("journal: a copy is stored only if the host has not changed the entry since") {
   const temporary_directory directory;
   const process one(directory.path()), two(directory.path());
