@@ -43,7 +43,9 @@ void release(action_cache_pointer self, const job_ptr& job) {
 }
 
 // The caller has to check the observations again.
-action_reply look_again_reply() { return {{}, false, true, {}}; }
+action_reply look_again_reply(std::optional<member_set> known = {}) {
+  return {{}, false, true, {}, std::move(known)};
+}
 
 void finish(action_cache_pointer self, const job_ptr& job, const expected<action_reply>& reply) {
   release(self, job);
@@ -161,7 +163,7 @@ void look_again(action_cache_pointer self, const job_ptr& job) {
                 if (digest_of(found.members) == job->request.seen)
                   run(self, job);
                 else
-                  finish(self, job, look_again_reply());
+                  finish(self, job, look_again_reply(found.members));
               });
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -83,6 +84,9 @@ struct action_reply {
   bool ran = false;    ///< this or a concurrent request ran it; false: it was found
   bool again = false;  ///< the caller has to check new observations
   std::string problem; ///< why the result was not kept, or empty
+  /// With `again`, the observations that are known now, which this host may be unable to store;
+  /// nothing: the caller looks for them.
+  std::optional<member_set> observations{};
 };
 
 /// The result as one entry: all outputs or none. It contains no times of the machine.

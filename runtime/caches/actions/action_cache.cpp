@@ -71,14 +71,21 @@ std::optional<action_outcome> outcome_of(const action& asked, const artifact& en
   return outcome_of(asked, action_reply{std::move(*result), false, false, {}});
 }
 
-// Returns the result of the latest observation that holds, among those that this host knows; the
-// actor asks the fleet for others. `seen` becomes the digest of the observations.
+// The observations that this host has stored; the actor asks the fleet for others.
+member_set stored_observations(const result_caches& in, const key& base,
+                               const call_options& options) {
+  const auto entry = get(in.local, key::tuple({base, observations_part()}), options);
+  return entry ? decode_members(entry.payload()).value_or(member_set{}) : member_set{};
+}
+
+// Returns the result of the latest observation that holds. `told`: those that the actor has told
+// of. `seen` becomes the digest of the observations.
 std::optional<action_outcome> find_observed(const result_caches& in, const action& asked,
                                             const structural_key& of, const call_options& options,
+                                            const std::optional<member_set>& told,
                                             std::string& seen) {
   const auto base = key_of_entry(of);
-  const auto entry = get(in.local, key::tuple({base, observations_part()}), options);
-  const auto known = entry ? decode_members(entry.payload()).value_or(member_set{}) : member_set{};
+  const auto known = told ? *told : stored_observations(in, base, options);
   seen = digest_of(known);
   for (const auto& observation : observations_in(known)) {
     if (!holds(observation, asked)) continue;
@@ -91,8 +98,8 @@ std::optional<action_outcome> find_observed(const result_caches& in, const actio
 
 std::optional<action_outcome> find(const result_caches& in, const action& asked,
                                    const structural_key& of, const call_options& options,
-                                   std::string& seen) {
-  if (!asked.dependency_file.empty()) return find_observed(in, asked, of, options, seen);
+                                   const std::optional<member_set>& told, std::string& seen) {
+  if (!asked.dependency_file.empty()) return find_observed(in, asked, of, options, told, seen);
   return outcome_of(asked, get(in.all, key_of_entry(of), options));
 }
 
@@ -152,13 +159,17 @@ expected<action_outcome> run_prepared(engine::runtime_core& core, const result_c
   const cache_key key(internals::name(results.all), key_of_entry(ready.key).encoded());
   const auto limit = request.process.deadline; // counts from the first look
   const auto begun = std::chrono::steady_clock::now();
+  std::optional<member_set> told;
   for (int look = 0; look < max_looks; ++look) {
-    if (auto found = find(results, asked, ready.key, options, request.seen)) return *found;
+    if (auto found = find(results, asked, ready.key, options, told, request.seen)) return *found;
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - begun);
     request.process.deadline = std::max(limit - waited, std::chrono::milliseconds{1});
     auto reply = ask_to_run(core, key, request, asked.priority, options);
-    if (reply && (reply->again || !fits(asked, reply->result))) continue;
+    if (reply && (reply->again || !fits(asked, reply->result))) {
+      told = std::move(reply->observations);
+      continue;
+    }
     return finished(asked, std::move(reply));
   }
   return finished(asked, run_alone(core, request, asked.priority, options));

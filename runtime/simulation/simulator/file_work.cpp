@@ -54,9 +54,11 @@ cache_key random_run::compile_of_files() {
   return {*world_.cache("actions", "0"), key(label).encoded()};
 }
 
-// As a caller's thread does: the observations that this host knows, then the result of the first
-// that holds.
+// As a caller's thread does: the observations that this host has stored or that the actor has told
+// of, then the result of the first that holds.
 void random_run::look_for_compiled(worker_state& worker, const file_question_ptr& question) {
+  if (const auto told = std::exchange(question->told, std::nullopt))
+    return check_observations(worker, question, *told);
   auto local = *compile_of_files().cache;
   local.remote = false;
   const auto where = actors::observations_key(compile_of_files());
@@ -65,19 +67,24 @@ void random_run::look_for_compiled(worker_state& worker, const file_question_ptr
       worker, world_.process(worker.process)->router().owner_of(here),
       [=, this, &worker](const expected<lookup>& found) {
         if (!found) return check_error(hosts_.at(worker.host), question->begun, found.error());
-        const auto known = found->hit()
+        check_observations(worker, question,
+                           found->hit()
                                ? decode_members(found->value.payload()).value_or(member_set{})
-                               : member_set{};
-        question->seen = digest_of(known);
-        question->holding.clear();
-        fingerprints::file_view view(*hosts_.at(worker.host).sources.at(worker.process));
-        for (const auto& one : observations_in(known))
-          if (fingerprints::holds(
-                  one, [](const std::string& name) { return name; }, view))
-            question->holding.push_back(one);
-        take_compiled(worker, question, 0);
+                               : member_set{});
       },
       verb::get_v, here);
+}
+
+void random_run::check_observations(worker_state& worker, const file_question_ptr& question,
+                                    const member_set& known) {
+  question->seen = digest_of(known);
+  question->holding.clear();
+  fingerprints::file_view view(*hosts_.at(worker.host).sources.at(worker.process));
+  for (const auto& one : observations_in(known))
+    if (fingerprints::holds(
+            one, [](const std::string& name) { return name; }, view))
+      question->holding.push_back(one);
+  take_compiled(worker, question, 0);
 }
 
 void random_run::take_compiled(worker_state& worker, const file_question_ptr& question,
@@ -113,9 +120,10 @@ void random_run::compile_files(worker_state& worker, const file_question_ptr& qu
       [=, this, &worker](const expected<action_reply>& reply) {
         if (!reply) return check_error(hosts_.at(worker.host), question->begun, reply.error());
         if (!reply->again) return judge_compiled(worker, *question, reply->result);
-        // Then `action_cache::run` runs the compile without the cache: on a host that cannot store
-        // what the fleet has found, callers never see it.
-        if (++question->looks < max_looks) look_for_compiled(worker, question);
+        if (++question->looks == max_looks)
+          return violate(worker.name + " was told to look again without end");
+        question->told = reply->observations;
+        look_for_compiled(worker, question);
       },
       verb::run_v, compile_of_files(), action, 0);
 }

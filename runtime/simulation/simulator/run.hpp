@@ -109,6 +109,7 @@ using found_kernel = std::pair<std::int64_t, lookup>;
 struct file_question {
   history::moment begun = 0;
   int looks = 0;
+  std::optional<member_set> told;   ///< observations that the actor has told of
   std::string seen;                 ///< digest of the observations that are known
   std::vector<std::string> holding; ///< the observations that hold
 };
@@ -276,6 +277,8 @@ private:
   void change_files(host_state& host, worker_state& worker);
   cache_key compile_of_files();
   void look_for_compiled(worker_state& worker, const file_question_ptr& question);
+  void check_observations(worker_state& worker, const file_question_ptr& question,
+                          const member_set& known);
   void take_compiled(worker_state& worker, const file_question_ptr& question, std::size_t next);
   void compile_files(worker_state& worker, const file_question_ptr& question);
   void judge_compiled(const worker_state& worker, const file_question& question,
