@@ -262,6 +262,8 @@ TEST_CASE_FIXTURE(fixture, "a request that has not seen all observations is told
   CHECK(run(discovering("a", "read 1"))->ran);
   const auto again = run(discovering("a", "read 1"));
   CHECK(again->again);
+  REQUIRE(again->observations);
+  CHECK(observations_in(*again->observations) == std::vector<std::string>{"read 1"});
   CHECK(runs() == 1);
 }
 
