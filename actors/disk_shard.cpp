@@ -73,7 +73,7 @@ std::size_t write_group(disk_shard_state& state,
                      .key = storage::entry_key(write.key),
                      .value = write.value,
                      .compress = write.key.cache->compress,
-                     .journal = write.is_copy ? state.journal.get() : nullptr,
+                     .journal = write.is_conditional ? state.journal.get() : nullptr,
                      .last_change = write.last_change});
   }
   const auto epochs = apply_group(state, group);

@@ -31,7 +31,8 @@ struct disk_shard_state {
     cache_key key;
     artifact value;
     std::variant<insert_promise, change_promise> promise;
-    bool is_copy = false; ///< of an entry that was changed last by the change `last_change`
+    /// Stored only if the host has not changed the entry after the change `last_change`.
+    bool is_conditional = false;
     std::uint64_t last_change = 0;
   };
 

@@ -170,7 +170,7 @@ struct memory_shard_state {
   std::unordered_map<cache_key, std::uint64_t, cache_key_hash> unpersisted;
   std::deque<cache_key> unpersisted_in_order; ///< in retry order; may hold keys that were forgotten
   bool retry_is_due = false;
-  bool is_retrying = false; ///< an insert of one of them is in flight
+  bool is_retrying = false; ///< a write of one of them is in flight
   std::uint64_t unpersisted_count() const noexcept {
     return unpersisted.size() + (is_retrying ? 1 : 0);
   }

@@ -10,6 +10,7 @@
 #include "runtime/cli/commands/store_commands.hpp"
 #include "runtime/cli/commands/text_commands.hpp"
 #include "runtime/cli/commands/upkeep_commands.hpp"
+#include "runtime/cli/io/last_resort.hpp"
 #include "runtime/cli/io/output.hpp"
 #include "runtime/cli/io/programs.hpp"
 #include "runtime/cli/settings/remote_settings.hpp"
@@ -332,6 +333,7 @@ int run(int count, char** arguments) {
   if (is_simulation_command(name))
     return become_program("hearth-simulation", given, "hearth-simulation");
   const bool is_run = name == "run";
+  if (is_run) set_failure_status(run_failed);
   auto words = arguments_for(app, given, line);
   hide_passwords(count, arguments);
   try {

@@ -1,49 +1,70 @@
 #include "runtime/cli/signal_watch.hpp"
 
+#include "runtime/cli/io/output.hpp"
+#include "runtime/os/quiet_thread.hpp"
+
 #include <csignal>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 namespace hearth::cli {
 namespace {
+
+// A supervisor stops killing after two seconds. What is not over after this time is stuck.
+constexpr int stop_patience_ms = 9'000;
 
 bool is_ignored(int number) {
   struct sigaction now {};
   return ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-os::descriptor catch_signals() {
-  sigset_t caught;
-  sigemptyset(&caught);
+// The signals that are watched: those that end a process and are not ignored.
+sigset_t watched_signals() {
+  sigset_t watched;
+  sigemptyset(&watched);
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
-    if (!is_ignored(number)) sigaddset(&caught, number);
-  ::pthread_sigmask(SIG_BLOCK, &caught, nullptr);
-  return os::descriptor{::signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK)};
+    if (!is_ignored(number)) sigaddset(&watched, number);
+  return watched;
 }
 
 } // namespace
 
 signal_watch::signal_watch()
-    : signals_(catch_signals())
-    , end_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
-    , thread_([this] { watch(); }) {}
+    : end_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  const auto watched = watched_signals();
+  signals_ = os::descriptor{::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK)};
+  if (!end_ || !signals_) return;
+  ::pthread_sigmask(SIG_BLOCK, &watched, nullptr);
+  thread_ = os::start_quiet_thread("hearth.signals", [this] { watch(); });
+  if (!thread_) ::pthread_sigmask(SIG_UNBLOCK, &watched, nullptr);
+}
 
 signal_watch::~signal_watch() {
+  if (!thread_) return;
   ::eventfd_write(end_.get(), 1);
-  thread_.join();
+  thread_->join();
+}
+
+void signal_watch::take_signal() {
+  signalfd_siginfo taken{};
+  if (::read(signals_.get(), &taken, sizeof taken) != sizeof taken) return;
+  int none = 0;
+  signal_.compare_exchange_strong(none, static_cast<int>(taken.ssi_signo));
+  stop_.request_stop();
 }
 
 void signal_watch::watch() {
+  constexpr int forever = -1;
   pollfd ready[] = {{signals_.get(), POLLIN, 0}, {end_.get(), POLLIN, 0}};
   for (;;) {
-    if (::poll(ready, 2, -1) < 0) continue;
+    const int asked = signal_.load();
+    const int count = ::poll(ready, 2, asked == 0 ? forever : stop_patience_ms);
+    if (count == 0) ::_exit(run_signalled + asked);
+    if (count < 0) continue;
     if (ready[1].revents != 0) return;
-    signalfd_siginfo taken{};
-    if (::read(signals_.get(), &taken, sizeof taken) != sizeof taken) continue;
-    int none = 0;
-    signal_.compare_exchange_strong(none, static_cast<int>(taken.ssi_signo));
-    stop_.request_stop();
+    take_signal();
   }
 }
 

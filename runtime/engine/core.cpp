@@ -6,6 +6,7 @@
 #include "runtime/engine/message_types.hpp"
 #include "runtime/engine/remote_tier_parts.hpp"
 #include "runtime/engine/scheduler.hpp"
+#include "runtime/os/thread_room.hpp"
 #include "runtime/process/process_runner.hpp"
 #include "runtime/process/scratch.hpp"
 #include "runtime/process/trial_runner.hpp"
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <system_error>
 #include <thread>
 
 namespace hearth {
@@ -67,17 +69,43 @@ runtime_core::runtime_core(config settings, caf::actor_system* host)
     , fork_generation_(fork_generation()) {
   const logger_guard guard;
   open_store();
+  const auto scheduled = chosen(settings_.scheduler_threads, std::max(2u, cores()), 256);
+  check_threads(host ? 0 : scheduled);
   if (!system_) {
-    own_system_config_ =
-        system_config(chosen(settings_.scheduler_threads, std::max(2u, cores()), 256));
+    own_system_config_ = system_config(scheduled);
     own_system_ = std::make_unique<caf::actor_system>(*own_system_config_);
     system_ = own_system_.get();
   }
-  tiers_ = wiring::spawn_tiers(*system_, tier_ports());
-  services_ = wiring::spawn_services(*system_, tiers_, service_ports());
+  try {
+    tiers_ = wiring::spawn_tiers(*system_, tier_ports());
+    services_ = wiring::spawn_services(*system_, tiers_, service_ports());
+  } catch (const std::system_error& refused) {
+    abandon_system();
+    throw std::system_error(refused.code(), "cannot start every thread; raise the limit of "
+                                            "processes (ulimit -u) or of memory (ulimit -v)");
+  }
 }
 
 runtime_core::~runtime_core() { shutdown(); }
+
+// The actor system cannot undo a start that fails half-way, so its threads are tried beforehand.
+void runtime_core::check_threads(unsigned scheduled) const {
+  constexpr unsigned clock_and_metrics = 2;
+  const auto blocking = jobs_ + (store_ ? store_->shards() : 0);
+  // The kernel counts threads for a moment after their end.
+  constexpr unsigned still_counted = 1;
+  const auto room = os::check_thread_room(scheduled + blocking + clock_and_metrics + still_counted);
+  if (!room)
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                            room.error().text());
+}
+
+// An actor system waits for its actors. When some could not be spawned, nobody ends the others: the
+// system is not destroyed.
+void runtime_core::abandon_system() noexcept {
+  static_cast<void>(own_system_.release());
+  static_cast<void>(own_system_config_.release());
+}
 
 bool runtime_core::is_forked() const noexcept { return fork_generation() != fork_generation_; }
 

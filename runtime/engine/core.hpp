@@ -127,6 +127,8 @@ public:
 
 private:
   bool is_remote(const cache_id& id) const;
+  void check_threads(unsigned scheduled) const;
+  void abandon_system() noexcept;
   void open_store();
   std::optional<actors::remote_tier_config> open_remote();
   wiring::tier_ports tier_ports();

@@ -25,7 +25,8 @@ namespace hearth {
 class runtime {
 public:
   /// Starts with an actor system of its own. When the store cannot be used, the runtime goes on
-  /// without a disk tier and says so once in the log.
+  /// without a disk tier and says so once in the log. Throws std::system_error when the system
+  /// refuses the threads that it needs.
   explicit runtime(config settings);
   /// Starts in the host's actor system, which knows Hearth's message types and must outlive this.
   runtime(config settings, caf::actor_system& host);

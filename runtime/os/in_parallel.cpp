@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -15,8 +16,11 @@ void in_parallel(std::size_t count, std::size_t threads,
       work(i);
   };
   std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < std::min(threads, count); ++i)
-    others.emplace_back(run);
+  try {
+    for (std::size_t i = 1; i < std::min(threads, count); ++i)
+      others.emplace_back(run);
+  } catch (const std::system_error&) { // no more threads: those that there are do the work
+  }
   run();
 }
 

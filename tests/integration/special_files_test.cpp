@@ -58,7 +58,40 @@ struct special_folder {
   fs::path folder = directory / "work";
 };
 
+// The files of a store that its commands open first.
+constexpr auto files_of_a_store = {"v1/store", "v1/shards/00/head"};
+
 } // namespace
+
+TEST_CASE_FIXTURE(special_folder, "a FIFO or a socket in the place of a file of the store") {
+  const auto store = directory / "store";
+  for (const std::string one : files_of_a_store) {
+    for (const std::string kind : {"fifo", "socket"}) {
+      CAPTURE(one);
+      CAPTURE(kind);
+      fs::rename(store / one, directory / "aside");
+      fs::rename(folder / kind, store / one);
+      for (const auto& arguments :
+           std::vector<words>{{"get", "k"}, {"put", "k", "file"}, {"list"}, {"verify"}})
+        check_error(hearth(arguments), 3, kind == "fifo" ? "is a FIFO" : "is a socket");
+      CHECK(hearth({"run", "--", "echo", "passed"}).out == "passed\n");
+      fs::rename(store / one, folder / kind);
+      fs::rename(directory / "aside", store / one);
+    }
+  }
+  CHECK(hearth({"verify"}).status == 0);
+}
+
+TEST_CASE_FIXTURE(special_folder, "a FIFO in the place of a segment is a miss and is found") {
+  const auto store = directory / "store";
+  for (const std::string shard : {"00", "01", "02", "03"}) {
+    const auto segment = store / "v1/shards" / shard / "000001.seg";
+    if (!fs::remove(segment)) continue;
+    REQUIRE(::mkfifo(segment.c_str(), 0600) == 0);
+  }
+  check_error(hearth({"get", "k"}), 1, "no entry");
+  CHECK(hearth({"verify"}).status == 1);
+}
 
 TEST_CASE_FIXTURE(special_folder, "a FIFO or a socket where a command reads or writes a file") {
   for (const std::string one : {"fifo", "socket"}) {
@@ -97,6 +130,16 @@ TEST_CASE_FIXTURE(special_folder, "a command that makes a FIFO as its output fai
   CHECK_FALSE(fs::exists(folder / "made"));
   // A FIFO as the dependency file: the result is passed on, and not kept.
   CHECK(hearth({"run", "--depfile", "made.d", "--", "mkfifo", "made.d"}).status == 0);
+}
+
+TEST_CASE_FIXTURE(special_folder, "a FIFO within an input folder is no part of the key") {
+  fs::create_directory(folder / "inputs");
+  REQUIRE(::mkfifo((folder / "inputs/fifo").c_str(), 0600) == 0);
+  write_text(folder / "inputs/file", "one value");
+  const auto first = hearth({"run", "--in", "inputs", "--", "date", "+%N"});
+  CHECK(first.status == 0);
+  fs::remove(folder / "inputs/fifo");
+  CHECK(hearth({"run", "--in", "inputs", "--", "date", "+%N"}).out == first.out); // a hit
 }
 
 TEST_CASE_FIXTURE(special_folder, "devices that would never end are refused, /dev/null is empty") {

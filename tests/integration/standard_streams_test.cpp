@@ -1,6 +1,7 @@
 // Programs that are started without standard streams, as by daemons: nothing that these commands
 // print ends in a file of the store, and each ends as it does with streams.
 #include "tests/support/hearth_program.hpp"
+#include "tests/support/small_plan.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <cstdlib>
@@ -49,18 +50,6 @@ const std::vector<command> commands{
     {"clear --store S", 0},
 };
 
-constexpr std::string_view one_kernel =
-    "#include <cstdint>\n"
-    "extern \"C\" void one(void* const* buffers, const int64_t*) {\n"
-    "  *static_cast<int32_t*>(buffers[0]) = 1;\n"
-    "}\n";
-
-constexpr std::string_view one_kernel_plan =
-    "[toolchain]\ncompiler = \"g++\"\n"
-    "[[kernel]]\nname = \"one\"\nsource = \"one.cpp\"\nentry = \"one\"\nsymbols = [\"n\"]\n"
-    "buffers = [{ type = \"i32\", shape = [\"n\"], output = true }]\n"
-    "configs = [{ TILE = 1 }]\nshapes = [{ n = 1 }]\n";
-
 int status_of(const fs::path& folder, const std::string& line) {
   const auto inside = "cd '" + folder.string() + "' && exec " + line;
   const int ended = std::system(inside.c_str());
@@ -85,8 +74,7 @@ void check_all(const std::string& streams, int unprinted) {
   const temporary_directory directory;
   write_text(directory / "file", "one value");
   write_text(directory / "other", "another value");
-  write_text(directory / "one.cpp", one_kernel);
-  write_text(directory / "plan.toml", one_kernel_plan);
+  write_small_plan(directory.path());
   for (const auto& [line, status] : commands) {
     CAPTURE(line);
     const auto ended = status_of(directory.path(), HEARTH_PROGRAM " " + line + " " + streams);

@@ -2,21 +2,13 @@
 #pragma once
 
 #include "runtime/api/config.hpp"
+#include "runtime/cli/io/output.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace hearth::cli {
-
-/// Exit statuses besides the command's own, as in `env` and `timeout`.
-enum run_status : int {
-  run_timed_out = 124,
-  run_failed = 125, ///< Hearth itself failed
-  run_not_executable = 126,
-  run_not_found = 127,
-  run_signalled = 128, ///< plus the signal's number
-};
 
 struct run_arguments {
   std::vector<std::string> command; ///< the words after `--`

@@ -1,11 +1,14 @@
 #include "runtime/cli/io/programs.hpp"
 
+#include "runtime/cli/io/last_resort.hpp"
 #include "runtime/os/standard_streams.hpp"
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <system_error>
 #include <unistd.h>
 
 namespace hearth::cli {
@@ -23,16 +26,30 @@ std::string place_of(const std::string& name) {
   return (only_installed ? installed : beside).string();
 }
 
+// Signals of failed writes: a closed pipe, a file past its size limit. Ignored, the write returns
+// an error instead. Started programs get the default back: from become_program, or as every other
+// signal from the supervisor.
+void set_write_signals(void (*action)(int)) {
+  std::signal(SIGPIPE, action);
+  std::signal(SIGXFSZ, action);
+}
+
 } // namespace
 
 int run_program(int (*run)(int count, char** arguments), int count, char** arguments) {
   os::open_missing_standard_streams();
-  std::signal(SIGPIPE, SIG_IGN);
+  set_write_signals(SIG_IGN);
+  install_last_resort();
   try {
     return run(count, arguments);
+  } catch (const std::system_error& e) {
+    report({errc::io, e.what()});
   } catch (const std::exception& e) {
-    return report({errc::internal, std::string("unexpected: ") + e.what()});
+    report({errc::internal, std::string("unexpected: ") + e.what()});
   }
+  // Threads of an actor system that could not be built may still be there: nothing is destroyed.
+  std::fflush(nullptr);
+  ::_exit(failure_status());
 }
 
 status become_program(const std::string& name, std::vector<std::string> arguments,
@@ -42,10 +59,10 @@ status become_program(const std::string& name, std::vector<std::string> argument
   for (auto& argument : arguments)
     argv.push_back(argument.data());
   argv.push_back(nullptr);
-  std::signal(SIGPIPE, SIG_DFL); // exec keeps the SIG_IGN of run_program
+  set_write_signals(SIG_DFL); // exec keeps the SIG_IGN of run_program
   ::execv(path.c_str(), argv.data());
   const int problem = errno;
-  std::signal(SIGPIPE, SIG_IGN);
+  set_write_signals(SIG_IGN);
   if (problem != ENOENT) return report(error_of_errno(problem, "run " + path));
   report({errc::not_found, "no program at " + path + ": build the target " + std::string(target)});
   return trouble;

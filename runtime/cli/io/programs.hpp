@@ -11,8 +11,8 @@
 namespace hearth::cli {
 
 /// The body of `main`: calls `run` and returns its status. Standard streams that are closed are
-/// opened on /dev/null first. Writing to a closed pipe is an error instead of the end of the
-/// program; an exception is reported.
+/// opened on /dev/null first. Writing to a closed pipe, or past the size limit of files (`ulimit
+/// -f`), is an error instead of the end of the program; an exception is reported.
 int run_program(int (*run)(int count, char** arguments), int count, char** arguments);
 
 /// Replaces this process with the program `name`, which stands beside this one or in

@@ -18,8 +18,9 @@ constexpr int lowest_number = 16;
 expected<descriptor> lift(descriptor made, std::string_view what) {
   if (made && made.get() < lowest_number)
     made = descriptor{::fcntl(made.get(), F_DUPFD_CLOEXEC, lowest_number)};
-  if (!made) return fail(error_of_errno(errno, what));
-  return made;
+  if (made) return made;
+  // EINVAL: the limit of open files is below that number.
+  return fail(error_of_errno(errno == EINVAL ? EMFILE : errno, what));
 }
 
 expected<descriptor_pair> lift_both(int ours, int theirs, std::string_view what) {

@@ -1,5 +1,6 @@
 #include "runtime/os/files/plain_file.hpp"
 
+#include "messages/file_kind.hpp"
 #include "runtime/os/files/file_problem.hpp"
 
 #include <cerrno>
@@ -64,19 +65,6 @@ expected<descriptor> open_and_look(const fs::path& path, int flags, struct stat&
 }
 
 } // namespace
-
-std::string_view name_of_kind(mode_t mode) noexcept {
-  switch (mode & S_IFMT) {
-  case S_IFREG: return "a regular file";
-  case S_IFDIR: return "a directory";
-  case S_IFIFO: return "a FIFO";
-  case S_IFSOCK: return "a socket";
-  case S_IFCHR: return "a character device";
-  case S_IFBLK: return "a block device";
-  case S_IFLNK: return "a symbolic link";
-  default: return "a file of an unknown kind";
-  }
-}
 
 error cannot_open(const fs::path& path) {
   const int why = errno;

@@ -6,13 +6,9 @@
 #include "runtime/os/files/descriptor.hpp"
 
 #include <filesystem>
-#include <string_view>
 #include <sys/stat.h>
 
 namespace hearth::os {
-
-/// What a file of this mode is: "a FIFO", "a socket", "a directory", "a character device", ...
-std::string_view name_of_kind(mode_t mode) noexcept;
 
 /// Nothing for a regular file. Errors: `invalid_argument`, for anything else: the text says what
 /// it is.

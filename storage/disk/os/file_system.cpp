@@ -33,15 +33,36 @@ struct flock byte_range(short type, std::uint64_t offset) noexcept {
   return range;
 }
 
-} // namespace
-
-// A host may have closed its standard streams: what it prints must not end in a file of the store.
-int file_system::open_at(int directory, const char* name, int flags, mode_t mode) noexcept {
-  const int opened = retried([&] { return ::openat(directory, name, flags | O_CLOEXEC, mode); });
-  if (opened < 0 || opened > STDERR_FILENO) return opened;
+// The descriptor itself, or one above the standard streams: a host may have closed those, and what
+// it prints must not end in a file of the store.
+int above_standard_streams(int opened) noexcept {
+  if (opened > STDERR_FILENO) return opened;
   const int lifted = retried([&] { return ::fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1); });
   ::close(opened);
   return lifted;
+}
+
+// 0 for a regular file; else minus the errno of what is none, or of the failure to look.
+int check_plain(int fd) noexcept {
+  struct stat about {};
+  if (::fstat(fd, &about) != 0) return -errno;
+  return S_ISREG(about.st_mode) ? 0 : -no_plain_file;
+}
+
+} // namespace
+
+int file_system::open_at(int directory, const char* name, int flags, mode_t mode) noexcept {
+  const bool is_folder = (flags & O_DIRECTORY) != 0;
+  // A FIFO is opened without a wait for its other end. Regular files know no such wait.
+  const int how = flags | O_CLOEXEC | (is_folder ? 0 : O_NONBLOCK | O_NOCTTY);
+  const int opened = retried([&] { return ::openat(directory, name, how, mode); });
+  if (opened == -ENXIO) return -no_plain_file; // a socket, or a FIFO that nobody reads
+  if (opened < 0) return opened;
+  if (const int plain = is_folder ? 0 : check_plain(opened); plain < 0) {
+    ::close(opened);
+    return plain;
+  }
+  return above_standard_streams(opened);
 }
 
 void file_system::close(int fd) noexcept { ::close(fd); }

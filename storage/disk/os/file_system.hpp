@@ -7,6 +7,7 @@
 
 #include "storage/disk/os/sigbus_guard.hpp"
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,6 +19,9 @@
 
 namespace hearth::storage {
 
+/// The errno of opening what is no regular file: no call on a regular file ends with it.
+inline constexpr int no_plain_file = EMEDIUMTYPE;
+
 /// System calls. A negative result is minus an `errno`. Descriptors are closed on exec.
 class file_system {
 public:
@@ -26,6 +30,8 @@ public:
   file_system& operator=(const file_system&) = delete;
   virtual ~file_system() = default;
 
+  /// Opens a regular file, or with O_DIRECTORY a folder. Anything else, as a FIFO, is refused at
+  /// once with `no_plain_file`.
   virtual int open_at(int directory, const char* name, int flags, mode_t mode) noexcept;
   virtual void close(int fd) noexcept;
   virtual ssize_t read_at(int fd, void* to, std::size_t bytes, std::uint64_t offset) noexcept;

@@ -12,6 +12,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <system_error>
 
 namespace hearth::storage {
 
@@ -126,9 +127,20 @@ expected<std::unique_ptr<store>> disk_store::open(store_options options) {
   opened->id_ = identify(opened->files_, (*first)->directory);
   opened->publish(**first);
   opened->openings_.push_back(std::move(*first));
-  if (opened->background_)
-    opened->background_->thread = std::thread(&disk_store::evict_and_sync, opened.get());
+  if (auto begun = opened->begin_background_work(); !begun) return fail(begun.error());
   return opened;
+}
+
+expected<void> disk_store::begin_background_work() {
+  if (!background_) return {};
+  try {
+    background_->thread = std::thread(&disk_store::evict_and_sync, this);
+  } catch (const std::system_error& refused) {
+    return fail(errc::too_many_files, "cannot start the thread that syncs " +
+                                          options_.directory.string() + ": " + refused.what() +
+                                          "; raise the limit of processes (ulimit -u)");
+  }
+  return {};
 }
 
 disk_store::~disk_store() { close(); }

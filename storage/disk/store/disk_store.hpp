@@ -77,6 +77,7 @@ private:
   void publish(opening& one);
   opening& current() const noexcept { return *current_.load(std::memory_order_acquire); }
   shard& shard_at(unsigned number) const noexcept { return *current().shards[number]; }
+  expected<void> begin_background_work();
   void evict_and_sync();
   void close() noexcept;
   bool is_forked() const noexcept { return fork_generation() != born_; }

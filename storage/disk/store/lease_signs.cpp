@@ -39,7 +39,8 @@ void write_slot(file_system& files, int fd, std::uint64_t place, std::size_t at,
 
 void lease_signs::write(std::uint64_t place, std::uint32_t beats, lease_stage stage) {
   slot_window slots{};
-  if (read_window(files_, fd_, place, slots) < 0) return;
+  // Where the others' slots cannot be read, a beat may be written over one of theirs.
+  if (read_window(files_, fd_, place, slots) < 0) slots = {};
   auto at = slot_of(slots, place);
   if (!at) at = free_slot(slots);
   // Slots of killed processes stay. When all are taken, one is written over, each time another.

@@ -1,7 +1,9 @@
 // Signs of life of lease holders.
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/child_process.hpp"
+#include "tests/support/faulty_file_system.hpp"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <fstream>
@@ -47,6 +49,39 @@ TEST_CASE("only the holder beats, and its beats begin anew with each lease") {
   REQUIRE(*two->try_acquire(5));
   two->beat(5, lease_stage::storing);
   CHECK(two->holder(5).value()->beats == 1);
+}
+
+TEST_CASE("a beat that the disk takes in parts is whole") {
+  const temporary_directory directory;
+  faulty_file_system files;
+  auto options = small_store(directory.path());
+  options.files = &files;
+  auto store = open_store(options);
+  auto one = *store->open_leases();
+  auto two = *store->open_leases();
+  REQUIRE(*one->try_acquire(77));
+  files.limit_writes(6);
+  for (std::uint32_t beats = 1; beats < 4; ++beats) {
+    one->beat(77, lease_stage::compiling);
+    CHECK(two->holder(77).value()->beats == beats);
+  }
+}
+
+TEST_CASE("signs of life that cannot be read are an error, not a holder without any") {
+  const temporary_directory directory;
+  faulty_file_system files;
+  auto options = small_store(directory.path());
+  options.files = &files;
+  auto store = open_store(options);
+  auto one = *store->open_leases();
+  auto two = *store->open_leases();
+  REQUIRE(*one->try_acquire(77));
+  one->beat(77, lease_stage::compiling);
+  files.fail(call::read, EIO);
+  CHECK(two->holder(77).error().code() == errc::io);
+  one->beat(77, lease_stage::compiling); // although the other slots cannot be read
+  files.heal();
+  CHECK(two->holder(77).value()->beats == 2);
 }
 
 TEST_CASE("more holders than slots of a window: each is seen again after some beats") {
