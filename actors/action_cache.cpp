@@ -42,11 +42,16 @@ void release(action_cache_pointer self, const job_ptr& job) {
   if (lease != 0) self->send(owner_of(self, leased_key(*job)), verb::release_v, lease);
 }
 
+// The caller has to check the observations again.
+action_reply look_again_reply() { return {{}, false, true, {}}; }
+
 void finish(action_cache_pointer self, const job_ptr& job, const expected<action_reply>& reply) {
   release(self, job);
   forget(self, job);
   for (auto& waiting : std::exchange(job->waiters, {}))
     waiting.deliver(reply);
+  for (auto& waiting : std::exchange(job->late, {}))
+    waiting.deliver(look_again_reply());
 }
 
 // --- keeping a result --------------------------------------------------------------------------
@@ -112,8 +117,9 @@ action_reply timed_out_waiting() {
 // --- running -----------------------------------------------------------------------------------
 
 bool is_wanted(const action_cache_state::job& job) {
-  return std::any_of(job.waiters.begin(), job.waiters.end(),
-                     [](const auto& waiting) { return waiting.wanted(); });
+  const auto waits = [](const auto& one) { return one.wanted(); };
+  return std::any_of(job.waiters.begin(), job.waiters.end(), waits) ||
+         std::any_of(job.late.begin(), job.late.end(), waits);
 }
 
 // What is left of the action's time limit, which counts from its request.
@@ -127,6 +133,7 @@ void run(action_cache_pointer self, const job_ptr& job) {
   auto request = job->request;
   request.process.deadline = time_left(self, job);
   request.stop = job->stop.get_token();
+  job->has_started = true;
   self->request(self->state.config.broker, until_it_ends, verb::run_v, std::move(request),
                 job->priority)
       .then([=](const action_result& result) { conclude(self, job, result); },
@@ -154,7 +161,7 @@ void look_again(action_cache_pointer self, const job_ptr& job) {
                 if (digest_of(found.members) == job->request.seen)
                   run(self, job);
                 else
-                  finish(self, job, action_reply{{}, false, true, {}});
+                  finish(self, job, look_again_reply());
               });
 }
 
@@ -192,7 +199,8 @@ void start(action_cache_pointer self, const cache_key& key, const action_request
   if (is_new)
     job =
         std::make_shared<action_cache_state::job>(action_cache_state::job{key, request, priority});
-  job->waiters.push_back(std::move(waiting));
+  auto& waiters = job->has_started && discovers(request) ? job->late : job->waiters;
+  waiters.push_back(std::move(waiting));
   if (!is_new) return;
   job->asked = self->clock().now();
   if (discovers(request))

@@ -37,6 +37,10 @@ struct action_cache_state {
     action_request request;
     int priority = 0;
     std::vector<reply_target<action_reply>> waiters{};
+    /// Callers that asked after the start of a run that discovers its inputs, which may have
+    /// changed before they asked: when it ends they look again.
+    std::vector<reply_target<action_reply>> late{};
+    bool has_started = false; ///< whether the broker was asked for the run
     std::stop_source stop{};
     lease_id lease = 0;
     caf::actor_clock::time_point asked{}; ///< when the first request came

@@ -82,6 +82,7 @@ expected<action_result> run_action(const worker_ports& ports, const action_reque
   const auto process = prepare(**directory, request);
   if (!process) return fail(process.error().within(request.label));
   const either_stop stop(ports.stop, request.stop);
+  if (request.before_start) request.before_start();
   auto run = ports.processes->run(*process, stop.token());
   if (!run) return fail(run.error().within(request.label));
   action_result result{std::move(*run), {}};

@@ -79,6 +79,7 @@ struct memory_shard_state {
   struct lease_watch {
     std::optional<storage::lease_holder> last;
     time_point since;
+    time_point looked; ///< when this process last looked
   };
 
   /// A key whose entry is being looked up, waited for or compiled.
@@ -153,6 +154,9 @@ struct memory_shard_state {
   /// inserts came before, so the remote tier must not get them after.
   std::size_t open_inserts = 0;
   std::unordered_set<cache_key, cache_key_hash> erased_meanwhile;
+  /// Puts and erases that the disk is asked for and the remote tier is told of: the number of the
+  /// latest one.
+  std::unordered_map<cache_key, std::uint64_t, cache_key_hash> open_changes;
   std::vector<question> questions; ///< sent to the remote tier in one message
   std::unordered_map<cache_key, lease_record, cache_key_hash> leases;
   std::unordered_map<lease_id, cache_key> lease_keys;

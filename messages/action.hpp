@@ -51,6 +51,8 @@ struct action_request {
   scratch_view view{};           ///< without a folder, the program starts in `process.directory`
   std::vector<file> files{};     ///< files written before the program starts
   std::string dependency_file{}; ///< a file, in make's syntax, in which it lists its inputs
+  /// Called when the program is about to start, to wait until it may. Any thread.
+  std::function<void()> before_start{};
   /// Called with the dependency file's text (empty without one) when the program has succeeded.
   /// Returns the observed undeclared inputs as bytes, which `observed` holds; an error says why the
   /// result must not be kept. Any thread.

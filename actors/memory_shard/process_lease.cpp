@@ -25,7 +25,9 @@ storage::lease_stage stage_of(const state_type::lease_record& record) {
   }
 }
 
-// Whether the process that holds this lease has shown no sign of life for a while.
+// Whether the process that holds this lease has shown no sign of life for a while. A process that
+// has not looked for some time, because it was stopped, begins anew: meanwhile another holder may
+// have come, which has shown no sign yet.
 bool is_silent(self_pointer self, const cache_key& key, state_type::lease_record& record) {
   const auto& config = self->state.config;
   const auto now = self->clock().now();
@@ -34,8 +36,11 @@ bool is_silent(self_pointer self, const cache_key& key, state_type::lease_record
     record.watch.reset();
     return false;
   }
-  if (!record.watch || record.watch->last != *last)
-    record.watch = state_type::lease_watch{std::move(*last), now};
+  constexpr int looks = 3; // at least so many in the time of a silence
+  const bool goes_on = record.watch && record.watch->last == *last &&
+                       now - record.watch->looked <= config.lease_silence / looks;
+  if (!goes_on) record.watch = state_type::lease_watch{std::move(*last), now, now};
+  record.watch->looked = now;
   return now - record.watch->since >= config.lease_silence;
 }
 

@@ -50,6 +50,15 @@ storage::change_journal::noted note_change(state_type& state, const cache_key& k
   return state.config.journal->note(key, what, is_put ? storage::hash_of_value(value) : 0);
 }
 
+// Notes a put or erase that the disk has to make.
+storage::change_journal::noted begin_change(state_type& state, const cache_key& key,
+                                            storage::unheard_change::kind what,
+                                            const artifact& value = {}) {
+  auto noted = note_change(state, key, what, value);
+  if (noted.which != 0 && uses_disk(state, key)) state.open_changes[key] = noted.which;
+  return noted;
+}
+
 // The answer to a change: an error if this process's end could undo it.
 template <class T>
 expected<T> unless_undone(T answer, const expected<void>& kept) {
@@ -58,25 +67,68 @@ expected<T> unless_undone(T answer, const expected<void>& kept) {
               "the change is made here, but the remote tier may undo it: " + kept.error().text());
 }
 
-// Erases from memory and disk. `kept`: whether the change was noted.
+// Called when the disk has answered a change. Whether another process has changed the entry while
+// it was made: that process may have told the fleet what the store held before. Not if this process
+// has made a later change, whose end will show.
+bool has_met_another(state_type& state, const cache_key& key, std::uint64_t which) {
+  const auto latest = state.open_changes.find(key);
+  if (latest == state.open_changes.end() || latest->second != which) return false;
+  state.open_changes.erase(latest);
+  return state.config.journal->is_overtaken(key, which);
+}
+
+// Ends a put that is on disk. One that was the last is told anew.
+void end_put(self_pointer self, const cache_key& key, const artifact& value,
+             reply_target<done> reply, const storage::change_journal::noted& noted) {
+  if (!has_met_another(self->state, key, noted.which)) {
+    reply.deliver(unless_undone(done{}, noted.kept));
+    return;
+  }
+  self->request(disk_of(self->state, key), caf::infinite, verb::load_v, key)
+      .then(
+          [self, key, value, reply, noted](const lookup& found) mutable {
+            auto told = noted;
+            if (found.hit() && same_bytes(found.value, value)) {
+              told = note_change(self->state, key, storage::unheard_change::kind::put, value);
+              tell_remote(self, verb::put_v, key, value, told.which);
+            }
+            reply.deliver(unless_undone(done{}, told.kept));
+          },
+          [reply, noted](const caf::error&) mutable {
+            reply.deliver(unless_undone(done{}, noted.kept));
+          });
+}
+
+// An erase that is made is told anew: the store may have held a value until now.
+storage::change_journal::noted end_erase(self_pointer self, const cache_key& key,
+                                         const storage::change_journal::noted& noted) {
+  if (!has_met_another(self->state, key, noted.which)) return noted;
+  const auto anew = note_change(self->state, key, storage::unheard_change::kind::erase);
+  tell_remote(self, verb::erase_v, key, anew.which);
+  return anew;
+}
+
+// Erases from memory and disk.
 void erase_here(self_pointer self, const cache_key& key, reply_target<bool> reply,
-                const expected<void>& kept) {
+                const storage::change_journal::noted& noted) {
   auto& state = self->state;
   overtake_load(state, key);
   state.unwritten_members.erase(key);
   if (state.open_inserts != 0) state.erased_meanwhile.insert(key);
   if (!uses_disk(state, key)) {
-    reply.deliver(unless_undone(erase_in_memory(self, key), kept));
+    reply.deliver(unless_undone(erase_in_memory(self, key), noted.kept));
     return;
   }
   self->request(disk_of(state, key), caf::infinite, verb::erase_v, key)
       .then(
-          [self, key, reply, kept](const disk_change_reply& change) mutable {
+          [self, key, reply, noted](const disk_change_reply& change) mutable {
             const bool in_index = erase_in_memory(self, key);
             tell_views(self->state, key, change.epochs);
-            reply.deliver(unless_undone(change.was_there || in_index, kept));
+            const auto told = end_erase(self, key, noted);
+            reply.deliver(unless_undone(change.was_there || in_index, told.kept));
           },
-          [self, key, reply](const caf::error& why) mutable {
+          [self, key, reply, noted](const caf::error& why) mutable {
+            (void)has_met_another(self->state, key, noted.which);
             erase_in_memory(self, key);
             reply.deliver(fail(from_caf(why)));
           });
@@ -107,7 +159,7 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
 void put(self_pointer self, const cache_key& key, const artifact& value, reply_target<done> reply) {
   auto& state = self->state;
   overtake_load(state, key);
-  const auto noted = note_change(state, key, storage::unheard_change::kind::put, value);
+  const auto noted = begin_change(state, key, storage::unheard_change::kind::put, value);
   tell_remote(self, verb::put_v, key, value, noted.which);
   if (!uses_disk(state, key)) {
     replace_in_memory(self, key, value);
@@ -116,12 +168,13 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
   }
   self->request(disk_of(state, key), caf::infinite, verb::put_v, key, value)
       .then(
-          [self, key, value, reply, kept = noted.kept](const disk_change_reply& change) mutable {
+          [self, key, value, reply, noted](const disk_change_reply& change) mutable {
             take_in_write(self, key, value, change.epochs);
-            reply.deliver(unless_undone(done{}, kept));
+            end_put(self, key, value, reply, noted);
           },
           [self, key, value, reply, which = noted.which](const caf::error& why) mutable {
             const auto what = from_caf(why);
+            (void)has_met_another(self->state, key, which);
             self->state.config.store->note_unpersisted(disk_shard_of(self->state, key));
             replace_in_memory(self, key, value);
             note_unpersisted(self, key, value, what, which);
@@ -130,9 +183,9 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
 }
 
 void erase(self_pointer self, const cache_key& key, reply_target<bool> reply) {
-  const auto noted = note_change(self->state, key, storage::unheard_change::kind::erase);
+  const auto noted = begin_change(self->state, key, storage::unheard_change::kind::erase);
   tell_remote(self, verb::erase_v, key, noted.which);
-  erase_here(self, key, std::move(reply), noted.kept);
+  erase_here(self, key, std::move(reply), noted);
 }
 
 void purge(self_pointer self, const cache_key& key, reply_target<bool> reply) {

@@ -24,12 +24,14 @@ const remote_write* find_in_writes(const state_type& state, const cache_key& key
 bool has_to_ask(self_pointer self, const cache_key& key, expected<lookup>& answer) {
   auto& state = self->state;
   if (const auto* newest = find_in_writes(state, key)) {
-    if (newest->what != remote_write::kind::erase && !is_overtaken(state, *newest))
-      answer = lookup{tier::remote, newest->value};
+    if (newest->what == remote_write::kind::erase) return false;
+    answer =
+        is_overtaken(state, *newest) ? lookup::unanswered() : lookup{tier::remote, newest->value};
     return false;
   }
-  if (is_unheard(self, key)) {
+  if (const auto unheard = unheard_of(self, key); unheard != unheard_state::none) {
     ++counts_of(state, key).misses;
+    if (unheard == unheard_state::unknown) answer = lookup::unanswered();
     return false;
   }
   if (may_look(state, key) && is_in_service(state)) return true;

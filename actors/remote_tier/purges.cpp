@@ -100,16 +100,16 @@ void drop_refused(state_type& state, const cache_key& key) {
 }
 
 // A queued put or erase of this process will come after the purge in the log, unless it is there
-// already: its place shows. A queued insert was made before the purge.
+// already: its place shows. Queued inserts were made before the purge.
 bool is_overruled(state_type& state, const cache_key& key, const log_place& place) {
   const auto* newest = state.writes.newest_of(key);
   if (!newest) return false;
-  if (newest->what == remote_write::kind::put || newest->what == remote_write::kind::erase) {
+  if (is_purge(*newest)) {
     state.log.held[key] = place;
     return true;
   }
-  if (const auto in_flight = state.writes.newest_in_flight(key)) state.log.late.insert(*in_flight);
-  (void)state.writes.drop_waiting(key);
+  for (const auto in_flight : state.writes.drop_inserts(key))
+    state.log.late.insert(in_flight);
   return false;
 }
 

@@ -277,10 +277,13 @@ void look_for_unheard(self_pointer self) {
   if (!state.unheard.left.empty() || !state.unheard.elsewhere.empty()) tell_later(self);
 }
 
-bool is_unheard(self_pointer self, const cache_key& key) {
+unheard_state unheard_of(self_pointer self, const cache_key& key) {
   const bool will_be = will_be_told(self, key);
   const auto& unheard = self->state.unheard;
-  return will_be || unheard.is_blind || unheard.left.contains(key);
+  if (unheard.left.contains(key)) return unheard_state::changed;
+  if (unheard.is_blind) return unheard_state::unknown; // what was known of others may be over
+  if (unheard.elsewhere.contains(key)) return unheard_state::changed;
+  return will_be ? unheard_state::unknown : unheard_state::none;
 }
 
 // What was erased will be erased in the log too. But the entry may have been inserted since: which

@@ -5,6 +5,7 @@
 
 #include "actors/remote_tier/common.hpp"
 
+#include <cstdint>
 #include <functional>
 
 namespace hearth::actors::remote {
@@ -12,8 +13,13 @@ namespace hearth::actors::remote {
 /// Looks for changes of other processes of this host, and takes over those of processes that have
 /// ended, if the host has noted any since the last look.
 void look_for_unheard(self_pointer self);
-/// Whether the server may hold an old value of this entry.
-bool is_unheard(self_pointer self, const cache_key& key);
+/// Whether the server may hold an old value of an entry.
+enum class unheard_state : std::uint8_t {
+  none,    ///< it does not
+  changed, ///< this host has changed the entry: it has what counts
+  unknown, ///< this host may have changed the entry
+};
+unheard_state unheard_of(self_pointer self, const cache_key& key);
 /// Another host has purged the entry. True: it stays here for now, since this host will tell of a
 /// put that comes later.
 bool outlives_purge(self_pointer self, const cache_key& key);

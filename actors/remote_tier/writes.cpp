@@ -31,10 +31,6 @@ bool may_write(const state_type& state, const cache_key& key) {
   return state.config.mode != remote_mode::read_only && could_sign;
 }
 
-bool is_purge(const remote_write& write) {
-  return write.what == remote_write::kind::put || write.what == remote_write::kind::erase;
-}
-
 // Whether the server takes writes, or soon will.
 bool takes_writes(const state_type& state) {
   return is_in_service(state) && state.writing.is_closed();
@@ -217,11 +213,12 @@ void try_again(self_pointer self, number which, const remote_reply& reply) {
 }
 
 // An entry was stored although another host has purged it meanwhile. Which came first is unknown,
-// so it is purged again.
+// so it is purged again, here too: a look-up may have found it on the server.
 void undo_late(self_pointer self, number which) {
   auto write = self->state.writes.finish(which);
   // An insert came before the mark, and so did what replaced an earlier mark.
   if (write.what != remote_write::kind::overwrite || replaces_mark(self->state, write)) return;
+  drop_copies(self, write.key);
   remote::write(self, {remote_write::kind::erase, std::move(write.key), {}, {}});
 }
 

@@ -80,9 +80,18 @@ compiler_rule simulated_compiler::rule_for(std::string_view label) const {
   return {};
 }
 
-std::chrono::nanoseconds simulated_compiler::cost_of(const action_request& request) const {
+std::chrono::nanoseconds simulated_compiler::begin(const action_request& request) {
+  if (const auto from = files_of_.find(request.label); from != files_of_.end())
+    read_[request.label] = {from->second.content(), from->second.clock_ns()};
   const auto rule = rule_for(request.label);
   return rule.how == compiler_rule::outcome::hangs ? request.process.deadline : rule.takes;
+}
+
+void simulated_compiler::note_change(const std::string& label) {
+  const auto read = read_.find(label);
+  if (read == read_.end()) return;
+  const auto& from = files_of_.at(label);
+  if (read->second.at_ns == from.clock_ns()) read->second.content = from.content();
 }
 
 expected<process_result> simulated_compiler::run(const process_request& request) {
@@ -92,9 +101,12 @@ expected<process_result> simulated_compiler::run(const process_request& request)
   process_result result;
   using how = compiler_rule::outcome;
   switch (rule.how) {
-  case how::makes:
-    (*files_)[request.argv.at(2)] = rule.text.empty() ? "object of " + label : rule.text;
+  case how::makes: {
+    const auto read = read_.find(label);
+    const auto source = read == read_.end() ? label : read->second.content;
+    (*files_)[request.argv.at(2)] = rule.text.empty() ? "object of " + source : rule.text;
     break;
+  }
   case how::fails:
     result.exit_status = 1;
     result.output = rule.text;

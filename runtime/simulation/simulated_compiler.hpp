@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -42,8 +43,20 @@ public:
   /// Adds a rule, which precedes all earlier ones.
   void add(compiler_rule rule) { rules_.push_back(std::move(rule)); }
   void add(trial_rule rule) { trials_.push_back(std::move(rule)); }
-  /// The virtual time for which a worker is busy with the request.
-  std::chrono::nanoseconds cost_of(const action_request& request) const;
+  /// Files, and the clock of their times.
+  struct read_files {
+    std::function<std::string()> content;
+    std::function<std::int64_t()> clock_ns;
+  };
+  /// What runs with this label read when they start: the default output is "object of" that.
+  void set_files(std::string label, read_files from) {
+    files_of_.insert_or_assign(std::move(label), std::move(from));
+  }
+  /// The files have changed. Programs start only when a change gets a later time than the request,
+  /// so one of this time has not read yet.
+  void note_change(const std::string& label);
+  /// A run starts: the virtual time for which a worker is busy with the request.
+  std::chrono::nanoseconds begin(const action_request& request);
   actors::worker_ports ports();
   std::uint64_t runs() const { return runs_; }
 
@@ -62,6 +75,13 @@ private:
 
   std::vector<compiler_rule> rules_;
   std::vector<trial_rule> trials_;
+  // What a run that has started has read, and when.
+  struct reading {
+    std::string content;
+    std::int64_t at_ns = 0;
+  };
+  std::map<std::string, read_files, std::less<>> files_of_; // by label
+  std::map<std::string, reading, std::less<>> read_;        // by label
   std::shared_ptr<files> files_ = std::make_shared<files>();
   std::uint64_t runs_ = 0;
 };

@@ -38,6 +38,7 @@ std::optional<std::uint64_t> memory_figure(const actors::memory_shard_state& sta
       {"leases", state.leases.size()},
       {"loading", state.loads.size()},
       {"monitored", state.monitored.size()},
+      {"unwritten_members", state.unwritten_members.size()},
   };
   const auto at = figures.find(name);
   return at == figures.end() ? std::nullopt : std::optional(at->second);
@@ -67,6 +68,14 @@ std::uint64_t sum_of(const remote_state& state) {
   return sum;
 }
 
+std::uint64_t sum_of_failures(const remote_state& state) {
+  std::uint64_t sum = 0;
+  for (const auto& [number, one] : state.caches)
+    for (const auto& [reason, count] : one.failures)
+      sum += count;
+  return sum;
+}
+
 template <auto Member>
 std::uint64_t counter_of(const remote_state& state) {
   return state.counters.*Member;
@@ -84,6 +93,7 @@ constexpr remote_figure_name remote_figures[] = {
     {"existed", sum_of<&remote_cache_counts::existed>},
     {"skipped", sum_of<&remote_cache_counts::skipped>},
     {"lost", sum_of<&remote_cache_counts::lost>},
+    {"failures", sum_of_failures},
     {"closed", [](const auto& s) -> std::uint64_t { return s.service.is_closed(); }},
     {"openings", [](const auto& s) -> std::uint64_t { return s.service.openings(); }},
     {"writes_closed", [](const auto& s) -> std::uint64_t { return s.writing.is_closed(); }},
@@ -278,7 +288,9 @@ void simulated_process::start_services() {
   enlist(actor_kind::recorder, services.recorder);
   enlist(actor_kind::bundler, services.bundler);
   enlist(actor_kind::autotune, services.autotune);
-  enlist(actor_kind::kernels, wiring::spawn_kernel_cache(actors, {}));
+  enlist(actor_kind::kernels,
+         wiring::spawn_kernel_cache(actors,
+                                    {options_.max_kernels, options_.kernels_in, tiers_.shards}));
   enlist(actor_kind::nested, wiring::spawn_nested_cache(actors, tiers_.shards));
   enlist(actor_kind::actions, services.actions);
   enlist(actor_kind::metrics, services.metrics);

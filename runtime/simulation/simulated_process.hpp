@@ -43,6 +43,8 @@ struct process_options {
   std::uint64_t segment_bytes = 256u << 10;
   unsigned workers = 1;
   remote_options remote;
+  named_cache_ptr kernels_in;    ///< keeps the fuser's kernels; null: they end with the process
+  std::uint64_t max_kernels = 0; ///< in the process; 0: no bound
   /// How this process uses a cache that another host names; set by the world.
   std::function<named_cache_ptr(const cache_id&)> cache_of;
 };

@@ -92,7 +92,7 @@ void world::start(simulated_process& process) {
       return std::chrono::nanoseconds(0);
     for (const auto& [name, one] : processes_)
       for (const auto& worker : one->actors_of(actor_kind::worker))
-        if (worker.id() == id) return one->compiler().cost_of(content.get_as<action_request>(1));
+        if (worker.id() == id) return one->compiler().begin(content.get_as<action_request>(1));
     return std::chrono::nanoseconds(0);
   });
 }

@@ -15,6 +15,10 @@ bool is_of_entry(const remote_write& write) {
   return write.what != remote_write::kind::release && !is_of_set(write);
 }
 
+bool is_insert(const remote_write& write) {
+  return write.what == remote_write::kind::insert || write.what == remote_write::kind::overwrite;
+}
+
 std::size_t size_of_members(const remote_write& write) noexcept {
   std::size_t bytes = 0;
   for (const auto& member : write.members)
@@ -111,14 +115,19 @@ void write_behind::apply_changes(const cache_key& key, member_set& members) cons
   }
 }
 
-bool write_behind::drop_waiting(const cache_key& key) {
-  const auto newest = newest_.find(key);
-  if (newest == newest_.end()) return false;
-  const auto at = waiting_.find(newest->second);
-  if (at == waiting_.end()) return false;
-  (void)take(waiting_, at);
-  note_newest(key);
-  return true;
+std::vector<write_behind::number> write_behind::drop_inserts(const cache_key& key) {
+  std::vector<number> in_flight;
+  for (const auto* newest = newest_of(key); newest && is_insert(*newest); newest = newest_of(key)) {
+    const auto which = newest_.extract(key).mapped();
+    if (const auto waits = waiting_.find(which); waits != waiting_.end()) {
+      (void)take(waiting_, waits);
+    } else {
+      in_flight_.at(which).counts = false;
+      in_flight.push_back(which);
+    }
+    note_newest(key);
+  }
+  return in_flight;
 }
 
 // An earlier write of the key counts again once a later one was dropped.
@@ -126,17 +135,11 @@ void write_behind::note_newest(const cache_key& key) {
   number newest = 0;
   for (const auto* queue : {&waiting_, &in_flight_}) {
     const auto last = std::find_if(queue->rbegin(), queue->rend(), [&](const auto& one) {
-      return is_of_entry(one.second.write) && one.second.write.key == key;
+      return is_of_entry(one.second.write) && one.second.counts && one.second.write.key == key;
     });
     if (last != queue->rend()) newest = std::max(newest, last->first);
   }
   if (newest != 0) newest_[key] = newest;
-}
-
-std::optional<write_behind::number> write_behind::newest_in_flight(const cache_key& key) const {
-  const auto newest = newest_.find(key);
-  if (newest == newest_.end() || !in_flight_.contains(newest->second)) return std::nullopt;
-  return newest->second;
 }
 
 const remote_write* write_behind::newest_of(const cache_key& key) const {

@@ -47,6 +47,11 @@ struct remote_write {
   std::uint64_t change = 0;
 };
 
+/// Whether a write makes other hosts drop their copies of the entry.
+inline bool is_purge(const remote_write& write) noexcept {
+  return write.what == remote_write::kind::put || write.what == remote_write::kind::erase;
+}
+
 class write_behind {
 public:
   using number = std::uint64_t;
@@ -70,12 +75,9 @@ public:
   /// given up: it has no attempts left, or a later write of its key replaces it.
   std::optional<remote_write> retry(number which);
 
-  /// Drops the newest write of this key's entry, unless it is in flight; the one before it is the
-  /// newest then. Returns whether it did.
-  bool drop_waiting(const cache_key& key);
-
-  /// The number of that write, if it is in flight.
-  std::optional<number> newest_in_flight(const cache_key& key) const;
+  /// Drops the inserts of this key's entry that no put or erase follows; the write before them is
+  /// the newest then. Returns those that are in flight: they go on, but count no more.
+  std::vector<number> drop_inserts(const cache_key& key);
 
   /// The newest write of this key's entry, which the remote tier will hold; or null.
   const remote_write* newest_of(const cache_key& key) const;
@@ -91,6 +93,7 @@ private:
   struct queued {
     remote_write write;
     unsigned tries = 0;
+    bool counts = true; ///< a look-up may find it
   };
   static std::uint64_t size_of(const remote_write& write) noexcept;
   bool is_full() const noexcept;

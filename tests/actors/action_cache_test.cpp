@@ -228,6 +228,36 @@ TEST_CASE_FIXTURE(fixture, "observations of the earlier form count") {
   CHECK(runs() == 0);
 }
 
+TEST_CASE_FIXTURE(fixture, "a worker waits until the program may start, then starts it") {
+  std::string order;
+  auto request = action("a");
+  request.before_start = [&] { order += "may "; };
+  const auto answer = fakes.processes->answer;
+  fakes.processes->answer = [&](const process_request& process) {
+    order += "starts";
+    return answer(process);
+  };
+  CHECK(run(request)->ran);
+  CHECK(order == "may starts");
+}
+
+// What the run discovers may have changed before they asked.
+TEST_CASE_FIXTURE(fixture, "those who ask after the start of a discovering run look again") {
+  auto first = call(discovering("a", "read 1"));
+  waiting second;
+  const auto answer = fakes.processes->answer;
+  fakes.processes->answer = [&](const process_request& request) {
+    second = call(discovering("a", "read 1"));
+    return answer(request);
+  };
+  scheduler.run();
+  REQUIRE(first->ready());
+  REQUIRE((second && second->ready()));
+  CHECK(first->wait()->ran);
+  CHECK(second->wait()->again);
+  CHECK(runs() == 1);
+}
+
 TEST_CASE_FIXTURE(fixture, "a request that has not seen all observations is told to look again") {
   CHECK(run(discovering("a", "read 1"))->ran);
   const auto again = run(discovering("a", "read 1"));

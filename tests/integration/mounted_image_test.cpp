@@ -100,4 +100,18 @@ TEST_CASE_FIXTURE(images, "an observation of another host's image is not believe
   check(compile("a", options), compile("b", options));
 }
 
+// The object has the old header, and the new one is what the cache sees at the end.
+TEST_CASE_FIXTURE(images, "an image that is replaced while the command runs" *
+                              doctest::skip(lacks_root())) {
+  const auto at = [&](const char* name) { return "'" + (folder / name).string() + "'"; };
+  write_text(folder / "compile.sh", "set -e\ng++ -MD -c a.cpp -o a.o\n[ -e " + at("swap") +
+                                        " ] || exit 0\nrm " + at("swap") + "\numount " +
+                                        at("mounted") + "\ncat " + at("two") + " > " +
+                                        at("backing") + "\nmount -o ro $(cat " + at("device") +
+                                        ") " + at("mounted") + "\n");
+  const auto run = std::string(HEARTH_PROGRAM) + " run --store '" + (directory / "store").string() +
+                   "' --in compile.sh --in a.cpp --out a.o --depfile a.d -- sh compile.sh\n";
+  check("echo $device > device; touch swap\n" + run + "[ ! -e swap ]\n", run);
+}
+
 } // namespace mounted_image_test

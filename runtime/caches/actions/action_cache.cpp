@@ -11,6 +11,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace hearth {
@@ -115,6 +116,7 @@ expected<action_reply> run_alone(engine::runtime_core& core, const action_reques
   std::stop_source stop;
   const std::stop_callback on_cancel(options.cancel, [&] { stop.request_stop(); });
   uncached.stop = stop.get_token();
+  uncached.before_start = nullptr;
   uncached.observe = nullptr;
   auto result =
       engine::ask_actor<action_result>(core, core.broker(), verb::run_v, uncached, priority);
@@ -148,8 +150,13 @@ expected<action_outcome> run_prepared(engine::runtime_core& core, const result_c
   }
   if (!asked.is_cached) return finished(asked, run_alone(core, request, asked.priority, options));
   const cache_key key(internals::name(results.all), key_of_entry(ready.key).encoded());
+  const auto limit = request.process.deadline; // counts from the first look
+  const auto begun = std::chrono::steady_clock::now();
   for (int look = 0; look < max_looks; ++look) {
     if (auto found = find(results, asked, ready.key, options, request.seen)) return *found;
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - begun);
+    request.process.deadline = std::max(limit - waited, std::chrono::milliseconds{1});
     auto reply = ask_to_run(core, key, request, asked.priority, options);
     if (reply && (reply->again || !fits(asked, reply->result))) continue;
     return finished(asked, std::move(reply));

@@ -27,14 +27,6 @@ fs::path folder_of(const action& asked) {
 
 std::string text_of(const fs::path& path) { return path.generic_string(); }
 
-// Not the coarse clock: file timestamps may come from a finer clock, which is ahead of it. A change
-// with a coarse timestamp of the same tick happens before the program starts.
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 expected<void> check_names(const action& asked) {
   if (asked.command.empty() || asked.command.front().empty())
     return fail(errc::invalid_argument, "an action without a command: name a program");
@@ -171,13 +163,14 @@ process_request process_of(const action& asked, const tool_identity& tool) {
 
 // Returns a function that checks the declared inputs against the key and encodes the discovered
 // ones.
-auto observer_of(const action& asked, const key_field& inputs, std::int64_t start_ns) {
-  return [asked, inputs, start_ns](std::string_view dependencies) -> expected<std::string> {
+auto observer_of(const action& asked, const key_field& inputs,
+                 const std::shared_ptr<const fingerprints::start_of_run>& start) {
+  return [asked, inputs, start](std::string_view dependencies) -> expected<std::string> {
     const auto now = field_of_inputs(asked);
     if (!now) return fail(now.error());
     if (!(*now == inputs)) return fail(errc::busy, "an input changed while the command ran");
     if (asked.dependency_file.empty()) return std::string();
-    return observe(asked, dependencies, start_ns);
+    return observe(asked, dependencies, *start);
   };
 }
 
@@ -189,7 +182,9 @@ fs::path place_of(const action& asked, const fs::path& name) {
 
 expected<prepared_action> prepare(const action& asked, const tool_ports& tools) {
   if (auto good = check_names(asked); !good) return fail(good.error());
-  const auto start_ns = now_ns();
+  const auto start = asked.dependency_file.empty()
+                         ? nullptr
+                         : std::make_shared<const fingerprints::start_of_run>();
   const auto tool = identify_tool(asked, tools);
   if (!tool) return fail(tool.error());
   auto inputs = field_of_inputs(asked);
@@ -210,7 +205,8 @@ expected<prepared_action> prepare(const action& asked, const tool_ports& tools) 
     request.files.push_back({in_scratch(place_of(asked, name)), artifact::make(text)});
   if (!asked.dependency_file.empty())
     request.dependency_file = in_scratch(place_of(asked, asked.dependency_file));
-  request.observe = observer_of(asked, *inputs, start_ns);
+  request.observe = observer_of(asked, *inputs, start);
+  if (start) request.before_start = [start] { start->wait_until_changes_show(); };
   request.keep_failures = asked.keep_failures;
   return result;
 }

@@ -1,13 +1,10 @@
 #include "runtime/caches/actions/observation.hpp"
 
 #include "messages/dependency_file.hpp"
-#include "messages/value.hpp"
 #include "runtime/caches/actions/action_key.hpp"
-#include "runtime/fingerprints/files/file_view.hpp"
 
-#include <algorithm>
-#include <map>
 #include <set>
+#include <vector>
 
 namespace hearth {
 namespace {
@@ -29,37 +26,22 @@ std::set<fs::path> declared_places(const action& asked) {
 } // namespace
 
 expected<std::string> observe(const action& asked, std::string_view dependencies,
-                              std::int64_t start_ns) {
+                              const fingerprints::start_of_run& start) {
   const auto names = read_dependencies(dependencies);
   if (!names) return fail(names.error().within(asked.dependency_file.string()));
   const auto declared = declared_places(asked);
+  std::vector<fingerprints::named_file> read;
+  for (const auto& name : *names)
+    if (const auto place = place_of(asked, name); !declared.contains(place))
+      read.push_back({fs::path(name).lexically_normal().generic_string(), place.string()});
   fingerprints::file_view files;
-  std::map<std::string, fingerprints::file_content> found;
-  for (const auto& name : *names) {
-    const auto place = place_of(asked, name);
-    if (declared.contains(place)) continue;
-    auto content = files.content(place.string());
-    if (!content) return fail(content.error());
-    const auto& stamp = content->stamp;
-    if (std::max(stamp.mtime_ns, stamp.ctime_ns) > start_ns)
-      return fail(errc::busy, place.string() + " changed while the command ran");
-    found.insert_or_assign(fs::path(name).lexically_normal().generic_string(), *content);
-  }
-  return encode(value::map{{"files", fingerprints::by_path(found)}});
+  return fingerprints::observe(read, start, files);
 }
 
 bool holds(const std::string& observation, const action& asked) {
-  const auto decoded = decode_value(observation);
-  if (!decoded) return false;
-  const auto files = fingerprints::read_by_path(decoded->find("files"), fingerprints::read_content);
-  if (!files) return false;
-  fingerprints::file_view view;
-  return std::all_of(files->begin(), files->end(), [&](const auto& file) {
-    const auto place = place_of(asked, file.first).string();
-    view.trust(place, file.second);
-    const auto now = view.content(place);
-    return now && now->content == file.second.content;
-  });
+  fingerprints::file_view files;
+  return fingerprints::holds(
+      observation, [&](const std::string& name) { return place_of(asked, name).string(); }, files);
 }
 
 } // namespace hearth

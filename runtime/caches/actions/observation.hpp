@@ -3,18 +3,17 @@
 #pragma once
 
 #include "runtime/caches/actions/action.hpp"
+#include "runtime/fingerprints/observation.hpp"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace hearth {
 
 /// Encodes the inputs that an action discovered, from the text of its dependency file. Errors:
-/// `malformed`; `busy` when a file changed after `start_ns` (since the epoch); those of reading
-/// files.
+/// `malformed`; `busy` when a file may have been another at the start; those of reading files.
 expected<std::string> observe(const action& asked, std::string_view dependencies,
-                              std::int64_t start_ns);
+                              const fingerprints::start_of_run& start);
 
 /// Whether all files of an observation still have the recorded content.
 bool holds(const std::string& observation, const action& asked);

@@ -2,10 +2,14 @@
 
 #include "messages/hash.hpp"
 
+#include <array>
+#include <fcntl.h>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <unordered_set>
 
 namespace hearth::fingerprints {
@@ -14,6 +18,21 @@ namespace {
 // Not in the headers of Debian 12. Linux 5.8 and 6.8.
 constexpr unsigned mask_id = 0x1000;
 constexpr unsigned mask_unique_id = 0x4000;
+
+// `listmount` of Linux 6.8: the unique numbers of the mounts below one, after the last one known.
+#ifdef SYS_listmount
+constexpr long listmount_call = SYS_listmount;
+#else
+constexpr long listmount_call = 458;
+#endif
+constexpr std::uint64_t root_of_process = ~std::uint64_t{0};
+struct listmount_request {
+  std::uint32_t size = sizeof(listmount_request);
+  std::uint32_t unused = 0;
+  std::uint64_t below = root_of_process;
+  std::uint64_t after = 0;
+};
+static_assert(sizeof(listmount_request) == 24);
 
 // The random number of this boot; of this process where there is none.
 std::uint64_t boot_seed() {
@@ -62,6 +81,24 @@ std::uint64_t mount_of(const struct statx& found) {
   static const auto writable = writable_mounts();
   const bool is_known = (found.stx_mask & mask_id) != 0 && writable.contains(found.stx_mnt_id);
   return hash_of(found.stx_mnt_id, is_known ? boot_seed() : process_seed());
+}
+
+std::optional<std::set<std::uint64_t>> mounts_now() {
+  constexpr std::size_t part = 256;
+  std::set<std::uint64_t> all;
+  // In a changed root, the mount that has it is not listed.
+  struct statx root {};
+  if (::statx(AT_FDCWD, "/", 0, mount_mask(), &root) == 0) all.insert(mount_of(root));
+  listmount_request request;
+  for (std::array<std::uint64_t, part> ids{};;) {
+    const auto count = ::syscall(listmount_call, &request, ids.data(), ids.size(), 0U);
+    if (count < 0) return std::nullopt;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+      all.insert(hash_of(ids[i], boot_seed()));
+    if (static_cast<std::size_t>(count) < ids.size()) break;
+    request.after = ids.back();
+  }
+  return all;
 }
 
 } // namespace hearth::fingerprints

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <sys/stat.h>
 
 namespace hearth::fingerprints {
@@ -17,5 +19,9 @@ unsigned mount_mask();
 /// enough (Linux before 6.8, on a read-only file system), another number in each process: nothing
 /// that was remembered holds.
 std::uint64_t mount_of(const struct statx& found);
+
+/// The mounts that there are now, each as `mount_of` says; nothing where the system does not list
+/// them by unique number (Linux before 6.8, or it is forbidden).
+std::optional<std::set<std::uint64_t>> mounts_now();
 
 } // namespace hearth::fingerprints

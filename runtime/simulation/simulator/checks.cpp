@@ -98,6 +98,8 @@ void random_run::store_all() {
 
 // Every client reads every key once more.
 void random_run::check_at_rest() {
+  end_sessions();
+  end_recordings();
   for (auto& worker : workers_)
     for (std::size_t k = 0; k < keys_.size() && result_.violation.empty(); ++k) {
       get(worker, k);
@@ -118,6 +120,9 @@ void random_run::check_at_rest() {
     check_fleet();
     let_remote_recover();
   }
+  if (!has_remote_ && result_.violation.empty()) check_trees();
+  if (!has_remote_ && result_.violation.empty()) check_bundles();
+  if (!has_remote_ && result_.violation.empty()) check_kernels();
   // A shard that polls for a lease notices at its next poll that no caller wants it any more.
   const auto end = world_.system().now() + actors::memory_shard_config{}.longest_fleet_poll;
   while (step(end)) {

@@ -20,13 +20,26 @@ constexpr milliseconds compile_deadline{700};
 
 void random_run::compile_something(worker_state& worker) {
   const auto k = random_.below(guarded_keys_.size());
-  switch (random_.below(8)) {
+  switch (random_.below(21)) {
   case 0: return add_variant(worker, k);
   case 1: return find_variant(worker, k, static_cast<std::int64_t>(random_.between(1, max_m)));
   case 2: return save_tuning(worker, k);
   case 3: return best_tuning(worker, k);
   case 4: return tune(worker, k);
   case 5: return try_out(worker);
+  case 6:
+  case 7: return work_on_tree(worker);
+  case 8:
+  case 9:
+  case 10: return work_in_session(worker);
+  case 11:
+  case 12: return work_on_kernel(worker);
+  case 13:
+  case 14: return work_in_recording(worker);
+  case 15:
+  case 16:
+  case 17:
+  case 18: return work_with_files(worker);
   default: return run_compiler(worker);
   }
 }
@@ -82,7 +95,7 @@ std::string random_run::judge_variant(const worker_state& worker, std::size_t k,
     return past.judge_hit(reply.guard, bytes, now());
   }
   const auto holds_here = [m](const std::string& guard) { return holds(guard, m); };
-  if (is_fleet_whole_ && has_all_variants())
+  if (is_fleet_whole_ && has_kept_all_of(":guarded:"))
     for (const auto& [name, other] : hosts_)
       if (const auto at = other.guarded.find(k); at != other.guarded.end())
         if (auto wrong = at->second.judge_fleet_miss(holds_here); !wrong.empty()) return wrong;
@@ -98,10 +111,11 @@ void random_run::save_tuning(worker_state& worker, std::size_t k) {
       worker, actor_of<autotune_cache_actor>(worker, actor_kind::autotune),
       [=, this, &worker](const expected<done>& saved) {
         auto& host = hosts_.at(worker.host);
+        note_tuning(worker, k, record_of(time_ns)); // before it was saved
         if (!saved) return check_error(host, begun, saved.error());
         host.tunings[k].succeed(write, now());
       },
-      verb::save_v, tuning_address(k), record_of(time_ns), tuning_notes{});
+      verb::save_v, tuning_address(k), record_of(time_ns), notes_of(worker));
 }
 
 autotune_address random_run::tuning_address(std::size_t k) const {
@@ -138,6 +152,7 @@ void random_run::best_tuning(worker_state& worker, std::size_t k) {
         std::string wrong;
         const auto time = best ? std::to_string(best->record.time_taken_ns) : "";
         auto& past = host.tunings[k];
+        if (best) note_tuning(worker, k, best->record);
         if (best && may_be_foreign_tuning(worker, k, begun, time)) return;
         if (best)
           wrong = past.judge_hit(time, begun, now());
@@ -149,7 +164,7 @@ void random_run::best_tuning(worker_state& worker, std::size_t k) {
           violate(worker.name + " got of " + text_of(autotune_keys_[k]) + " " + wrong);
       },
       verb::best_v, tuning_address(k), autotune_choices{{record_of(0).config}, "candidates", false},
-      tuning_notes{});
+      notes_of(worker));
 }
 
 action_request random_run::action_of(const std::string& label) {

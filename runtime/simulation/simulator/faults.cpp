@@ -23,22 +23,34 @@ void random_run::die(worker_state& worker) {
   world_.kill(*worker.self);
   if (world_.process(worker.process)->is_running())
     world_.revive_clients(*world_.process(worker.process));
-  rest(worker);
+  worker.recording.reset(); // the recorder keeps it: nobody ends it any more
+  abandon_session(worker);
 }
 
 void random_run::workers_die(const std::string& process) {
   for (auto& [name, host] : hosts_) {
+    if (host.sources.contains(process)) host.sources[process] = host.files->for_process();
     for (auto& [k, past] : host.guarded)
       past.end_process(process);
     std::erase_if(host.first_acquires,
                   [&](const auto& asked) { return asked.first.first == process; });
   }
+  for (auto& [place, past] : trees_)
+    past.end_process(process);
+  for (auto& [place, past] : bundled_)
+    past.end_process(process);
+  for (auto& [graph, past] : kernels_)
+    past.end_process(process);
+  kernel_tables_.erase(process);
   purges_die(process);
   for (auto& worker : workers_) {
     if (worker.process != process) continue;
     hosts_.at(worker.host).last_end = now() + 1;
     drop_lease(worker);
     ++worker.life;
+    worker.session = 0;
+    worker.noted.clear();
+    worker.recording.reset();
     rest(worker);
   }
 }
@@ -151,6 +163,7 @@ void random_run::lose_power(host_state& host) {
     host.faulty.erase(name);
   }
   world_.lose_power(host.name, random_);
+  host.files->reboot();
   const auto durable = flushed_[host.name];
   for (auto& [k, past] : host.histories)
     past.lose_after(durable);
@@ -158,6 +171,12 @@ void random_run::lose_power(host_state& host) {
     past.lose_after(durable);
   for (auto& [k, past] : host.tunings)
     past.lose_after(durable);
+  for (auto& [place, past] : trees_)
+    past.lose_after(host.name, durable);
+  for (auto& [place, past] : bundled_)
+    past.lose_after(host.name, durable);
+  for (auto& [graph, past] : kernels_)
+    past.lose_after(host.name, durable);
   purges_lose_power(host.name, durable);
   host.inserted.clear();
   host.was_torn = true;

@@ -3,6 +3,8 @@
 #include "actors/memory_shard.hpp"
 #include "runtime/simulation/text.hpp"
 
+#include <algorithm>
+
 namespace hearth::simulation {
 
 void random_run::acquire(worker_state& worker, std::size_t k) {
@@ -29,8 +31,10 @@ void random_run::acquire(worker_state& worker, std::size_t k) {
 bool random_run::may_take_held(const worker_state& worker, std::size_t k, const lease_hold& held) {
   const auto& host = hosts_.at(worker.host);
   const auto time = world_.system().now();
+  // The silence may have begun with the holder before, whose first beat was not due yet.
+  const actors::memory_shard_config config;
   const bool was_silent =
-      time - held.since >= actors::memory_shard_config{}.lease_silence &&
+      time - held.since >= config.lease_silence - config.lease_beat &&
       (host.last_pause >= held.since || !host.faulty.empty() || host.last_faulty_step >= held.step);
   const bool is_impatient =
       has_hung_ && time - host.first_acquires.at({worker.process, k}) >= patience_of_processes;
@@ -39,12 +43,18 @@ bool random_run::may_take_held(const worker_state& worker, std::size_t k, const 
 
 void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
   auto& host = hosts_.at(worker.host);
-  const lease_hold mine{worker.name, world_.system().now(), now()};
-  const auto [at, is_free] = host.lease_holders.try_emplace(k, mine);
-  if (!is_free && !may_take_held(worker, k, at->second))
-    violate(worker.name + " got the lease of " + text_of(keys_[k].key) + ", which " +
-            at->second.client + " holds");
-  at->second = mine;
+  auto& holders = host.lease_holders[k];
+  lease_hold mine{worker.name, world_.system().now(), now()};
+  for (const auto& one : holders) {
+    if (!may_take_held(worker, k, one))
+      violate(worker.name + " got the lease of " + text_of(keys_[k].key) + ", which " + one.client +
+              " holds");
+    // The first holder was passed over. When it ends, its place is free, and a third process may
+    // take that while the second one compiles.
+    mine.since = std::min(mine.since, one.since);
+    mine.step = std::min(mine.step, one.step);
+  }
+  holders.push_back(mine);
   worker.lease = id;
   worker.leased_key = k;
   if (!has_hanging_clients_ || !random_.one_in(40)) return;
@@ -55,10 +65,9 @@ void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
 }
 
 void random_run::drop_lease(worker_state& worker) {
-  auto& holders = hosts_.at(worker.host).lease_holders;
-  const auto at = holders.find(worker.leased_key);
-  if (worker.lease != 0 && at != holders.end() && at->second.client == worker.name)
-    holders.erase(at);
+  if (worker.lease != 0)
+    std::erase_if(hosts_.at(worker.host).lease_holders[worker.leased_key],
+                  [&](const lease_hold& one) { return one.client == worker.name; });
   worker.lease = 0;
   worker.hangs = false;
 }

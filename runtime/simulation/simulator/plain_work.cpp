@@ -18,7 +18,7 @@ history& random_run::history_of(const worker_state& worker, std::size_t k) {
 
 void random_run::act(worker_state& worker) {
   if (worker.lease != 0) return end_lease(worker);
-  if (random_.one_in(12)) return compile_something(worker);
+  if (random_.one_in(7)) return compile_something(worker);
   const auto k = random_.below(keys_.size());
   const auto choice = random_.below(10);
   if (choice < 4) return get(worker, k);

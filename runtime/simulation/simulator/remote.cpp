@@ -45,9 +45,12 @@ void random_run::set_up_remote(process_options& process) {
   process.remote.queue_entries = 16;
   process.remote.max_value_bytes = 30'000;
   world_.set_cache("autotune", "0", {.remote = false}); // this host's tunings; the fleet's follow
+  world_.set_cache("bundles", "0", {.memory = false, .disk = false});
   if (!random_.one_in(3)) return;
+  world_.set_cache("bundles", "0", {.memory = false, .disk = false, .sign = true});
   process.remote.keys.push_back(signing_key_named("k1"));
-  for (const auto* name : {"fxgraph", "tunes", "guarded", "tunings", "plan", "actions"})
+  for (const auto* name :
+       {"fxgraph", "tunes", "guarded", "tunings", "plan", "actions", "nested", "kernels"})
     for (const auto* version : {"0", "2"})
       world_.set_cache(name, version, {.sign = true});
 }
@@ -146,13 +149,13 @@ std::string random_run::name_of(const cache_key& key) {
   return storage::remote_entry_name(actors::remote_tier_config{}.prefix, key);
 }
 
-// Whether the server has kept every set and variant of guarded keys.
-bool random_run::has_all_variants() const {
-  const auto is_of_variants = [](const std::string& name) {
-    return name.find(":guarded:") != std::string::npos;
+// Whether the server has kept, unharmed, every entry whose name has this part.
+bool random_run::has_kept_all_of(std::string_view part) const {
+  const auto has_part = [part](const std::string& name) {
+    return name.find(part) != std::string::npos;
   };
-  return std::none_of(gone_.begin(), gone_.end(), is_of_variants) &&
-         std::none_of(damaged_.begin(), damaged_.end(), is_of_variants);
+  return std::none_of(gone_.begin(), gone_.end(), has_part) &&
+         std::none_of(damaged_.begin(), damaged_.end(), has_part);
 }
 
 void random_run::end_trouble() {
@@ -202,6 +205,12 @@ void random_run::note_what_reached_the_fleet() {
       if (!is_idle) continue;
       for (auto& [k, past] : host.guarded)
         past.reach_fleet(process);
+      for (auto& [place, past] : trees_)
+        past.reach_fleet(process, now());
+      for (auto& [place, past] : bundled_)
+        past.reach_fleet(process, now());
+      for (auto& [graph, past] : kernels_)
+        past.reach_fleet(process, now());
       reach_fleet(process);
     }
 }
@@ -217,6 +226,9 @@ void random_run::check_fleet() {
         answer_all();
       }
   check_purges();
+  check_trees();
+  check_bundles();
+  check_kernels();
 }
 
 // Runs until, with the server healthy again, every breaker is closed and all waiting writes are

@@ -66,6 +66,9 @@ void random_run::set_up() {
   has_hanging_clients_ = random_.one_in(3);
   if (random_.one_in(3)) set_up_remote(process);
   make_keys();
+  max_kernels_ = random_.one_in(2) ? 0 : 4;
+  process.max_kernels = max_kernels_;
+  process.kernels_in = *world_.cache("kernels", "0");
   for (unsigned h = 0; h < options_.hosts; ++h)
     set_up_host("h" + std::to_string(h), process);
   plan_fault();
@@ -86,6 +89,13 @@ void random_run::make_keys() {
     if (has_remote_) fleet_tuning_keys_.emplace_back(*world_.cache("tunings", "0"), name);
     tune_keys_.emplace_back(*world_.cache("plan", "0"), name);
   }
+  constexpr std::uint64_t trees = 2;
+  for (std::uint64_t i = 0; i < trees; ++i)
+    tree_keys_.emplace_back(*world_.cache("nested", "0"), key("t" + std::to_string(i)).encoded());
+  constexpr std::uint64_t bundles = 2;
+  for (std::uint64_t i = 0; i < bundles; ++i)
+    bundle_keys_.emplace_back(*world_.cache("bundles", "0"),
+                              key("b" + std::to_string(i)).encoded());
 }
 
 void random_run::set_up_host(const std::string& name, const process_options& process) {
@@ -100,14 +110,19 @@ void random_run::set_up_host(const std::string& name, const process_options& pro
       const auto client = at + "c" + std::to_string(c);
       auto& self = world_.add_client(client, at);
       workers_.push_back({client, at, name, &self});
+      for (std::size_t i = 0; i < bundle_keys_.size(); ++i)
+        for (const auto* cache : {"bundled", "final"})
+          world_.set_cache(cache, client + "b" + std::to_string(i), {.remote = false});
     }
   }
+  set_up_files(host);
 }
 
 void random_run::set_up_compiler(simulated_compiler& compiler) {
   using how = compiler_rule::outcome;
   compiler.add({"*", how::makes, "", milliseconds(10)});
   compiler.add({"slow*", how::makes, "", milliseconds(400)});
+  compiler.add({"files", how::makes, "", milliseconds(600)});
   compiler.add({"bad*", how::fails, "x.cpp:1: error", milliseconds(20)});
   compiler.add({"crashing*", how::crashes, "", milliseconds(30)});
   compiler.add({"hanging*", how::hangs, "", {}});

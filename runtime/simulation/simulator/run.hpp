@@ -2,12 +2,17 @@
 //
 // One thread. run.cpp sets the world up and lets its time pass; plain_work.cpp and compile_work.cpp
 // have the work of clients; faults.cpp has the faults, remote.cpp the server that hosts share,
-// leases.cpp the leases of clients, purges.cpp what hosts replace and remove on each other;
-// checks.cpp has the checks during the run and at its end.
+// tree_work.cpp the nested trees, bundle_work.cpp the bundles of tunings, kernel_work.cpp the
+// kernels, recorder_work.cpp the recordings, file_work.cpp compiles that read files, leases.cpp the
+// leases of clients, purges.cpp what hosts replace and remove on each other; checks.cpp has the
+// checks during the run and at its end.
 #pragma once
 
+#include "messages/recording.hpp"
 #include "runtime/simulation/guarded_history.hpp"
 #include "runtime/simulation/history.hpp"
+#include "runtime/simulation/member_history.hpp"
+#include "runtime/simulation/simulated_files.hpp"
 #include "runtime/simulation/simulator.hpp"
 #include "runtime/simulation/world.hpp"
 
@@ -36,6 +41,18 @@ struct key_state {
   bool is_mutable = false; ///< the key is put and erased; others are only inserted
 };
 
+/// What a client noted in a recording, and the check of what the recorder answers.
+struct recording_model {
+  std::uint64_t number = 0;
+  recording_limits limits;
+  /// By type and key: the values, in order.
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> noted;
+  std::uint64_t bytes = 0; ///< of all values and their keys
+
+  bool may_leave_out() const;
+  std::string judge(const recording& ended) const;
+};
+
 /// The state of one client.
 struct worker_state {
   std::string name, process, host;
@@ -47,7 +64,12 @@ struct worker_state {
   virtual_time wake{};
   lease_id lease = 0;
   std::size_t leased_key = 0;
-  bool hangs = false; ///< it never ends its lease
+  bool hangs = false;                         ///< it never ends its lease
+  std::uint64_t session = 0;                  ///< of tunings; 0: none
+  std::size_t bundle = 0;                     ///< of the session, or of the last one
+  std::map<std::size_t, std::string> noted{}; ///< by the session: times by tuning
+  std::vector<std::string> found{};           ///< in the bundle: times of all tunings; empty: none
+  std::optional<recording_model> recording{}; ///< the open one
 };
 
 /// A write of a key that is put and erased, as the fleet sees it.
@@ -74,6 +96,24 @@ struct lease_hold {
   history::moment step;
 };
 
+/// The fuser's kernels that clients of a process know, while it lives.
+struct kernel_table {
+  std::map<std::int64_t, std::string> specs;      // by number
+  std::map<std::size_t, std::int64_t> first_of{}; // by graph: the number that look-ups find
+};
+
+/// The answer to a look-up of a kernel: its number, or -1, and its spec.
+using found_kernel = std::pair<std::int64_t, lookup>;
+
+/// A client's question for the compile of its host's files.
+struct file_question {
+  history::moment begun = 0;
+  int looks = 0;
+  std::string seen;                 ///< digest of the observations that are known
+  std::vector<std::string> holding; ///< the observations that hold
+};
+using file_question_ptr = std::shared_ptr<file_question>;
+
 struct host_state {
   std::string name;
   std::vector<std::string> processes;
@@ -81,14 +121,19 @@ struct host_state {
   std::map<std::size_t, guarded_history> guarded; // by guarded key
   std::map<std::size_t, history> tunings;         // by autotune key; bytes are the record's time
   std::map<std::size_t, unsigned> inserted; // number of acknowledgements, for keys never erased
-  std::map<std::size_t, lease_hold> lease_holders; // by key: the last client that got it
+  std::map<std::size_t, std::vector<lease_hold>> lease_holders; // by key: clients that have it
   std::map<std::pair<std::string, std::size_t>, virtual_time> first_acquires; // by process and key
   virtual_time last_pause{-1};        // until then a process of it is stopped
   std::uint64_t last_faulty_step = 0; // the last step at which the disk failed, or may have
   std::uint64_t last_end = 0;         // the last step at which a process or a client ended
+  std::set<std::size_t> saved_graphs; // of which a client has saved a kernel
   std::set<std::string> faulty;       // processes whose disk fails
-  bool had_faults = false;            // whether a disk ever failed
-  bool was_torn = false;              // a disk failed in the middle of a write, or power was lost
+  std::unique_ptr<simulated_files> files;
+  // What they held, from which step on.
+  std::vector<std::pair<history::moment, std::string>> file_states;
+  std::map<std::string, std::unique_ptr<fingerprints::file_source>> sources; // by process
+  bool had_faults = false; // whether a disk ever failed
+  bool was_torn = false;   // a disk failed in the middle of a write, or power was lost
 };
 
 class random_run {
@@ -176,6 +221,66 @@ private:
   tune_request_ptr tuning_of(std::size_t k);
   void tune(worker_state& worker, std::size_t k);
 
+  // --- nested trees
+  void work_on_tree(worker_state& worker);
+  std::uint64_t unanswered_by_fleet(const std::string& process);
+  void set_in_tree(worker_state& worker, std::size_t tree, std::size_t path);
+  void find_in_tree(worker_state& worker, std::size_t tree, std::size_t path);
+  void find_tree(worker_state& worker, std::size_t tree);
+  void judge_in_tree(const worker_state& worker, std::size_t tree, std::size_t path, moment begun,
+                     const value* found);
+  bool has_unwritten_members(const host_state& host);
+  std::vector<worker_state*> one_of_each_process();
+  void spread_trees();
+  void check_trees();
+
+  // --- bundles of tunings
+  member_history& bundled(std::size_t bundle, std::size_t k);
+  named_cache_ptr tunings_cache(const worker_state& worker, std::size_t bundle);
+  void work_in_session(worker_state& worker);
+  void begin_session(worker_state& worker, std::size_t bundle);
+  void read_bundled(worker_state& worker, moment begun, std::uint64_t entries);
+  void judge_session(const worker_state& worker, moment begun, std::uint64_t entries);
+  std::string judge_bundled(const worker_state& worker, std::size_t k, moment begun);
+  void note_tuning(worker_state& worker, std::size_t k, const autotune_record& record);
+  static tuning_notes notes_of(const worker_state& worker);
+  void finish_session(worker_state& worker);
+  void abandon_session(worker_state& worker);
+  void end_sessions();
+  void check_bundles();
+
+  // --- the fuser's kernels
+  std::string graph_text(std::size_t graph);
+  void work_on_kernel(worker_state& worker);
+  void save_kernel(worker_state& worker, std::size_t graph);
+  void find_kernel(worker_state& worker, std::size_t graph);
+  std::string judge_kernel(const worker_state& worker, std::size_t graph, moment begun,
+                           const found_kernel& answer);
+  void get_kernel(worker_state& worker);
+  void count_kernels(worker_state& worker);
+  void check_kernels();
+
+  // --- recordings
+  void work_in_recording(worker_state& worker);
+  void begin_recording(worker_state& worker);
+  void record_something(worker_state& worker);
+  static void note_artifact(worker_state& worker, const std::string& type, const cache_key& key,
+                            std::string bytes);
+  void count_recorded(worker_state& worker);
+  void finish_recording(worker_state& worker);
+  void end_recordings();
+
+  // --- compiles that read files
+  void set_up_files(host_state& host);
+  void work_with_files(worker_state& worker);
+  void change_files(host_state& host, worker_state& worker);
+  cache_key compile_of_files();
+  void look_for_compiled(worker_state& worker, const file_question_ptr& question);
+  void take_compiled(worker_state& worker, const file_question_ptr& question, std::size_t next);
+  void compile_files(worker_state& worker, const file_question_ptr& question);
+  void judge_compiled(const worker_state& worker, const file_question& question,
+                      const action_result& result);
+
   // --- faults
   void plan_fault();
   void die(worker_state& worker);
@@ -221,7 +326,7 @@ private:
   void take_lease_for_ever();
   void damage_remote();
   static std::string name_of(const cache_key& key);
-  bool has_all_variants() const;
+  bool has_kept_all_of(std::string_view part) const;
   void lose_some_of_remote();
   void part_from_remote();
   void end_trouble();
@@ -252,7 +357,7 @@ private:
   bool splits_guards_ = false; // each host has its own guard: some sizes need the other host's
   std::uint64_t max_value_bytes_ = 200;
   std::vector<key_state> keys_;
-  std::vector<cache_key> guarded_keys_, autotune_keys_, tune_keys_;
+  std::vector<cache_key> guarded_keys_, autotune_keys_, tune_keys_, tree_keys_, bundle_keys_;
   std::vector<cache_key> fleet_tuning_keys_; // in worlds with a server
   moment next_check_ = 0;
   std::map<std::string, host_state> hosts_;
@@ -263,6 +368,16 @@ private:
   std::map<std::size_t, std::set<std::string, std::less<>>> written_; // by key: all clients' bytes
   std::map<std::size_t, std::vector<fleet_write>> fleet_writes_;      // by key
   std::vector<heard_purge> heard_;                                    // being carried out
+  std::map<std::pair<std::size_t, std::size_t>, member_history> trees_; // by tree and path
+  std::string last_tree_; // what the last look-up of a whole tree found
+  std::map<std::pair<std::size_t, std::size_t>, member_history> bundled_; // by bundle and tuning
+  std::map<std::size_t, member_history> kernels_;                         // by graph
+  std::map<std::string, kernel_table> kernel_tables_;                     // by process
+  std::uint64_t max_kernels_ = 0; // in a process; 0: no bound
+  bool is_kernel_final_ = false;  // every host has to find what reached the server
+  bool is_at_end_ = false;        // all sessions of clients have ended
+  bool is_bundle_final_ = false;  // every host has to find what reached the server
+  bool is_tree_final_ = false;    // every host has to find what reached the server
   bool remote_has_trouble_ = false;
   bool server_lost_writes_ = false; // all or the recent ones, or writes were given up
   // The names of entries that the server has evicted or that were damaged there.

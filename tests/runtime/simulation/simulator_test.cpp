@@ -6,6 +6,7 @@
 #include "runtime/simulation/simulator.hpp"
 
 #include "runtime/simulation/history.hpp"
+#include "runtime/simulation/member_history.hpp"
 
 #include <doctest/doctest.h>
 
@@ -104,6 +105,36 @@ TEST_CASE("a power loss makes the changes after the last flush uncertain") {
   CHECK(past.judge_hit("flushed", 9, 10) == "");
   CHECK(past.judge_hit("later", 9, 10) == "");
   CHECK(past.judge_miss(9, 10) != "");
+}
+
+TEST_CASE("what a host found of another host's member is replaced by its own later write") {
+  member_history past;
+  past.succeed(past.begin(1, "far", "q", "far"), 2, true);
+  CHECK(past.judge_hit("near", "far", 3, 4) == "");
+  CHECK(past.judge_hit("near", "none", 3, 4) != "");
+  past.see("near", "far", 3, 4);
+  past.succeed(past.begin(5, "near", "p", "own"), 6, true);
+  CHECK(past.judge_hit("near", "far", 7, 8) != "");
+  CHECK(past.judge_hit("near", "own", 7, 8) == "");
+  CHECK(past.judge_miss("near", 7, 8) != "");
+  CHECK(past.judge_miss("other", 7, 8) == "");
+}
+
+TEST_CASE(
+    "of two hosts' writes the later one is that whose writer the server had told of the other") {
+  const auto wrong_at_end = [](history::moment when, bool knew_fleet) {
+    member_history past;
+    past.succeed(past.begin(1, "h1", "p1", "first"), 2, true);
+    past.reach_fleet("p1", when);
+    past.succeed(past.begin(5, "h2", "p2", "second"), 6, knew_fleet);
+    past.reach_fleet("p2", 9);
+    CHECK(past.judge_hit_at_end("second") == "");
+    CHECK(past.judge_miss_at_end() != "");
+    return !past.judge_hit_at_end("first").empty();
+  };
+  CHECK(wrong_at_end(4, true));
+  CHECK_FALSE(wrong_at_end(4, false));
+  CHECK_FALSE(wrong_at_end(8, true));
 }
 
 } // namespace simulator_test

@@ -150,39 +150,49 @@ TEST_CASE("the newest write of a key is the one that the remote tier is going to
   CHECK(all.waiting() == 1);
 }
 
-TEST_CASE("the newest write of a key is dropped unless it is in flight") {
+TEST_CASE("the last inserts of a key are dropped, all of them") {
   queue all;
-  CHECK_FALSE(all.drop_waiting(named("a")));
-  CHECK_FALSE(all.newest_in_flight(named("a")));
+  CHECK(all.drop_inserts(named("a")).empty());
   all.push(write(kind::insert, "a", "1"));
-  CHECK_FALSE(all.newest_in_flight(named("a")));
-  CHECK(all.drop_waiting(named("a")));
+  all.push(write(kind::insert, "b", "1"));
+  all.push(write(kind::overwrite, "a", "2"));
+  all.push(write(kind::insert, "a", "3"));
+  CHECK(all.drop_inserts(named("a")).empty());
+  CHECK_FALSE(all.newest_of(named("a")));
+  CHECK(all.waiting() == 1);
+  CHECK(all.drop_inserts(named("b")).empty());
   CHECK(all.empty());
   CHECK(all.bytes() == 0);
-  all.push(write(kind::insert, "a", "2"));
-  const auto which = all.send();
-  CHECK(all.newest_in_flight(named("a")) == which);
-  CHECK_FALSE(all.drop_waiting(named("a")));
-  all.finish(which);
-  CHECK_FALSE(all.newest_in_flight(named("a")));
 }
 
-TEST_CASE("a write counts again when a later one of its key is dropped") {
+TEST_CASE("an insert that is dropped in flight goes on, and counts no more") {
   queue all;
+  all.push(write(kind::erase, "a", ""));
+  const auto erase = all.send();
+  all.push(write(kind::insert, "a", "1"));
+  const auto insert = all.send();
+  all.push(write(kind::insert, "a", "2"));
+  CHECK(all.drop_inserts(named("a")) == std::vector<write_behind::number>{insert});
+  CHECK(all.newest_of(named("a"))->what == kind::erase);
+  CHECK_FALSE(all.retry(erase)); // it has not been replaced
+  CHECK(all.newest_of(named("a"))->what == kind::erase);
+  all.finish(insert);
+  all.finish(all.send());
+  CHECK(all.empty());
+}
+
+TEST_CASE("a write counts again when the inserts after it are dropped") {
+  queue all;
+  all.push(write(kind::insert, "a", "0"));
   all.push(write(kind::erase, "a", ""));
   all.push(write(kind::insert, "b", "1"));
   all.push(write(kind::insert, "a", "2"));
   CHECK(all.newest_of(named("a"))->what == kind::insert);
-  CHECK(all.drop_waiting(named("a")));
+  CHECK(all.drop_inserts(named("a")).empty());
   CHECK(all.newest_of(named("a"))->what == kind::erase);
-  const auto which = all.send();
-  all.push(write(kind::insert, "a", "3"));
-  CHECK(all.drop_waiting(named("a")));
-  CHECK(all.newest_in_flight(named("a")) == which);
-  CHECK_FALSE(all.retry(which)); // it has not been replaced
-  CHECK(all.newest_of(named("a"))->what == kind::erase);
-  CHECK(all.drop_waiting(named("a")));
-  CHECK_FALSE(all.newest_of(named("a")));
+  CHECK(all.waiting() == 3); // the insert before the erase too
+  CHECK(all.drop_inserts(named("a")).empty());
+  CHECK(all.waiting() == 3);
 }
 
 TEST_CASE("changes of a set all count, in their order, and replace no entry") {
