@@ -20,6 +20,13 @@ struct resource_limits {
   friend bool operator==(const resource_limits&, const resource_limits&) = default;
 };
 
+/// Whether the files that a program and its descendants look at are noted.
+enum class watching : std::uint8_t {
+  none,
+  files,           ///< opened, run, listed, asked about, and looked for in vain
+  files_and_links, ///< also symbolic links whose text alone is read; compilers read thousands
+};
+
 /// One run of a program.
 struct process_request {
   std::vector<std::string> argv;        ///< argv[0] is a path, or a name to find in PATH
@@ -30,6 +37,7 @@ struct process_request {
   std::size_t output_limit = 1 << 20; ///< bytes kept of stdout and stderr together
   bool streams_apart = false;         ///< stderr goes to `errors`, with its own limit
   resource_limits limits{};
+  watching watch = watching::none;
 };
 
 /// The outcome of a run.
@@ -42,6 +50,8 @@ struct process_result {
   std::string errors;     ///< stderr, if the streams are kept apart
   std::string report;     ///< its output to descriptor 3 (hearth-worker uses it)
   std::int64_t wall_ns = 0;
+  std::string sightings;  ///< if it was watched: what it looked at, see `read_sightings`
+  std::string blind_spot; ///< why not all that it looked at is there; empty: all is
 
   bool succeeded() const { return !timed_out && !cancelled && signal == 0 && exit_status == 0; }
 };

@@ -179,6 +179,11 @@ expected<process_result> watch::finish(const supervisor_message& last) {
   result.output = output_.text();
   result.errors = errors_.text();
   result.report = std::move(report_);
+  if (request_.watch != watching::none) {
+    auto seen = process_.sightings();
+    result.blind_spot = seen ? std::move(seen->first) : seen.error().text();
+    if (seen) result.sightings = std::move(seen->second);
+  }
   result.wall_ns = std::chrono::nanoseconds(clock::now() - started_).count();
   return result;
 }
@@ -219,10 +224,10 @@ expected<process_result> subprocess_runner::run(const process_request& request,
     stop_event = std::move(*event);
   }
   const std::stop_callback signal_stop{stop, [&] { ::eventfd_write(stop_event.get(), 1); }};
-  auto process = supervised_process::start(
-      worker_,
-      {::getpid(), *program, request.directory, request.argv, request.environment, request.limits},
-      request.input, request.streams_apart);
+  auto process = supervised_process::start(worker_,
+                                           {::getpid(), *program, request.directory, request.argv,
+                                            request.environment, request.limits, request.watch},
+                                           request.input, request.streams_apart);
   if (!process) return fail(process.error());
   return watch{request, std::move(*process), stop_event}.follow();
 }

@@ -82,6 +82,8 @@ expected<supervised_process> supervised_process::start(const std::string& progra
   if (!report) return fail(report.error());
   auto control = os::make_message_sockets();
   if (!control) return fail(control.error());
+  auto watch = os::make_memory_file("");
+  if (!watch) return fail(watch.error());
 
   spawn_plan plan;
   plan.pass(*standard_input, STDIN_FILENO);
@@ -90,6 +92,7 @@ expected<supervised_process> supervised_process::start(const std::string& progra
   plan.pass(report->theirs, worker::report_descriptor);
   plan.pass(*job_file, worker::job_descriptor);
   plan.pass(control->theirs, worker::control_descriptor);
+  plan.pass(*watch, worker::watch_descriptor);
   const auto process = plan.spawn(program);
   if (!process) return fail(process.error());
 
@@ -100,6 +103,7 @@ expected<supervised_process> supervised_process::start(const std::string& progra
   started.errors_ = std::move(errors->ours);
   started.report_ = std::move(report->ours);
   started.control_ = std::move(control->ours);
+  started.watch_ = std::move(*watch);
   return started;
 }
 
@@ -110,12 +114,23 @@ supervised_process::supervised_process(supervised_process&& other) noexcept
     , output_(std::move(other.output_))
     , errors_(std::move(other.errors_))
     , report_(std::move(other.report_))
-    , control_(std::move(other.control_)) {}
+    , control_(std::move(other.control_))
+    , watch_(std::move(other.watch_)) {}
 
 supervised_process::~supervised_process() {
   if (process_ < 0) return;
   control_.reset();
   wait(patience);
+}
+
+expected<std::pair<std::string, std::string>> supervised_process::sightings() const {
+  constexpr std::size_t max_bytes = std::size_t{256} << 20;
+  ::lseek(watch_.get(), 0, SEEK_SET);
+  auto report = os::read_to_end(watch_.get(), max_bytes);
+  if (!report) return fail(report.error());
+  const auto end = report->find('\n');
+  if (end == report->npos) return fail(errc::malformed, "the supervisor has reported nothing");
+  return std::pair(report->substr(0, end), report->substr(end + 1));
 }
 
 void supervised_process::ask_to_stop() const { ::shutdown(control_.get(), SHUT_WR); }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <utility>
 
 namespace hearth::process {
 
@@ -28,6 +29,9 @@ public:
   int errors() const { return errors_.get(); } ///< -1 when they are part of `output`
   int report() const { return report_.get(); }
   int control() const { return control_.get(); }
+  /// What the supervisor of a watched job has written before its last message: why not everything
+  /// was seen, and what was.
+  expected<std::pair<std::string, std::string>> sightings() const;
 
   /// Asks the supervisor to kill everything; it still reports the outcome.
   void ask_to_stop() const;
@@ -47,6 +51,7 @@ private:
   os::descriptor errors_;
   os::descriptor report_;
   os::descriptor control_;
+  os::descriptor watch_;
 };
 
 } // namespace hearth::process

@@ -58,7 +58,8 @@ std::string encode_job(const job& asked) {
                            {"directory", asked.directory},
                            {"argv", texts(asked.argv)},
                            {"environment", texts(asked.environment)},
-                           {"limits", numbers(asked.limits)}});
+                           {"limits", numbers(asked.limits)},
+                           {"watch", static_cast<std::int64_t>(asked.watch)}});
 }
 
 expected<job> decode_job(std::string_view bytes) {
@@ -67,13 +68,18 @@ expected<job> decode_job(std::string_view bytes) {
   job asked;
   const auto* member = decoded->find("host");
   const auto* host = member ? member->as<std::int64_t>() : nullptr;
-  if (!host || !read_text(*decoded, "program", asked.program) ||
+  const auto* watched = decoded->find("watch");
+  const auto* watch = watched ? watched->as<std::int64_t>() : nullptr;
+  if (!host || !watch || *watch < 0 ||
+      *watch > static_cast<std::int64_t>(watching::files_and_links) ||
+      !read_text(*decoded, "program", asked.program) ||
       !read_text(*decoded, "directory", asked.directory) ||
       !read_texts(*decoded, "argv", asked.argv) ||
       !read_texts(*decoded, "environment", asked.environment) ||
       !read_limits(*decoded, asked.limits))
     return fail(errc::malformed, "a job lacks a member");
   asked.host = *host;
+  asked.watch = static_cast<watching>(*watch);
   return asked;
 }
 

@@ -13,12 +13,13 @@
 namespace hearth::worker {
 
 /// Changes whenever anything in this header does: host and worker have to be of one version.
-inline constexpr std::string_view protocol_version = "2";
+inline constexpr std::string_view protocol_version = "3";
 
 // The descriptors that a supervisor is started with, after the standard three.
 inline constexpr int report_descriptor = 3;  ///< passed on to the program
 inline constexpr int job_descriptor = 4;     ///< the encoded job, to its end
 inline constexpr int control_descriptor = 5; ///< carries messages out; its end stops everything
+inline constexpr int watch_descriptor = 6;   ///< a file for what a watched job has looked at
 
 /// Longest encoded job: Linux takes 2 MiB of arguments and environment by default.
 inline constexpr std::size_t max_job_bytes = 8 << 20;
@@ -31,6 +32,7 @@ struct job {
   std::vector<std::string> argv;
   std::vector<std::string> environment;
   resource_limits limits{};
+  watching watch = watching::none;
 };
 
 std::string encode_job(const job& asked);

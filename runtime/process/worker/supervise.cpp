@@ -4,6 +4,7 @@
 #include "runtime/process/worker/descendants.hpp"
 #include "runtime/process/worker/job.hpp"
 #include "runtime/process/worker/signals.hpp"
+#include "runtime/process/worker/watcher.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fcntl.h>
+#include <optional>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -66,7 +68,8 @@ void apply(const resource_limits& limits) {
 }
 
 // In the child: becomes the program, or reports why not.
-[[noreturn]] void become(const job& asked, char** argv, char** environment, pid_t supervisor) {
+[[noreturn]] void become(const job& asked, char** argv, char** environment, pid_t supervisor,
+                         int watch_socket) {
   ::setpgid(0, 0);
   // A second safeguard: if the supervisor itself is killed, the program is killed, too.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -75,6 +78,9 @@ void apply(const resource_limits& limits) {
   if (!asked.directory.empty() && ::chdir(asked.directory.c_str()) != 0) {
     tell(supervisor_message::refused_directory, errno);
   } else {
+    // Before the limits, which may leave no descriptor for it.
+    if (watch_socket >= 0)
+      pass_listener(watch_socket, install_filter(asked.watch == watching::files_and_links));
     apply(asked.limits);
     ::execve(asked.program.c_str(), argv, environment);
     tell(supervisor_message::refused_program, errno);
@@ -82,15 +88,49 @@ void apply(const resource_limits& limits) {
   ::_exit(127);
 }
 
-pid_t start(job& asked) {
+struct started_job {
+  pid_t program = -1;              ///< or -1, with errno
+  std::optional<watcher> watching; ///< unless it is not watched
+  std::string unwatched;           ///< why it is not, although it was asked for
+};
+
+// The child stops at its first watched call, which is the one that becomes the program, until its
+// listener is received and answers.
+started_job start(job& asked) {
   auto argv = pointers(asked.argv);
   auto environment = pointers(asked.environment);
+  const bool is_watched = asked.watch != watching::none;
+  auto sockets = is_watched ? os::make_message_sockets() : os::descriptor_pair{};
+  const int theirs = sockets ? sockets->theirs.get() : -1;
   const auto supervisor = ::getpid();
-  const auto child = ::fork();
-  if (child == 0) become(asked, argv.data(), environment.data(), supervisor);
+  started_job started;
+  started.program = ::fork();
+  if (started.program == 0) become(asked, argv.data(), environment.data(), supervisor, theirs);
+  if (started.program < 0) return started;
   // Set here too, since the group may have to be killed before the child has set it.
-  if (child > 0) ::setpgid(child, child);
-  return child;
+  ::setpgid(started.program, started.program);
+  if (!is_watched) return started;
+  if (!sockets) {
+    started.unwatched = sockets.error().text();
+    return started;
+  }
+  sockets->theirs.reset();
+  auto listener = receive_listener(sockets->ours.get());
+  if (listener)
+    started.watching.emplace(std::move(*listener));
+  else
+    started.unwatched = listener.error().text();
+  return started;
+}
+
+// Writes what was seen where the host reads it: a line that says why not everything was, then all
+// of it.
+void report_sightings(const started_job& started) {
+  if (!started.watching && started.unwatched.empty()) return;
+  const auto& why = started.watching ? started.watching->blind_spot() : started.unwatched;
+  auto report = why + "\n";
+  if (started.watching) report += started.watching->sightings();
+  (void)os::write_all(watch_descriptor, report);
 }
 
 enum class seen { nothing, adopted, program };
@@ -112,16 +152,33 @@ bool take_signal(int signals) {
   return ::read(signals, &taken, sizeof taken) == sizeof taken && taken.ssi_signo != SIGCHLD;
 }
 
+// Answers calls of the watched processes while there are any: most come in rows.
+void answer_calls(watcher& watching, pollfd& listener) {
+  constexpr int longest_row = 1000; // before other events are looked at
+  for (int i = 0; i < longest_row && (listener.revents & POLLIN) != 0; ++i) {
+    watching.answer();
+    listener.revents = 0;
+    if (::poll(&listener, 1, 0) < 0) return;
+  }
+  if ((listener.revents & (POLLHUP | POLLERR)) == 0) return;
+  watching.end();
+  listener.fd = -1;
+}
+
 // Waits for the program's end. Returns true when it has to be stopped before.
-bool wait_for_stop(pid_t program, int signals, int host) {
-  pollfd ready[] = {{signals, POLLIN, 0}, {control_descriptor, POLLIN, 0}, {host, POLLIN, 0}};
+bool wait_for_stop(started_job& job, int signals, int host) {
+  pollfd ready[] = {{signals, POLLIN, 0},
+                    {control_descriptor, POLLIN, 0},
+                    {host, POLLIN, 0},
+                    {job.watching ? job.watching->listener() : -1, POLLIN, 0}};
   for (;;) {
-    const auto ended = look_for_end(program);
+    const auto ended = look_for_end(job.program);
     if (ended == seen::program) return false;
     // When one has ended there may be more, without a further signal.
-    if (::poll(ready, 3, ended == seen::adopted ? 0 : -1) < 0 && errno != EINTR) return true;
+    if (::poll(ready, 4, ended == seen::adopted ? 0 : -1) < 0 && errno != EINTR) return true;
     if (ready[1].revents != 0 || ready[2].revents != 0) return true;
     if (ready[0].revents != 0 && take_signal(signals)) return true;
+    if (ready[3].revents != 0) answer_calls(*job.watching, ready[3]);
   }
 }
 
@@ -139,17 +196,18 @@ int run(job& asked) {
   const auto host = os::make_process_handle(static_cast<pid_t>(asked.host));
   const auto signals = catch_signals();
   if (!signals || ::getppid() != asked.host) return exit_bad_job;
-  const auto child = start(asked);
-  if (child < 0) {
+  auto started = start(asked);
+  if (started.program < 0) {
     tell(supervisor_message::refused_process, errno);
     return 0;
   }
   // Only the program holds its streams, as if there were no supervisor.
   for (int number = 0; number <= report_descriptor; ++number)
     ::close(number);
-  const bool stopped = wait_for_stop(child, signals.get(), host.get());
-  ::kill(-child, SIGKILL);
-  const auto [status, left] = kill_descendants(child, signals.get(), patience);
+  const bool stopped = wait_for_stop(started, signals.get(), host.get());
+  ::kill(-started.program, SIGKILL);
+  const auto [status, left] = kill_descendants(started.program, signals.get(), patience);
+  report_sightings(started);
   tell(supervisor_message::ended, status, stopped, left);
   return 0;
 }
@@ -159,8 +217,9 @@ int run(job& asked) {
 int supervise() {
   // Closes the descriptors that the host leaked to its children; those opened from here on are
   // close-on-exec.
-  ::closefrom(control_descriptor + 1);
+  ::closefrom(watch_descriptor + 1);
   ::fcntl(control_descriptor, F_SETFD, FD_CLOEXEC);
+  ::fcntl(watch_descriptor, F_SETFD, FD_CLOEXEC);
   restore_signals();
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);

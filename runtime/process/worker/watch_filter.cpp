@@ -1,0 +1,133 @@
+#include "runtime/process/worker/watch_filter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <vector>
+
+// Not in every header that Hearth is built with.
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+namespace hearth::worker {
+namespace {
+
+#if defined(__x86_64__)
+constexpr std::uint32_t native_architecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t native_architecture = AUDIT_ARCH_AARCH64;
+#else
+constexpr std::uint32_t native_architecture = 0; // nothing is watched
+#endif
+
+struct known_call {
+  int number;
+  call_form form;
+  bool reads_links = false;
+};
+
+using kind = call_form::kind;
+
+constexpr std::uint32_t no_follow = AT_SYMLINK_NOFOLLOW;
+
+constexpr known_call calls[] = {
+#ifdef __NR_open // older calls, which newer architectures lack
+    {__NR_open, {kind::path, 0, true, 1, O_NOFOLLOW}},
+    {__NR_creat, {kind::path, 0}},
+    {__NR_stat, {kind::path, 0}},
+    {__NR_lstat, {kind::path, 0, false}},
+    {__NR_access, {kind::path, 0}},
+    {__NR_readlink, {kind::path, 0, false}, true},
+    {__NR_getdents, {kind::listed, 0}},
+#endif
+    {__NR_openat, {kind::path_at, 1, true, 2, O_NOFOLLOW}},
+    {__NR_openat2, {kind::path_at, 1}},
+    {__NR_newfstatat, {kind::path_at, 1, true, 3, no_follow}},
+    {__NR_statx, {kind::path_at, 1, true, 2, no_follow}},
+    {__NR_faccessat, {kind::path_at, 1}},
+    {__NR_faccessat2, {kind::path_at, 1, true, 3, no_follow}},
+    {__NR_readlinkat, {kind::path_at, 1, false}, true},
+    {__NR_execve, {kind::path, 0}},
+    {__NR_execveat, {kind::path_at, 1, true, 4, no_follow}},
+    {__NR_chdir, {kind::path, 0}},
+    {__NR_getdents64, {kind::listed, 0}},
+    {__NR_chroot, {kind::out_of_sight}},
+    {__NR_pivot_root, {kind::out_of_sight}},
+    {__NR_mount, {kind::out_of_sight}},
+    {__NR_move_mount, {kind::out_of_sight}},
+    {__NR_setns, {kind::out_of_sight}},
+    {__NR_open_by_handle_at, {kind::out_of_sight}},
+};
+
+sock_filter statement(unsigned code, std::uint32_t value) {
+  return {static_cast<std::uint16_t>(code), 0, 0, value};
+}
+
+void answer_call(std::vector<sock_filter>& code, int number, std::uint32_t answer) {
+  code.push_back({BPF_JMP | BPF_JEQ | BPF_K, 0, 1, static_cast<std::uint32_t>(number)});
+  code.push_back(statement(BPF_RET | BPF_K, answer));
+}
+
+std::vector<sock_filter> make_filter(bool links) {
+  std::vector<sock_filter> code;
+  code.push_back(statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)));
+  code.push_back({BPF_JMP | BPF_JEQ | BPF_K, 1, 0, native_architecture});
+  // Another architecture's numbers: the first call of such a program says that it is not seen.
+  code.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF));
+  code.push_back(statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
+  for (const auto& one : calls)
+    if (links || !one.reads_links) answer_call(code, one.number, SECCOMP_RET_USER_NOTIF);
+  // Its requests would not be seen; programs that know it go on without.
+  answer_call(code, __NR_io_uring_setup, SECCOMP_RET_ERRNO | ENOSYS);
+#if defined(__x86_64__)
+  constexpr std::uint32_t x32_bit = 0x40000000;
+  code.push_back({BPF_JMP | BPF_JGE | BPF_K, 0, 1, x32_bit});
+  code.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS));
+#endif
+  code.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  return code;
+}
+
+int install(const sock_fprog& program, unsigned flags) {
+  const auto listener = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+  return listener < 0 ? -errno : static_cast<int>(listener);
+}
+
+} // namespace
+
+const call_form* form_of(int call) {
+  const auto* const at = std::find_if(std::begin(calls), std::end(calls),
+                                      [&](const auto& one) { return one.number == call; });
+  return at == std::end(calls) ? nullptr : &at->form;
+}
+
+bool is_native(std::uint32_t architecture) { return architecture == native_architecture; }
+
+int install_filter(bool links) {
+  if (native_architecture == 0) return -ENOSYS;
+  auto code = make_filter(links);
+  const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
+  // A signal does not interrupt a call whose notification is being answered (Linux 5.19).
+  constexpr unsigned listens = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+  constexpr unsigned killable = listens | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+  const auto try_both = [&] {
+    const int listener = install(program, killable);
+    return listener == -EINVAL ? install(program, listens) : listener;
+  };
+  const int listener = try_both();
+  if (listener != -EACCES) return listener;
+  // Without the right to, a process may only if it gives up set-user-id programs.
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -errno;
+  return try_both();
+}
+
+} // namespace hearth::worker

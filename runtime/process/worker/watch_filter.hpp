@@ -1,0 +1,38 @@
+// The filter by which the kernel tells a supervisor of system calls that name files (seccomp's user
+// notification, Linux 5.9 or later). It needs no privileges, and holds for static programs and all
+// descendants.
+#pragma once
+
+#include "messages/process.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hearth::worker {
+
+/// How a system call names a file.
+struct call_form {
+  enum class kind : std::uint8_t {
+    path,         ///< argument `path`
+    path_at,      ///< argument `path`, relative to the folder of the descriptor in the one before
+    listed,       ///< a descriptor of a folder that is listed
+    out_of_sight, ///< after it, paths mean something else than the supervisor can see
+  };
+  kind how = kind::path;
+  std::uint8_t path = 0;           ///< the number of the argument
+  bool follows = true;             ///< whether it follows a symbolic link at the path's end,
+  std::uint8_t flags = no_flags;   ///< unless the argument with this number
+  std::uint32_t not_following = 0; ///< has this bit
+  static constexpr std::uint8_t no_flags = 0xff;
+};
+
+/// The form of a watched system call of this machine's own architecture; null for others.
+const call_form* form_of(int call);
+/// Whether the numbers of system calls are those of this machine's own architecture.
+bool is_native(std::uint32_t architecture);
+
+/// In the child that becomes the program, before it does: installs the filter. Returns a descriptor
+/// for the notifications, or a negative error. `links`: also the calls that read symbolic links.
+int install_filter(bool links);
+
+} // namespace hearth::worker

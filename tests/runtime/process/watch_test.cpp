@@ -1,0 +1,199 @@
+// Watched runs: what a program and its descendants look at, in ordinary and in unusual ways.
+#include "messages/sighting.hpp"
+#include "runtime/process/process_runner.hpp"
+#include "runtime/process/worker_path.hpp"
+#include "tests/runtime/process/process_support.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace watch_test {
+
+using namespace hearth;
+using namespace hearth::process;
+using hearth::test::life_line;
+using hearth::test::shell;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct watched {
+  process_result result;
+  std::vector<sighting> all{};
+
+  const sighting* find(const fs::path& path) const {
+    const auto at = std::find_if(all.begin(), all.end(), [&](const sighting& one) {
+      return fs::path(one.path).lexically_normal() == path;
+    });
+    return at == all.end() ? nullptr : &*at;
+  }
+  bool has_seen(const fs::path& path) const {
+    const auto* const one = find(path);
+    return one && one->was_there;
+  }
+  bool has_missed(const fs::path& path) const {
+    const auto* const one = find(path);
+    return one && !one->was_there;
+  }
+};
+
+watched run(process_request request, watching how = watching::files) {
+  request.watch = how;
+  auto result = subprocess_runner{find_worker().value()}.run(request, {});
+  REQUIRE_MESSAGE(result, result.error().text());
+  watched made{std::move(*result)};
+  auto seen = read_sightings(made.result.sightings);
+  REQUIRE(seen);
+  made.all = std::move(*seen);
+  return made;
+}
+
+struct folder {
+  folder() { std::ofstream(path / "file") << "content"; }
+  test::temporary_directory directory;
+  fs::path path = fs::canonical(directory.path());
+  fs::path file = path / "file";
+
+  process_request looks(const std::string& how) const {
+    process_request request;
+    request.argv = {WATCHED_CALLS, how, file.string()};
+    request.environment = {"PATH=/usr/bin:/bin"};
+    request.deadline = std::chrono::milliseconds(test::patience_ms);
+    return request;
+  }
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(folder, "watch: files that are opened, asked about, listed and looked for") {
+  fs::create_directory(path / "listed");
+  fs::create_symlink("file", path / "link");
+  auto request = shell("cat file; ls listed; test -e absent; cat link; [ -x listed/none ]; exit 0");
+  request.directory = path;
+  const auto seen = run(request, watching::files_and_links);
+  CHECK(seen.result.blind_spot == "");
+  CHECK(seen.result.output == "contentcontent");
+  CHECK(seen.has_seen(file));
+  CHECK(seen.has_seen(path / "link"));
+  CHECK(seen.has_missed(path / "absent"));
+  CHECK(seen.has_missed(path / "listed" / "none"));
+  REQUIRE(seen.find(path / "listed"));
+  CHECK(seen.find(path / "listed")->was_listed);
+  CHECK_FALSE(seen.find(file)->was_listed);
+  CHECK(seen.has_seen("/usr/bin/cat"));
+}
+
+TEST_CASE_FIXTURE(folder, "watch: a run that is not watched says nothing") {
+  const auto seen = run(looks("posix_spawn"), watching::none);
+  CHECK(seen.result.succeeded());
+  CHECK(seen.all.empty());
+  CHECK(seen.result.blind_spot == "");
+}
+
+TEST_CASE_FIXTURE(folder,
+                  "watch: status, output and time limit are those of a run that is not watched") {
+  auto request = shell("cat; echo err >&2; exit 7");
+  request.input = "input";
+  const auto seen = run(request);
+  CHECK(seen.result.exit_status == 7);
+  CHECK(seen.result.output == "inputerr\n");
+  auto endless = shell("while :; do cat " + file.string() + "; done");
+  endless.deadline = std::chrono::milliseconds(300);
+  endless.output_limit = 100;
+  CHECK(run(endless).result.timed_out);
+  CHECK(run(shell("kill -SEGV $$")).result.signal == SIGSEGV);
+}
+
+TEST_CASE_FIXTURE(folder, "watch: unusual ways to look at a file are seen") {
+  for (const auto* how :
+       {"vfork", "posix_spawn", "execveat", "openat2", "io_uring", "seccomp", "own_listener",
+        "own_folder", "proc", "passed_on", "mapped", "descendants", "signals"}) {
+    CAPTURE(how);
+    const auto seen = run(looks(how));
+    CHECK_MESSAGE(seen.result.succeeded(), seen.result.output);
+    CHECK(seen.result.blind_spot == "");
+    CHECK(seen.has_seen(file));
+  }
+}
+
+TEST_CASE_FIXTURE(folder, "watch: what cannot be seen is said") {
+  for (const auto* how : {"chroot", "other_architecture"}) {
+    CAPTURE(how);
+    const auto seen = run(looks(how));
+    if (seen.result.exit_status == 77 || seen.result.signal != 0) {
+      MESSAGE("not tested: this system has no " << how);
+      continue;
+    }
+    CHECK(seen.result.succeeded());
+    CHECK(seen.result.blind_spot != "");
+  }
+}
+
+TEST_CASE_FIXTURE(folder, "watch: a name that ends with its page, a deep path and bad addresses") {
+  auto deep = path;
+  for (int i = 0; i < 100; ++i)
+    deep /= "a folder with a name that is rather long";
+  auto request = shell("cat " + deep.string() + "/file; exit 0");
+  const auto seen = run(request);
+  CHECK(seen.result.succeeded());
+  CHECK(seen.result.blind_spot == "");
+}
+
+TEST_CASE_FIXTURE(folder,
+                  "watch: a program that is left with its descendants is killed with them") {
+  life_line line;
+  auto request = shell(hearth::test::tree_script(line.path()));
+  request.watch = watching::files;
+  std::stop_source stop;
+  std::thread other([&] {
+    CHECK(line.hears(4));
+    stop.request_stop();
+  });
+  const auto result = subprocess_runner{find_worker().value()}.run(request, stop.get_token());
+  other.join();
+  REQUIRE(result);
+  CHECK(result->cancelled);
+  CHECK(line.goes_dead());
+}
+
+// A supervisor that is killed answers no calls: the kernel fails them, and the program is killed.
+TEST_CASE_FIXTURE(folder, "watch: a watcher that is killed leaves nothing behind") {
+  life_line line;
+  auto request =
+      shell("exec 9>" + line.path() + "; printf a >&9; kill -KILL $PPID; while :; do cat " +
+            file.string() + " >/dev/null; done");
+  request.watch = watching::files;
+  const auto result = subprocess_runner{find_worker().value()}.run(request, {});
+  CHECK_FALSE(result);
+  CHECK(line.goes_dead());
+}
+
+TEST_CASE_FIXTURE(folder, "watch: a watcher that is stopped does not outlast the time limit") {
+  life_line line;
+  auto request = shell("exec 9>" + line.path() + "; printf a >&9; kill -STOP $PPID; cat " +
+                       file.string() + "; exec sleep 1000");
+  request.watch = watching::files;
+  request.deadline = std::chrono::milliseconds(500);
+  (void)subprocess_runner{find_worker().value()}.run(request, {});
+  CHECK(line.goes_dead());
+}
+
+TEST_CASE("watch: reports of sightings that are damaged are refused") {
+  std::string bytes;
+  append_sighting(bytes, {"/a", true, true, false});
+  append_sighting(bytes, {"/b/c", false, false, true});
+  const auto read = read_sightings(bytes);
+  REQUIRE(read);
+  CHECK(*read == std::vector<sighting>{{"/a", true, true, false}, {"/b/c", false, false, true}});
+  CHECK_FALSE(read_sightings(bytes.substr(0, bytes.size() - 1)));
+  CHECK_FALSE(read_sightings("a/b"));
+  CHECK_FALSE(read_sightings(std::string("@b\0", 3)));
+  CHECK_FALSE(read_sightings(std::string("\x48/b\0", 4)));
+  CHECK(read_sightings("")->empty());
+}
+
+} // namespace watch_test

@@ -1,0 +1,228 @@
+// A program that looks at files in one unusual way: `watched_calls HOW PATH`. Status 0: it did what
+// its name says; 77: this system cannot.
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <spawn.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+constexpr int cannot = 77;
+
+int status_of(pid_t child) {
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+// Whether the file can be opened and has a first byte.
+int read_byte(int file) {
+  char byte = 0;
+  const bool is_good = file >= 0 && ::read(file, &byte, 1) == 1;
+  if (file >= 0) ::close(file);
+  return is_good ? 0 : 1;
+}
+
+std::vector<char*> cat(const char* path) {
+  static std::string program = "/bin/cat", file;
+  file = path;
+  return {program.data(), file.data(), nullptr};
+}
+
+int by_vfork(const char* path) {
+  auto arguments = cat(path);
+  const pid_t child = ::vfork();
+  if (child == 0) {
+    ::execv(arguments[0], arguments.data());
+    ::_exit(1);
+  }
+  return status_of(child);
+}
+
+int by_posix_spawn(const char* path) {
+  auto arguments = cat(path);
+  pid_t child = -1;
+  if (::posix_spawn(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
+    return 1;
+  return status_of(child);
+}
+
+int by_execveat(const char* path) {
+  auto arguments = cat(path);
+  const int folder = ::open("/bin", O_PATH | O_DIRECTORY);
+  ::syscall(SYS_execveat, folder, "cat", arguments.data(), environ, 0);
+  return 1;
+}
+
+int by_openat2(const char* path) {
+  open_how how{};
+  how.flags = O_RDONLY;
+  return read_byte(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how)));
+}
+
+// A program that knows io_uring goes on without it.
+int by_io_uring(const char* path) {
+  char parameters[256] = {};
+  if (::syscall(__NR_io_uring_setup, 1, parameters) != -1 || errno != ENOSYS) return 1;
+  return read_byte(::open(path, O_RDONLY));
+}
+
+// A call by the numbers of another architecture.
+int by_other_architecture(const char*) {
+#if defined(__x86_64__)
+  long result = 20; // getpid of i386
+  __asm__ volatile("int $0x80" : "+a"(result) : : "memory");
+  return result > 0 ? 0 : cannot;
+#else
+  return cannot;
+#endif
+}
+
+// With a filter of its own, which allows everything.
+int with_seccomp(const char* path) {
+  sock_filter allow[] = {{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const sock_fprog program{1, allow};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return cannot;
+  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) return 1;
+  return read_byte(::open(path, O_RDONLY));
+}
+
+// A second listener is refused by the kernel: only one is had.
+int with_own_listener(const char* path) {
+  sock_filter allow[] = {{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const sock_fprog program{1, allow};
+  (void)::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+  return read_byte(::open(path, O_RDONLY));
+}
+
+// A thread with a folder of its own: a relative name means something else there.
+int in_own_folder(const char* path) {
+  std::string folder = path;
+  const auto end = folder.rfind('/');
+  const auto name = folder.substr(end + 1);
+  folder.resize(end);
+  int result = 1;
+  std::thread([&] {
+    if (::syscall(SYS_unshare, 0x00000200 /* CLONE_FS */) != 0 || ::chdir(folder.c_str()) != 0)
+      return;
+    result = read_byte(::open(name.c_str(), O_RDONLY));
+  }).join();
+  return result;
+}
+
+int through_proc(const char* path) {
+  const int file = ::open(path, O_RDONLY);
+  const auto link = "/proc/self/fd/" + std::to_string(file);
+  return read_byte(::open(link.c_str(), O_RDONLY));
+}
+
+// Opened by a parent, read by a child through a passed descriptor.
+int passed_on(const char* path) {
+  int sockets[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) return 1;
+  const pid_t child = ::fork();
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  char byte = 'x';
+  iovec content{&byte, 1};
+  msghdr message{};
+  message.msg_iov = &content;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  if (child == 0) {
+    int file = -1;
+    if (::recvmsg(sockets[1], &message, 0) == 1 && CMSG_FIRSTHDR(&message))
+      std::memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof file);
+    ::_exit(read_byte(file));
+  }
+  const int file = ::open(path, O_RDONLY);
+  auto* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &file, sizeof file);
+  if (::sendmsg(sockets[0], &message, 0) != 1) return 1;
+  return status_of(child);
+}
+
+int mapped(const char* path) {
+  const int file = ::open(path, O_RDONLY);
+  const void* const bytes = ::mmap(nullptr, 1, PROT_READ, MAP_PRIVATE, file, 0);
+  ::close(file);
+  return bytes != MAP_FAILED && *static_cast<const volatile char*>(bytes) != 0 ? 0 : 1;
+}
+
+int after_chroot(const char* path) {
+  if (::chroot("/") != 0) return cannot;
+  return read_byte(::open(path, O_RDONLY));
+}
+
+// 200 processes, each the child of the one before, each reads the file.
+int by_descendants(const char* path) {
+  for (int left = 200; left > 0; --left) {
+    if (read_byte(::open(path, O_RDONLY)) != 0) return 1;
+    const pid_t child = ::fork();
+    if (child < 0) return 1;
+    if (child != 0) return status_of(child);
+  }
+  return 0;
+}
+
+// A signal handler interrupts the calls that are being watched.
+int under_signals(const char* path) {
+  struct sigaction handled {};
+  handled.sa_handler = [](int) {};
+  ::sigaction(SIGALRM, &handled, nullptr); // without SA_RESTART
+  const itimerval often{{0, 500}, {0, 500}};
+  ::setitimer(ITIMER_REAL, &often, nullptr);
+  for (int i = 0; i < 200; ++i) {
+    int file = -1;
+    do
+      file = ::open(path, O_RDONLY);
+    while (file < 0 && errno == EINTR);
+    if (file < 0) return 1;
+    ::close(file);
+  }
+  return 0;
+}
+
+struct way {
+  const char* name;
+  int (*look)(const char* path);
+};
+
+constexpr way ways[] = {
+    {"vfork", by_vfork},           {"posix_spawn", by_posix_spawn},
+    {"execveat", by_execveat},     {"openat2", by_openat2},
+    {"io_uring", by_io_uring},     {"other_architecture", by_other_architecture},
+    {"seccomp", with_seccomp},     {"own_listener", with_own_listener},
+    {"own_folder", in_own_folder}, {"proc", through_proc},
+    {"passed_on", passed_on},      {"mapped", mapped},
+    {"chroot", after_chroot},      {"descendants", by_descendants},
+    {"signals", under_signals},
+};
+
+} // namespace
+
+int main(int count, char** arguments) {
+  if (count != 3) return 2;
+  for (const auto& one : ways)
+    if (std::strcmp(one.name, arguments[1]) == 0) return one.look(arguments[2]);
+  return 2;
+}
