@@ -80,6 +80,7 @@ struct remote_tier_state {
     cache_key key;
     std::string token;
     reply_target<fleet_lease> reply;
+    caf::actor_clock::time_point ends{}; ///< as in `held_lease`, if it is granted
   };
   /// A set that the server is asked for.
   struct asked_set {
@@ -135,10 +136,12 @@ struct remote_tier_state {
     struct change_elsewhere {
       storage::change_journal::number which = 0;
       bool is_put = false;
+      std::uint64_t value = 0; ///< as in `left_change`
     };
     std::unordered_map<cache_key, change_elsewhere, entry_hash, same_entry> elsewhere;
-    /// Entries with a put of this host that other hosts purged before it was told.
-    std::unordered_set<cache_key, entry_hash, same_entry> purged;
+    /// Entries with a put of this host that other hosts purged before it was told, each with the
+    /// hash of what was put: the store may not have it.
+    std::unordered_map<cache_key, std::uint64_t, entry_hash, same_entry> purged;
     std::set<cache_name> whole_elsewhere;
     bool is_blind = false;     ///< their journals cannot be read
     std::uint64_t seen = 0;    ///< `written` of the journal at the last look, and 1
@@ -167,7 +170,13 @@ struct remote_tier_state {
   std::map<std::uint64_t, asked_entries> lookups;                ///< in flight, in request order
   std::map<std::uint64_t, asked_set> set_lookups;                ///< in flight, in request order
   std::unordered_map<std::uint64_t, asked_lease> lease_requests; ///< by the numbers of their tokens
-  std::unordered_map<cache_key, std::string, cache_key_hash> leases; ///< tokens of the held leases
+  /// A lease of the fleet that this process holds. One that was not renewed in time may be
+  /// another's; a renewal takes it again if it is free.
+  struct held_lease {
+    std::string token;
+    caf::actor_clock::time_point ends; ///< unless it is renewed; the server's may end later
+  };
+  std::unordered_map<cache_key, held_lease, cache_key_hash> leases;
   checked_leases leases_checked; ///< leases of other hosts; bounded
   /// Keys whose remote entry is unusable: the next insert of such a key replaces the entry.
   /// Bounded.

@@ -79,7 +79,7 @@ void tell_unknown(self_pointer self, state_type::asked_lease& asked) {
 }
 
 void end_renewal(self_pointer self, const cache_key& key, const std::string& token,
-                 const remote_reply& reply) {
+                 caf::actor_clock::time_point ends, const remote_reply& reply) {
   auto& state = self->state;
   const auto held = state.leases.find(key);
   if (reply.failure != remote_failure::none) {
@@ -97,9 +97,10 @@ void end_renewal(self_pointer self, const cache_key& key, const std::string& tok
     state.config.log(log_level::info,
                      state.config.name + " runs scripts again: leases are renewed");
   const bool is_renewed = reply.value.integer != 0;
-  const bool is_held = held != state.leases.end() && held->second == token;
+  const bool is_held = held != state.leases.end() && held->second.token == token;
   // Given back meanwhile: a renewal takes a free lease again.
   if (is_renewed && !is_held) return write(self, {remote_write::kind::release, key, {}, token});
+  if (is_renewed && is_held) held->second.ends = ends;
   if (is_renewed || !is_held) return;
   state.leases.erase(held); // the lease expired before the renewal, and another process took it
   ++state.counters.leases_lost;
@@ -107,10 +108,12 @@ void end_renewal(self_pointer self, const cache_key& key, const std::string& tok
 
 void renew(self_pointer self, const cache_key& key, const std::string& token) {
   const auto& config = self->state.config;
+  const auto ends = self->clock().now() + config.lease_time;
   send(self, command_purpose::lease,
        storage::renew_command(lease_name(self->state, key), token, config.lease_time),
-       config.deadline,
-       [self, key, token](const remote_reply& reply) { end_renewal(self, key, token, reply); });
+       config.deadline, [self, key, token, ends](const remote_reply& reply) {
+         end_renewal(self, key, token, ends, reply);
+       });
 }
 
 void end_request(self_pointer self, std::uint64_t token, const remote_reply& reply) {
@@ -128,7 +131,7 @@ void end_request(self_pointer self, std::uint64_t token, const remote_reply& rep
     return tell(state, asked, fleet_lease::elsewhere);
   }
   state.leases_checked.erase(asked.key);
-  state.leases[asked.key] = asked.token;
+  state.leases[asked.key] = {asked.token, asked.ends};
   if (first_lease_time(state) < state.config.lease_time) renew(self, asked.key, asked.token);
   tell(state, asked, fleet_lease::ours);
   renew_later(self);
@@ -140,7 +143,7 @@ void take_lease(self_pointer self, const cache_key& key, reply_target<fleet_leas
   auto& state = self->state;
   const auto number = ++state.last_token;
   state_type::asked_lease asked{key, state.config.holder + "-" + std::to_string(number),
-                                std::move(asker)};
+                                std::move(asker), self->clock().now() + first_lease_time(state)};
   if (!has_leases(state)) return tell(state, asked, fleet_lease::unavailable);
   send(self, command_purpose::lease,
        storage::lease_command(lease_name(state, key), asked.token, first_lease_time(state)),
@@ -151,12 +154,12 @@ void take_lease(self_pointer self, const cache_key& key, reply_target<fleet_leas
 
 void give_back(self_pointer self, const cache_key& key) {
   const auto held = self->state.leases.extract(key);
-  if (!held.empty()) write(self, {remote_write::kind::release, key, {}, held.mapped()});
+  if (!held.empty()) write(self, {remote_write::kind::release, key, {}, held.mapped().token});
 }
 
 void give_all_back(self_pointer self) {
-  for (const auto& [key, token] : std::exchange(self->state.leases, {}))
-    write(self, {remote_write::kind::release, key, {}, token});
+  for (const auto& [key, held] : std::exchange(self->state.leases, {}))
+    write(self, {remote_write::kind::release, key, {}, held.token});
 }
 
 void renew_leases(self_pointer self) {
@@ -165,8 +168,8 @@ void renew_leases(self_pointer self) {
   if (state.leases.empty()) return;
   renew_later(self);
   if (!has_leases(state)) return;
-  for (const auto& [key, token] : state.leases) {
-    renew(self, key, token);
+  for (const auto& [key, held] : state.leases) {
+    renew(self, key, held.token);
     if (!state.has_scripts) return; // one finds out whether it runs them again
   }
 }

@@ -379,13 +379,15 @@ void mark_purges(self_pointer self) {
 
 void forget_purges(state_type& state) { state.log.is_read = false; }
 
-void end_purge(self_pointer self, const cache_key& key, std::optional<log_place> place) {
+bool end_purge(self_pointer self, const cache_key& key, std::optional<log_place> place) {
   auto& state = self->state;
   const auto held = state.log.held.find(key);
-  if (held == state.log.held.end()) return;
+  if (held == state.log.held.end()) return false;
   const auto theirs = held->second;
   state.log.held.erase(held);
-  if (!place || theirs > *place) drop_copies(self, key);
+  const bool counts = !place || theirs > *place;
+  if (counts) drop_copies(self, key);
+  return !counts;
 }
 
 void await_verdict(self_pointer self, const cache_key& key, storage::write_behind::number which,

@@ -60,7 +60,8 @@ void note_others(state_type& state,
     if (change.what == kind::whole_cache)
       unheard.whole_elsewhere.insert(name_of(cache));
     else
-      unheard.elsewhere[cache_key(cache, change.key)] = {which, change.what == kind::put};
+      unheard.elsewhere[cache_key(cache, change.key)] = {which, change.what == kind::put,
+                                                         change.value};
   }
 }
 
@@ -135,8 +136,8 @@ void tell_put_of(self_pointer self, const cache_key& key, std::uint64_t value) {
                 found.hit() &&
                 (change.value == 0 || storage::hash_of_value(found.value) == change.value);
             queue(self, key, change, is_put ? &found.value : nullptr);
-            const bool was_purged = self->state.unheard.purged.erase(key) != 0;
-            if (was_purged && found.hit() && !is_put) drop_copies(self, key);
+            if (self->state.unheard.purged.erase(key) != 0)
+              drop_unless_put(self, key, change.value);
             end_telling(self->state);
           },
           [self](const caf::error&) { fail_telling(self); });
@@ -239,6 +240,16 @@ void drop_if_told(state_type& state, const cache_key& key) {
   state.unheard.left.erase(left);
 }
 
+// Other processes of this host have told puts that outlived purges here.
+void end_purged(self_pointer self) {
+  auto& unheard = self->state.unheard;
+  for (auto at = unheard.purged.begin(); at != unheard.purged.end();) {
+    const bool is_open = unheard.left.contains(at->first) || unheard.elsewhere.contains(at->first);
+    if (!is_open) drop_unless_put(self, at->first, at->second);
+    at = is_open ? std::next(at) : unheard.purged.erase(at);
+  }
+}
+
 // Whether this host has changed the entry and has no write on its way that tells it.
 bool will_be_told(self_pointer self, const cache_key& key) {
   auto& unheard = self->state.unheard;
@@ -260,6 +271,18 @@ bool will_be_told(self_pointer self, const cache_key& key) {
 
 } // namespace
 
+void drop_unless_put(self_pointer self, const cache_key& key, std::uint64_t value) {
+  const auto& disk_shards = self->state.config.purges->disk_shards;
+  if (disk_shards.empty()) return; // memory has what was put, or nothing
+  self->request(disk_shards.front(), caf::infinite, verb::load_v, key)
+      .then(
+          [self, key, value](const lookup& found) {
+            const bool is_put = value != 0 && storage::hash_of_value(found.value) == value;
+            if (found.hit() && !is_put) drop_copies(self, key);
+          },
+          [self, key](const caf::error&) { drop_copies(self, key); });
+}
+
 void look_for_unheard(self_pointer self) {
   auto& state = self->state;
   auto* const journal = journal_of(state);
@@ -270,11 +293,15 @@ void look_for_unheard(self_pointer self) {
   for (const auto& own : found.taken_over)
     take_over(state, own);
   state.unheard.is_blind = !found.is_whole;
-  if (found.is_whole)
+  if (found.is_whole) {
     note_others(state, found.others);
-  else
+    end_purged(self);
+  } else {
     state.unheard.seen = 0; // looks again
-  if (!state.unheard.left.empty() || !state.unheard.elsewhere.empty()) tell_later(self);
+  }
+  if (!state.unheard.left.empty() || !state.unheard.elsewhere.empty() ||
+      !state.unheard.purged.empty())
+    tell_later(self);
 }
 
 unheard_state unheard_of(self_pointer self, const cache_key& key) {
@@ -292,7 +319,9 @@ bool outlives_purge(self_pointer self, const cache_key& key) {
   if (!will_be_told(self, key)) return false;
   auto& unheard = self->state.unheard;
   const auto* const journal = journal_of(self->state);
+  std::uint64_t value = 0;
   const auto is_last_put = [&](const auto& change) {
+    value = change.value;
     return change.is_put && !journal->is_overtaken(key, change.which);
   };
   const auto left = unheard.left.find(key);
@@ -301,7 +330,7 @@ bool outlives_purge(self_pointer self, const cache_key& key) {
                         (elsewhere != unheard.elsewhere.end() && is_last_put(elsewhere->second)) ||
                         unheard.whole.contains(name_of(key.cache)) ||
                         unheard.whole_elsewhere.contains(name_of(key.cache));
-  if (outlives) unheard.purged.insert(key);
+  if (outlives) unheard.purged.insert_or_assign(key, value);
   return outlives;
 }
 
@@ -356,7 +385,6 @@ void settle_change(state_type& state, const remote_write& write) {
   auto* const journal = journal_of(state);
   if (!journal || write.change == 0) return;
   journal->settle(write.change);
-  state.unheard.purged.erase(write.key);
   const auto left = state.unheard.left.find(write.key);
   if (left != state.unheard.left.end() && left->second.which == write.change)
     state.unheard.left.erase(left);

@@ -24,6 +24,10 @@ unheard_state unheard_of(self_pointer self, const cache_key& key);
 /// put that comes later.
 bool outlives_purge(self_pointer self, const cache_key& key);
 
+/// A put of this host, of the value with this hash, outlived a purge and is told. But the disk may
+/// have refused it, and hold what was there before: then the purge counts.
+void drop_unless_put(self_pointer self, const cache_key& key, std::uint64_t value);
+
 /// Whether another process of this host has replaced or removed the entry since this write was
 /// made.
 bool is_overtaken(const state_type& state, const storage::remote_write& write);

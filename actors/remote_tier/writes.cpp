@@ -123,7 +123,7 @@ void give_up(self_pointer self, const remote_write& write, std::string_view reas
   lose(self->state, write, reason);
   if (!is_purge(write)) return;
   keep_change(self, write);
-  end_purge(self, write.key, std::nullopt);
+  (void)end_purge(self, write.key, std::nullopt);
 }
 
 void acknowledge(self_pointer self, const remote_write& write, const remote_reply& reply) {
@@ -252,14 +252,17 @@ bool has_failed(const remote_reply& reply) {
 void end_logged(self_pointer self, number which, const remote_reply& change,
                 const remote_reply& logged) {
   if (has_failed(change)) return end_write(self, which, change);
-  const auto key = self->state.writes.sent(which).key;
+  const auto told = self->state.writes.sent(which);
   if (lacks_log(logged)) {
     go_without_log(self, logged);
     end_write(self, which, change);
   } else {
     end_write(self, which, logged);
   }
-  if (logged.failure == remote_failure::none) end_purge(self, key, place_in(logged));
+  if (logged.failure != remote_failure::none || !end_purge(self, told.key, place_in(logged)))
+    return;
+  if (told.what == remote_write::kind::put)
+    drop_unless_put(self, told.key, storage::hash_of_value(told.value));
 }
 
 void send_logged(self_pointer self, number which, remote_client::command command) {

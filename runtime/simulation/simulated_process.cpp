@@ -388,10 +388,11 @@ std::optional<std::uint64_t> simulated_process::figure(actor_kind kind,
 
 std::vector<cache_key> simulated_process::fleet_leases() const {
   std::vector<cache_key> held;
+  const auto now = system_.actors().clock().now();
   for (const auto& actor : actors_of(actor_kind::remote))
     if (const auto* state = state_of<remote_tier_actor, actors::remote_tier_state>(actor))
-      for (const auto& [key, token] : state->leases)
-        held.push_back(key);
+      for (const auto& [key, lease] : state->leases)
+        if (lease.ends > now) held.push_back(key);
   return held;
 }
 
