@@ -17,8 +17,6 @@ std::string name_of(const cache_key& key, const action_request& request) {
   return (std::to_string(key.cache->number) + "/" + request.view.folder + "/").append(key.bytes);
 }
 
-bool discovers(const action_request& request) { return !request.dependency_file.empty(); }
-
 // The key whose lease a job takes: the result's own key, or, for an action that discovers inputs, a
 // key used only for mutual exclusion.
 cache_key leased_key(const action_cache_state::job& job) {
@@ -61,8 +59,9 @@ void finish(action_cache_pointer self, const job_ptr& job, const expected<action
 bool is_kept(const action_request& request, const action_result& result) {
   const auto& run = result.process;
   const bool exited = !run.timed_out && !run.cancelled && run.signal == 0;
-  // A program that failed wrote no dependency file, so its inputs are unknown.
-  const bool keeps_failure = request.keep_failures && !discovers(request);
+  // A program that failed wrote no dependency file: its inputs are unknown, unless it was watched.
+  const bool knows_inputs = request.process.watch != watching::none || !discovers(request);
+  const bool keeps_failure = request.keep_failures && knows_inputs;
   return result.unkept.empty() && (run.succeeded() || (exited && keeps_failure));
 }
 

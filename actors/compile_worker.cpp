@@ -62,19 +62,24 @@ expected<void> collect_outputs(const scratch_directory& directory, const action_
 void observe(const scratch_directory& directory, const action_request& request,
              action_result& into) {
   if (!request.observe) return;
-  std::string dependencies;
-  if (!request.dependency_file.empty()) {
+  action_request::run_record record{into.process, directory.path(""), {}};
+  const bool is_watched =
+      request.process.watch != watching::none && into.process.blind_spot.empty();
+  if (!request.dependency_file.empty() && into.process.succeeded() && !is_watched) {
     const auto file = directory.read(request.dependency_file);
     if (!file) return static_cast<void>(into.unkept = file.error().text());
-    dependencies = file->payload();
-    replace_all(dependencies, directory.path("root"), "");
+    record.dependencies = file->payload();
+    replace_all(record.dependencies, directory.path("root"), "");
   }
-  auto seen = request.observe(dependencies);
+  auto seen = request.observe(record);
   if (seen)
     into.observed = std::move(*seen);
   else
     into.unkept = seen.error().text();
 }
+
+// They are many, and nobody asks for them later.
+void drop_sightings(action_result& result) { result.process.sightings.clear(); }
 
 expected<action_result> run_action(const worker_ports& ports, const action_request& request) {
   auto directory = ports.scratch->make();
@@ -86,11 +91,20 @@ expected<action_result> run_action(const worker_ports& ports, const action_reque
   auto run = ports.processes->run(*process, stop.token());
   if (!run) return fail(run.error().within(request.label));
   action_result result{std::move(*run), {}};
-  if (!result.process.succeeded()) return result;
+  const auto& process_result = result.process;
+  const bool has_failed = !process_result.succeeded();
+  const bool has_exited =
+      !process_result.timed_out && !process_result.cancelled && process_result.signal == 0;
+  if (has_failed) {
+    if (has_exited && request.keep_failures) observe(**directory, request, result);
+    drop_sightings(result);
+    return result;
+  }
   if (request.inputs_hold && !request.inputs_hold())
     return fail(errc::busy, request.label + ": a source changed while it was compiled; run again");
   if (auto all = collect_outputs(**directory, request, result); !all) return fail(all.error());
   observe(**directory, request, result);
+  drop_sightings(result);
   return result;
 }
 

@@ -82,6 +82,10 @@ void expand_names(std::string& argument, std::string_view prefix, const std::str
 
 } // namespace
 
+bool discovers(const action_request& request) {
+  return request.process.watch != watching::none || !request.dependency_file.empty();
+}
+
 std::string expand_placeholders(std::string argument, const std::string& directory) {
   replace_all(argument, "{directory}", directory);
   expand_names(argument, "{in:", directory);

@@ -54,16 +54,25 @@ struct action_request {
   std::string dependency_file{}; ///< a file, in make's syntax, in which it lists its inputs
   /// Called when the program is about to start, to wait until it may. Any thread.
   std::function<void()> before_start{};
-  /// Called with the dependency file's text (empty without one) when the program has succeeded.
-  /// Returns the observed undeclared inputs as bytes, which `observed` holds; an error says why the
-  /// result must not be kept. Any thread.
-  std::function<expected<std::string>(std::string_view dependencies)> observe{};
+  /// What is known of a run that has ended.
+  struct run_record {
+    const process_result& process;
+    std::string scratch{};      ///< its scratch directory, which is still there
+    std::string dependencies{}; ///< the dependency file's text; empty without one
+  };
+  /// Called when the program has exited and its result may be kept. Returns what it read besides
+  /// the declared inputs as bytes, which `observed` holds; an error says why the result must not be
+  /// kept. Any thread.
+  std::function<expected<std::string>(const run_record& run)> observe{};
   /// Digest of the observations that the caller has found outdated; empty: there were none. If the
   /// stored observations differ from these, nothing is run and the reply says `again`.
   std::string seen{};
   bool keep_failures = false; ///< exit statuses other than 0 are kept too
   std::stop_token stop{};     ///< a requested stop kills the running program
 };
+
+/// Whether the action finds out what its inputs are by running.
+bool discovers(const action_request& request);
 
 /// Replaces "{directory}" in an argument by the absolute path of the working directory, and
 /// "{in:NAME}" and "{out:NAME}" by the path of NAME in it.

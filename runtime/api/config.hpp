@@ -68,6 +68,8 @@ struct config {
   unsigned jobs = 0;               ///< programs run concurrently; default: one per core
   unsigned compile_threads = 0;    ///< concurrent asynchronous compiles; default: one per core
   std::filesystem::path worker;    ///< the path of hearth-worker; empty: see `find_worker`
+  /// Programs are watched while they run, so that what they read is known (docs/actions.md).
+  bool watch_programs = true;
   std::size_t max_inflight = 4096; ///< bound on requests in flight, of all handles
   overload_policy overload = overload_policy::block;
   std::chrono::milliseconds shutdown_deadline{10'000}; ///< time limit of the earlier requests

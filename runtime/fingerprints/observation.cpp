@@ -8,14 +8,11 @@
 #include <thread>
 
 namespace hearth::fingerprints {
-namespace {
 
 bool may_have_changed(const file_stamp& stamp, const start_of_run& start) {
   return std::max(stamp.mtime_ns, stamp.ctime_ns) > start.time_ns ||
          (start.mounts && !start.mounts->contains(stamp.mount));
 }
-
-} // namespace
 
 start_of_run::start_of_run(file_source& in)
     : time_ns(in.clock_ns())

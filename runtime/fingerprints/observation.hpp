@@ -31,6 +31,9 @@ struct start_of_run {
   std::optional<std::set<std::uint64_t>> mounts;
 };
 
+/// Whether a file with this stamp may have changed since, or be on a mount that was made since.
+bool may_have_changed(const file_stamp& stamp, const start_of_run& start);
+
 /// Encodes the contents of files. Errors: `busy` when one may have been another at the start; those
 /// of `file_view::content`.
 expected<std::string> observe(const std::vector<named_file>& files, const start_of_run& start,

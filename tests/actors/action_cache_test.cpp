@@ -25,7 +25,7 @@ action_request action(const std::string& label) {
 action_request discovering(const std::string& label, const std::string& read) {
   auto request = action(label);
   request.dependency_file = "d";
-  request.observe = [read](std::string_view) { return read; };
+  request.observe = [read](const action_request::run_record&) { return read; };
   return request;
 }
 
@@ -282,7 +282,7 @@ TEST_CASE_FIXTURE(fixture, "observations are bounded: the earliest are dropped")
 
 TEST_CASE_FIXTURE(fixture, "a result that must not be kept is answered with the reason") {
   auto request = discovering("a", "");
-  request.observe = [](std::string_view) -> expected<std::string> {
+  request.observe = [](const action_request::run_record&) -> expected<std::string> {
     return fail(errc::busy, "a header changed");
   };
   const auto reply = run(request);

@@ -25,10 +25,34 @@ struct result_caches {
 struct action_cache::shared {
   std::shared_ptr<engine::runtime_core> core;
   result_caches results;
-  cache_memo facts;
+  std::shared_ptr<cache_memo> facts;
 };
 
 namespace {
+
+// The facts of an action cache while a caller has it.
+class lasting_facts : public fingerprints::fact_memo {
+public:
+  explicit lasting_facts(std::weak_ptr<cache_memo> facts)
+      : facts_(std::move(facts)) {}
+
+  std::optional<std::string> load(std::string_view key) override {
+    const auto facts = facts_.lock();
+    return facts ? facts->load(key) : std::nullopt;
+  }
+  void save(std::string_view key, std::string_view bytes) override {
+    if (const auto facts = facts_.lock()) facts->save(key, bytes);
+  }
+
+private:
+  std::weak_ptr<cache_memo> facts_;
+};
+
+// What a look-up needs besides the action.
+struct look_up_ports {
+  const result_caches& in;
+  fingerprints::fact_memo& facts;
+};
 
 // The number of lookups: other processes may add observations between them. After the last one the
 // action runs without the cache.
@@ -80,27 +104,27 @@ member_set stored_observations(const result_caches& in, const key& base,
 
 // Returns the result of the latest observation that holds. `told`: those that the actor has told
 // of. `seen` becomes the digest of the observations.
-std::optional<action_outcome> find_observed(const result_caches& in, const action& asked,
-                                            const structural_key& of, const call_options& options,
-                                            const std::optional<member_set>& told,
-                                            std::string& seen) {
-  const auto base = key_of_entry(of);
-  const auto known = told ? *told : stored_observations(in, base, options);
-  seen = digest_of(known);
+std::optional<action_outcome> find_observed(const look_up_ports& ports, const action& asked,
+                                            prepared_action& ready, const call_options& options,
+                                            const std::optional<member_set>& told) {
+  const auto base = key_of_entry(ready.key);
+  const auto known = told ? *told : stored_observations(ports.in, base, options);
+  ready.request.seen = digest_of(known);
+  fingerprints::file_view files;
   for (const auto& observation : observations_in(known)) {
-    if (!holds(observation, asked)) continue;
+    if (!change_since(observation, asked, ready.request.view, files, ports.facts).empty()) continue;
     const auto entry_key = key::tuple({base, observed_part(observation)});
-    auto found = outcome_of(asked, get(in.all, entry_key, options));
+    auto found = outcome_of(asked, get(ports.in.all, entry_key, options));
     if (found) return found;
   }
   return std::nullopt;
 }
 
-std::optional<action_outcome> find(const result_caches& in, const action& asked,
-                                   const structural_key& of, const call_options& options,
-                                   const std::optional<member_set>& told, std::string& seen) {
-  if (!asked.dependency_file.empty()) return find_observed(in, asked, of, options, told, seen);
-  return outcome_of(asked, get(in.all, key_of_entry(of), options));
+std::optional<action_outcome> find(const look_up_ports& ports, const action& asked,
+                                   prepared_action& ready, const call_options& options,
+                                   const std::optional<member_set>& told) {
+  if (discovers(ready.request)) return find_observed(ports, asked, ready, options, told);
+  return outcome_of(asked, get(ports.in.all, key_of_entry(ready.key), options));
 }
 
 // Asks the action cache's actor to run the request. The run is killed when no caller waits for it.
@@ -125,6 +149,7 @@ expected<action_reply> run_alone(engine::runtime_core& core, const action_reques
   uncached.stop = stop.get_token();
   uncached.before_start = nullptr;
   uncached.observe = nullptr;
+  uncached.process.watch = watching::none;
   auto result =
       engine::ask_actor<action_result>(core, core.broker(), verb::run_v, uncached, priority);
   if (!result) return fail(result.error());
@@ -137,31 +162,30 @@ expected<action_outcome> finished(const action& asked, expected<action_reply> re
   return outcome_of(asked, std::move(*reply));
 }
 
-// Whether the dependency file leaves headers out that may change: those of <> and of -isystem.
-bool omits_system_headers(const action& asked) {
-  return !asked.dependency_file.empty() &&
-         std::any_of(asked.command.begin(), asked.command.end(), [](const std::string& word) {
-           return word == "-MMD" || word == "--write-user-dependencies" ||
-                  word.starts_with("-Wp,-MMD");
-         });
+// Runs an action whose inputs are not known: it is not watched, has no dependency file, and sees
+// more than declared inputs.
+expected<action_outcome> run_unknown(engine::runtime_core& core, const action& asked,
+                                     const action_request& request, const call_options& options) {
+  auto outcome = finished(asked, run_alone(core, request, asked.priority, options));
+  if (outcome)
+    outcome->problem = "what the command read is unknown, since programs are not watched; declare "
+                       "its inputs with --strict, or a dependency file";
+  return outcome;
 }
 
-expected<action_outcome> run_prepared(engine::runtime_core& core, const result_caches& results,
+expected<action_outcome> run_prepared(engine::runtime_core& core, const look_up_ports& ports,
                                       const action& asked, prepared_action ready,
                                       const call_options& options) {
   auto& request = ready.request;
-  if (omits_system_headers(asked)) {
-    auto outcome = finished(asked, run_alone(core, request, asked.priority, options));
-    if (outcome) outcome->problem = "-MMD does not list the system headers that were read; use -MD";
-    return outcome;
-  }
+  if (asked.is_cached && asked.sees_undeclared && !discovers(request))
+    return run_unknown(core, asked, request, options);
   if (!asked.is_cached) return finished(asked, run_alone(core, request, asked.priority, options));
-  const cache_key key(internals::name(results.all), key_of_entry(ready.key).encoded());
+  const cache_key key(internals::name(ports.in.all), key_of_entry(ready.key).encoded());
   const auto limit = request.process.deadline; // counts from the first look
   const auto begun = std::chrono::steady_clock::now();
   std::optional<member_set> told;
   for (int look = 0; look < max_looks; ++look) {
-    if (auto found = find(results, asked, ready.key, options, told, request.seen)) return *found;
+    if (auto found = find(ports, asked, ready, options, told)) return *found;
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - begun);
     request.process.deadline = std::max(limit - waited, std::chrono::milliseconds{1});
@@ -182,16 +206,19 @@ expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
   if (!results) return fail(results.error());
   auto facts = cache_memo::open(in);
   if (!facts) return fail(facts.error());
+  auto lasting = std::make_shared<cache_memo>(std::move(*facts));
   return action_cache(std::make_shared<shared>(shared{internals::core(in).shared_from_this(),
                                                       {*results, internals::local_tiers(*results)},
-                                                      std::move(*facts)}));
+                                                      std::move(lasting)}));
 }
 
 expected<action_outcome> action_cache::run(const action& asked, const call_options& options) const {
   auto& core = *shared_->core;
-  auto ready = prepare(asked, {core.processes(), shared_->facts, options.cancel});
+  auto ready = prepare(asked, {core.processes(), *shared_->facts, options.cancel,
+                               core.settings().watch_programs,
+                               std::make_shared<lasting_facts>(shared_->facts)});
   if (!ready) return fail(ready.error());
-  return run_prepared(core, shared_->results, asked, std::move(*ready), options);
+  return run_prepared(core, {shared_->results, *shared_->facts}, asked, std::move(*ready), options);
 }
 
 future<action_outcome> action_cache::run_async(const action& asked,
@@ -210,7 +237,7 @@ future<action_outcome> action_cache::run_async(const action& asked,
 }
 
 expected<structural_key> action_cache::key_of(const action& asked) const {
-  auto ready = prepare(asked, {shared_->core->processes(), shared_->facts, {}});
+  auto ready = prepare(asked, {shared_->core->processes(), *shared_->facts, {}});
   if (!ready) return fail(ready.error());
   return std::move(ready->key);
 }

@@ -163,15 +163,24 @@ process_request process_of(const action& asked, const tool_identity& tool) {
 
 // Returns a function that checks the declared inputs against the key and encodes the discovered
 // ones.
-auto observer_of(const action& asked, const key_field& inputs,
-                 const std::shared_ptr<const fingerprints::start_of_run>& start) {
-  return [asked, inputs, start](std::string_view dependencies) -> expected<std::string> {
+auto observer_of(const action& asked, const key_field& inputs, const scratch_view& view,
+                 const std::shared_ptr<const fingerprints::start_of_run>& start,
+                 const std::shared_ptr<fingerprints::fact_memo>& facts) {
+  return [asked, inputs, view, start,
+          facts](const action_request::run_record& run) -> expected<std::string> {
     const auto now = field_of_inputs(asked);
     if (!now) return fail(now.error());
     if (!(*now == inputs)) return fail(errc::busy, "an input changed while the command ran");
-    if (asked.dependency_file.empty()) return std::string();
-    return observe(asked, dependencies, *start);
+    if (!start) return std::string();
+    return observe(asked, view, run, *start, *facts);
   };
+}
+
+// Compilers read thousands of symbolic links, only to find their own files: their identity is in
+// the key.
+watching watching_of(const tool_identity& tool, const tool_ports& tools) {
+  if (!tools.watches) return watching::none;
+  return tool.is_compiler ? watching::files : watching::files_and_links;
 }
 
 } // namespace
@@ -182,9 +191,9 @@ fs::path place_of(const action& asked, const fs::path& name) {
 
 expected<prepared_action> prepare(const action& asked, const tool_ports& tools) {
   if (auto good = check_names(asked); !good) return fail(good.error());
-  const auto start = asked.dependency_file.empty()
-                         ? nullptr
-                         : std::make_shared<const fingerprints::start_of_run>();
+  const bool discovers_inputs = tools.watches || !asked.dependency_file.empty();
+  const auto start =
+      discovers_inputs ? std::make_shared<const fingerprints::start_of_run>() : nullptr;
   const auto tool = identify_tool(asked, tools);
   if (!tool) return fail(tool.error());
   auto inputs = field_of_inputs(asked);
@@ -197,6 +206,7 @@ expected<prepared_action> prepare(const action& asked, const tool_ports& tools) 
   for (const auto& output : asked.outputs)
     request.label += " " + output.string();
   request.process = process_of(asked, *tool);
+  request.process.watch = watching_of(*tool, tools);
   request.placeholders = asked.placeholders;
   request.view = view_of(asked);
   for (const auto& output : asked.outputs)
@@ -205,7 +215,7 @@ expected<prepared_action> prepare(const action& asked, const tool_ports& tools) 
     request.files.push_back({in_scratch(place_of(asked, name)), artifact::make(text)});
   if (!asked.dependency_file.empty())
     request.dependency_file = in_scratch(place_of(asked, asked.dependency_file));
-  request.observe = observer_of(asked, *inputs, start);
+  request.observe = observer_of(asked, *inputs, request.view, start, tools.lasting_facts);
   if (start) request.before_start = [start] { start->wait_until_changes_show(); };
   request.keep_failures = asked.keep_failures;
   return result;

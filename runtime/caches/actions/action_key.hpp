@@ -7,6 +7,7 @@
 #include "runtime/caches/actions/action.hpp"
 #include "runtime/fingerprints/toolchain/fact_memo.hpp"
 
+#include <memory>
 #include <stop_token>
 
 namespace hearth {
@@ -16,6 +17,9 @@ struct tool_ports {
   actors::process_runner& processes;
   fingerprints::fact_memo& facts;
   std::stop_token stop{};
+  bool watches = true; ///< programs are watched, if the system lets them
+  /// The facts, for a run that may outlive its caller.
+  std::shared_ptr<fingerprints::fact_memo> lasting_facts{};
 };
 
 /// The key and the request of an action.

@@ -1,8 +1,11 @@
 #include "runtime/caches/actions/observation.hpp"
 
 #include "messages/dependency_file.hpp"
+#include "messages/sighting.hpp"
 #include "runtime/caches/actions/action_key.hpp"
+#include "runtime/fingerprints/watched/inputs.hpp"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -23,10 +26,30 @@ std::set<fs::path> declared_places(const action& asked) {
   return all;
 }
 
-} // namespace
+// Whether the dependency file leaves headers out that may change: those of <> and of -isystem.
+bool omits_system_headers(const action& asked) {
+  return std::any_of(asked.command.begin(), asked.command.end(), [](const std::string& word) {
+    return word == "-MMD" || word == "--write-user-dependencies" || word.starts_with("-Wp,-MMD");
+  });
+}
 
-expected<std::string> observe(const action& asked, std::string_view dependencies,
-                              const fingerprints::start_of_run& start) {
+expected<std::string> observe_watched(const scratch_view& view,
+                                      const action_request::run_record& run,
+                                      const fingerprints::start_of_run& start,
+                                      fingerprints::fact_memo& memo) {
+  const auto seen = read_sightings(run.process.sightings);
+  if (!seen) return fail(seen.error());
+  const bool with_status = std::any_of(seen->begin(), seen->end(), [](const sighting& one) {
+    return one.was_run && fingerprints::reads_status(fs::path(one.path).filename().string());
+  });
+  const auto questions = fingerprints::questions_of(*seen, {run.scratch, view});
+  if (!questions) return fail(questions.error());
+  fingerprints::file_view files;
+  return fingerprints::watched_inputs(*questions, with_status, start, {view, files, memo});
+}
+
+expected<std::string> observe_listed(const action& asked, std::string_view dependencies,
+                                     const fingerprints::start_of_run& start) {
   const auto names = read_dependencies(dependencies);
   if (!names) return fail(names.error().within(asked.dependency_file.string()));
   const auto declared = declared_places(asked);
@@ -38,10 +61,35 @@ expected<std::string> observe(const action& asked, std::string_view dependencies
   return fingerprints::observe(read, start, files);
 }
 
-bool holds(const std::string& observation, const action& asked) {
+} // namespace
+
+expected<std::string> observe(const action& asked, const scratch_view& view,
+                              const action_request::run_record& run,
+                              const fingerprints::start_of_run& start,
+                              fingerprints::fact_memo& memo) {
+  const auto& unseen = run.process.blind_spot;
+  if (!run.process.sightings.empty() && unseen.empty())
+    return observe_watched(view, run, start, memo);
+  if (!asked.dependency_file.empty()) {
+    if (omits_system_headers(asked))
+      return fail(errc::unsupported,
+                  "-MMD does not list the system headers that were read; use -MD");
+    return observe_listed(asked, run.dependencies, start);
+  }
   fingerprints::file_view files;
-  return fingerprints::holds(
-      observation, [&](const std::string& name) { return place_of(asked, name).string(); }, files);
+  if (!asked.sees_undeclared) return fingerprints::observe({}, start, files);
+  return fail(errc::unsupported, "what the command read is unknown (" +
+                                     (unseen.empty() ? "it is not watched" : unseen) +
+                                     "); declare its inputs with --strict, or a dependency file");
+}
+
+std::string change_since(const std::string& observation, const action& asked,
+                         const scratch_view& view, fingerprints::file_view& files,
+                         fingerprints::fact_memo& memo) {
+  if (fingerprints::are_watched_inputs(observation))
+    return fingerprints::change_in(observation, {view, files, memo});
+  const auto path_of = [&](const std::string& name) { return place_of(asked, name).string(); };
+  return fingerprints::holds(observation, path_of, files) ? "" : "a file that it read changed";
 }
 
 } // namespace hearth

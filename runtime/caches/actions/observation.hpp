@@ -1,21 +1,30 @@
-// Inputs that an action discovered: the files that its dependency file names besides the declared
-// ones, each by content. Reads files; any thread.
+// Inputs that an action discovered: the files that it was seen to look at, or, where programs
+// cannot be watched, those that its dependency file names besides the declared ones. Reads files;
+// any thread.
 #pragma once
 
+#include "messages/action.hpp"
 #include "runtime/caches/actions/action.hpp"
+#include "runtime/fingerprints/files/file_view.hpp"
 #include "runtime/fingerprints/observation.hpp"
+#include "runtime/fingerprints/toolchain/fact_memo.hpp"
 
 #include <string>
 #include <string_view>
 
 namespace hearth {
 
-/// Encodes the inputs that an action discovered, from the text of its dependency file. Errors:
+/// Encodes the inputs that an action discovered in a run. Errors: `unsupported` when it is unknown
+/// what it read: it was not watched, has no dependency file and sees more than declared inputs;
 /// `malformed`; `busy` when a file may have been another at the start; those of reading files.
-expected<std::string> observe(const action& asked, std::string_view dependencies,
-                              const fingerprints::start_of_run& start);
+expected<std::string> observe(const action& asked, const scratch_view& view,
+                              const action_request::run_record& run,
+                              const fingerprints::start_of_run& start,
+                              fingerprints::fact_memo& memo);
 
-/// Whether all files of an observation still have the recorded content.
-bool holds(const std::string& observation, const action& asked);
+/// What has changed since an observation was made, in words; empty: nothing, it holds.
+std::string change_since(const std::string& observation, const action& asked,
+                         const scratch_view& view, fingerprints::file_view& files,
+                         fingerprints::fact_memo& memo);
 
 } // namespace hearth

@@ -109,7 +109,8 @@ expected<tool_identity> identify_tool(const action& asked, const tool_ports& too
     if (!others) return fail(others.error());
     details.emplace("toolchains", std::move(*others));
   }
-  return tool_identity{key_field(std::move(details)), path};
+  const bool is_compiler = details.contains("toolchain");
+  return tool_identity{key_field(std::move(details)), path, is_compiler};
 }
 
 } // namespace hearth

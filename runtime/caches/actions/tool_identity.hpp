@@ -12,7 +12,8 @@ namespace hearth {
 
 struct tool_identity {
   key_field details;
-  std::string path; ///< PATH of the command
+  std::string path;         ///< PATH of the command
+  bool is_compiler = false; ///< a compiler that was asked about itself
 };
 
 /// Errors: `program_not_found`, `program_refused`, and those of reading files and of querying a

@@ -23,6 +23,7 @@ struct call_form {
   bool follows = true;             ///< whether it follows a symbolic link at the path's end,
   std::uint8_t flags = no_flags;   ///< unless the argument with this number
   std::uint32_t not_following = 0; ///< has this bit
+  bool runs = false;               ///< whether it starts the file as a program
   static constexpr std::uint8_t no_flags = 0xff;
 };
 

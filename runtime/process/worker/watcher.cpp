@@ -123,7 +123,8 @@ void watcher::note_path(const seccomp_notif& call, const call_form& form) {
   if (read < 0)
     return miss("its memory cannot be read (" + std::string(std::strerror(-read)) + ")");
   if (path.empty()) return; // what a descriptor is open on
-  if (!path.starts_with('/')) {
+  const bool is_relative = !path.starts_with('/');
+  if (is_relative) {
     const int descriptor = form.how == call_form::kind::path_at
                                ? static_cast<int>(arguments[form.path - 1])
                                : AT_FDCWD;
@@ -134,22 +135,31 @@ void watcher::note_path(const seccomp_notif& call, const call_form& form) {
   const bool follows = form.flags == call_form::no_flags
                            ? form.follows
                            : form.follows && (arguments[form.flags] & form.not_following) == 0;
-  note(without_proc_links(thread, std::move(path)), follows, false);
+  note(without_proc_links(thread, std::move(path)), {follows, is_relative},
+       form.runs ? use::run : use::none);
 }
 
 void watcher::note_listed(const seccomp_notif& call) {
   auto folder = folder_of(static_cast<pid_t>(call.pid), static_cast<int>(call.data.args[0]));
-  if (folder.starts_with('/')) note(std::move(folder), true, true);
+  if (folder.starts_with('/')) note(std::move(folder), {true, true}, use::listed);
 }
 
-void watcher::note(std::string path, bool follows, bool is_listed) {
-  if (by_path_.size() >= max_paths) return miss("it looks at too many files");
-  const auto [at, is_new] = by_path_.try_emplace((follows ? 'f' : 'l') + std::move(path));
-  if (is_listed) at->second.was_listed = true;
+void watcher::note(std::string path, const way& how, use what) {
+  if (seen_.size() >= max_paths) return miss("it looks at too many files");
+  const auto first = static_cast<char>('0' + (how.follows ? 1 : 0) + (how.is_relative ? 2 : 0));
+  const auto [at, is_new] = seen_.try_emplace(first + path);
+  auto& one = at->second;
+  if (what == use::listed) one.was_listed = true;
+  if (what == use::run) one.was_run = true;
   if (!is_new) return;
-  struct stat ignored {};
-  at->second.was_there =
-      ::fstatat(AT_FDCWD, at->first.c_str() + 1, &ignored, follows ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
+  one.path = std::move(path);
+  one.follows = how.follows;
+  one.was_relative = how.is_relative;
+  struct stat found {};
+  one.was_there =
+      ::fstatat(AT_FDCWD, one.path.c_str(), &found, how.follows ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
+  one.device = found.st_dev;
+  one.inode = found.st_ino;
 }
 
 void watcher::miss(std::string why) {
@@ -158,8 +168,8 @@ void watcher::miss(std::string why) {
 
 std::string watcher::sightings() const {
   std::string all;
-  for (const auto& [path, how] : by_path_)
-    append_sighting(all, {path.substr(1), path.front() == 'f', how.was_there, how.was_listed});
+  for (const auto& [key, one] : seen_)
+    append_sighting(all, one);
   return all;
 }
 

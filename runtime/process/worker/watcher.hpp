@@ -33,19 +33,22 @@ public:
   const std::string& blind_spot() const { return blind_spot_; }
 
 private:
-  struct seen {
-    bool was_there = false;
-    bool was_listed = false;
+  /// How a path was looked at: each way has its own record.
+  struct way {
+    bool follows = true;
+    bool is_relative = false;
   };
+  /// What is done with a file besides looking for it.
+  enum class use { none, listed, run };
 
   void look(const seccomp_notif& call);
   void note_path(const seccomp_notif& call, const call_form& form);
   void note_listed(const seccomp_notif& call);
-  void note(std::string path, bool follows, bool is_listed);
+  void note(std::string path, const way& how, use what);
   void miss(std::string why);
 
   os::descriptor listener_;
-  std::unordered_map<std::string, seen> by_path_; // by "f" or "l" (follows or not) and path
+  std::unordered_map<std::string, sighting> seen_; // by way and path
   std::string blind_spot_;
 };
 

@@ -109,7 +109,7 @@ void random_run::compile_files(worker_state& worker, const file_question_ptr& qu
   action.seen = question->seen;
   auto& host = hosts_.at(worker.host);
   const fingerprints::start_of_run start(*host.sources.at(worker.process));
-  action.observe = [&host, start, process = worker.process](std::string_view) {
+  action.observe = [&host, start, process = worker.process](const action_request::run_record&) {
     fingerprints::file_view view(*host.sources.at(process));
     return fingerprints::observe({{simulated_files::on_image, simulated_files::on_image},
                                   {simulated_files::in_place, simulated_files::in_place}},

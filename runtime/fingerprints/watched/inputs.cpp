@@ -1,0 +1,422 @@
+#include "runtime/fingerprints/watched/inputs.hpp"
+
+#include "messages/digest.hpp"
+#include "messages/value.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace hearth::fingerprints {
+namespace {
+
+namespace fs = std::filesystem;
+using kind = file_question::kind;
+
+constexpr std::int64_t form = 2; // of the bytes
+
+// The group of the questions about the command's own files: all that are not of the system.
+constexpr std::string_view own_group = "";
+
+std::string group_of(const std::string& name) {
+  if (!name.starts_with('/') || !is_of_system(name)) return std::string(own_group);
+  const auto folder = name.substr(0, name.rfind('/'));
+  return folder.empty() ? "/" : folder;
+}
+
+struct question_group {
+  std::vector<file_question> asked;
+  std::vector<std::string> answers; ///< of own files, in order
+  digest all;                       ///< of the answers about files of the system
+};
+
+using groups = std::map<std::string, question_group>;
+
+struct recorded_inputs {
+  groups by_folder;
+  bool with_status = false;
+};
+
+std::int64_t to_ns(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+void append(std::string& to, std::uint64_t number) {
+  to.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+void append(std::string& to, const file_stamp& stamp) {
+  for (const auto number :
+       {stamp.mount, stamp.device, stamp.inode, static_cast<std::uint64_t>(stamp.size),
+        static_cast<std::uint64_t>(stamp.mtime_ns), static_cast<std::uint64_t>(stamp.ctime_ns)})
+    append(to, number);
+}
+
+class input_answers {
+public:
+  input_answers(const input_reader& in, bool with_status)
+      : in_(in)
+      , with_status_(with_status) {}
+
+  std::string path(const file_question& asked) const {
+    return path_of(in_.view.folder, asked.name);
+  }
+
+  // The first byte says what there is: absent, folder, file, executable file, unreadable, special,
+  // names, symbolic link, no link.
+  expected<std::string> answer(const file_question& asked) const {
+    const auto at = path(asked);
+    switch (asked.what) {
+    case kind::content: return content(at);
+    case kind::listing: return listing(at);
+    case kind::link: return link(at);
+    }
+    return std::string();
+  }
+
+  // What changes whenever the answer does, in a few system calls.
+  std::string mark(const file_question& asked, std::int64_t now_ns, bool& is_reliable_now) const {
+    const auto at = path(asked);
+    if (asked.what == kind::link) return link(at);
+    const auto stamp = in_.files.stamp(at);
+    if (!stamp) return "a";
+    const bool is_folder = stamp->is_directory && asked.what == kind::content && !with_status_;
+    if (is_folder) return "d";
+    is_reliable_now = is_reliable_now && is_reliable(*stamp, now_ns);
+    std::string all(1, stamp->is_directory ? 'D' : 'f');
+    append(all, *stamp);
+    return all;
+  }
+
+  // Whether the file may have been another when the command ran.
+  bool may_have_changed(const file_question& asked, const start_of_run& start) const {
+    const auto at = path(asked);
+    if (asked.what == kind::link) {
+      struct stat found {};
+      return ::lstat(at.c_str(), &found) == 0 && S_ISLNK(found.st_mode) &&
+             to_ns(found.st_ctim) > start.time_ns;
+    }
+    const auto stamp = in_.files.stamp(at);
+    if (!stamp || (stamp->is_directory && asked.what == kind::content)) return false;
+    return fingerprints::may_have_changed(*stamp, start);
+  }
+
+private:
+  expected<std::string> content(const std::string& at) const {
+    const auto stamp = in_.files.stamp(at);
+    if (!stamp) return std::string("a");
+    struct stat found {};
+    if (::stat(at.c_str(), &found) != 0) return std::string("a");
+    if (stamp->is_directory) return "d" + status(found);
+    const auto bytes = in_.files.content(at);
+    if (!bytes) {
+      if (bytes.error().code() == errc::permission) return "u" + status(found);
+      if (bytes.error().code() == errc::unsupported) return "o" + status(found);
+      return fail(bytes.error());
+    }
+    const bool is_executable = (found.st_mode & 0111) != 0;
+    return (is_executable ? "x" : "f") + std::string(bytes->content.view()) + status(found);
+  }
+
+  std::string status(const struct stat& found) const {
+    if (!with_status_) return {};
+    std::string all;
+    for (const std::uint64_t number :
+         {std::uint64_t{found.st_mode}, std::uint64_t{found.st_uid}, std::uint64_t{found.st_gid},
+          static_cast<std::uint64_t>(to_ns(found.st_mtim))})
+      append(all, number);
+    return all;
+  }
+
+  // The files that the command makes are no input: they are there after the first run.
+  bool is_place(const std::string& path) const {
+    const auto& places = in_.view.places;
+    return std::find(places.begin(), places.end(), path) != places.end();
+  }
+
+  std::string listing(const std::string& at) const {
+    std::vector<std::string> names;
+    std::error_code failure;
+    for (fs::directory_iterator entry(at, failure), end; !failure && entry != end;
+         entry.increment(failure)) {
+      std::error_code ignored;
+      if (is_place(entry->path().string())) continue;
+      const bool is_folder = !entry->is_symlink(ignored) && entry->is_directory(ignored);
+      names.push_back((is_folder ? "d" : "f") + entry->path().filename().string());
+    }
+    if (failure) return "a";
+    std::sort(names.begin(), names.end());
+    std::string all;
+    for (const auto& name : names)
+      all.append(name).append(1, '\0');
+    return "l" + std::string(sha256(all).view());
+  }
+
+  static std::string link(const std::string& at) {
+    struct stat found {};
+    if (::lstat(at.c_str(), &found) != 0) return "a";
+    if (!S_ISLNK(found.st_mode)) return "n";
+    std::error_code failure;
+    return "s" + fs::read_symlink(at, failure).string();
+  }
+
+  const input_reader& in_;
+  bool with_status_;
+};
+
+void append_answer(std::string& to, const file_question& asked, const std::string& answer) {
+  to += static_cast<char>(asked.what);
+  to.append(asked.name).append(1, '\0');
+  append(to, answer.size());
+  to += answer;
+}
+
+// --- the form of the bytes ----------------------------------------------------------------------
+
+std::string base_of(const std::string& name) { return name.substr(name.rfind('/') + 1); }
+
+value encode_group(const question_group& group) {
+  std::string names;
+  for (const auto& asked : group.asked)
+    names.append(1, static_cast<char>(asked.what)).append(base_of(asked.name)).append(1, '\0');
+  return value::map{{"answers", binary{std::string(group.all.view())}}, {"names", binary{names}}};
+}
+
+std::string encode_inputs(const recorded_inputs& inputs) {
+  value::map own, system;
+  for (const auto& [folder, group] : inputs.by_folder) {
+    if (folder != own_group) {
+      system.emplace(folder, encode_group(group));
+      continue;
+    }
+    for (std::size_t i = 0; i < group.asked.size(); ++i)
+      own.emplace(static_cast<char>(group.asked[i].what) + group.asked[i].name,
+                  binary{group.answers[i]});
+  }
+  return encode(value::map{{"form", form},
+                           {"own", std::move(own)},
+                           {"status", inputs.with_status},
+                           {"system", std::move(system)}});
+}
+
+bool is_kind(char byte) { return byte == 'c' || byte == 'l' || byte == 'k'; }
+
+std::optional<question_group> read_own(const value::map& from) {
+  question_group group;
+  for (const auto& [name, answer] : from) {
+    const auto* bytes = answer.as<binary>();
+    if (!bytes || name.size() < 2 || !is_kind(name.front())) return std::nullopt;
+    group.asked.push_back({kind{name.front()}, name.substr(1)});
+    group.answers.push_back(bytes->bytes);
+  }
+  return group;
+}
+
+std::optional<question_group> read_system(const std::string& folder, const value& from) {
+  const auto* answers = from.find("answers");
+  const auto* names = from.find("names");
+  const auto* sum = answers ? answers->as<binary>() : nullptr;
+  const auto* all = names ? names->as<binary>() : nullptr;
+  if (!sum || !all || !folder.starts_with('/')) return std::nullopt;
+  const auto read = digest::of_bytes(sum->bytes);
+  if (!read) return std::nullopt;
+  question_group group;
+  group.all = *read;
+  for (std::string_view rest = all->bytes; !rest.empty();) {
+    const auto end = rest.find('\0');
+    if (end == rest.npos || end < 2 || !is_kind(rest.front())) return std::nullopt;
+    auto name = folder == "/" ? folder : folder + "/";
+    name += rest.substr(1, end - 1);
+    group.asked.push_back({kind{rest.front()}, std::move(name)});
+    rest.remove_prefix(end + 1);
+  }
+  return group;
+}
+
+std::optional<recorded_inputs> decode_inputs(std::string_view bytes) {
+  const auto decoded = decode_value(bytes);
+  if (!decoded) return std::nullopt;
+  const auto* has_form = decoded->find("form");
+  const auto* own = decoded->find("own");
+  const auto* system = decoded->find("system");
+  const auto* status = decoded->find("status");
+  if (!has_form || !own || !system || !status) return std::nullopt;
+  const auto* number = has_form->as<std::int64_t>();
+  const auto* own_map = own->as<value::map>();
+  const auto* system_map = system->as<value::map>();
+  const auto* with_status = status->as<bool>();
+  if (!number || *number != form || !own_map || !system_map || !with_status) return std::nullopt;
+  recorded_inputs inputs;
+  inputs.with_status = *with_status;
+  auto own_questions = read_own(*own_map);
+  if (!own_questions) return std::nullopt;
+  if (!own_questions->asked.empty()) inputs.by_folder.emplace(own_group, std::move(*own_questions));
+  for (const auto& [folder, group] : *system_map) {
+    auto questions = read_system(folder, group);
+    if (!questions) return std::nullopt;
+    inputs.by_folder.emplace(folder, std::move(*questions));
+  }
+  return inputs;
+}
+
+// --- large files --------------------------------------------------------------------------------
+
+constexpr std::int64_t large_bytes = 256 << 10;
+
+std::string content_memo_key(const std::string& path) { return "content of " + path; }
+
+// Programs and libraries are large and hardly change: their content is remembered.
+void recall_large(const std::string& path, const input_reader& in) {
+  const auto stamp = in.files.stamp(path);
+  if (!stamp || stamp->is_directory || stamp->size < large_bytes) return;
+  const auto bytes = in.memo.load(content_memo_key(path));
+  const auto decoded = decode_value(bytes.value_or(""));
+  const auto known = decoded ? read_content(*decoded) : std::nullopt;
+  if (known) in.files.trust(path, *known);
+}
+
+void remember_large(const std::string& path, const input_reader& in) {
+  const auto stamp = in.files.stamp(path);
+  if (!stamp || stamp->is_directory || stamp->size < large_bytes) return;
+  const auto content = in.files.content(path);
+  if (!content || !content->reliable) return;
+  const auto bytes = encode(to_value(*content));
+  const auto key = content_memo_key(path);
+  if (in.memo.load(key) != bytes) in.memo.save(key, bytes);
+}
+
+// --- checking -----------------------------------------------------------------------------------
+
+std::string memo_key(std::string_view inputs, const std::string& folder) {
+  return "inputs " + sha256(inputs).hex() + " in " + folder;
+}
+
+// The marks of all groups, as they were when everything held.
+using known_marks = std::map<std::string, std::string>;
+
+known_marks load_marks(const std::string& key, const input_reader& in) {
+  known_marks known;
+  const auto bytes = in.memo.load(key);
+  const auto decoded = decode_value(bytes.value_or(""));
+  const auto* members = decoded ? decoded->as<value::map>() : nullptr;
+  if (members)
+    for (const auto& [folder, mark] : *members)
+      if (const auto* text = mark.as<binary>()) known.emplace(folder, text->bytes);
+  return known;
+}
+
+void save_marks(const std::string& key, const known_marks& marks, const input_reader& in) {
+  value::map members;
+  for (const auto& [folder, mark] : marks)
+    members.emplace(folder, binary{mark});
+  in.memo.save(key, encode(std::move(members)));
+}
+
+struct group_mark {
+  std::string sum;
+  bool is_reliable = true;
+};
+
+group_mark mark_of(const question_group& group, const input_answers& from, std::int64_t now_ns) {
+  std::string all;
+  group_mark result;
+  for (const auto& asked : group.asked)
+    append_answer(all, asked, from.mark(asked, now_ns, result.is_reliable));
+  result.sum = sha256(all).view();
+  return result;
+}
+
+// What has changed of a group; empty: nothing.
+std::string change_in_group(const std::string& folder, const question_group& group,
+                            const input_answers& from, const input_reader& in) {
+  std::string all;
+  for (std::size_t i = 0; i < group.asked.size(); ++i) {
+    const auto& asked = group.asked[i];
+    if (asked.what == kind::content) recall_large(from.path(asked), in);
+    const auto answer = from.answer(asked);
+    if (!answer) return asked.name + " cannot be read";
+    if (folder == own_group && *answer != group.answers[i]) {
+      const auto& before = group.answers[i];
+      if (before == "a") return asked.name + " appeared";
+      if (*answer == "a") return asked.name + " is gone";
+      return asked.name + " changed";
+    }
+    if (folder != own_group) append_answer(all, asked, *answer);
+  }
+  if (folder != own_group && sha256(all) != group.all) return "a file in " + folder + " changed";
+  return {};
+}
+
+} // namespace
+
+bool reads_status(std::string_view program) {
+  constexpr std::array<std::string_view, 24> names{
+      "tar",  "bsdtar",  "cpio",  "pax",   "zip",   "7z",    "rsync", "cp",
+      "mv",   "install", "make",  "gmake", "ninja", "cmake", "ar",    "ls",
+      "stat", "find",    "touch", "date",  "git",   "jar",   "du",    "dpkg-deb"};
+  return std::find(names.begin(), names.end(), program) != names.end();
+}
+
+expected<std::string> watched_inputs(const std::set<file_question>& questions, bool with_status,
+                                     const start_of_run& start, const input_reader& in) {
+  const input_answers from(in, with_status);
+  recorded_inputs inputs;
+  inputs.with_status = with_status;
+  std::map<std::string, std::string> system_answers;
+  for (const auto& asked : questions) {
+    const auto at = from.path(asked);
+    if (asked.what == kind::content) recall_large(at, in);
+    auto answer = from.answer(asked);
+    if (!answer) return fail(answer.error());
+    if (from.may_have_changed(asked, start))
+      return fail(errc::busy, at + " changed while the command ran");
+    if (asked.what == kind::content && answer->starts_with('o'))
+      return fail(errc::unsupported, at + " is no regular file: what was read of it is unknown");
+    const auto folder = group_of(asked.name);
+    auto& group = inputs.by_folder[folder];
+    group.asked.push_back(asked);
+    if (folder == own_group)
+      group.answers.push_back(std::move(*answer));
+    else
+      append_answer(system_answers[folder], asked, *answer);
+    if (asked.what == kind::content) remember_large(at, in);
+  }
+  for (const auto& [folder, answers] : system_answers)
+    inputs.by_folder[folder].all = sha256(answers);
+  return encode_inputs(inputs);
+}
+
+bool are_watched_inputs(std::string_view bytes) { return decode_inputs(bytes).has_value(); }
+
+std::string change_in(std::string_view bytes, const input_reader& in) {
+  const auto inputs = decode_inputs(bytes);
+  if (!inputs) return "what was read is in a form that is not known";
+  const input_answers from(in, inputs->with_status);
+  const auto key = memo_key(bytes, in.view.folder);
+  auto known = load_marks(key, in);
+  const auto now_ns = file_clock_ns();
+  bool is_renewed = false;
+  for (const auto& [folder, group] : inputs->by_folder) {
+    auto mark = mark_of(group, from, now_ns);
+    const auto at = known.find(folder);
+    if (at != known.end() && at->second == mark.sum) continue;
+    auto change = change_in_group(folder, group, from, in);
+    if (!change.empty()) return change;
+    if (!mark.is_reliable) continue;
+    known[folder] = std::move(mark.sum);
+    is_renewed = true;
+  }
+  if (is_renewed) save_marks(key, known, in);
+  return {};
+}
+
+} // namespace hearth::fingerprints

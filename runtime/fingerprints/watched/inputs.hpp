@@ -1,0 +1,41 @@
+// The inputs of a watched command: questions about files (questions.hpp) and their answers, as
+// bytes that are stored with its result. Reads files; any thread.
+//
+// Answers about files of the system are kept as one digest for each folder, the others one by one,
+// so that a change can be told by name. A local memo of stamps saves reading files again.
+#pragma once
+
+#include "messages/error.hpp"
+#include "runtime/fingerprints/files/file_view.hpp"
+#include "runtime/fingerprints/observation.hpp"
+#include "runtime/fingerprints/toolchain/fact_memo.hpp"
+#include "runtime/fingerprints/watched/questions.hpp"
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace hearth::fingerprints {
+
+/// The ports and settings for answering questions.
+struct input_reader {
+  const scratch_view& view; ///< its folder and the files that the command makes
+  file_view& files;
+  fact_memo& memo;
+};
+
+/// Whether a program with this file name may make its result from times, owners and modes of files.
+bool reads_status(std::string_view program);
+
+/// Encodes the answers to the questions. `with_status`: times, owners and modes are answers too.
+/// Errors: `busy` when a file may have been another at the start; those of reading files.
+expected<std::string> watched_inputs(const std::set<file_question>& questions, bool with_status,
+                                     const start_of_run& start, const input_reader& in);
+
+/// Whether these bytes are of `watched_inputs`.
+bool are_watched_inputs(std::string_view bytes);
+
+/// What has changed since, in words; empty: nothing.
+std::string change_in(std::string_view inputs, const input_reader& in);
+
+} // namespace hearth::fingerprints

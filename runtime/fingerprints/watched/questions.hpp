@@ -1,0 +1,52 @@
+// What a watched program can have learnt about files: the paths that it looked at, as questions
+// whose answers are its inputs. Reads the file system; any thread.
+//
+// A program runs in a scratch directory whose `root` shows the host's files by links
+// (`scratch_view`). A path there stands for the host's path; what the program made there itself is
+// no input. Symbolic links of the host are followed here one by one, so that a link that is turned
+// later shows.
+#pragma once
+
+#include "messages/action.hpp"
+#include "messages/error.hpp"
+#include "messages/sighting.hpp"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::fingerprints {
+
+/// One thing that can be asked about a path.
+struct file_question {
+  enum class kind : char {
+    content = 'c', ///< links are followed: a file's bytes, or that it is a folder, or absent
+    listing = 'l', ///< the names in a folder
+    link = 'k',    ///< the text of a symbolic link, or that it is none
+  };
+  kind what = kind::content;
+  /// Absolute, or relative to the program's working folder: then it is the same question in another
+  /// checkout.
+  std::string name;
+
+  friend auto operator<=>(const file_question&, const file_question&) = default;
+};
+
+/// Where a watched program ran.
+struct watched_place {
+  std::string scratch; ///< its scratch directory
+  scratch_view view;   ///< what `root` in it shows
+};
+
+/// Whether files below `path` belong to the system: they change when packages do.
+bool is_of_system(std::string_view path);
+/// The path of a question's name.
+std::string path_of(std::string_view folder, std::string_view name);
+
+/// The questions that what was seen amounts to. Errors: `busy` when a file appeared, went or was
+/// replaced since the program looked at it.
+expected<std::set<file_question>> questions_of(const std::vector<sighting>& seen,
+                                               const watched_place& place);
+
+} // namespace hearth::fingerprints
