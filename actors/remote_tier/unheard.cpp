@@ -271,6 +271,13 @@ bool will_be_told(self_pointer self, const cache_key& key) {
 
 } // namespace
 
+std::optional<std::uint64_t> told_put(const state_type& state, const remote_write& write) {
+  if (write.what == remote_write::kind::put) return storage::hash_of_value(write.value);
+  const auto* const journal = journal_of(state);
+  if (!journal || write.what != remote_write::kind::erase || write.change == 0) return std::nullopt;
+  return journal->find(write.change) == kind::put ? std::optional<std::uint64_t>(0) : std::nullopt;
+}
+
 void drop_unless_put(self_pointer self, const cache_key& key, std::uint64_t value) {
   const auto& disk_shards = self->state.config.purges->disk_shards;
   if (disk_shards.empty()) return; // memory has what was put, or nothing

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace hearth::actors::remote {
 
@@ -24,6 +25,9 @@ unheard_state unheard_of(self_pointer self, const cache_key& key);
 /// put that comes later.
 bool outlives_purge(self_pointer self, const cache_key& key);
 
+/// The hash of the value of which a write tells as put by this host; 0: it is gone, so an erase is
+/// told in its place. Nothing for other writes.
+std::optional<std::uint64_t> told_put(const state_type& state, const storage::remote_write& write);
 /// A put of this host, of the value with this hash, outlived a purge and is told. But the disk may
 /// have refused it, and hold what was there before: then the purge counts.
 void drop_unless_put(self_pointer self, const cache_key& key, std::uint64_t value);

@@ -252,17 +252,18 @@ bool has_failed(const remote_reply& reply) {
 void end_logged(self_pointer self, number which, const remote_reply& change,
                 const remote_reply& logged) {
   if (has_failed(change)) return end_write(self, which, change);
-  const auto told = self->state.writes.sent(which);
+  const auto& write = self->state.writes.sent(which);
+  const auto key = write.key;
+  const auto put = told_put(self->state, write);
   if (lacks_log(logged)) {
     go_without_log(self, logged);
     end_write(self, which, change);
   } else {
     end_write(self, which, logged);
   }
-  if (logged.failure != remote_failure::none || !end_purge(self, told.key, place_in(logged)))
-    return;
-  if (told.what == remote_write::kind::put)
-    drop_unless_put(self, told.key, storage::hash_of_value(told.value));
+  if (logged.failure != remote_failure::none) return;
+  const bool has_outlived = end_purge(self, key, place_in(logged));
+  if (has_outlived && put) drop_unless_put(self, key, *put);
 }
 
 void send_logged(self_pointer self, number which, remote_client::command command) {

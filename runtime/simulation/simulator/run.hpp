@@ -346,6 +346,7 @@ private:
   void deliver_all();
   void store_all();
   void check_at_rest();
+  void let_tunings_end();
   void check_end();
   void check_idle(const simulated_process& process);
   void check_store(host_state& host, const simulated_process& process);
