@@ -257,6 +257,8 @@ void describe(CLI::App& app, command_line& line) {
   app.add_option("--memory-budget", line.given.memory_budget, "size limit of the memory tier");
   app.add_option("--patience", line.given.patience,
                  "how long to wait for another process's compile; 5min");
+  app.add_option("--watch", line.given.watch, "see which files a command reads; yes")
+      ->type_name("yes|no");
   for (const auto& one : remote_settings())
     app.add_option_function<std::string>(
            std::string(one.option),

@@ -5,6 +5,7 @@
 #include "runtime/process/bounded_output.hpp"
 #include "runtime/process/last_line.hpp"
 #include "runtime/process/supervised_process.hpp"
+#include "runtime/process/worker_path.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -207,6 +208,17 @@ error watch::loss() {
 }
 
 } // namespace
+
+std::string why_not_watched() {
+  const auto worker = find_worker();
+  if (!worker) return worker.error().text();
+  process_request request;
+  request.argv = {"/bin/true"};
+  request.deadline = std::chrono::seconds(10);
+  request.watch = watching::files;
+  const auto run = subprocess_runner(*worker).run(request, {});
+  return run ? run->blind_spot : run.error().text();
+}
 
 subprocess_runner::subprocess_runner(std::string worker)
     : worker_(std::move(worker)) {}

@@ -34,4 +34,7 @@ private:
   std::string worker_;
 };
 
+/// Why programs cannot be watched on this system; empty: they can. Runs one.
+std::string why_not_watched();
+
 } // namespace hearth::process

@@ -62,6 +62,7 @@ struct action_outcome {
   bool found = false;                 ///< the result was stored: nothing was run
   std::int64_t time_taken_ns = 0;     ///< duration of the run, which a hit saves
   std::string problem;                ///< why it was not stored, or empty
+  bool has_unknown_inputs = false;    ///< it was not stored because nothing tells what it read
 
   bool succeeded() const { return status == 0 && signal == 0 && !timed_out; }
 };

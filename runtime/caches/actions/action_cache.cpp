@@ -52,6 +52,7 @@ private:
 struct look_up_ports {
   const result_caches& in;
   fingerprints::fact_memo& facts;
+  const log_callback& log; // may be empty
 };
 
 // The number of lookups: other processes may add observations between them. After the last one the
@@ -77,6 +78,7 @@ action_outcome outcome_of(const action& asked, action_reply reply) {
   outcome.found = !reply.ran;
   outcome.time_taken_ns = process.wall_ns;
   outcome.problem = std::move(reply.problem);
+  outcome.has_unknown_inputs = tells_of_unknown_inputs(outcome.problem);
   for (std::size_t i = 0; i < reply.result.outputs.size(); ++i)
     outcome.outputs.push_back({asked.outputs[i], reply.result.outputs[i],
                                i < reply.result.executable.size() && reply.result.executable[i]});
@@ -112,10 +114,16 @@ std::optional<action_outcome> find_observed(const look_up_ports& ports, const ac
   ready.request.seen = digest_of(known);
   fingerprints::file_view files;
   for (const auto& observation : observations_in(known)) {
-    if (!change_since(observation, asked, ready.request.view, files, ports.facts).empty()) continue;
+    const auto change = change_since(observation, asked, ready.request.view, files, ports.facts);
+    if (!change.empty()) {
+      if (ports.log) ports.log(log_level::debug, "a stored result is of other inputs: " + change);
+      continue;
+    }
     const auto entry_key = key::tuple({base, observed_part(observation)});
-    auto found = outcome_of(asked, get(ports.in.all, entry_key, options));
+    const auto entry = get(ports.in.all, entry_key, options);
+    auto found = outcome_of(asked, entry);
     if (found) return found;
+    if (entry) (void)ports.in.all.erase(entry_key); // damaged: the next result takes its place
   }
   return std::nullopt;
 }
@@ -167,9 +175,10 @@ expected<action_outcome> finished(const action& asked, expected<action_reply> re
 expected<action_outcome> run_unknown(engine::runtime_core& core, const action& asked,
                                      const action_request& request, const call_options& options) {
   auto outcome = finished(asked, run_alone(core, request, asked.priority, options));
-  if (outcome)
-    outcome->problem = "what the command read is unknown, since programs are not watched; declare "
-                       "its inputs with --strict, or a dependency file";
+  if (outcome) {
+    outcome->problem = unknown_inputs("programs are not watched");
+    outcome->has_unknown_inputs = true;
+  }
   return outcome;
 }
 
@@ -218,7 +227,8 @@ expected<action_outcome> action_cache::run(const action& asked, const call_optio
                                core.settings().watch_programs,
                                std::make_shared<lasting_facts>(shared_->facts)});
   if (!ready) return fail(ready.error());
-  return run_prepared(core, {shared_->results, *shared_->facts}, asked, std::move(*ready), options);
+  return run_prepared(core, {shared_->results, *shared_->facts, core.settings().log}, asked,
+                      std::move(*ready), options);
 }
 
 future<action_outcome> action_cache::run_async(const action& asked,

@@ -14,6 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view unknown_start = "what the command read is unknown";
+
 // The paths that the key covers already, and the outputs of the action.
 std::set<fs::path> declared_places(const action& asked) {
   std::set<fs::path> all;
@@ -78,9 +80,16 @@ expected<std::string> observe(const action& asked, const scratch_view& view,
   }
   fingerprints::file_view files;
   if (!asked.sees_undeclared) return fingerprints::observe({}, start, files);
-  return fail(errc::unsupported, "what the command read is unknown (" +
-                                     (unseen.empty() ? "it is not watched" : unseen) +
-                                     "); declare its inputs with --strict, or a dependency file");
+  return fail(errc::unsupported, unknown_inputs(unseen));
+}
+
+std::string unknown_inputs(const std::string& why) {
+  return std::string(unknown_start) + " (" + why +
+         "): declare all of it with --in and --strict, or name a dependency file with --depfile";
+}
+
+bool tells_of_unknown_inputs(std::string_view text) {
+  return text.find(unknown_start) != text.npos;
 }
 
 std::string change_since(const std::string& observation, const action& asked,

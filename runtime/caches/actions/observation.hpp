@@ -22,6 +22,11 @@ expected<std::string> observe(const action& asked, const scratch_view& view,
                               const fingerprints::start_of_run& start,
                               fingerprints::fact_memo& memo);
 
+/// The text that says why a result is not kept: nothing tells what the command read, because of
+/// `why`. And whether a text is one of these.
+std::string unknown_inputs(const std::string& why);
+bool tells_of_unknown_inputs(std::string_view text);
+
 /// What has changed since an observation was made, in words; empty: nothing, it holds.
 std::string change_since(const std::string& observation, const action& asked,
                          const scratch_view& view, fingerprints::file_view& files,

@@ -2,6 +2,7 @@
 
 #include "messages/time_text.hpp"
 #include "runtime/caches/actions/action_cache.hpp"
+#include "runtime/caches/facts/cache_memo.hpp"
 #include "runtime/cli/io/chrome_trace.hpp"
 #include "runtime/cli/io/files.hpp"
 #include "runtime/cli/io/metrics_file.hpp"
@@ -141,6 +142,15 @@ expected<void> write_reports(const run_arguments& arguments, const runtime& rt,
   return write_metrics(rt, arguments.metrics);
 }
 
+// Tells why nothing is kept, once for each store and reason: builds run many commands.
+void say_once(runtime& rt, const std::string& problem) {
+  auto facts = cache_memo::open(rt);
+  const auto key = "told: " + problem;
+  if (facts && facts->load(key)) return;
+  if (facts) facts->save(key, "1");
+  say(fmt::format("hearth: results are not kept: {}\n", problem));
+}
+
 } // namespace
 
 int run_action(const config& settings, const run_arguments& arguments) {
@@ -163,6 +173,7 @@ int run_action(const config& settings, const run_arguments& arguments) {
   if (!outcome) return not_run(outcome.error(), signals);
   if (settings.log && !outcome->problem.empty())
     settings.log(log_level::info, "the result was not kept: " + outcome->problem);
+  if (outcome->has_unknown_inputs) say_once(rt, outcome->problem);
   const auto status = finish(*asked, *outcome);
   if (auto written = write_reports(arguments, rt, *actions); !written) {
     report(written.error());

@@ -5,6 +5,7 @@
 #include "runtime/cli/io/json.hpp"
 #include "runtime/cli/io/remote_report.hpp"
 #include "runtime/cli/open_store.hpp"
+#include "runtime/process/process_runner.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -110,6 +111,7 @@ status stats(const config& settings, const store_arguments& arguments) {
   const auto s = (*source)->stats();
   std::optional<remote_answer> remote;
   if (!settings.remote.url.empty()) remote = ask_remote(settings.remote);
+  const auto watching = settings.watch_programs ? process::why_not_watched() : "it is turned off";
   if (arguments.json)
     return print(dump({{"store", settings.store.string()},
                        {"entries", s.entries},
@@ -119,6 +121,7 @@ status stats(const config& settings, const store_arguments& arguments) {
                        {"segments", s.segments},
                        {"shards", (*source)->shards()},
                        {"budget_bytes", s.budget_bytes},
+                       {"watching", watching.empty() ? json(true) : json(watching)},
                        {"remote", remote ? json_of(*remote) : json(nullptr)}}));
   std::vector<std::vector<std::string>> rows{
       {"store", settings.store.string()},
@@ -128,6 +131,7 @@ status stats(const config& settings, const store_arguments& arguments) {
       {"index", human_bytes(s.index_bytes)},
       {"segments", fmt::format("{} in {} shards", s.segments, (*source)->shards())},
       {"budget", human_bytes(s.budget_bytes)}};
+  rows.push_back({"watching", watching.empty() ? "yes" : "no: " + watching});
   if (remote) rows.push_back({"remote", text_of(*remote)});
   std::ostringstream out;
   print_table(out, rows, {false, false});

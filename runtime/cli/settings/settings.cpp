@@ -26,8 +26,8 @@ struct source {
 };
 
 // The settings that have a variable and a key in the file, by key.
-constexpr std::string_view known_keys[] = {"store", "disk_budget", "memory_budget", "jobs",
-                                           "patience"};
+constexpr std::string_view known_keys[] = {"store", "disk_budget", "memory_budget",
+                                           "jobs",  "patience",    "watch"};
 
 std::string variable_of(std::string_view key) {
   std::string name = "HEARTH_";
@@ -73,7 +73,7 @@ expected<std::map<std::string, source>> read_file(const std::string& path) {
     if (!is_known(name.str()))
       return fail(errc::malformed, where +
                                        ": unknown key; store, disk_budget, memory_budget, jobs, "
-                                       "patience and those of the remote tier are known");
+                                       "patience, watch and those of the remote tier are known");
     auto text = text_of(node);
     if (!text) return fail(text.error().within(where));
     settings.emplace(name.str(), source{std::move(*text), where});
@@ -118,6 +118,14 @@ expected<void> set_size(const std::optional<source>& from, std::uint64_t& into) 
   if (!size) return fail(size.error().within(from->where));
   if (*size == 0) return fail(errc::invalid_argument, from->where + ": a size above 0 is expected");
   into = *size;
+  return {};
+}
+
+expected<void> set_choice(const std::optional<source>& from, bool& into) {
+  if (!from) return {};
+  if (from->text != "yes" && from->text != "no")
+    return fail(errc::invalid_argument, from->where + ": '" + from->text + "' is not yes or no");
+  into = from->text == "yes";
   return {};
 }
 
@@ -248,6 +256,8 @@ expected<config> resolve(const given_options& given, const environment& variable
   if (auto ok = set_jobs(choose("jobs", "--jobs", given.jobs), result.jobs); !ok)
     return fail(ok.error());
   if (auto ok = set_time(choose("patience", "--patience", given.patience), result.patience); !ok)
+    return fail(ok.error());
+  if (auto ok = set_choice(choose("watch", "--watch", given.watch), result.watch_programs); !ok)
     return fail(ok.error());
   if (auto ok = set_remote(choose, given, result.remote); !ok) return fail(ok.error());
   return result;

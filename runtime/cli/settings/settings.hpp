@@ -22,6 +22,7 @@ struct given_options {
   std::optional<std::string> memory_budget;
   std::optional<std::string> jobs;
   std::optional<std::string> patience;       ///< "5min"
+  std::optional<std::string> watch;          ///< "yes" or "no"
   std::map<std::string, std::string> remote; ///< texts by key of `remote_settings`
   bool verbose = false;
   bool json = false;

@@ -115,10 +115,10 @@ private:
   // The path in `root` of a path in the scratch directory; empty outside `root`.
   std::optional<std::string> within_scratch(const std::string& path) const {
     for (const auto& scratch : {scratch_, resolved_scratch_}) {
-      if (scratch.empty() || !is_below(path, scratch)) continue;
-      const auto rest = path.substr(scratch.size());
-      constexpr std::string_view root = "/root";
-      return is_below(rest, root) ? rest.substr(root.size()) + "/" : std::string();
+      // The folder of all scratch directories was made by this process, too.
+      if (scratch.empty() || !is_below(path, parent_of(scratch))) continue;
+      const auto root = scratch + "/root";
+      return is_below(path, root) ? path.substr(root.size()) + "/" : std::string();
     }
     return std::nullopt;
   }

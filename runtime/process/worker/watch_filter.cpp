@@ -41,15 +41,14 @@ constexpr std::uint32_t no_follow = AT_SYMLINK_NOFOLLOW;
 
 constexpr known_call calls[] = {
 #ifdef __NR_open // older calls, which newer architectures lack
-    {__NR_open, {kind::path, 0, true, 1, O_NOFOLLOW}},
-    {__NR_creat, {kind::path, 0}},
+    {__NR_open, {kind::path, 0, true, 1, O_NOFOLLOW, false, 1}},
     {__NR_stat, {kind::path, 0}},
     {__NR_lstat, {kind::path, 0, false}},
     {__NR_access, {kind::path, 0}},
     {__NR_readlink, {kind::path, 0, false}, true},
     {__NR_getdents, {kind::listed, 0}},
 #endif
-    {__NR_openat, {kind::path_at, 1, true, 2, O_NOFOLLOW}},
+    {__NR_openat, {kind::path_at, 1, true, 2, O_NOFOLLOW, false, 2}},
     {__NR_openat2, {kind::path_at, 1}},
     {__NR_newfstatat, {kind::path_at, 1, true, 3, no_follow}},
     {__NR_statx, {kind::path_at, 1, true, 2, no_follow}},

@@ -24,6 +24,7 @@ struct call_form {
   std::uint8_t flags = no_flags;   ///< unless the argument with this number
   std::uint32_t not_following = 0; ///< has this bit
   bool runs = false;               ///< whether it starts the file as a program
+  std::uint8_t mode = no_flags;    ///< the argument with the flags of an open
   static constexpr std::uint8_t no_flags = 0xff;
 };
 

@@ -117,6 +117,8 @@ void watcher::look(const seccomp_notif& call) {
 void watcher::note_path(const seccomp_notif& call, const call_form& form) {
   const auto thread = static_cast<pid_t>(call.pid);
   const auto& arguments = call.data.args;
+  // What a program only writes is no input.
+  if (form.mode != call_form::no_flags && (arguments[form.mode] & O_ACCMODE) == O_WRONLY) return;
   std::string path;
   const int read = read_text(thread, arguments[form.path], path);
   if (read == -EFAULT || read == -ENAMETOOLONG || read == -ESRCH) return; // it fails, too

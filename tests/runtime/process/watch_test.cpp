@@ -6,9 +6,12 @@
 #include "tests/support/temporary_directory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <thread>
 
 namespace watch_test {
@@ -182,17 +185,44 @@ TEST_CASE_FIXTURE(folder, "watch: a watcher that is stopped does not outlast the
   CHECK(line.goes_dead());
 }
 
+// HEARTH_KILLED_COMMANDS=1000 is the long form.
+TEST_CASE_FIXTURE(folder, "watch: commands and watchers that are killed at random leave nothing") {
+  const auto* const asked = std::getenv("HEARTH_KILLED_COMMANDS");
+  const int rounds = asked ? std::atoi(asked) : 25;
+  std::minstd_rand random(29);
+  const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
+  for (int round = 0; round < rounds; ++round) {
+    life_line line;
+    // The supervisor, the command, or a descendant is killed after some looks at files.
+    const auto* const victim = std::array{"$PPID", "$$", "$child"}[below(3)];
+    const auto looks = "for i in $(seq " + std::to_string(1 + below(20)) + "); do cat '" +
+                       file.string() + "' > /dev/null; done";
+    auto request = shell("exec 9>'" + line.path() + "'; (while :; do cat '" + file.string() +
+                         "' > /dev/null; done) & child=$!; " + looks + "; kill -KILL " + victim +
+                         "; " + looks);
+    request.watch = watching::files;
+    CAPTURE(request.argv.back());
+    const auto result = subprocess_runner{find_worker().value()}.run(request, {});
+    CHECK(result.has_value() == (victim != std::string("$PPID")));
+    CHECK(line.goes_dead());
+  }
+}
+
 TEST_CASE("watch: reports of sightings that are damaged are refused") {
   std::string bytes;
-  append_sighting(bytes, {"/a", true, true, false});
-  append_sighting(bytes, {"/b/c", false, false, true});
+  const std::vector<sighting> seen{{"/a", true, false, true, false, true, 7, 8},
+                                   {"/b/c", false, true, false, true, false}};
+  for (const auto& one : seen)
+    append_sighting(bytes, one);
   const auto read = read_sightings(bytes);
   REQUIRE(read);
-  CHECK(*read == std::vector<sighting>{{"/a", true, true, false}, {"/b/c", false, false, true}});
-  CHECK_FALSE(read_sightings(bytes.substr(0, bytes.size() - 1)));
+  CHECK(*read == seen);
+  const std::size_t first_bytes = 20;
+  for (std::size_t size = 1; size < bytes.size(); ++size)
+    CHECK(read_sightings(bytes.substr(0, size)).has_value() == (size == first_bytes));
   CHECK_FALSE(read_sightings("a/b"));
   CHECK_FALSE(read_sightings(std::string("@b\0", 3)));
-  CHECK_FALSE(read_sightings(std::string("\x48/b\0", 4)));
+  CHECK_FALSE(read_sightings(std::string("\xc0/b\0", 4)));
   CHECK(read_sightings("")->empty());
 }
 

@@ -261,7 +261,9 @@ TEST_CASE_FIXTURE(actions_fixture, "discovered inputs are told apart by folder a
 
 TEST_CASE_FIXTURE(actions_fixture,
                   "a missing or wrong dependency file is reported and the result not kept") {
-  runtime rt(settings());
+  auto unwatched = settings();
+  unwatched.watch_programs = false; // otherwise what was seen counts, not what the file says
+  runtime rt(unwatched);
   const auto actions = *action_cache::open(rt);
   auto asked = shell("echo fine");
   asked.dependency_file = "d";
@@ -272,12 +274,40 @@ TEST_CASE_FIXTURE(actions_fixture,
 }
 
 TEST_CASE_FIXTURE(actions_fixture, "a damaged entry is run again, not served") {
+  auto unwatched = settings();
+  unwatched.watch_programs = false;
+  runtime rt(unwatched);
+  const auto actions = *action_cache::open(rt);
+  auto asked = shell("echo fine");
+  asked.sees_undeclared = false;
+  const auto results = *rt.open("results");
+  REQUIRE(results.insert(key(key_of(actions, asked)), artifact::make("no result")));
+  CHECK(run(actions, asked).out == "fine\n");
+  CHECK(run(actions, asked).found);
+}
+
+TEST_CASE_FIXTURE(actions_fixture, "damaged inputs and results of a watched action are run again") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
   const auto asked = shell("echo fine");
   const auto results = *rt.open("results");
-  REQUIRE(results.insert(key(key_of(actions, asked)), artifact::make("no result")));
+  const key base(key_of(actions, asked));
+  const auto inputs = key::tuple({base, observations_part()});
+  const auto known = [&] {
+    const auto found = results.get(inputs);
+    REQUIRE(found);
+    return observations_in(decode_members(found->value.payload()).value_or(member_set{}));
+  };
   CHECK(run(actions, asked).out == "fine\n");
+  REQUIRE(known().size() == 1);
+  const auto result = key::tuple({base, observed_part(known().front())});
+  REQUIRE(results.put(result, artifact::make("no result")));
+  CHECK(run(actions, asked).out == "fine\n");
+  CHECK(runs() == 2);
+  CHECK(run(actions, asked).found);
+  REQUIRE(results.put(inputs, artifact::make("no set")));
+  CHECK(run(actions, asked).out == "fine\n");
+  CHECK(runs() == 3);
   CHECK(run(actions, asked).found);
 }
 

@@ -1,0 +1,262 @@
+// `hearth run` without a declared input: what a command read is what its result depends on. Each
+// case runs a command, finds its result, changes something that a list of flags would miss, and
+// compares with what the command makes without Hearth. Also where programs are not watched: then
+// the command runs each time.
+#include "tests/support/action_bench.hpp"
+
+#include <cstdlib>
+
+namespace watched_run_test {
+
+using namespace hearth::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct change_case {
+  std::string name;
+  std::string set_up;  ///< a shell script in the folder
+  std::string command; ///< run by `sh -c`, unless it has no spaces in its words
+  const char* output;
+  std::string change; ///< a shell script that makes the output another one
+};
+
+const std::string two_objects =
+    "echo 'int v(){return 1;}' > v.c; gcc -c v.c; mkdir l; ar rcsD l/libv.a v.o; "
+    "echo 'int v();int main(){return v();}' > m.c; gcc -c m.c";
+const std::string other_library =
+    "echo 'int v(){return 22;}' > v.c; gcc -c v.c; rm l/libv.a; ar rcsD l/libv.a v.o";
+
+words split(const std::string& command) {
+  words all;
+  std::string word;
+  bool is_quoted = false;
+  for (const char c : command) {
+    if (c == '\'')
+      is_quoted = !is_quoted;
+    else if (c == ' ' && !is_quoted)
+      all.push_back(std::exchange(word, {}));
+    else
+      word += c;
+  }
+  all.push_back(word);
+  return all;
+}
+
+struct watched_bench : action_bench {
+  void script(const std::string& text) const {
+    const auto command = "cd '" + folder.string() + "' && { " + text + "; }";
+    REQUIRE(std::system(command.c_str()) == 0);
+  }
+  // Whether the command ran; its result was found otherwise.
+  bool runs_now(const change_case& one, const std::string& watch) const {
+    const auto trace = logs / "trace";
+    fs::remove(trace);
+    const auto result =
+        run({"--watch", watch, "--trace", trace.string(), "--out", one.output}, split(one.command));
+    CHECK_MESSAGE(result.status == 0, result.err);
+    return file_text(trace).find("\"ph\"") != std::string::npos;
+  }
+  // What the command makes without Hearth.
+  std::string truth(const change_case& one) const {
+    fs::remove(folder / one.output);
+    script(one.command);
+    auto made = text(one.output);
+    fs::remove(folder / one.output);
+    return made;
+  }
+  void check(const change_case& one, const std::string& watch) {
+    CAPTURE(one.name);
+    CAPTURE(watch);
+    fs::remove_all(folder);
+    fs::create_directory(folder);
+    fs::remove_all(store);
+    script(one.set_up);
+    CHECK(runs_now(one, watch));
+    const auto before = text(one.output);
+    CHECK(runs_now(one, watch) == (watch == "no"));
+    CHECK(text(one.output) == before);
+    script(one.change);
+    CHECK(runs_now(one, watch));
+    const auto after = text(one.output);
+    CHECK(after != before);
+    CHECK(runs_now(one, watch) == (watch == "no"));
+    CHECK(text(one.output) == after);
+    CHECK(after == truth(one));
+  }
+  void check_all(const std::vector<change_case>& cases) {
+    for (const auto& one : cases)
+      for (const auto* watch : {"yes", "no"})
+        check(one, watch);
+  }
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(watched_bench,
+                  "watched: what a compiler reads without being told on its command line") {
+  check_all({
+      {"__has_include",
+       "printf '#if __has_include(\"x.h\")\\n#include \"x.h\"\\n#endif\\nint f();\\n' > a.c",
+       "gcc -c a.c -o a.o", "a.o", "echo 'int x;' > x.h"},
+      {"a folder earlier in the search path",
+       "mkdir i1 i2; echo 'int a=1;' > i2/x.h; echo '#include \"x.h\"' > a.c",
+       "gcc -Ii1 -Ii2 -c a.c -o a.o", "a.o", "echo 'int b=2;' > i1/x.h"},
+      {"a folder of the search path that appears",
+       "mkdir i2; echo 'int a=1;' > i2/x.h; echo '#include \"x.h\"' > a.c",
+       "gcc -Ii1 -Ii2 -c a.c -o a.o", "a.o", "mkdir i1; echo 'int b=2;' > i1/x.h"},
+      {".include of the assembler",
+       "printf 'asm(\".include \\\\\"x.s\\\\\"\");\\n' > a.c; echo '.long 1' > x.s",
+       "gcc -c a.c -o a.o", "a.o", "echo '.long 7' > x.s"},
+      {".incbin", "printf 'asm(\".incbin \\\\\"x\\\\\"\");\\n' > a.c; echo 1 > x",
+       "gcc -c a.c -o a.o", "a.o", "echo 2 > x"},
+      {"-Wa,@file", "echo 'int f();' > a.c; echo '--defsym Q=1' > r", "gcc -c a.c -Wa,@r -o a.o",
+       "a.o", "echo '--defsym Q=4' > r"},
+      {"-specs", "echo 'int f(){return Q;}' > a.c; printf '*cpp:\\n+ -DQ=1\\n\\n' > s",
+       "gcc -specs=s -c a.c -o a.o", "a.o", "printf '*cpp:\\n+ -DQ=5\\n\\n' > s"},
+      {"-B", "echo 'int f();' > a.c; mkdir b", "gcc -Bb/ -c a.c -o a.o", "a.o",
+       "printf '#!/bin/sh\\nexec /usr/bin/as --defsym N=1 \"$@\"\\n' > b/as; chmod +x b/as"},
+      {"a link that is turned",
+       "mkdir d1 d2; echo 'int a;' > d1/x.h; echo 'int b;' > d2/x.h; ln -s d1 d; "
+       "echo '#include \"d/x.h\"' > a.c",
+       "gcc -c a.c -o a.o", "a.o", "ln -sfn d2 d"},
+      {"a linked file is replaced by a file",
+       "echo 'int a;' > y.h; ln -s y.h x.h; echo '#include \"x.h\"' > a.c", "gcc -c a.c -o a.o",
+       "a.o", "rm x.h; echo 'int b;' > x.h"},
+      {"a header in the folder above", "echo 'int a;' > ../up.h; echo '#include \"../up.h\"' > a.c",
+       "gcc -c a.c -o a.o", "a.o", "echo 'int b;' > ../up.h"},
+  });
+}
+
+TEST_CASE_FIXTURE(watched_bench, "watched: what a linker reads without being told by name") {
+  check_all({
+      {"-l", two_objects, "gcc m.o -Ll -lv -o m", "m", other_library},
+      {"-Wl,-Bstatic,-l", two_objects, "gcc m.o -Ll -Wl,-Bstatic,-lv,-Bdynamic -o m", "m",
+       other_library},
+      {"-Wl,-L", two_objects, "gcc m.o -Wl,-Ll -lv -o m", "m", other_library},
+      {"a response file", two_objects + "; echo '-Ll -lv' > r", "gcc m.o @r -o m", "m",
+       other_library},
+      {"-Wl,@file", two_objects + "; echo '-Ll -lv' > r", "gcc m.o -Wl,@r -o m", "m",
+       other_library},
+      {"a linker script named like a library",
+       two_objects + "; mv l/libv.a l/real.a; echo 'INPUT(l/real.a)' > l/libw.a",
+       "gcc m.o -Ll -lw -o m", "m",
+       "echo 'int v(){return 22;}' > v.c; gcc -c v.c; rm l/real.a; ar rcsD l/real.a v.o"},
+      {"a library earlier in the search path", two_objects + "; mkdir k",
+       "gcc m.o -Lk -Ll -lv -o m", "m",
+       "echo 'int v(){return 22;}' > v.c; gcc -c v.c; ar rcsD k/libv.a v.o"},
+      {"ld itself", two_objects, "ld -r m.o l/libv.a -o r.o", "r.o",
+       "echo 'int v();int main(){return v()+1;}' > m.c; gcc -c m.c"},
+  });
+}
+
+TEST_CASE_FIXTURE(watched_bench, "watched: commands of other kinds") {
+  check_all({
+      {"a pipe", "echo hello > in", "sh -c 'cat in | tr a-z A-Z > out'", "out", "echo bye > in"},
+      {"a pattern", "mkdir d; echo 1 > d/a", "sh -c 'cat d/* > o'", "o", "echo 2 > d/b"},
+      {"an empty folder", "mkdir d", "sh -c 'ls d > o'", "o", "mkdir d/e"},
+      {"an execute bit", "echo > t", "sh -c 'if [ -x t ]; then echo y; else echo n; fi > o'", "o",
+       "chmod +x t"},
+      {"cp -r", "mkdir d; echo 1 > d/a", "sh -c 'cp -r d e; cat e/a > o; ls e >> o'", "o",
+       "echo 2 > d/a; touch d/b"},
+      {"an interpreter",
+       "printf '#!%s/i\\nx' \"$PWD\" > s; printf '#!/bin/sh\\necho one' > i; "
+       "chmod +x s i",
+       "sh -c './s > o'", "o", "printf '#!/bin/sh\\necho two' > i"},
+      {"bison", "printf '%%token A\\n%%%%\\ns: A;\\n' > g.y", "bison g.y -o g.c", "g.c",
+       "printf '%%token B\\n%%%%\\ns: B;\\n' > g.y"},
+      {"protoc",
+       "printf 'syntax=\"proto3\";import \"b.proto\";message A{B b=1;}' > a.proto; "
+       "printf 'syntax=\"proto3\";message B{int32 x=1;}' > b.proto",
+       "protoc --descriptor_set_out=o --include_imports a.proto", "o",
+       "printf 'syntax=\"proto3\";message B{int64 x=1;}' > b.proto"},
+      {"python",
+       "echo 'import sys; sys.dont_write_bytecode = True; import helper; "
+       "open(\"o\", \"w\").write(helper.x)' > g.py; echo 'x = \"1\"' > helper.py",
+       "python3 g.py", "o", "echo 'x = \"2\"' > helper.py"},
+      {"a data file that a script lists",
+       "mkdir d; touch d/a; echo 'import os; open(\"o\", \"w\").write(str(sorted(os.listdir("
+       "\"d\"))))' > g.py",
+       "python3 g.py", "o", "touch d/b"},
+  });
+}
+
+TEST_CASE_FIXTURE(watched_bench,
+                  "watched: times of files are no input, except of programs that tell them") {
+  script("echo 1 > a; touch -d 2001-01-01 a");
+  const change_case reads{"cat", "", "sh -c 'cat a > o'", "o", ""};
+  CHECK(runs_now(reads, "yes"));
+  script("touch -d 2002-01-01 a");
+  CHECK_FALSE(runs_now(reads, "yes"));
+  const change_case tells{"stat", "", "sh -c 'stat -L -c %Y a > o'", "o", ""};
+  CHECK(runs_now(tells, "yes"));
+  script("touch -d 2003-01-01 a");
+  CHECK(runs_now(tells, "yes"));
+  const auto told = text("o");
+  CHECK(told == truth(tells));
+}
+
+TEST_CASE_FIXTURE(watched_bench,
+                  "watched: another checkout finds a result, and not one of other files") {
+  script("mkdir -p one/src two/src one/b two/b; for i in one two; do echo 'int a;' > $i/src/x.h; "
+         "echo '#include \"x.h\"' > $i/src/a.c; done");
+  const auto runs_in = [&](const std::string& place) {
+    const auto trace = logs / "trace";
+    fs::remove(trace);
+    const words all{"run", "--store", store, "--trace",    trace.string(), "--out", "a.o",
+                    "--",  "gcc",     "-c",  "../src/a.c", "-o",           "a.o"};
+    const auto result = program_run(all, logs, folder / place / "b").wait();
+    CHECK_MESSAGE(result.status == 0, result.err);
+    return file_text(trace).find("\"ph\"") != std::string::npos;
+  };
+  CHECK(runs_in("one"));
+  CHECK_FALSE(runs_in("two"));
+  script("echo 'int b;' > two/src/x.h");
+  CHECK(runs_in("two"));
+  CHECK(text("one/b/a.o") != text("two/b/a.o"));
+  CHECK_FALSE(runs_in("one"));
+}
+
+TEST_CASE_FIXTURE(watched_bench,
+                  "watched: a file that changes while the command runs keeps nothing") {
+  write("a", "1");
+  const words command{"sh", "-c", "cat a > o; echo 2 > '" + (folder / "a").string() + "'"};
+  const auto first = run({"--verbose", "--out", "o"}, command);
+  CHECK(first.err.find("changed while the command ran") != std::string::npos);
+  CHECK(text("o") == "1");
+  (void)run({"--out", "o"}, command);
+  CHECK(text("o") == "2\n");
+}
+
+TEST_CASE_FIXTURE(watched_bench,
+                  "watched: a failure is kept with what it read, if that is asked for") {
+  const auto command = counted("cat a");
+  const words options{"--keep-failures"};
+  CHECK(run(options, command).status == 1);
+  CHECK(run(options, command).status == 1);
+  CHECK(runs() == 1);
+  write("a", "there");
+  const auto result = run(options, command);
+  CHECK(result.status == 0);
+  CHECK(result.out == "there");
+}
+
+TEST_CASE_FIXTURE(watched_bench, "watched: where nothing tells what was read, this is said once") {
+  const auto command = counted("cat a");
+  write("a", "1");
+  const words unwatched{"--watch", "no"};
+  const auto first = run(unwatched, command);
+  CHECK(lines_of(first.err).size() == 1);
+  CHECK(first.err.find("results are not kept") != std::string::npos);
+  const auto second = run(unwatched, command);
+  CHECK(second.err == "");
+  CHECK(runs() == 2);
+  const words strict{"--watch", "no", "--strict", "--in", "a"};
+  check_quiet(run(strict, counted("true")));
+  check_quiet(run(strict, counted("true")));
+  CHECK(runs() == 3);
+  const auto stats = run_hearth({"--store", store, "stats"}, logs);
+  CHECK(stats.out.find("watching") != std::string::npos);
+}
+
+} // namespace watched_run_test
