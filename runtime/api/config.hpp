@@ -63,11 +63,11 @@ struct config {
   bool store_read_only = false;
   bool guard_sigbus = false; ///< a file truncated while it is read is a miss (installs a handler)
   std::uint64_t memory_budget_bytes = std::uint64_t{256} << 20;
-  unsigned memory_shards = 0;      ///< default: one per core
-  unsigned scheduler_threads = 0;  ///< for its own actor system; default: one per core, at least 2
-  unsigned jobs = 0;               ///< programs run concurrently; default: one per core
-  unsigned compile_threads = 0;    ///< concurrent asynchronous compiles; default: one per core
-  std::filesystem::path worker;    ///< the path of hearth-worker; empty: see `find_worker`
+  unsigned memory_shards = 0;     ///< default: one per core
+  unsigned scheduler_threads = 0; ///< for its own actor system; default: one per core, at least 2
+  unsigned jobs = 0;              ///< programs run concurrently; default: one per core
+  unsigned compile_threads = 0;   ///< concurrent asynchronous compiles; default: one per core
+  std::filesystem::path worker;   ///< the path of hearth-worker; empty: see `find_worker`
   /// Programs are watched while they run, so that what they read is known (docs/actions.md).
   bool watch_programs = true;
   std::size_t max_inflight = 4096; ///< bound on requests in flight, of all handles
