@@ -30,7 +30,7 @@ bool is_below(std::string_view path, std::string_view folder) {
 // Files that the kernel makes up: their content is no input.
 bool is_of_kernel(std::string_view path) {
   return is_below(path, "/proc") || is_below(path, "/sys") ||
-         (is_below(path, "/dev") && !is_below(path, "/dev/shm"));
+         (path.starts_with("/dev/") && !is_below(path, "/dev/shm"));
 }
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
@@ -228,10 +228,11 @@ private:
       if (now.seen.was_listed && view_.shows_all) ask(now, kind::listing, path);
       return {};
     }
+    if (path == "/dev") return {};
     ask(now, kind::content, path);
     if (now.seen.was_listed) ask(now, kind::listing, path);
     if (!now.seen.follows) ask(now, kind::link, path);
-    if (now.seen.was_run && now.seen.was_there && !is_of_kernel(path)) {
+    if (now.seen.was_run && now.seen.was_there) {
       const auto interpreter = interpreter_of(path);
       const sighting run{interpreter, true, false, false, false, false};
       if (interpreter.starts_with('/'))

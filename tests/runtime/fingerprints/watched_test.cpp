@@ -85,7 +85,9 @@ TEST_CASE_FIXTURE(project, "watched inputs: paths in the scratch directory are t
   CHECK(ask({seen(scratch / "temporary")})->empty());
   CHECK(ask({seen(scratch.parent_path())})->empty());
   CHECK(ask({seen(shown / "out", false)})->empty());
-  CHECK(ask({seen("/proc/self/status")})->empty());
+  for (const auto* of_kernel : {"/proc/self/status", "/dev/null", "/dev", "/sys/kernel"})
+    CHECK(ask({seen(of_kernel)})->empty());
+  CHECK(*ask({seen("/dev/shm/absent", false)}) == questions{{kind::content, "/dev/shm/absent"}});
   CHECK(*ask({seen("/usr/bin/env")}) == questions{{kind::content, "/usr/bin/env"}});
 }
 
