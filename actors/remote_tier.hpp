@@ -139,9 +139,14 @@ struct remote_tier_state {
       std::uint64_t value = 0; ///< as in `left_change`
     };
     std::unordered_map<cache_key, change_elsewhere, entry_hash, same_entry> elsewhere;
-    /// Entries with a put of this host that other hosts purged before it was told, each with the
-    /// hash of what was put: the store may not have it.
-    std::unordered_map<cache_key, std::uint64_t, entry_hash, same_entry> purged;
+    /// A put of this host that outlives a purge by another host.
+    struct outliving_put {
+      storage::change_journal::number which = 0; ///< 0: its number is not known
+      /// As in `left_change`; nothing: what was put is gone, or not known.
+      std::optional<std::uint64_t> value;
+    };
+    /// Entries with such a put that is not told yet: the store may not have it.
+    std::unordered_map<cache_key, outliving_put, entry_hash, same_entry> purged;
     std::set<cache_name> whole_elsewhere;
     bool is_blind = false;     ///< their journals cannot be read
     std::uint64_t seen = 0;    ///< `written` of the journal at the last look, and 1

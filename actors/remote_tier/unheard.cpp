@@ -122,6 +122,10 @@ std::optional<left_change> note_anew(self_pointer self, const cache_key& key, st
   return state.unheard.left[key] = {which, true, value, false};
 }
 
+std::optional<std::uint64_t> value_of(const lookup& found) {
+  return found.hit() ? std::optional(storage::hash_of_value(found.value)) : std::nullopt;
+}
+
 // The value of an entry that was put is in this host's store, or it is gone, or was replaced: then
 // the fleet is told of an erase, since what the server holds is older.
 void tell_put_of(self_pointer self, const cache_key& key, std::uint64_t value) {
@@ -137,7 +141,7 @@ void tell_put_of(self_pointer self, const cache_key& key, std::uint64_t value) {
                 (change.value == 0 || storage::hash_of_value(found.value) == change.value);
             queue(self, key, change, is_put ? &found.value : nullptr);
             if (self->state.unheard.purged.erase(key) != 0)
-              drop_unless_put(self, key, change.value);
+              drop_unless_put(self, key, {change.which, is_put ? value_of(found) : std::nullopt});
             end_telling(self->state);
           },
           [self](const caf::error&) { fail_telling(self); });
@@ -271,23 +275,35 @@ bool will_be_told(self_pointer self, const cache_key& key) {
 
 } // namespace
 
-std::optional<std::uint64_t> told_put(const state_type& state, const remote_write& write) {
-  if (write.what == remote_write::kind::put) return storage::hash_of_value(write.value);
+std::optional<outliving_put> told_put(const state_type& state, const remote_write& write) {
+  if (write.what == remote_write::kind::put)
+    return outliving_put{write.change, storage::hash_of_value(write.value)};
   const auto* const journal = journal_of(state);
   if (!journal || write.what != remote_write::kind::erase || write.change == 0) return std::nullopt;
-  return journal->find(write.change) == kind::put ? std::optional<std::uint64_t>(0) : std::nullopt;
+  if (journal->find(write.change) != kind::put) return std::nullopt;
+  return outliving_put{write.change, std::nullopt};
 }
 
-void drop_unless_put(self_pointer self, const cache_key& key, std::uint64_t value) {
+void drop_unless_put(self_pointer self, const cache_key& key, const outliving_put& put) {
   const auto& disk_shards = self->state.config.purges->disk_shards;
   if (disk_shards.empty()) return; // memory has what was put, or nothing
+  const auto is_replaced = [self, key, put] {
+    const auto* const journal = journal_of(self->state);
+    if (journal && put.which != 0) return journal->is_overtaken(key, put.which);
+    const auto* const later = self->state.writes.newest_of(key);
+    return later && is_purge(*later);
+  };
   self->request(disk_shards.front(), caf::infinite, verb::load_v, key)
       .then(
-          [self, key, value](const lookup& found) {
-            const bool is_put = value != 0 && storage::hash_of_value(found.value) == value;
-            if (found.hit() && !is_put) drop_copies(self, key);
+          [self, key, put, is_replaced](const lookup& found) {
+            const auto value = value_of(found);
+            if (!value || is_replaced()) return;
+            const bool is_put = put.value && (*put.value == 0 || *put.value == *value);
+            if (!is_put) drop_copies(self, key);
           },
-          [self, key](const caf::error&) { drop_copies(self, key); });
+          [self, key, is_replaced](const caf::error&) {
+            if (!is_replaced()) drop_copies(self, key);
+          });
 }
 
 void look_for_unheard(self_pointer self) {
@@ -326,19 +342,21 @@ bool outlives_purge(self_pointer self, const cache_key& key) {
   if (!will_be_told(self, key)) return false;
   auto& unheard = self->state.unheard;
   const auto* const journal = journal_of(self->state);
-  std::uint64_t value = 0;
-  const auto is_last_put = [&](const auto& change) {
-    value = change.value;
-    return change.is_put && !journal->is_overtaken(key, change.which);
+  std::optional<outliving_put> put;
+  const auto look_at = [&](const auto& changes) {
+    const auto at = changes.find(key);
+    if (at == changes.end()) return;
+    const auto& change = at->second;
+    if (change.is_put && !journal->is_overtaken(key, change.which))
+      put = {change.which, change.value};
   };
-  const auto left = unheard.left.find(key);
-  const auto elsewhere = unheard.elsewhere.find(key);
-  const bool outlives = (left != unheard.left.end() && is_last_put(left->second)) ||
-                        (elsewhere != unheard.elsewhere.end() && is_last_put(elsewhere->second)) ||
-                        unheard.whole.contains(name_of(key.cache)) ||
-                        unheard.whole_elsewhere.contains(name_of(key.cache));
-  if (outlives) unheard.purged.insert_or_assign(key, value);
-  return outlives;
+  look_at(unheard.elsewhere);
+  look_at(unheard.left);
+  const bool is_of_whole = unheard.whole.contains(name_of(key.cache)) ||
+                           unheard.whole_elsewhere.contains(name_of(key.cache));
+  if (!put && is_of_whole) put = {journal->last(), std::nullopt};
+  if (put) unheard.purged.insert_or_assign(key, *put);
+  return put.has_value();
 }
 
 void note_change(self_pointer self, remote_write& write) {

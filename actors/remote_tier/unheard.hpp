@@ -25,12 +25,13 @@ unheard_state unheard_of(self_pointer self, const cache_key& key);
 /// put that comes later.
 bool outlives_purge(self_pointer self, const cache_key& key);
 
-/// The hash of the value of which a write tells as put by this host; 0: it is gone, so an erase is
-/// told in its place. Nothing for other writes.
-std::optional<std::uint64_t> told_put(const state_type& state, const storage::remote_write& write);
-/// A put of this host, of the value with this hash, outlived a purge and is told. But the disk may
-/// have refused it, and hold what was there before: then the purge counts.
-void drop_unless_put(self_pointer self, const cache_key& key, std::uint64_t value);
+using outliving_put = state_type::unheard_record::outliving_put;
+/// The put of this host of which a write tells: by its value, or, if that is gone, by an erase in
+/// its place. Nothing for other writes.
+std::optional<outliving_put> told_put(const state_type& state, const storage::remote_write& write);
+/// A put of this host outlived a purge and is told. But the disk may have refused it, and hold what
+/// was there before: then the purge counts, unless this host has changed the entry since.
+void drop_unless_put(self_pointer self, const cache_key& key, const outliving_put& put);
 
 /// Whether another process of this host has replaced or removed the entry since this write was
 /// made.
