@@ -58,11 +58,10 @@ void finish(action_cache_pointer self, const job_ptr& job, const expected<action
 
 bool is_kept(const action_request& request, const action_result& result) {
   const auto& run = result.process;
-  const bool exited = !run.timed_out && !run.cancelled && run.signal == 0;
   // A program that failed wrote no dependency file: its inputs are unknown, unless it was watched.
   const bool knows_inputs = request.process.watch != watching::none || !discovers(request);
   const bool keeps_failure = request.keep_failures && knows_inputs;
-  return result.unkept.empty() && (run.succeeded() || (exited && keeps_failure));
+  return result.unkept.empty() && (run.succeeded() || (run.exited() && keeps_failure));
 }
 
 action_reply reply_of(const action_result& result, std::string problem = {}) {

@@ -39,7 +39,8 @@ expected<process_request> prepare(scratch_directory& directory, const action_req
   for (const auto& output : request.outputs)
     if (output.argument != action_request::no_argument)
       process.argv.at(output.argument) = directory.path(output.name);
-  process.environment.push_back("TMPDIR=" + directory.path(""));
+  process.scratch = directory.path("");
+  process.environment.push_back("TMPDIR=" + process.scratch);
   return process;
 }
 
@@ -93,10 +94,8 @@ expected<action_result> run_action(const worker_ports& ports, const action_reque
   action_result result{std::move(*run), {}};
   const auto& process_result = result.process;
   const bool has_failed = !process_result.succeeded();
-  const bool has_exited =
-      !process_result.timed_out && !process_result.cancelled && process_result.signal == 0;
   if (has_failed) {
-    if (has_exited && request.keep_failures) observe(**directory, request, result);
+    if (process_result.exited() && request.keep_failures) observe(**directory, request, result);
     drop_sightings(result);
     return result;
   }

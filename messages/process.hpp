@@ -38,6 +38,9 @@ struct process_request {
   bool streams_apart = false;         ///< stderr goes to `errors`, with its own limit
   resource_limits limits{};
   watching watch = watching::none;
+  /// For a watched program: its scratch directory, whose links are followed as they are at each
+  /// look; may be empty. A path without symbolic links.
+  std::string scratch{};
 };
 
 /// The outcome of a run.
@@ -53,7 +56,9 @@ struct process_result {
   std::string sightings;  ///< if it was watched: what it looked at, see `read_sightings`
   std::string blind_spot; ///< why not all that it looked at is there; empty: all is
 
-  bool succeeded() const { return !timed_out && !cancelled && signal == 0 && exit_status == 0; }
+  /// Whether it ended by itself, with an exit status.
+  bool exited() const { return !timed_out && !cancelled && signal == 0; }
+  bool succeeded() const { return exited() && exit_status == 0; }
 };
 
 enum class element_type : std::uint8_t { f32, f64, i32, i64, u8 };

@@ -1,7 +1,7 @@
 #include "messages/sighting.hpp"
 
+#include <algorithm>
 #include <cstring>
-#include <utility>
 
 namespace hearth {
 namespace {
@@ -9,13 +9,15 @@ namespace {
 // Bits of the byte of flags, which is never NUL.
 enum : unsigned {
   follows = 1,
-  was_relative = 2,
+  from_scratch = 2,
   was_there = 4,
   was_listed = 8,
   was_run = 16,
-  all_flags = 31,
-  mark = 0x40,
+  told_place = 32,
+  all_flags = 63,
+  always_set = 0x40,
 };
+constexpr char end_mark = '.';
 
 void append_number(std::string& to, std::uint64_t number) {
   to.append(reinterpret_cast<const char*>(&number), sizeof number);
@@ -32,37 +34,61 @@ bool take_number(std::string_view& from, std::uint64_t& number) {
 bool take(std::string_view& from, sighting& one) {
   const auto end = from.find('\0');
   const auto flags = static_cast<unsigned char>(from.front());
-  if (end == from.npos || end < 2 || from[1] != '/' || (flags & ~all_flags) != mark) return false;
-  one = {std::string(from.substr(1, end - 1)),
-         (flags & follows) != 0,
-         (flags & was_relative) != 0,
-         (flags & was_there) != 0,
-         (flags & was_listed) != 0,
-         (flags & was_run) != 0};
+  if (end == from.npos || end < 2 || from[1] != '/' || (flags & ~all_flags) != always_set)
+    return false;
+  one.path = from.substr(1, end - 1);
+  one.follows = (flags & follows) != 0;
+  one.from_scratch = (flags & from_scratch) != 0;
+  one.was_there = (flags & was_there) != 0;
+  one.was_listed = (flags & was_listed) != 0;
+  one.was_run = (flags & was_run) != 0;
+  one.told_place = (flags & told_place) != 0;
   from.remove_prefix(end + 1);
+  if (!take_number(from, one.base) || one.base > one.path.size()) return false;
   return !one.was_there || (take_number(from, one.device) && take_number(from, one.inode));
 }
 
-} // namespace
-
-void append_sighting(std::string& to, const sighting& seen) {
-  to += static_cast<char>(mark | (seen.follows ? follows : 0U) |
-                          (seen.was_relative ? was_relative : 0U) |
+void append(std::string& to, const sighting& seen) {
+  to += static_cast<char>(always_set | (seen.follows ? follows : 0U) |
+                          (seen.from_scratch ? from_scratch : 0U) |
                           (seen.was_there ? was_there : 0U) | (seen.was_listed ? was_listed : 0U) |
-                          (seen.was_run ? was_run : 0U));
+                          (seen.was_run ? was_run : 0U) | (seen.told_place ? told_place : 0U));
   to += seen.path;
   to += '\0';
+  append_number(to, seen.base);
   if (!seen.was_there) return;
   append_number(to, seen.device);
   append_number(to, seen.inode);
 }
 
+} // namespace
+
+std::vector<std::string> reversed_components(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    const auto end = std::min(path.find('/'), path.size());
+    const auto part = path.substr(0, end);
+    if (!part.empty() && part != ".") parts.emplace_back(part);
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  std::reverse(parts.begin(), parts.end());
+  return parts;
+}
+
+std::string encode_sightings(const std::vector<sighting>& all) {
+  std::string bytes;
+  for (const auto& one : all)
+    append(bytes, one);
+  return bytes += end_mark;
+}
+
 expected<std::vector<sighting>> read_sightings(std::string_view bytes) {
   std::vector<sighting> all;
-  while (!bytes.empty())
-    if (!take(bytes, all.emplace_back()))
-      return fail(errc::malformed, "the report of what a program has looked at");
-  return all;
+  while (!bytes.empty()) {
+    if (bytes == std::string_view(&end_mark, 1)) return all;
+    if (!take(bytes, all.emplace_back())) break;
+  }
+  return fail(errc::malformed, "the report of what a program has looked at");
 }
 
 } // namespace hearth

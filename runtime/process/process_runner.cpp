@@ -238,7 +238,8 @@ expected<process_result> subprocess_runner::run(const process_request& request,
   const std::stop_callback signal_stop{stop, [&] { ::eventfd_write(stop_event.get(), 1); }};
   auto process = supervised_process::start(worker_,
                                            {::getpid(), *program, request.directory, request.argv,
-                                            request.environment, request.limits, request.watch},
+                                            request.environment, request.limits, request.watch,
+                                            request.scratch},
                                            request.input, request.streams_apart);
   if (!process) return fail(process.error());
   return watch{request, std::move(*process), stop_event}.follow();

@@ -126,7 +126,9 @@ class temporary_scratch_space::base_directory {
 public:
   static expected<std::unique_ptr<base_directory>> make() {
     std::error_code problem;
-    const auto in = fs::temp_directory_path(problem);
+    // Without symbolic links, as a program sees the names of its own folders.
+    auto in = fs::temp_directory_path(problem);
+    if (!problem) in = fs::canonical(in, problem);
     if (problem) return fail(errc::io, "no directory for temporary files: " + problem.message());
     remove_left_over(in);
     const auto pattern = (in / (std::string(base_prefix) + "XXXXXX")).string();

@@ -181,6 +181,42 @@ TEST_CASE_FIXTURE(watched_bench, "watched: commands of other kinds") {
   });
 }
 
+TEST_CASE_FIXTURE(watched_bench, "watched: what is read through links that the command makes") {
+  check_all({
+      {"in a folder of its own", "echo 1 > x", "sh -c 'mkdir d; ln -s ../x d/l; cat d/l > o'", "o",
+       "echo 2 > x"},
+      {"in its folder for temporary files", "echo 1 > x",
+       "sh -c 'cd ${TMPDIR-.}; ln -s \"$OLDPWD/x\" l; cat l > \"$OLDPWD/o\"; rm l'", "o",
+       "echo 2 > x"},
+      {"gone at the end", "echo 1 > x", "sh -c 'ln -s x l; cat l > o; rm l'", "o", "echo 2 > x"},
+      {"to a file that is not there", "true",
+       "sh -c 'ln -s x l; if [ -e l ]; then echo y; else echo n; fi > o; rm l'", "o", "touch x"},
+      {"to a folder of links", "mkdir d; echo 1 > a; echo 2 > b; ln -s ../a d/x",
+       "sh -c 'ln -s d l; cat l/x > o; rm l'", "o", "ln -sfn ../b d/x"},
+      {"turned by the command", "echo 1 > a; echo 1 > b",
+       "sh -c 'ln -s a l; cat l > o; ln -sfn b l; cat l >> o; rm l'", "o", "echo 2 > b"},
+      {"renamed by the command", "echo 1 > x", "sh -c 'ln -s x k; mv k l; cat l > o; rm l'", "o",
+       "echo 2 > x"},
+  });
+}
+
+TEST_CASE_FIXTURE(watched_bench, "watched: outputs that the host has from before") {
+  const auto host = (folder / "o").string();
+  check_all({
+      {"its folder is made for it", "echo 1 > x", "sh -c 'ls -d s* > s/o; cat x >> s/o'", "s/o",
+       "echo 2 > x"},
+      {"its folder is listed", "mkdir s; echo 1 > s/x", "sh -c 'ls s > s/o; cat s/x >> s/o'", "s/o",
+       "echo 2 > s/x; touch s/y"},
+  });
+  // Read by its path on the host, an output is an input too.
+  script("echo 1 > o");
+  const change_case by_host{"", "", "sh -c 'wc -c < \"" + host + "\" > o'", "o", ""};
+  CHECK(runs_now(by_host, "yes"));
+  script("echo 12345 > o");
+  CHECK(runs_now(by_host, "yes"));
+  CHECK(text("o") == "6\n");
+}
+
 TEST_CASE_FIXTURE(watched_bench,
                   "watched: times of files are no input, except of programs that tell them") {
   script("echo 1 > a; touch -d 2001-01-01 a");
@@ -188,6 +224,17 @@ TEST_CASE_FIXTURE(watched_bench,
   CHECK(runs_now(reads, "yes"));
   script("touch -d 2002-01-01 a");
   CHECK_FALSE(runs_now(reads, "yes"));
+  script("printf '#!/usr/bin/make -f\\no: a\\n\\techo newer > o\\n' > m; chmod +x m; "
+         "touch -d 2001-06-01 o2");
+  for (const auto* command : {"sh -c 'gzip < a > z; gzip -c a > o'", "./m"}) {
+    CAPTURE(std::string(command));
+    const change_case made{"", "", command, "o", ""};
+    script("touch -d 2001-01-01 a");
+    CHECK(runs_now(made, "yes"));
+    CHECK_FALSE(runs_now(made, "yes"));
+    script("touch -d 2004-01-01 a");
+    CHECK(runs_now(made, "yes"));
+  }
   const change_case tells{"stat", "", "sh -c 'stat -L -c %Y a > o'", "o", ""};
   CHECK(runs_now(tells, "yes"));
   script("touch -d 2003-01-01 a");
@@ -218,6 +265,31 @@ TEST_CASE_FIXTURE(watched_bench,
 }
 
 TEST_CASE_FIXTURE(watched_bench,
+                  "watched: a relative path that leaves the folder is one of each checkout") {
+  script("for i in one two; do mkdir -p $i/p/sub $i/shared; echo $i > $i/shared/x; "
+         "ln -s ../shared $i/p/link; done; mkdir real; mv two real; ln -s real/two two");
+  const auto output_in = [&](const std::string& place, const std::string& command) {
+    const words all{"run", "--store", store, "--", "sh", "-c", command};
+    const auto result = program_run(all, logs, folder / place / "p").wait();
+    CHECK_MESSAGE(result.status == 0, result.err);
+    return result.out;
+  };
+  for (const auto* command :
+       {"cat ../shared/x", "cd sub; cat ../../shared/x", "cat link/x", "cd link; cat x",
+        "cd sub; cd ../../shared; cat x", "cd link; cat ../shared/x", "cat sub/../../shared/x"}) {
+    CAPTURE(std::string(command));
+    for (const auto* place : {"one", "two", "one"})
+      CHECK(output_in(place, command) == std::string(place) + "\n");
+  }
+  for (const auto* command : {"readlink -f sub", "realpath ../shared", "cd sub; pwd -P"}) {
+    CAPTURE(std::string(command));
+    for (const auto& place : {folder / "one", folder / "real" / "two"})
+      CHECK(output_in(place.lexically_relative(folder), command)
+                .starts_with(fs::canonical(place).string()));
+  }
+}
+
+TEST_CASE_FIXTURE(watched_bench,
                   "watched: a file that changes while the command runs keeps nothing") {
   write("a", "1");
   const words command{"sh", "-c", "cat a > o; echo 2 > '" + (folder / "a").string() + "'"};
@@ -239,6 +311,16 @@ TEST_CASE_FIXTURE(watched_bench,
   const auto result = run(options, command);
   CHECK(result.status == 0);
   CHECK(result.out == "there");
+}
+
+TEST_CASE_FIXTURE(watched_bench,
+                  "watched: a failure that was not watched is not kept by a dependency file") {
+  const auto command = counted("cat a && echo 'o: a' > d");
+  const words options{"--keep-failures", "--watch", "no", "--depfile", "d"};
+  CHECK(run(options, command).status == 1);
+  write("a", "there");
+  CHECK(run(options, command).status == 0);
+  CHECK(runs() == 2);
 }
 
 TEST_CASE_FIXTURE(watched_bench, "watched: where nothing tells what was read, this is said once") {

@@ -76,6 +76,15 @@ int by_openat2(const char* path) {
   return read_byte(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how)));
 }
 
+// The folder is the root for this call.
+int in_root(const char* path) {
+  const int root = ::open("/", O_PATH | O_DIRECTORY);
+  open_how how{};
+  how.flags = O_RDONLY;
+  how.resolve = RESOLVE_IN_ROOT;
+  return read_byte(static_cast<int>(::syscall(SYS_openat2, root, path, &how, sizeof how)));
+}
+
 // A program that knows io_uring goes on without it.
 int by_io_uring(const char* path) {
   char parameters[256] = {};
@@ -208,13 +217,21 @@ struct way {
 };
 
 constexpr way ways[] = {
-    {"vfork", by_vfork},           {"posix_spawn", by_posix_spawn},
-    {"execveat", by_execveat},     {"openat2", by_openat2},
-    {"io_uring", by_io_uring},     {"other_architecture", by_other_architecture},
-    {"seccomp", with_seccomp},     {"own_listener", with_own_listener},
-    {"own_folder", in_own_folder}, {"proc", through_proc},
-    {"passed_on", passed_on},      {"mapped", mapped},
-    {"chroot", after_chroot},      {"descendants", by_descendants},
+    {"vfork", by_vfork},
+    {"posix_spawn", by_posix_spawn},
+    {"execveat", by_execveat},
+    {"openat2", by_openat2},
+    {"in_root", in_root},
+    {"io_uring", by_io_uring},
+    {"other_architecture", by_other_architecture},
+    {"seccomp", with_seccomp},
+    {"own_listener", with_own_listener},
+    {"own_folder", in_own_folder},
+    {"proc", through_proc},
+    {"passed_on", passed_on},
+    {"mapped", mapped},
+    {"chroot", after_chroot},
+    {"descendants", by_descendants},
     {"signals", under_signals},
 };
 

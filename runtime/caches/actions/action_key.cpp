@@ -183,13 +183,23 @@ watching watching_of(const tool_identity& tool, const tool_ports& tools) {
   return tool.is_compiler ? watching::files : watching::files_and_links;
 }
 
+// As the command sees its folder: what it reaches from there is named relative to it.
+action with_real_folder(action asked) {
+  if (!asked.directory.is_absolute()) return asked;
+  std::error_code failure;
+  auto real = fs::canonical(asked.directory, failure);
+  if (!failure) asked.directory = std::move(real);
+  return asked;
+}
+
 } // namespace
 
 fs::path place_of(const action& asked, const fs::path& name) {
   return (folder_of(asked) / name).lexically_normal();
 }
 
-expected<prepared_action> prepare(const action& asked, const tool_ports& tools) {
+expected<prepared_action> prepare(const action& given, const tool_ports& tools) {
+  const auto asked = with_real_folder(given);
   if (auto good = check_names(asked); !good) return fail(good.error());
   const bool discovers_inputs = tools.watches || !asked.dependency_file.empty();
   const auto start =

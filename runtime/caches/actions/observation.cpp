@@ -41,13 +41,22 @@ expected<std::string> observe_watched(const scratch_view& view,
                                       fingerprints::fact_memo& memo) {
   const auto seen = read_sightings(run.process.sightings);
   if (!seen) return fail(seen.error());
-  const bool with_status = std::any_of(seen->begin(), seen->end(), [](const sighting& one) {
-    return one.was_run && fingerprints::reads_status(fs::path(one.path).filename().string());
-  });
-  const auto questions = fingerprints::questions_of(*seen, {run.scratch, view});
+  const fingerprints::watched_place place{run.scratch, view};
+  const auto questions = fingerprints::questions_of(*seen, place);
   if (!questions) return fail(questions.error());
+  const auto& programs = questions->programs;
+  const bool with_status = std::any_of(programs.begin(), programs.end(), [](const auto& program) {
+    return fingerprints::reads_status(fs::path(program).filename().string());
+  });
   fingerprints::file_view files;
-  return fingerprints::watched_inputs(*questions, with_status, start, {view, files, memo});
+  auto inputs =
+      fingerprints::watched_inputs(questions->asked, with_status, start, {view, files, memo});
+  // What went or came before it was read shows now.
+  const auto again = fingerprints::questions_of(*seen, place);
+  if (!again) return fail(again.error());
+  if (!(*again == *questions))
+    return fail(errc::busy, "a file that was looked at changed while the command ran");
+  return inputs;
 }
 
 expected<std::string> observe_listed(const action& asked, std::string_view dependencies,
@@ -73,6 +82,8 @@ expected<std::string> observe(const action& asked, const scratch_view& view,
   if (!run.process.sightings.empty() && unseen.empty())
     return observe_watched(view, run, start, memo);
   if (!asked.dependency_file.empty()) {
+    if (!run.process.succeeded())
+      return fail(errc::unsupported, "a command that failed lists no inputs");
     if (omits_system_headers(asked))
       return fail(errc::unsupported,
                   "-MMD does not list the system headers that were read; use -MD");
@@ -95,8 +106,8 @@ bool tells_of_unknown_inputs(std::string_view text) {
 std::string change_since(const std::string& observation, const action& asked,
                          const scratch_view& view, fingerprints::file_view& files,
                          fingerprints::fact_memo& memo) {
-  if (fingerprints::are_watched_inputs(observation))
-    return fingerprints::change_in(observation, {view, files, memo});
+  if (auto change = fingerprints::change_in(observation, {view, files, memo}))
+    return std::move(*change);
   const auto path_of = [&](const std::string& name) { return place_of(asked, name).string(); };
   return fingerprints::holds(observation, path_of, files) ? "" : "a file that it read changed";
 }

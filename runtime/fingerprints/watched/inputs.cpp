@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using kind = file_question::kind;
 
-constexpr std::int64_t form = 2; // of the bytes
+constexpr std::int64_t form = 3; // of the bytes
 
 // The group of the questions about the command's own files: all that are not of the system.
 constexpr std::string_view own_group = "";
@@ -32,6 +32,8 @@ std::string group_of(const std::string& name) {
   const auto folder = name.substr(0, name.rfind('/'));
   return folder.empty() ? "/" : folder;
 }
+
+std::string base_of(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
 struct question_group {
   std::vector<file_question> asked;
@@ -65,20 +67,22 @@ class input_answers {
 public:
   input_answers(const input_reader& in, bool with_status)
       : in_(in)
-      , with_status_(with_status) {}
+      , with_status_(with_status)
+      , folders_of_places_(folders_of(in.view.places)) {}
 
   std::string path(const file_question& asked) const {
     return path_of(in_.view.folder, asked.name);
   }
 
   // The first byte says what there is: absent, folder, file, executable file, unreadable, special,
-  // names, symbolic link, no link.
+  // names, symbolic link, no link; a path is itself.
   expected<std::string> answer(const file_question& asked) const {
     const auto at = path(asked);
     switch (asked.what) {
     case kind::content: return content(at);
     case kind::listing: return listing(at);
     case kind::link: return link(at);
+    case kind::place: return at;
     }
     return std::string();
   }
@@ -87,6 +91,7 @@ public:
   std::string mark(const file_question& asked, std::int64_t now_ns, bool& is_reliable_now) const {
     const auto at = path(asked);
     if (asked.what == kind::link) return link(at);
+    if (asked.what == kind::place) return at;
     const auto stamp = in_.files.stamp(at);
     if (!stamp) return "a";
     const bool is_folder = stamp->is_directory && asked.what == kind::content && !with_status_;
@@ -105,8 +110,11 @@ public:
       return ::lstat(at.c_str(), &found) == 0 && S_ISLNK(found.st_mode) &&
              to_ns(found.st_ctim) > start.time_ns;
     }
-    const auto stamp = in_.files.stamp(at);
-    if (!stamp || (stamp->is_directory && asked.what == kind::content)) return false;
+    if (asked.what == kind::place) return false;
+    const bool is_listing = asked.what != kind::content;
+    // Names were read after the first stamp of their folder.
+    const auto stamp = is_listing ? system_files().stamp(at) : in_.files.stamp(at);
+    if (!stamp || (stamp->is_directory && !is_listing)) return false;
     return fingerprints::may_have_changed(*stamp, start);
   }
 
@@ -143,22 +151,34 @@ private:
     return std::find(places.begin(), places.end(), path) != places.end();
   }
 
+  // The files that the command makes are not there when it starts, and their folders are.
   std::string listing(const std::string& at) const {
-    std::vector<std::string> names;
+    std::map<std::string, char> names; // with what they are
+    for (const auto& folder : folders_of_places_)
+      if (folder.substr(0, folder.rfind('/')) == (at == "/" ? "" : at))
+        names.emplace(base_of(folder), 'd');
     std::error_code failure;
     for (fs::directory_iterator entry(at, failure), end; !failure && entry != end;
          entry.increment(failure)) {
-      std::error_code ignored;
       if (is_place(entry->path().string())) continue;
-      const bool is_folder = !entry->is_symlink(ignored) && entry->is_directory(ignored);
-      names.push_back((is_folder ? "d" : "f") + entry->path().filename().string());
+      std::error_code ignored;
+      names.emplace(entry->path().filename().string(),
+                    letter_of(entry->symlink_status(ignored).type()));
     }
-    if (failure) return "a";
-    std::sort(names.begin(), names.end());
+    if (failure && !folders_of_places_.contains(at)) return "a";
     std::string all;
-    for (const auto& name : names)
-      all.append(name).append(1, '\0');
+    for (const auto& [name, what] : names)
+      all.append(1, what).append(name).append(1, '\0');
     return "l" + std::string(sha256(all).view());
+  }
+
+  static char letter_of(fs::file_type what) {
+    switch (what) {
+    case fs::file_type::directory: return 'd';
+    case fs::file_type::symlink: return 'l';
+    case fs::file_type::regular: return 'f';
+    default: return 'o';
+    }
   }
 
   static std::string link(const std::string& at) {
@@ -171,6 +191,7 @@ private:
 
   const input_reader& in_;
   bool with_status_;
+  std::set<std::string> folders_of_places_;
 };
 
 void append_answer(std::string& to, const file_question& asked, const std::string& answer) {
@@ -181,8 +202,6 @@ void append_answer(std::string& to, const file_question& asked, const std::strin
 }
 
 // --- the form of the bytes ----------------------------------------------------------------------
-
-std::string base_of(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
 value encode_group(const question_group& group) {
   std::string names;
@@ -208,7 +227,7 @@ std::string encode_inputs(const recorded_inputs& inputs) {
                            {"system", std::move(system)}});
 }
 
-bool is_kind(char byte) { return byte == 'c' || byte == 'l' || byte == 'k'; }
+bool is_kind(char byte) { return std::string_view("cklp").find(byte) != std::string_view::npos; }
 
 std::optional<question_group> read_own(const value::map& from) {
   question_group group;
@@ -296,8 +315,12 @@ void remember_large(const std::string& path, const input_reader& in) {
 
 // --- checking -----------------------------------------------------------------------------------
 
-std::string memo_key(std::string_view inputs, const std::string& folder) {
-  return "inputs " + sha256(inputs).hex() + " in " + folder;
+// The same questions have other answers in another folder, and for other files that are made.
+std::string memo_key(std::string_view inputs, const scratch_view& view) {
+  std::string where = view.folder;
+  for (const auto& place : view.places)
+    where.append(1, '\0').append(place);
+  return "inputs " + sha256(inputs).hex() + " in " + sha256(where).hex();
 }
 
 // The marks of all groups, as they were when everything held.
@@ -359,11 +382,12 @@ std::string change_in_group(const std::string& folder, const question_group& gro
 } // namespace
 
 bool reads_status(std::string_view program) {
-  constexpr std::array<std::string_view, 24> names{
-      "tar",  "bsdtar",  "cpio",  "pax",   "zip",   "7z",    "rsync", "cp",
-      "mv",   "install", "make",  "gmake", "ninja", "cmake", "ar",    "ls",
-      "stat", "find",    "touch", "date",  "git",   "jar",   "du",    "dpkg-deb"};
-  return std::find(names.begin(), names.end(), program) != names.end();
+  constexpr std::array<std::string_view, 26> names{
+      "tar",     "bsdtar", "cpio",  "pax",   "zip",   "7z",   "rsync", "cp",      "mv",
+      "install", "make",   "gmake", "ninja", "cmake", "ar",   "ls",    "stat",    "find",
+      "touch",   "date",   "git",   "jar",   "du",    "gzip", "pigz",  "dpkg-deb"};
+  // "gcc-ar", "llvm-ar", "x86_64-linux-gnu-ar".
+  return program.ends_with("-ar") || std::find(names.begin(), names.end(), program) != names.end();
 }
 
 expected<std::string> watched_inputs(const std::set<file_question>& questions, bool with_status,
@@ -395,13 +419,11 @@ expected<std::string> watched_inputs(const std::set<file_question>& questions, b
   return encode_inputs(inputs);
 }
 
-bool are_watched_inputs(std::string_view bytes) { return decode_inputs(bytes).has_value(); }
-
-std::string change_in(std::string_view bytes, const input_reader& in) {
+std::optional<std::string> change_in(std::string_view bytes, const input_reader& in) {
   const auto inputs = decode_inputs(bytes);
-  if (!inputs) return "what was read is in a form that is not known";
+  if (!inputs) return std::nullopt;
   const input_answers from(in, inputs->with_status);
-  const auto key = memo_key(bytes, in.view.folder);
+  const auto key = memo_key(bytes, in.view);
   auto known = load_marks(key, in);
   const auto now_ns = file_clock_ns();
   bool is_renewed = false;
@@ -416,7 +438,7 @@ std::string change_in(std::string_view bytes, const input_reader& in) {
     is_renewed = true;
   }
   if (is_renewed) save_marks(key, known, in);
-  return {};
+  return std::string();
 }
 
 } // namespace hearth::fingerprints

@@ -11,6 +11,7 @@
 #include "runtime/fingerprints/toolchain/fact_memo.hpp"
 #include "runtime/fingerprints/watched/questions.hpp"
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -32,10 +33,8 @@ bool reads_status(std::string_view program);
 expected<std::string> watched_inputs(const std::set<file_question>& questions, bool with_status,
                                      const start_of_run& start, const input_reader& in);
 
-/// Whether these bytes are of `watched_inputs`.
-bool are_watched_inputs(std::string_view bytes);
-
-/// What has changed since, in words; empty: nothing.
-std::string change_in(std::string_view inputs, const input_reader& in);
+/// What has changed since, in words; empty: nothing. No value: the bytes are not of
+/// `watched_inputs`.
+std::optional<std::string> change_in(std::string_view inputs, const input_reader& in);
 
 } // namespace hearth::fingerprints

@@ -8,12 +8,12 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sys/stat.h>
 #include <system_error>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace hearth::fingerprints {
 namespace {
@@ -27,10 +27,11 @@ bool is_below(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-// Files that the kernel makes up: their content is no input.
-bool is_of_kernel(std::string_view path) {
+// Files that the kernel makes up, and the counters of Java's machines: no input.
+bool is_no_input(std::string_view path) {
   return is_below(path, "/proc") || is_below(path, "/sys") ||
-         (path.starts_with("/dev/") && !is_below(path, "/dev/shm"));
+         (path.starts_with("/dev/") && !is_below(path, "/dev/shm")) ||
+         path.starts_with("/tmp/hsperfdata_");
 }
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
@@ -48,11 +49,13 @@ std::string interpreter_of(const std::string& program) {
   Elf64_Ehdr header;
   if (head->size() < sizeof header || !head->starts_with(ELFMAG)) return {};
   std::memcpy(&header, head->data(), sizeof header);
+  Elf64_Phdr part;
+  if (header.e_phentsize != sizeof part || header.e_phoff > head->size()) return {};
+  auto parts = std::string_view(*head).substr(header.e_phoff);
   for (std::size_t i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr part;
-    const auto at = header.e_phoff + i * sizeof part;
-    if (header.e_phentsize != sizeof part || at + sizeof part > head->size()) return {};
-    std::memcpy(&part, head->data() + at, sizeof part);
+    if (parts.size() < sizeof part) return {};
+    std::memcpy(&part, parts.data(), sizeof part);
+    parts.remove_prefix(sizeof part);
     if (part.p_type == PT_INTERP && part.p_offset < head->size())
       return std::string(head->c_str() + part.p_offset);
   }
@@ -70,82 +73,59 @@ class seen_paths {
 public:
   explicit seen_paths(const watched_place& place)
       : view_(place.view)
-      , scratch_(place.scratch) {
-    std::error_code failure;
-    const auto resolved = fs::canonical(scratch_, failure);
-    if (!failure) resolved_scratch_ = resolved.string();
-    for (const auto& one : view_.places)
-      for (auto at = parent_of(one); folders_of_places_.insert(at).second && !at.empty();)
-        at = parent_of(at);
-  }
+      , scratch_(place.scratch)
+      , folders_of_places_(folders_of(place.view.places)) {}
 
   expected<void> add(const std::vector<sighting>& seen) {
-    // First those in the scratch directory: they tell which folders the program reached from its
-    // own.
-    for (const bool in_scratch : {true, false})
-      for (const auto& one : seen)
-        if (within_scratch(one.path).has_value() == in_scratch)
-          if (auto added = add(one); !added) return added;
+    for (const auto& one : seen)
+      if (auto added = add(one); !added) return added;
     return {};
   }
 
-  std::set<file_question> questions() const {
-    std::set<file_question> all;
+  watched_questions questions() const {
+    watched_questions all{{}, programs_};
     for (const auto& [asked, spelled] : asked_)
-      add_names(all, asked, spelled);
+      add_names(all.asked, asked, spelled);
     return all;
   }
 
 private:
-  // How the program spelled a path: relative to its folder or not.
+  // How the program came to a path: from its working folder, or by an absolute name.
   struct spelling {
     bool relative = false, absolute = false;
   };
   // One path that is being followed.
   struct walk {
     const sighting& seen;
-    std::vector<std::string> left; // components, the next one last
-    std::string at{};              // the host's path so far; empty: the root
-    bool in_scratch = false;
+    std::vector<std::string> left{}; // components, the next one last
+    std::string at{};                // the host's path so far; empty: the root
     spelling how{};
     int links = 0;
-    bool is_loose = false; // not the host's entry itself was looked at
   };
 
-  // The path in `root` of a path in the scratch directory; empty outside `root`.
-  std::optional<std::string> within_scratch(const std::string& path) const {
-    for (const auto& scratch : {scratch_, resolved_scratch_}) {
-      // The folder of all scratch directories was made by this process, too.
-      if (scratch.empty() || !is_below(path, parent_of(scratch))) continue;
-      const auto root = scratch + "/root";
-      return is_below(path, root) ? path.substr(root.size()) + "/" : std::string();
-    }
-    return std::nullopt;
-  }
-
-  static void push(std::vector<std::string>& left, std::string_view path) {
-    std::vector<std::string> parts;
-    while (!path.empty()) {
-      const auto end = std::min(path.find('/'), path.size());
-      const auto part = path.substr(0, end);
-      if (!part.empty() && part != ".") parts.emplace_back(part);
-      path.remove_prefix(std::min(end + 1, path.size()));
-    }
-    left.insert(left.end(), parts.rbegin(), parts.rend());
-  }
-
   expected<void> add(const sighting& seen) {
-    walk now{seen, {}};
-    const auto inner = within_scratch(seen.path);
-    if (inner && inner->empty()) return {}; // a temporary file
-    now.in_scratch = inner.has_value();
-    now.how = {now.in_scratch || seen.was_relative, !now.in_scratch && !seen.was_relative};
-    push(now.left, inner ? *inner : seen.path);
+    // The folder of all scratch directories was made by this process, too.
+    if (!scratch_.empty() && is_below(seen.path, parent_of(scratch_))) {
+      add_in_scratch(seen);
+      return {};
+    }
+    const auto base = seen.path.substr(0, seen.base);
+    walk now{seen, reversed_components(std::string_view(seen.path).substr(seen.base))};
+    if (base.empty()) {
+      now.how.absolute = true;
+    } else if (seen.from_scratch) {
+      now.how.relative = reached_[base].relative = true;
+      now.at = parent_of(base);
+      now.left.push_back(base.substr(now.at.size() + 1));
+    } else {
+      now.how = spelling_of(base);
+      now.at = base == "/" ? "" : base;
+    }
     while (!now.left.empty()) {
-      auto next = std::move(now.left.back());
+      const auto next = std::move(now.left.back());
       now.left.pop_back();
       if (next == "..") {
-        if (!now.in_scratch && !now.at.empty()) ask(now, kind::link, now.at);
+        if (!now.at.empty()) ask(now.how, kind::link, now.at);
         now.at = parent_of(now.at);
         continue;
       }
@@ -156,17 +136,35 @@ private:
     return arrive(now);
   }
 
+  // What lies in the scratch directory: a folder that the view has made, or else a link of the
+  // view itself, or what the program made or missed. The last two are absent on the host, or it
+  // would see the host's.
+  void add_in_scratch(const sighting& seen) {
+    if (seen.was_run) programs_.insert(seen.path);
+    const auto root = scratch_ + "/root";
+    if (!is_below(seen.path, root) || !view_.shows_all) return; // temporary, or declared
+    constexpr spelling how{true, false};
+    auto left = reversed_components(std::string_view(seen.path).substr(root.size()));
+    std::string at;
+    while (!left.empty()) {
+      at += "/" + left.back();
+      left.pop_back();
+      if (is_place(at)) return;
+      if (is_below(view_.folder, at) || folders_of_places_.contains(at)) continue;
+      ask(how, kind::content, at);
+      if (left.empty() && !seen.follows) ask(how, kind::link, at);
+      if (left.empty() && seen.told_place) ask(how, kind::place, at);
+      return;
+    }
+    if (seen.was_listed) ask(how, kind::listing, at.empty() ? "/" : at);
+  }
+
   // Goes on to `next`. True: there is nothing more to ask.
   expected<bool> step(walk& now, const std::string& next) {
-    if (is_place(next)) return true;
-    if (now.in_scratch) {
-      const auto where = pass_scratch(now, next);
-      if (where != passage::to_host) return where == passage::ends;
-    }
-    if (is_of_kernel(next)) return true;
+    if (is_no_input(next)) return true;
     const auto& found = look(next);
     if (found.what == entry_kind::absent) {
-      ask(now, kind::content, next);
+      ask(now.how, kind::content, next);
       if (now.seen.was_there) return fail(changed(next));
       return true;
     }
@@ -174,7 +172,7 @@ private:
       now.at = next;
       return false;
     }
-    ask(now, kind::link, next);
+    ask(now.how, kind::link, next);
     if (now.left.empty() && !now.seen.follows) return same_as_seen(now, next, true);
     if (++now.links > max_links) return true;
     follow(now, found.text);
@@ -182,81 +180,53 @@ private:
   }
 
   static void follow(walk& now, const std::string& text) {
-    push(now.left, text);
+    auto parts = reversed_components(text);
+    now.left.insert(now.left.end(), std::make_move_iterator(parts.begin()),
+                    std::make_move_iterator(parts.end()));
     if (!text.starts_with('/')) return;
     now.at.clear();
     now.how = {false, true};
   }
 
-  enum class passage { stays, to_host, ends };
-
-  // In the scratch directory, where `next` may be the host's entry, or one that the program made.
-  passage pass_scratch(walk& now, const std::string& next) {
-    const auto found = look(scratch_ + "/root" + next);
-    if (found.what == entry_kind::link && found.text == next) {
-      now.in_scratch = false;
-      now.is_loose = now.left.empty() && !now.seen.follows;
-      if (!is_of_system(next) || is_of_system(view_.folder)) reached_.insert(next);
-      return passage::to_host;
-    }
-    const bool is_own_folder = found.what == entry_kind::folder &&
-                               (folders_of_places_.contains(next) || is_above_folder(next) ||
-                                look(next).what == entry_kind::folder);
-    if (is_own_folder) {
-      now.at = next;
-      return passage::stays;
-    }
-    // Made by the program, or absent there: then so it is on the host, or is hidden.
-    if (view_.shows_all) ask(now, kind::content, next);
-    if (found.what == entry_kind::link && ++now.links <= max_links) {
-      now.is_loose = true; // it may have been made after the first look
-      const auto inner = within_scratch(found.text);
-      if (inner)
-        now.at.clear();
-      else if (found.text.starts_with('/'))
-        now.in_scratch = false;
-      follow(now, inner ? *inner : found.text);
-      if (inner) now.how = {true, false};
-      return passage::stays;
-    }
-    return passage::ends;
-  }
-
   expected<void> arrive(const walk& now) {
     const auto path = now.at.empty() ? std::string("/") : now.at;
-    if (now.in_scratch) {
-      if (now.seen.was_listed && view_.shows_all) ask(now, kind::listing, path);
-      return {};
-    }
     if (path == "/dev") return {};
-    ask(now, kind::content, path);
-    if (now.seen.was_listed) ask(now, kind::listing, path);
-    if (!now.seen.follows) ask(now, kind::link, path);
-    if (now.seen.was_run && now.seen.was_there) {
-      const auto interpreter = interpreter_of(path);
-      const sighting run{interpreter, true, false, false, false, false};
-      if (interpreter.starts_with('/'))
-        if (auto added = add_interpreter(run); !added) return added;
-    }
+    auto& reached = reached_[path];
+    reached.relative |= now.how.relative;
+    reached.absolute |= now.how.absolute;
+    ask(now.how, kind::content, path);
+    if (now.seen.was_listed) ask(now.how, kind::listing, path);
+    if (!now.seen.follows) ask(now.how, kind::link, path);
+    if (now.seen.told_place) ask(now.how, kind::place, path);
+    if (now.seen.was_run && now.seen.was_there)
+      if (auto added = add_program(now.seen, path); !added) return added;
     const auto same = same_as_seen(now, path, !now.seen.follows);
     if (!same) return fail(same.error());
     return {};
   }
 
+  expected<void> add_program(const sighting& seen, const std::string& path) {
+    const bool is_new = programs_.insert(path).second;
+    programs_.insert(seen.path); // by the name that it was called by
+    if (!is_new) return {};
+    const auto interpreter = interpreter_of(path);
+    return interpreter.starts_with('/') ? add_interpreter(interpreter) : expected<void>();
+  }
+
   // An interpreter is looked at by the kernel: when and what it was then is unknown.
-  expected<void> add_interpreter(const sighting& run) {
-    if (!interpreters_.insert(run.path).second) return {};
+  expected<void> add_interpreter(const std::string& path) {
     struct stat found {};
-    auto now = run;
-    now.was_there = ::stat(run.path.c_str(), &found) == 0;
-    now.device = found.st_dev;
-    now.inode = found.st_ino;
-    return add(now);
+    sighting run;
+    run.path = path;
+    run.was_run = true;
+    run.was_there = ::stat(path.c_str(), &found) == 0;
+    run.device = found.st_dev;
+    run.inode = found.st_ino;
+    return add(run);
   }
 
   // Fails if the path is another file than the one that the program saw first.
   static expected<bool> same_as_seen(const walk& now, const std::string& path, bool as_link) {
-    if (now.is_loose) return true;
     struct stat found {};
     const bool is_there =
         ::fstatat(AT_FDCWD, path.c_str(), &found, as_link ? AT_SYMLINK_NOFOLLOW : 0) == 0;
@@ -276,8 +246,6 @@ private:
     return std::find(view_.places.begin(), view_.places.end(), path) != view_.places.end();
   }
 
-  bool is_above_folder(const std::string& path) const { return is_below(view_.folder, path); }
-
   const entry& look(const std::string& path) {
     const auto [at, is_new] = entries_.try_emplace(path);
     if (!is_new) return at->second;
@@ -292,35 +260,44 @@ private:
     return at->second;
   }
 
-  void ask(const walk& now, kind what, const std::string& path) {
+  void ask(const spelling& how, kind what, const std::string& path) {
     auto& spelled = asked_[{path, what}];
-    spelled.relative |= now.how.relative;
-    spelled.absolute |= now.how.absolute;
+    spelled.relative |= how.relative;
+    spelled.absolute |= how.absolute;
   }
 
-  // Whether the program came to this path from its working folder.
-  bool was_reached(const std::string& path) const {
+  // How the program came to a folder that it started from.
+  spelling spelling_of(const std::string& folder) const {
+    for (auto at = folder; !at.empty(); at = parent_of(at))
+      if (const auto known = reached_.find(at); known != reached_.end()) return known->second;
+    return {false, true};
+  }
+
+  // Whether the program may have made an absolute name of this path from that of its folder.
+  bool may_be_ours(const std::string& path) const {
     if (is_below(path, view_.folder)) return true;
+    if (is_of_system(path) && !is_of_system(view_.folder)) return false;
     for (auto at = path; !at.empty(); at = parent_of(at))
-      if (reached_.contains(at)) return true;
+      if (const auto known = reached_.find(at); known != reached_.end() && known->second.relative)
+        return true;
     return false;
   }
 
   // A path that the program spelled as absolute may be one that it made from its folder's, so both
-  // have to be as they were. One that it spelled relative to a folder elsewhere is absolute.
+  // have to be as they were.
   void add_names(std::set<file_question>& to, const std::pair<std::string, kind>& asked,
                  const spelling& spelled) const {
     const auto& [path, what] = asked;
-    const bool is_ours = was_reached(path);
-    if (spelled.absolute || !is_ours) to.insert({what, path});
-    if (is_ours) to.insert({what, fs::path(path).lexically_relative(view_.folder).string()});
+    if (spelled.absolute) to.insert({what, path});
+    if (spelled.relative || may_be_ours(path))
+      to.insert({what, fs::path(path).lexically_relative(view_.folder).string()});
   }
 
   const scratch_view& view_;
-  std::string scratch_, resolved_scratch_;
-  std::unordered_set<std::string> folders_of_places_;
-  std::unordered_set<std::string> reached_; // the host's paths of links that were followed
-  std::unordered_set<std::string> interpreters_;
+  const std::string& scratch_;
+  const std::set<std::string> folders_of_places_;
+  std::unordered_map<std::string, spelling> reached_; // the host's paths that were come to
+  std::set<std::string> programs_;
   std::unordered_map<std::string, entry> entries_;
   std::map<std::pair<std::string, kind>, spelling> asked_;
 };
@@ -341,8 +318,16 @@ std::string path_of(std::string_view folder, std::string_view name) {
   return path;
 }
 
-expected<std::set<file_question>> questions_of(const std::vector<sighting>& seen,
-                                               const watched_place& place) {
+std::set<std::string> folders_of(const std::vector<std::string>& places) {
+  std::set<std::string> all;
+  for (const auto& one : places)
+    for (auto at = parent_of(one); !at.empty() && all.insert(at).second;)
+      at = parent_of(at);
+  return all;
+}
+
+expected<watched_questions> questions_of(const std::vector<sighting>& seen,
+                                         const watched_place& place) {
   seen_paths paths(place);
   if (auto added = paths.add(seen); !added) return fail(added.error());
   return paths.questions();

@@ -59,6 +59,7 @@ std::string encode_job(const job& asked) {
                            {"argv", texts(asked.argv)},
                            {"environment", texts(asked.environment)},
                            {"limits", numbers(asked.limits)},
+                           {"scratch", asked.scratch},
                            {"watch", static_cast<std::int64_t>(asked.watch)}});
 }
 
@@ -74,7 +75,7 @@ expected<job> decode_job(std::string_view bytes) {
       *watch > static_cast<std::int64_t>(watching::files_and_links) ||
       !read_text(*decoded, "program", asked.program) ||
       !read_text(*decoded, "directory", asked.directory) ||
-      !read_texts(*decoded, "argv", asked.argv) ||
+      !read_text(*decoded, "scratch", asked.scratch) || !read_texts(*decoded, "argv", asked.argv) ||
       !read_texts(*decoded, "environment", asked.environment) ||
       !read_limits(*decoded, asked.limits))
     return fail(errc::malformed, "a job lacks a member");

@@ -13,7 +13,7 @@
 namespace hearth::worker {
 
 /// Changes whenever anything in this header does: host and worker have to be of one version.
-inline constexpr std::string_view protocol_version = "3";
+inline constexpr std::string_view protocol_version = "4";
 
 // The descriptors that a supervisor is started with, after the standard three.
 inline constexpr int report_descriptor = 3;  ///< passed on to the program
@@ -33,6 +33,7 @@ struct job {
   std::vector<std::string> environment;
   resource_limits limits{};
   watching watch = watching::none;
+  std::string scratch; ///< as in `process_request`
 };
 
 std::string encode_job(const job& asked);

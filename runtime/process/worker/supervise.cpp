@@ -117,7 +117,7 @@ started_job start(job& asked) {
   sockets->theirs.reset();
   auto listener = receive_listener(sockets->ours.get());
   if (listener)
-    started.watching.emplace(std::move(*listener));
+    started.watching.emplace(std::move(*listener), asked.scratch);
   else
     started.unwatched = listener.error().text();
   return started;
@@ -129,7 +129,7 @@ void report_sightings(const started_job& started) {
   if (!started.watching && started.unwatched.empty()) return;
   const auto& why = started.watching ? started.watching->blind_spot() : started.unwatched;
   auto report = why + "\n";
-  if (started.watching) report += started.watching->sightings();
+  if (started.watching) report += encode_sightings(started.watching->sightings());
   (void)os::write_all(watch_descriptor, report);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -10,6 +11,7 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include <vector>
 
@@ -32,12 +34,17 @@ constexpr std::uint32_t native_architecture = 0; // nothing is watched
 struct known_call {
   int number;
   call_form form;
-  bool reads_links = false;
 };
 
 using kind = call_form::kind;
 
 constexpr std::uint32_t no_follow = AT_SYMLINK_NOFOLLOW;
+
+constexpr call_form reading_link(kind how, std::uint8_t path) {
+  call_form form{how, path, false};
+  form.reads_link = true;
+  return form;
+}
 
 constexpr known_call calls[] = {
 #ifdef __NR_open // older calls, which newer architectures lack
@@ -45,19 +52,20 @@ constexpr known_call calls[] = {
     {__NR_stat, {kind::path, 0}},
     {__NR_lstat, {kind::path, 0, false}},
     {__NR_access, {kind::path, 0}},
-    {__NR_readlink, {kind::path, 0, false}, true},
+    {__NR_readlink, reading_link(kind::path, 0)},
     {__NR_getdents, {kind::listed, 0}},
 #endif
     {__NR_openat, {kind::path_at, 1, true, 2, O_NOFOLLOW, false, 2}},
-    {__NR_openat2, {kind::path_at, 1}},
+    {__NR_openat2, {kind::path_how, 1}},
     {__NR_newfstatat, {kind::path_at, 1, true, 3, no_follow}},
     {__NR_statx, {kind::path_at, 1, true, 2, no_follow}},
     {__NR_faccessat, {kind::path_at, 1}},
     {__NR_faccessat2, {kind::path_at, 1, true, 3, no_follow}},
-    {__NR_readlinkat, {kind::path_at, 1, false}, true},
+    {__NR_readlinkat, reading_link(kind::path_at, 1)},
     {__NR_execve, {kind::path, 0, true, call_form::no_flags, 0, true}},
     {__NR_execveat, {kind::path_at, 1, true, 4, no_follow, true}},
     {__NR_chdir, {kind::path, 0}},
+    {__NR_getcwd, {kind::own_folder}},
     {__NR_getdents64, {kind::listed, 0}},
     {__NR_chroot, {kind::out_of_sight}},
     {__NR_pivot_root, {kind::out_of_sight}},
@@ -84,7 +92,7 @@ std::vector<sock_filter> make_filter(bool links) {
   code.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF));
   code.push_back(statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
   for (const auto& one : calls)
-    if (links || !one.reads_links) answer_call(code, one.number, SECCOMP_RET_USER_NOTIF);
+    if (links || !one.form.reads_link) answer_call(code, one.number, SECCOMP_RET_USER_NOTIF);
   // Its requests would not be seen; programs that know it go on without.
   answer_call(code, __NR_io_uring_setup, SECCOMP_RET_ERRNO | ENOSYS);
 #if defined(__x86_64__)
@@ -94,6 +102,16 @@ std::vector<sock_filter> make_filter(bool links) {
 #endif
   code.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   return code;
+}
+
+// Before 5.5, a stopped call cannot go on; before 5.9, the end of all watched processes is not
+// told.
+bool is_new_enough() {
+  utsname system{};
+  int major = 0, minor = 0;
+  if (::uname(&system) != 0 || std::sscanf(system.release, "%d.%d", &major, &minor) != 2)
+    return false;
+  return major > 5 || (major == 5 && minor >= 9);
 }
 
 int install(const sock_fprog& program, unsigned flags) {
@@ -112,7 +130,7 @@ const call_form* form_of(int call) {
 bool is_native(std::uint32_t architecture) { return architecture == native_architecture; }
 
 int install_filter(bool links) {
-  if (native_architecture == 0) return -ENOSYS;
+  if (native_architecture == 0 || !is_new_enough()) return -ENOSYS;
   auto code = make_filter(links);
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
   // A signal does not interrupt a call whose notification is being answered (Linux 5.19).

@@ -15,7 +15,9 @@ struct call_form {
   enum class kind : std::uint8_t {
     path,         ///< argument `path`
     path_at,      ///< argument `path`, relative to the folder of the descriptor in the one before
+    path_how,     ///< as `path_at`; flags of an open and more are in the structure after it
     listed,       ///< a descriptor of a folder that is listed
+    own_folder,   ///< the working folder's path is asked for
     out_of_sight, ///< after it, paths mean something else than the supervisor can see
   };
   kind how = kind::path;
@@ -25,6 +27,7 @@ struct call_form {
   std::uint32_t not_following = 0; ///< has this bit
   bool runs = false;               ///< whether it starts the file as a program
   std::uint8_t mode = no_flags;    ///< the argument with the flags of an open
+  bool reads_link = false;         ///< whether it reads the text of a symbolic link
   static constexpr std::uint8_t no_flags = 0xff;
 };
 
@@ -34,7 +37,8 @@ const call_form* form_of(int call);
 bool is_native(std::uint32_t architecture);
 
 /// In the child that becomes the program, before it does: installs the filter. Returns a descriptor
-/// for the notifications, or a negative error. `links`: also the calls that read symbolic links.
+/// for the notifications, or a negative error; -ENOSYS before Linux 5.9. `links`: also the calls
+/// that read symbolic links.
 int install_filter(bool links);
 
 } // namespace hearth::worker

@@ -1,10 +1,13 @@
 #include "runtime/process/worker/watcher.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <cstring>
 #include <fcntl.h>
+#include <iterator>
+#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <string_view>
 #include <sys/ioctl.h>
@@ -37,13 +40,22 @@ std::string folder_of(pid_t thread, int descriptor) {
                                              : process + "/fd/" + std::to_string(descriptor));
 }
 
-// A text of another process. Returns 0, or a negative error: -EFAULT when there is none, and its
-// system call fails too.
+// Returns 0, or a negative error: -EFAULT when there is no such memory, and a system call that is
+// given its address fails too.
+int read_bytes(pid_t process, std::uint64_t address, void* to, std::size_t size) {
+  const iovec here{to, size};
+  const iovec there{reinterpret_cast<void*>(address), size};
+  const auto got = ::process_vm_readv(process, &here, 1, &there, 1, 0);
+  if (got < 0) return -errno;
+  return static_cast<std::size_t>(got) == size ? 0 : -EFAULT;
+}
+
+// A text of another process. Returns as `read_bytes`.
 int read_text(pid_t process, std::uint64_t address, std::string& text) {
   std::array<char, max_bytes_of_path> bytes;
   const std::size_t page = 4096;
   const auto in_first = page - address % page;
-  iovec here{bytes.data(), bytes.size()};
+  const iovec here{bytes.data(), bytes.size()};
   // Up to the page's end first: the next page may not be there.
   std::array<iovec, 2> there;
   there[0] = {reinterpret_cast<void*>(address), in_first};
@@ -55,6 +67,21 @@ int read_text(pid_t process, std::uint64_t address, std::string& text) {
   if (!end) return -ENAMETOOLONG;
   text.assign(bytes.data(), static_cast<std::size_t>(end - bytes.data()));
   return 0;
+}
+
+bool only_writes(std::uint64_t open_flags) {
+  const auto access = open_flags & O_ACCMODE;
+  return access == O_WRONLY || (access == O_RDWR && (open_flags & O_TRUNC) != 0);
+}
+
+std::size_t component_count(std::string_view path) { return reversed_components(path).size(); }
+
+// "/a/b" of components, the last one first.
+std::string joined(const std::vector<std::string>& reversed) {
+  std::string path;
+  for (auto part = reversed.rbegin(); part != reversed.rend(); ++part)
+    path.append("/").append(*part);
+  return path;
 }
 
 bool is_number(std::string_view text) {
@@ -86,8 +113,9 @@ std::string without_proc_links(pid_t thread, std::string path) {
 
 } // namespace
 
-watcher::watcher(os::descriptor listener)
-    : listener_(std::move(listener)) {
+watcher::watcher(os::descriptor listener, std::string scratch)
+    : listener_(std::move(listener))
+    , scratch_(std::move(scratch)) {
   ::ioctl(listener_.get(), set_flags, sync_wake_up); // an older kernel is slower
 }
 
@@ -107,8 +135,10 @@ void watcher::look(const seccomp_notif& call) {
   if (!form) return;
   switch (form->how) {
   case call_form::kind::path:
-  case call_form::kind::path_at: return note_path(call, *form);
-  case call_form::kind::listed: return note_listed(call);
+  case call_form::kind::path_at:
+  case call_form::kind::path_how: return note_path(call, *form);
+  case call_form::kind::listed: return note_folder(call, static_cast<int>(call.data.args[0]), true);
+  case call_form::kind::own_folder: return note_folder(call, AT_FDCWD, false);
   case call_form::kind::out_of_sight:
     return miss("it changes what paths mean (chroot, mount, or a namespace)");
   }
@@ -117,62 +147,153 @@ void watcher::look(const seccomp_notif& call) {
 void watcher::note_path(const seccomp_notif& call, const call_form& form) {
   const auto thread = static_cast<pid_t>(call.pid);
   const auto& arguments = call.data.args;
-  // What a program only writes is no input.
-  if (form.mode != call_form::no_flags && (arguments[form.mode] & O_ACCMODE) == O_WRONLY) return;
+  auto mode = form.mode == call_form::no_flags ? 0 : arguments[form.mode];
+  auto flags = form.flags == call_form::no_flags ? 0 : arguments[form.flags];
+  auto not_following = form.not_following;
+  if (form.how == call_form::kind::path_how) {
+    open_how how{};
+    if (read_bytes(thread, arguments[form.path + 1U], &how, sizeof how) != 0) return; // it fails
+    constexpr auto other_root = RESOLVE_IN_ROOT;
+    if ((how.resolve & other_root) != 0)
+      return miss("it changes what paths mean (RESOLVE_IN_ROOT)");
+    mode = flags = how.flags;
+    not_following = O_NOFOLLOW;
+  }
+  if (only_writes(mode)) return; // no input
   std::string path;
   const int read = read_text(thread, arguments[form.path], path);
   if (read == -EFAULT || read == -ENAMETOOLONG || read == -ESRCH) return; // it fails, too
   if (read < 0)
     return miss("its memory cannot be read (" + std::string(std::strerror(-read)) + ")");
   if (path.empty()) return; // what a descriptor is open on
-  const bool is_relative = !path.starts_with('/');
-  if (is_relative) {
-    const int descriptor = form.how == call_form::kind::path_at
-                               ? static_cast<int>(arguments[form.path - 1])
-                               : AT_FDCWD;
-    const auto folder = folder_of(thread, descriptor);
+  sighting one;
+  if (!path.starts_with('/')) {
+    const int descriptor =
+        form.how == call_form::kind::path ? AT_FDCWD : static_cast<int>(arguments[form.path - 1U]);
+    auto folder = folder_of(thread, descriptor);
     if (!folder.starts_with('/')) return; // no folder: the call fails
-    path = folder + "/" + path;
+    one.base = folder.size();
+    path = std::move(folder) + "/" + path;
   }
-  const bool follows = form.flags == call_form::no_flags
-                           ? form.follows
-                           : form.follows && (arguments[form.flags] & form.not_following) == 0;
-  note(without_proc_links(thread, std::move(path)), {follows, is_relative},
-       form.runs ? use::run : use::none);
+  one.path = without_proc_links(thread, path);
+  if (one.path != path) {
+    one.base = 0;
+    one.told_place = form.reads_link;
+  }
+  one.follows = form.follows && (flags & not_following) == 0;
+  one.was_run = form.runs;
+  follow_links(one, form.reads_link);
+  note(std::move(one));
 }
 
-void watcher::note_listed(const seccomp_notif& call) {
-  auto folder = folder_of(static_cast<pid_t>(call.pid), static_cast<int>(call.data.args[0]));
-  if (folder.starts_with('/')) note(std::move(folder), {true, true}, use::listed);
+// A folder that is listed, or whose path is asked for.
+void watcher::note_folder(const seccomp_notif& call, int descriptor, bool is_listed) {
+  sighting one;
+  one.path = folder_of(static_cast<pid_t>(call.pid), descriptor);
+  if (!one.path.starts_with('/')) return;
+  one.base = one.path.size();
+  one.was_listed = is_listed;
+  one.told_place = !is_listed;
+  follow_links(one, false);
+  note(std::move(one));
 }
 
-void watcher::note(std::string path, const way& how, use what) {
+bool watcher::is_in_scratch(std::string_view path) const {
+  return !scratch_.empty() && path.starts_with(scratch_) &&
+         (path.size() == scratch_.size() || path[scratch_.size()] == '/');
+}
+
+// Whether a link in the scratch directory is one of those that show the host's files there.
+bool watcher::shows_host(const std::string& link, std::string_view text) const {
+  const auto root = scratch_ + "/root";
+  return text.starts_with('/') && link.size() == root.size() + text.size() &&
+         link.starts_with(root) && link.ends_with(text);
+}
+
+// Follows the links in the scratch directory, component by component, to what is there: the
+// program may remove them later. Beyond it, the path is kept as it is.
+void watcher::follow_links(sighting& one, bool reads_link) {
+  if (!is_in_scratch(one.path)) return;
+  constexpr int max_links = 40; // as the kernel follows
+  auto left = reversed_components(std::string_view(one.path).substr(scratch_.size()));
+  const bool ends_in_folder = one.path.ends_with('/') && !left.empty();
+  auto at = scratch_;
+  one.base = 0;
+  one.from_scratch = true;
+  const auto arrive = [&](std::string where) {
+    one.path = std::move(where) + joined(left) + (ends_in_folder ? "/" : "");
+  };
+  for (int links = 0; !left.empty();) {
+    const auto name = std::move(left.back());
+    left.pop_back();
+    if (name == "..") {
+      at.resize(at.rfind('/'));
+      if (is_in_scratch(at)) continue;
+      one.from_scratch = false;
+      return arrive(std::move(at));
+    }
+    auto next = at + "/" + name;
+    const auto text = text_of_link(next);
+    if (text.empty()) {
+      const bool is_there = errno == EINVAL; // it is no link
+      at = std::move(next);
+      if (is_there) continue;
+      left.clear(); // what follows is not there either
+      break;
+    }
+    const bool is_hosts = shows_host(next, text);
+    if (left.empty() && !one.follows) {
+      one.told_place = reads_link && is_hosts;
+      return arrive(std::move(next));
+    }
+    if (is_hosts) {
+      one.base = text.size();
+      return arrive(text);
+    }
+    sighting own;
+    own.path = next;
+    own.follows = false;
+    own.from_scratch = true;
+    note(std::move(own));
+    if (++links > max_links) break;
+    auto inner = reversed_components(text);
+    left.insert(left.end(), std::make_move_iterator(inner.begin()),
+                std::make_move_iterator(inner.end()));
+    if (!text.starts_with('/')) continue;
+    if (is_in_scratch(text)) {
+      left.resize(left.size() - component_count(scratch_));
+      at = scratch_;
+      continue;
+    }
+    one.from_scratch = false;
+    return arrive("");
+  }
+  arrive(std::move(at));
+}
+
+void watcher::note(sighting one) {
   if (seen_.size() >= max_paths) return miss("it looks at too many files");
-  const auto first = static_cast<char>('0' + (how.follows ? 1 : 0) + (how.is_relative ? 2 : 0));
-  const auto [at, is_new] = seen_.try_emplace(first + path);
-  auto& one = at->second;
-  if (what == use::listed) one.was_listed = true;
-  if (what == use::run) one.was_run = true;
-  if (!is_new) return;
-  one.path = std::move(path);
-  one.follows = how.follows;
-  one.was_relative = how.is_relative;
+  auto way = one.path;
+  way.append(1, '\0').append(std::to_string(one.base));
+  way.append(one.from_scratch ? "s" : "").append(one.follows ? "f" : "");
+  const auto [at, is_new] = places_.try_emplace(std::move(way), seen_.size());
+  if (!is_new) {
+    auto& known = seen_[at->second];
+    known.was_listed |= one.was_listed;
+    known.was_run |= one.was_run;
+    known.told_place |= one.told_place;
+    return;
+  }
   struct stat found {};
   one.was_there =
-      ::fstatat(AT_FDCWD, one.path.c_str(), &found, how.follows ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
-  one.device = found.st_dev;
-  one.inode = found.st_ino;
+      ::fstatat(AT_FDCWD, one.path.c_str(), &found, one.follows ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
+  one.device = one.was_there ? found.st_dev : 0;
+  one.inode = one.was_there ? found.st_ino : 0;
+  seen_.push_back(std::move(one));
 }
 
 void watcher::miss(std::string why) {
   if (blind_spot_.empty()) blind_spot_ = std::move(why);
-}
-
-std::string watcher::sightings() const {
-  std::string all;
-  for (const auto& [key, one] : seen_)
-    append_sighting(all, one);
-  return all;
 }
 
 // --- the listener's way from the child to the supervisor ----------------------------------------

@@ -7,8 +7,11 @@
 #include "runtime/os/files/descriptor.hpp"
 #include "runtime/process/worker/watch_filter.hpp"
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
 
 struct seccomp_notif;
 
@@ -16,8 +19,9 @@ namespace hearth::worker {
 
 class watcher {
 public:
-  /// `listener`: what `install_filter` returned in the child.
-  explicit watcher(os::descriptor listener);
+  /// `listener`: what `install_filter` returned in the child. `scratch`: the scratch directory of
+  /// the program, without symbolic links in its path; may be empty.
+  watcher(os::descriptor listener, std::string scratch);
 
   /// Readable when a call waits for its answer; hung up when no watched process is left. -1 after
   /// that.
@@ -27,28 +31,25 @@ public:
   /// No watched process is left.
   void end() { listener_.reset(); }
 
-  /// All that was seen, as `read_sightings` reads it.
-  std::string sightings() const;
+  /// All that was seen, in the order of the first looks.
+  const std::vector<sighting>& sightings() const { return seen_; }
   /// Why not everything could be seen; empty: everything was.
   const std::string& blind_spot() const { return blind_spot_; }
 
 private:
-  /// How a path was looked at: each way has its own record.
-  struct way {
-    bool follows = true;
-    bool is_relative = false;
-  };
-  /// What is done with a file besides looking for it.
-  enum class use { none, listed, run };
-
   void look(const seccomp_notif& call);
   void note_path(const seccomp_notif& call, const call_form& form);
-  void note_listed(const seccomp_notif& call);
-  void note(std::string path, const way& how, use what);
+  void note_folder(const seccomp_notif& call, int descriptor, bool is_listed);
+  void note(sighting one);
+  bool is_in_scratch(std::string_view path) const;
+  bool shows_host(const std::string& link, std::string_view text) const;
+  void follow_links(sighting& one, bool reads_link);
   void miss(std::string why);
 
   os::descriptor listener_;
-  std::unordered_map<std::string, sighting> seen_; // by way and path
+  std::string scratch_;
+  std::vector<sighting> seen_;
+  std::unordered_map<std::string, std::size_t> places_; // in `seen_`, by path and way
   std::string blind_spot_;
 };
 

@@ -5,6 +5,7 @@
 #include "tests/support/temporary_directory.hpp"
 
 #include <chrono>
+#include <cstring>
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <map>
@@ -31,20 +32,17 @@ struct memo_in_memory : fact_memo {
   std::map<std::string, std::string> all;
 };
 
-// A project, and a scratch directory that shows it as `scratch_view` does.
+// A project, and the place of a scratch directory that shows it as `scratch_view` does.
 struct project {
   project() {
     fs::create_directories(folder / "sub");
+    fs::create_directories(base / "shared");
     write("a.c", "a");
     write("sub/x.h", "x");
-    fs::create_directories(shown);
-    for (auto at = folder; at != at.root_path(); at = at.parent_path())
-      fs::create_directories(scratch / "root" / at.relative_path());
-    for (const auto* name : {"a.c", "sub"})
-      fs::create_symlink(folder / name, shown / name);
+    write("../shared/s", "s");
     view.folder = folder.string();
     view.shows_all = true;
-    view.places = {(folder / "out").string()};
+    view.places = {(folder / "out").string(), (folder / "made" / "out").string()};
   }
 
   void write(const std::string& name, const std::string& text) const {
@@ -52,80 +50,188 @@ struct project {
     const timespec long_ago[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
     ::utimensat(AT_FDCWD, (folder / name).c_str(), long_ago, 0);
   }
-  sighting seen(const fs::path& path, bool was_there = true, bool follows = true) const {
+  // An absolute path that was looked at.
+  sighting named(const fs::path& path, bool was_there = true, bool follows = true) const {
     struct stat found {};
     (void)(follows ? ::stat(path.c_str(), &found) : ::lstat(path.c_str(), &found));
-    return {path.string(),
-            follows,
-            true,
-            was_there,
-            false,
-            false,
-            was_there ? found.st_dev : 0,
-            was_there ? found.st_ino : 0};
+    sighting one;
+    one.path = path;
+    one.follows = follows;
+    one.was_there = was_there;
+    one.device = was_there ? found.st_dev : 0;
+    one.inode = was_there ? found.st_ino : 0;
+    return one;
   }
-  expected<questions> ask(const std::vector<sighting>& all) const {
+  // A name relative to a folder of the host.
+  sighting from(const fs::path& start, const std::string& name) const {
+    auto one = named(start / name);
+    one.base = start.string().size();
+    return one;
+  }
+  // What the program came to from the scratch directory, by the link that shows `entry`.
+  sighting shown(const std::string& entry, const std::string& name = "") const {
+    const auto path = (folder / entry).lexically_normal();
+    auto one = name.empty() ? named(path) : from(path, name);
+    one.base = path.string().size();
+    one.from_scratch = true;
+    return one;
+  }
+  // What lies in the scratch directory itself.
+  sighting in_scratch(const std::string& name, bool was_there = false, bool follows = true) const {
+    sighting one;
+    one.path = scratch / "root" / folder.relative_path() / name;
+    one.from_scratch = true;
+    one.was_there = was_there;
+    one.follows = follows;
+    return one;
+  }
+  expected<watched_questions> look(const std::vector<sighting>& all) const {
     return questions_of(all, {scratch.string(), view});
+  }
+  questions ask(const std::vector<sighting>& all) const {
+    auto found = look(all);
+    REQUIRE(found);
+    return found->asked;
   }
 
   test::temporary_directory directory;
   fs::path base = fs::canonical(directory.path());
   fs::path folder = base / "work";
   fs::path scratch = base / "scratches" / "one";
-  fs::path shown = scratch / "root" / folder.relative_path();
   scratch_view view;
 };
 
 } // namespace
 
 TEST_CASE_FIXTURE(project, "watched inputs: paths in the scratch directory are the project's") {
-  CHECK(*ask({seen(shown / "a.c")}) == questions{{kind::content, "a.c"}});
-  CHECK(*ask({seen(shown / "sub" / "x.h")}) == questions{{kind::content, "sub/x.h"}});
-  CHECK(*ask({seen(shown / "absent", false)}) == questions{{kind::content, "absent"}});
-  CHECK(ask({seen(scratch / "temporary")})->empty());
-  CHECK(ask({seen(scratch.parent_path())})->empty());
-  CHECK(ask({seen(shown / "out", false)})->empty());
-  for (const auto* of_kernel : {"/proc/self/status", "/dev/null", "/dev", "/sys/kernel"})
-    CHECK(ask({seen(of_kernel)})->empty());
-  CHECK(*ask({seen("/dev/shm/absent", false)}) == questions{{kind::content, "/dev/shm/absent"}});
-  CHECK(*ask({seen("/usr/bin/env")}) == questions{{kind::content, "/usr/bin/env"}});
+  CHECK(ask({shown("a.c")}) == questions{{kind::content, "a.c"}});
+  CHECK(ask({shown("sub", "x.h")}) == questions{{kind::content, "sub/x.h"}});
+  CHECK(ask({in_scratch("absent")}) == questions{{kind::content, "absent"}});
+  CHECK(ask({named(scratch / "temporary")}).empty());
+  CHECK(ask({named(scratch.parent_path())}).empty());
+  CHECK(ask({in_scratch("out"), in_scratch("made", true), in_scratch("made/out")}).empty());
+  for (const auto* of_kernel :
+       {"/proc/self/status", "/dev/null", "/dev", "/sys/kernel", "/tmp/hsperfdata_me"})
+    CHECK(ask({named(of_kernel)}).empty());
+  CHECK(ask({named("/dev/shm/absent", false)}) == questions{{kind::content, "/dev/shm/absent"}});
+  const auto env = look({named("/usr/bin/env")});
+  REQUIRE(env);
+  CHECK(env->asked == questions{{kind::content, "/usr/bin/env"}});
 }
 
 TEST_CASE_FIXTURE(project, "watched inputs: what the program made itself is absent on the host") {
-  test::write_text(shown / "made", "by the program");
-  fs::create_directory(shown / "folder");
-  CHECK(*ask({seen(shown / "made")}) == questions{{kind::content, "made"}});
-  CHECK(*ask({seen(shown / "folder" / "in it", false)}) == questions{{kind::content, "folder"}});
+  CHECK(ask({in_scratch("new", true)}) == questions{{kind::content, "new"}});
+  CHECK(ask({in_scratch("folder/in it")}) == questions{{kind::content, "folder"}});
 }
 
 TEST_CASE_FIXTURE(project, "watched inputs: links are questions of their own") {
   fs::create_symlink("sub", folder / "link");
-  fs::create_symlink(folder / "link", shown / "link");
-  CHECK(*ask({seen(shown / "link" / "x.h")}) ==
-        questions{{kind::link, "link"}, {kind::content, "sub/x.h"}});
-  CHECK(*ask({seen(folder / "link", true, false)}) == questions{{kind::link, "link"}});
+  CHECK(ask({shown("link", "x.h")}) == questions{{kind::link, "link"}, {kind::content, "sub/x.h"}});
+  CHECK(ask({from(folder, "link/x.h")}) ==
+        ask({named(folder / "link" / "x.h")})); // not come to from the scratch directory
   // The folder that ".." leaves has to stay a folder.
-  CHECK(*ask({seen(folder / "sub" / ".." / "a.c")}) ==
-        questions{{kind::link, "sub"}, {kind::content, "a.c"}});
+  CHECK(ask({shown("sub", "../a.c")}) == questions{{kind::link, "sub"}, {kind::content, "a.c"}});
+  // A link of the view that was looked at itself, and one whose text was read.
+  auto itself = in_scratch("link", true, false);
+  CHECK(ask({itself}) == questions{{kind::content, "link"}, {kind::link, "link"}});
+  itself.told_place = true;
+  CHECK(ask({itself}) ==
+        questions{{kind::content, "link"}, {kind::link, "link"}, {kind::place, "link"}});
 }
 
 TEST_CASE_FIXTURE(project,
                   "watched inputs: a path that was spelled as absolute binds the checkout") {
-  auto spelled = seen(folder / "a.c");
-  spelled.was_relative = false;
-  CHECK(*ask({spelled}) ==
+  CHECK(ask({named(folder / "a.c")}) ==
         questions{{kind::content, "a.c"}, {kind::content, (folder / "a.c").string()}});
+  const auto shared = (base / "shared" / "s").string();
+  CHECK(ask({named(shared)}) == questions{{kind::content, shared}});
+}
+
+TEST_CASE_FIXTURE(project,
+                  "watched inputs: a path that was come to by relative names is relative") {
+  const auto shared = base / "shared";
+  CHECK(ask({shown("sub", "../../shared/s")}) ==
+        questions{{kind::link, "sub"}, {kind::link, "."}, {kind::content, "../shared/s"}});
+  // By a working folder that it came to so.
+  CHECK(ask({shown("../shared"), from(shared, "s")}) ==
+        questions{{kind::content, "../shared"}, {kind::content, "../shared/s"}});
+  // By one that it named absolute.
+  CHECK(ask({named(shared), from(shared, "s")}) ==
+        questions{{kind::content, shared.string()}, {kind::content, (shared / "s").string()}});
+  fs::create_symlink(shared, folder / "absolute");
+  CHECK(ask({shown("absolute", "s")}) ==
+        questions{{kind::link, "absolute"}, {kind::content, (shared / "s").string()}});
+}
+
+TEST_CASE_FIXTURE(project, "watched inputs: programs are known by all of their names") {
+  write("tool", "#!/bin/sh -e\n");
+  fs::create_symlink("tool", folder / "called");
+  auto run = shown("called"), itself = shown("tool");
+  run.was_run = itself.was_run = true;
+  const auto found = look({run}), by_name = look({itself});
+  REQUIRE(found);
+  REQUIRE(by_name);
+  const auto sh = fs::canonical("/bin/sh").string();
+  for (const auto& name : {(folder / "called").string(), (folder / "tool").string(), sh})
+    CHECK(found->programs.contains(name));
+  CHECK(found->asked.contains({kind::content, sh}));
+  CHECK(by_name->programs.contains(sh));
+}
+
+TEST_CASE_FIXTURE(project, "watched inputs: a program with a damaged header has no interpreter") {
+  const auto header = [&](std::uint64_t offset, std::uint16_t parts) {
+    std::string bytes(64, '\0');
+    bytes.replace(0, 4,
+                  "\x7f"
+                  "ELF");
+    std::memcpy(bytes.data() + 32, &offset, sizeof offset);
+    const std::uint16_t size = 56;
+    std::memcpy(bytes.data() + 54, &size, sizeof size);
+    std::memcpy(bytes.data() + 56, &parts, sizeof parts);
+    write("tool", bytes);
+    auto run = shown("tool");
+    run.was_run = true;
+    const auto found = look({run});
+    REQUIRE(found);
+    CHECK(found->asked.size() == 1);
+  };
+  for (const std::uint64_t offset : {0ULL, 60ULL, 64ULL, 5000ULL, ~0ULL, ~0ULL - 55})
+    header(offset, 0xffff);
 }
 
 TEST_CASE_FIXTURE(project, "watched inputs: files that come, go or are replaced meanwhile") {
-  CHECK(ask({seen(folder / "sub" / "x.h", false)}).error().code() == errc::busy);
-  auto gone = seen(folder / "sub" / "x.h");
+  CHECK(look({named(folder / "sub" / "x.h", false)}).error().code() == errc::busy);
+  auto gone = named(folder / "sub" / "x.h");
   fs::remove(folder / "sub" / "x.h");
-  CHECK(ask({gone}).error().code() == errc::busy);
+  CHECK(look({gone}).error().code() == errc::busy);
   write("sub/y.h", "y");
-  auto replaced = seen(folder / "sub" / "y.h");
+  auto replaced = named(folder / "sub" / "y.h");
   ++replaced.inode;
-  CHECK(ask({replaced}).error().code() == errc::busy);
+  CHECK(look({replaced}).error().code() == errc::busy);
+}
+
+TEST_CASE_FIXTURE(project, "watched inputs: a listing has no outputs, and the folders for them") {
+  memo_in_memory memo;
+  start_of_run start;
+  start.time_ns += std::chrono::nanoseconds(std::chrono::hours(1)).count();
+  file_view files;
+  const questions all{{kind::listing, "."}, {kind::listing, "made"}};
+  const auto inputs = watched_inputs(all, false, start, {view, files, memo});
+  REQUIRE(inputs);
+  const auto change = [&](const std::string& in) {
+    file_view now;
+    return change_in(in, {view, now, memo}).value_or("no inputs");
+  };
+  fs::create_directory(folder / "made");
+  write("made/out", "");
+  write("out", "");
+  CHECK(change(*inputs) == "");
+  write("made/other", "");
+  CHECK(change(*inputs) == "made changed");
+  fs::remove(folder / "made" / "other");
+  fs::remove_all(folder / "sub");
+  write("sub", ""); // another kind of file
+  CHECK(change(*inputs) == ". changed");
 }
 
 TEST_CASE_FIXTURE(project, "watched inputs: an observation holds until an answer changes") {
@@ -138,12 +244,11 @@ TEST_CASE_FIXTURE(project, "watched inputs: an observation holds until an answer
                         {kind::content, "sub/x.h"}, {kind::content, "/usr/bin/env"}};
   const auto change = [&](const std::string& inputs) {
     file_view files;
-    return change_in(inputs, {view, files, memo});
+    return change_in(inputs, {view, files, memo}).value_or("no inputs");
   };
   file_view files;
   const auto inputs = watched_inputs(asked, false, start, {view, files, memo});
   REQUIRE(inputs);
-  CHECK(are_watched_inputs(*inputs));
   CHECK(change(*inputs) == "");
   CHECK(change(*inputs) == ""); // by the memo
   write("sub/x.h", "x");
@@ -181,13 +286,15 @@ TEST_CASE_FIXTURE(project, "watched inputs: damaged bytes hold for nothing") {
     damaged[at] = static_cast<char>(damaged[at] ^ 0x11);
     file_view others;
     CHECK(change_in(damaged, {view, others, memo}) != "");
-    CHECK_FALSE(are_watched_inputs(inputs->substr(0, at)));
+    CHECK_FALSE(change_in(inputs->substr(0, at), {view, others, memo}));
   }
 }
 
 TEST_CASE("watched inputs: programs that tell times of files") {
   CHECK(reads_status("tar"));
   CHECK(reads_status("make"));
+  CHECK(reads_status("x86_64-linux-gnu-ar"));
+  CHECK(reads_status("gzip"));
   CHECK_FALSE(reads_status("gcc"));
 }
 

@@ -38,6 +38,10 @@ struct watched {
     const auto* const one = find(path);
     return one && one->was_there;
   }
+  bool has_listed(const fs::path& path) const {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const sighting& one) { return one.path == path && one.was_listed; });
+  }
   bool has_missed(const fs::path& path) const {
     const auto* const one = find(path);
     return one && !one->was_there;
@@ -49,6 +53,7 @@ watched run(process_request request, watching how = watching::files) {
   auto result = subprocess_runner{find_worker().value()}.run(request, {});
   REQUIRE_MESSAGE(result, result.error().text());
   watched made{std::move(*result)};
+  if (how == watching::none) return made;
   auto seen = read_sightings(made.result.sightings);
   REQUIRE(seen);
   made.all = std::move(*seen);
@@ -84,16 +89,40 @@ TEST_CASE_FIXTURE(folder, "watch: files that are opened, asked about, listed and
   CHECK(seen.has_seen(path / "link"));
   CHECK(seen.has_missed(path / "absent"));
   CHECK(seen.has_missed(path / "listed" / "none"));
-  REQUIRE(seen.find(path / "listed"));
-  CHECK(seen.find(path / "listed")->was_listed);
-  CHECK_FALSE(seen.find(file)->was_listed);
+  CHECK(seen.has_listed(path / "listed"));
+  CHECK_FALSE(seen.has_listed(file));
   CHECK(seen.has_seen("/usr/bin/cat"));
+}
+
+TEST_CASE_FIXTURE(folder, "watch: links in the scratch directory are followed at each look") {
+  const auto root = path / "scratch" / "root";
+  fs::create_directories(root / path.relative_path());
+  fs::create_symlink(file, root / file.relative_path());
+  auto request = shell("ln -s file own; cat own; rm own; readlink file; readlink -f gone; exit 0");
+  request.scratch = path / "scratch";
+  request.directory = root / path.relative_path();
+  const auto seen = run(request, watching::files_and_links);
+  const auto* const read = seen.find(file);
+  REQUIRE(read);
+  CHECK(read->from_scratch);
+  CHECK(read->base == file.string().size());
+  CHECK(seen.has_seen(root / path.relative_path() / "own"));
+  CHECK(seen.has_missed(root / path.relative_path() / "gone"));
+  const auto* const link = seen.find(root / file.relative_path());
+  REQUIRE(link);
+  CHECK(link->told_place);
+}
+
+TEST_CASE_FIXTURE(folder, "watch: files that are only written are not seen") {
+  const auto seen = run(shell("echo > '" + (path / "made").string() + "'"));
+  CHECK(seen.result.succeeded());
+  CHECK_FALSE(seen.find(path / "made"));
 }
 
 TEST_CASE_FIXTURE(folder, "watch: a run that is not watched says nothing") {
   const auto seen = run(looks("posix_spawn"), watching::none);
   CHECK(seen.result.succeeded());
-  CHECK(seen.all.empty());
+  CHECK(seen.result.sightings == "");
   CHECK(seen.result.blind_spot == "");
 }
 
@@ -124,7 +153,7 @@ TEST_CASE_FIXTURE(folder, "watch: unusual ways to look at a file are seen") {
 }
 
 TEST_CASE_FIXTURE(folder, "watch: what cannot be seen is said") {
-  for (const auto* how : {"chroot", "other_architecture"}) {
+  for (const auto* how : {"chroot", "other_architecture", "in_root"}) {
     CAPTURE(how);
     const auto seen = run(looks(how));
     if (seen.result.exit_status == 77 || seen.result.signal != 0) {
@@ -209,21 +238,27 @@ TEST_CASE_FIXTURE(folder, "watch: commands and watchers that are killed at rando
 }
 
 TEST_CASE("watch: reports of sightings that are damaged are refused") {
-  std::string bytes;
-  const std::vector<sighting> seen{{"/a", true, false, true, false, true, 7, 8},
-                                   {"/b/c", false, true, false, true, false}};
-  for (const auto& one : seen)
-    append_sighting(bytes, one);
+  sighting one, other;
+  one.path = "/a";
+  one.was_there = one.was_run = one.from_scratch = true;
+  one.device = 7;
+  one.inode = 8;
+  other.path = "/b/c";
+  other.base = 2;
+  other.follows = false;
+  other.was_listed = other.told_place = true;
+  const std::vector<sighting> seen{one, other};
+  const auto bytes = encode_sightings(seen);
   const auto read = read_sightings(bytes);
   REQUIRE(read);
   CHECK(*read == seen);
-  const std::size_t first_bytes = 20;
-  for (std::size_t size = 1; size < bytes.size(); ++size)
-    CHECK(read_sightings(bytes.substr(0, size)).has_value() == (size == first_bytes));
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK_FALSE(read_sightings(bytes.substr(0, size)));
   CHECK_FALSE(read_sightings("a/b"));
   CHECK_FALSE(read_sightings(std::string("@b\0", 3)));
   CHECK_FALSE(read_sightings(std::string("\xc0/b\0", 4)));
-  CHECK(read_sightings("")->empty());
+  CHECK_FALSE(read_sightings(bytes + "."));
+  CHECK(read_sightings(encode_sightings({}))->empty());
 }
 
 } // namespace watch_test
