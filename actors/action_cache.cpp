@@ -13,8 +13,11 @@ namespace {
 
 using job_ptr = action_cache_state::job_ptr;
 
+// Requests from different folders find different files.
 std::string name_of(const cache_key& key, const action_request& request) {
-  return (std::to_string(key.cache->number) + "/" + request.view.folder + "/").append(key.bytes);
+  const auto& folder =
+      request.view.folder.empty() ? request.process.directory : request.view.folder;
+  return (std::to_string(key.cache->number) + "/" + folder + "/").append(key.bytes);
 }
 
 // The key whose lease a job takes: the result's own key, or, for an action that discovers inputs, a
@@ -124,6 +127,7 @@ bool is_wanted(const action_cache_state::job& job) {
 
 // What is left of the action's time limit, which counts from its request.
 std::chrono::milliseconds time_left(action_cache_pointer self, const job_ptr& job) {
+  if (job->request.limits_run_alone) return job->request.process.deadline;
   const auto waited =
       std::chrono::duration_cast<std::chrono::milliseconds>(self->clock().now() - job->asked);
   return std::max(job->request.process.deadline - waited, std::chrono::milliseconds{1});
@@ -183,7 +187,8 @@ void ask_for_lease(action_cache_pointer self, const job_ptr& job, Verb verb) {
   // An action without a time limit of its own has one of a year: no timer is kept for it.
   constexpr std::chrono::hours longest_timer{24};
   const auto left = time_left(self, job);
-  const auto wait = left < longest_timer ? caf::duration(left) : caf::duration(until_it_ends);
+  const bool is_bounded = left < longest_timer && !job->request.limits_run_alone;
+  const auto wait = is_bounded ? caf::duration(left) : caf::duration(until_it_ends);
   self->request(owner_of(self, key), wait, verb, key)
       .then([=](const lease_reply& reply) { go_on(self, job, reply); },
             [=](const caf::error& why) {

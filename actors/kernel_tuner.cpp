@@ -103,6 +103,12 @@ void finish_job(self_pointer self, const job_ptr& job, const tune_reply& reply) 
   end_job(self, job);
 }
 
+void look_again_later(self_pointer self, const job_ptr& job) {
+  tune_reply reply;
+  reply.again = true;
+  finish_job(self, job, reply);
+}
+
 void fail_job(self_pointer self, const job_ptr& job, std::string problem) {
   tune_reply reply;
   reply.problem = std::move(problem);

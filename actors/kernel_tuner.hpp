@@ -31,6 +31,7 @@ namespace hearth::actors {
 struct kernel_tuner_config {
   shard_router shards;
   compile_broker_actor broker;
+  action_cache_actor actions; ///< runs watched compiles
   guarded_cache_actor guarded;
   autotune_cache_actor autotune;
   /// Entries that are tuned concurrently; the others wait, so that several processes can share one
@@ -48,6 +49,7 @@ struct kernel_tuner_state {
     std::string reason;       ///< why the candidate is left out; empty for a good one
     bool is_config = true;    ///< false: the machine, not the candidate, caused the failure
     bool is_right = false;    ///< its results matched the reference's
+    std::string observed;     ///< of a watched compile: `tune_candidate::observed` of its run
   };
 
   /// An entry in the making.
@@ -62,7 +64,9 @@ struct kernel_tuner_state {
     std::function<void()> next; ///< called when `open` is 0
     contest rounds;
     std::optional<coordinate_descent> descent;
-    choice_times known; ///< times of the family from earlier runs
+    choice_times known;       ///< times of the family from earlier runs
+    bool looks_again = false; ///< other observations of a candidate are known by now
+    std::string unkept;       ///< why what a compile read is not known, or empty
   };
 
   kernel_tuner_state() = default;

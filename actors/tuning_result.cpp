@@ -104,10 +104,22 @@ autotune_choices choices_of(const tune_request& request) {
   return choices;
 }
 
-std::vector<std::string> choice_hashes_of(const tune_request& request) {
-  std::vector<std::string> hashes;
+std::vector<std::string> observed_by(const tune_request& request) {
+  std::vector<std::string> all;
   for (const auto& candidate : request.candidates)
-    hashes.push_back(sha256(candidate.action_key.bytes).hex());
+    all.push_back(candidate.observed);
+  return all;
+}
+
+std::vector<std::string> choice_hashes_of(const tune_request& request,
+                                          const std::vector<std::string>& observed) {
+  std::vector<std::string> hashes;
+  for (std::size_t i = 0; i < request.candidates.size(); ++i) {
+    const auto& candidate = request.candidates[i];
+    std::string text(candidate.action_key.bytes);
+    if (discovers(candidate.action)) text.append(observed[i]).append(" watched");
+    hashes.push_back(sha256(text).hex());
+  }
   return hashes;
 }
 

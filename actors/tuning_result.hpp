@@ -31,8 +31,13 @@ std::string configs_hash_of(const tune_request& request);
 /// The candidates' configurations, in the autotune cache's form.
 autotune_choices choices_of(const tune_request& request);
 
-/// The candidates' actions: the names under which their times are kept.
-std::vector<std::string> choice_hashes_of(const tune_request& request);
+/// `observed` of each candidate of the request.
+std::vector<std::string> observed_by(const tune_request& request);
+
+/// The candidates' actions, with what they have observed: the names under which their times are
+/// kept.
+std::vector<std::string> choice_hashes_of(const tune_request& request,
+                                          const std::vector<std::string>& observed);
 
 /// Why a failed compile leaves its candidate out: one line with the compiler's first error.
 std::string compile_reason(const process_result& run);

@@ -68,7 +68,9 @@ struct action_request {
   /// stored observations differ from these, nothing is run and the reply says `again`.
   std::string seen{};
   bool keep_failures = false; ///< exit statuses other than 0 are kept too
-  std::stop_token stop{};     ///< a requested stop kills the running program
+  /// The time limit is that of the run alone; false: waits for the runs of others count too.
+  bool limits_run_alone = false;
+  std::stop_token stop{}; ///< a requested stop kills the running program
 };
 
 /// Whether the action finds out what its inputs are by running.

@@ -14,8 +14,9 @@ enum : unsigned {
   was_listed = 8,
   was_run = 16,
   told_place = 32,
-  all_flags = 63,
-  always_set = 0x40,
+  is_shown = 128,
+  all_flags = 191,
+  always_set = 64,
 };
 constexpr char end_mark = '.';
 
@@ -43,6 +44,7 @@ bool take(std::string_view& from, sighting& one) {
   one.was_listed = (flags & was_listed) != 0;
   one.was_run = (flags & was_run) != 0;
   one.told_place = (flags & told_place) != 0;
+  one.is_shown = (flags & is_shown) != 0;
   from.remove_prefix(end + 1);
   if (!take_number(from, one.base) || one.base > one.path.size()) return false;
   return !one.was_there || (take_number(from, one.device) && take_number(from, one.inode));
@@ -52,7 +54,8 @@ void append(std::string& to, const sighting& seen) {
   to += static_cast<char>(always_set | (seen.follows ? follows : 0U) |
                           (seen.from_scratch ? from_scratch : 0U) |
                           (seen.was_there ? was_there : 0U) | (seen.was_listed ? was_listed : 0U) |
-                          (seen.was_run ? was_run : 0U) | (seen.told_place ? told_place : 0U));
+                          (seen.was_run ? was_run : 0U) | (seen.told_place ? told_place : 0U) |
+                          (seen.is_shown ? is_shown : 0U));
   to += seen.path;
   to += '\0';
   append_number(to, seen.base);

@@ -27,7 +27,8 @@ struct sighting {
   bool was_there = false;    ///< whether it existed when it was first looked at
   bool was_listed = false;
   bool was_run = false;
-  bool told_place = false; ///< it read where on the host the link at the path's end leads
+  bool is_shown = false;   ///< in the scratch directory: a link that shows the host's entry
+  bool told_place = false; ///< it read where on the host that link leads, or where its folder is
   /// If it was there, what it was.
   std::uint64_t device = 0, inode = 0;
 

@@ -43,8 +43,10 @@ struct guarded_reply {
 struct tune_candidate {
   value::map config;       ///< macro name -> value
   std::string config_text; ///< "TILE=16 UNROLL=2", in the plan's order
-  cache_key action_key;
-  action_request action; ///< its first output is the shared object
+  cache_key action_key;    ///< key of its shared object; of a watched compile: of the action
+  action_request action;   ///< its first output is the shared object
+  /// For a watched compile, the SHA-256 of the observation that holds now; empty: none is known.
+  std::string observed{};
   /// Why it cannot be started, if that is known; `compile_failed` if the candidate is the cause.
   std::optional<error> broken;
 };
@@ -78,6 +80,12 @@ enum class tune_mode : std::uint8_t {
 };
 std::string_view to_string(tune_mode mode) noexcept;
 
+/// Where an entry is kept.
+struct entry_keys {
+  cache_key tuned;   ///< depends on everything that can change the program
+  cache_key untuned; ///< of an entry that was not chosen by its time
+};
+
 /// A request to find or make an entry, from a compile plan.
 struct tune_request {
   std::string name; ///< for messages and traces: "matmul[guard 0]"
@@ -92,6 +100,9 @@ struct tune_request {
   tune_mode mode = tune_mode::full;
   autotune_address address;
   cache_key times_key; ///< key of the measured times of the family's candidates
+  /// `key` and `untuned_key` where these observations of the candidates hold, for watched compiles;
+  /// null: there are none. Any thread.
+  std::function<entry_keys(const std::vector<std::string>& observed)> keys_of{};
   tuning_notes notes;
 };
 
@@ -116,6 +127,10 @@ struct tune_reply {
   std::vector<rejection> rejected;
   std::string problem;            ///< the failure in one line, or a lesser problem (not stored)
   std::int64_t time_taken_ns = 0; ///< time to make the entry, with tuning; a hit saves it
+  /// Nothing was made: the caller has to look at the observations of the candidates again.
+  bool again = false;
+  /// Of an entry that was made: what is known of each candidate now, as `tune_candidate::observed`.
+  std::vector<std::string> observed{};
 };
 
 using tune_request_ptr = std::shared_ptr<const tune_request>;

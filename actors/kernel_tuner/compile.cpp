@@ -1,6 +1,8 @@
 #include "actors/kernel_tuner/compile.hpp"
 
 #include "actors/kernel_tuner/jobs.hpp"
+#include "messages/digest.hpp"
+#include "messages/key.hpp"
 
 #include <utility>
 
@@ -50,12 +52,60 @@ void run_compiler(self_pointer self, const job_ptr& job, std::size_t index, leas
             });
 }
 
+// --- watched compiles --------------------------------------------------------------------------
+
+// The action cache has run the compile, kept its result, and what it read.
+void end_watched(const job_ptr& job, std::size_t index, const action_result& result) {
+  auto& tried = job->candidates[index];
+  if (!result.observed.empty()) tried.observed = sha256(result.observed).view();
+  if (job->unkept.empty()) job->unkept = result.unkept;
+  if (!result.process.succeeded())
+    return reject_and_end(job, index, compile_reason(result.process), !result.process.cancelled);
+  made(job, index, result.outputs.front());
+}
+
+void run_watched(self_pointer self, const job_ptr& job, std::size_t index) {
+  const auto& candidate = job->request->candidates[index];
+  self->request(self->state.config.actions, until_it_ends, verb::run_v, candidate.action_key,
+                candidate.action, tuning_priority)
+      .then(
+          [=](const action_reply& reply) {
+            if (!reply.again) return end_watched(job, index, reply.result);
+            job->looks_again = true;
+            end_one(job);
+          },
+          [=](const caf::error& why) {
+            reject_and_end(job, index, failure_reason(from_caf(why)), false);
+          });
+}
+
+// Finds the shared object by the observation that holds, or compiles.
+void find_watched(self_pointer self, const job_ptr& job, std::size_t index) {
+  const auto& candidate = job->request->candidates[index];
+  if (candidate.observed.empty()) return run_watched(self, job, index);
+  const auto key = derived_key(candidate.action_key, key::bytes(candidate.observed));
+  self->request(self->state.config.shards.owner_of(key), answer_timeout, verb::get_v, key)
+      .then(
+          [=](const lookup& found) {
+            const auto known = found.hit() ? decode_result(found.value)
+                                           : expected<action_result>(fail(errc::not_found, ""));
+            if (!known || !known->process.succeeded() || known->outputs.size() != 1)
+              return run_watched(self, job, index);
+            job->candidates[index].observed = job->request->candidates[index].observed;
+            made(job, index, known->outputs.front());
+          },
+          [=](const caf::error&) { run_watched(self, job, index); });
+}
+
+// --- one candidate -----------------------------------------------------------------------------
+
 void compile_one(self_pointer self, const job_ptr& job, std::size_t index) {
   const auto& candidate = job->request->candidates[index];
   if (job->candidates[index].library || !job->candidates[index].reason.empty()) return end_one(job);
   if (candidate.broken)
     return reject_and_end(job, index, failure_reason(*candidate.broken),
                           candidate.broken->code() == errc::compile_failed);
+  if (discovers(candidate.action)) return find_watched(self, job, index);
   const auto& key = candidate.action_key;
   self->request(self->state.config.shards.owner_of(key), until_it_ends, verb::acquire_v, key)
       .then(
@@ -91,7 +141,12 @@ void compile(self_pointer self, const job_ptr& job, const candidates& some,
   job->candidates.resize(job->request->candidates.size());
   if (some.empty()) return next();
   job->open = some.size();
-  job->next = std::move(next);
+  job->next = [self, job, next = std::move(next)] {
+    if (job->looks_again)
+      look_again_later(self, job);
+    else
+      next();
+  };
   for (const auto index : some)
     compile_one(self, job, index);
 }

@@ -36,10 +36,20 @@ autotune_record record_of(self_pointer self, const job_ptr& job, const tune_repl
   return record;
 }
 
+// What is known of each candidate's inputs, once this job has run some.
+std::vector<std::string> observed_in(const kernel_tuner_state::job& job) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < job.candidates.size(); ++i) {
+    const auto& own = job.candidates[i].observed;
+    all.push_back(own.empty() ? job.request->candidates[i].observed : own);
+  }
+  return all;
+}
+
 // The known times of the family, with the new measurements.
 choice_times times_of(const kernel_tuner_state::job& job) {
   auto times = job.known;
-  const auto hashes = choice_hashes_of(*job.request);
+  const auto hashes = choice_hashes_of(*job.request, observed_in(job));
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     const auto& one = job.candidates[i];
     if (one.time_ns > 0 || !one.reason.empty())
@@ -50,7 +60,9 @@ choice_times times_of(const kernel_tuner_state::job& job) {
 
 void store_entry(self_pointer self, const job_ptr& job, const reply_ptr& reply) {
   const auto& request = *job->request;
-  const auto& key = job->is_untuned ? request.untuned_key : request.key;
+  const auto keys = request.keys_of ? request.keys_of(reply->observed)
+                                    : entry_keys{request.key, request.untuned_key};
+  const auto& key = job->is_untuned ? keys.untuned : keys.tuned;
   self->request(self->state.config.guarded, until_it_ends, verb::insert_v, key, request.guard,
                 reply->library)
       .then([=](insert_outcome) { finish_job(self, job, *reply); },
@@ -88,6 +100,7 @@ reply_ptr entry_of(self_pointer self, const job_ptr& job, std::size_t winner) {
   reply->slowest_time_ns = slowest_time(*job);
   reply->rejected = rejections_of(*job);
   reply->time_taken_ns = now_ns(self) - job->start_ns;
+  reply->observed = observed_in(*job);
   const entry_metadata entry{reply->config,          reply->config_text,   reply->time_ns,
                              reply->slowest_time_ns, reply->time_taken_ns, reply->rejected};
   reply->library = artifact::make(tried.library.payload(), encode_entry(entry));
@@ -110,6 +123,10 @@ void keep(self_pointer self, const job_ptr& job, std::size_t winner, keeping wha
   const auto reply = entry_of(self, job, winner);
   if (is_machine_to_blame(*job)) {
     reply->problem = "not kept: a configuration could not be tried on this machine now";
+    return finish_job(self, job, *reply);
+  }
+  if (!job->unkept.empty()) {
+    reply->problem = "not kept: " + job->unkept;
     return finish_job(self, job, *reply);
   }
   if (what == keeping::tuning_too)

@@ -80,7 +80,7 @@ void recall_times(self_pointer self, const job_ptr& job) {
           [=](const lookup& found) {
             if (found.hit())
               job->known = decode_times(found.value.payload()).value_or(choice_times{});
-            const auto hashes = choice_hashes_of(*job->request);
+            const auto hashes = choice_hashes_of(*job->request, observed_by(*job->request));
             if (knows_all(job->known, hashes))
               use_times(self, job, hashes);
             else

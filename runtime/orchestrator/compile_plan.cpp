@@ -12,7 +12,10 @@
 #include <caf/send.hpp>
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <numeric>
+#include <utility>
 
 namespace hearth::orchestrator {
 namespace {
@@ -34,32 +37,46 @@ request_report report_of(const plan& work, const plan_request& request) {
   return report;
 }
 
-// One run of a plan: an actor requests every entry from the tuner and, when an entry is done, the
+// What a plan has achieved.
+struct plan_progress {
+  std::vector<request_report> reports; // of all requests, in plan order
+  std::size_t done = 0;                // requests
+  std::vector<std::size_t> again;      // entries whose requests have to be made anew
+};
+
+// One round of a plan: an actor requests the entries from the tuner and, when an entry is done, the
 // other shapes that it serves.
 struct session {
   const plan& work;
-  const std::vector<tune_request_ptr>& entries;
+  const std::vector<tune_request_ptr>& entries; ///< in the plan's order; null: not of this round
   const progress_callback& progress;
   kernel_tuner_actor tuner;
-  std::shared_ptr<std::vector<request_report>> reports;
+  std::shared_ptr<plan_progress> made;
+  std::size_t open; ///< requests of this round
   /// Owned by the session, which the actor's pending requests hold: it delivers `closed` when the
   /// actor ends early.
   completion<hearth::done> finished;
-  std::size_t done = 0;
 };
 
 using session_ptr = std::shared_ptr<session>;
 using self_pointer = caf::event_based_actor*;
 
-void complete_request(self_pointer self, const session_ptr& run, std::size_t request,
-                      const tune_reply& reply) {
-  auto& report = (*run->reports)[request];
-  report.result = reply;
-  ++run->done;
-  if (run->progress) run->progress(run->done, run->reports->size(), report);
-  if (run->done < run->reports->size()) return;
+// The last one ends the round.
+void close_requests(self_pointer self, const session_ptr& run, std::size_t count) {
+  run->open -= count;
+  if (run->open > 0) return;
   run->finished.deliver(hearth::done{});
   self->quit();
+}
+
+void complete_request(self_pointer self, const session_ptr& run, std::size_t request,
+                      const tune_reply& reply) {
+  auto& made = *run->made;
+  auto& report = made.reports[request];
+  report.result = reply;
+  ++made.done;
+  if (run->progress) run->progress(made.done, made.reports.size(), report);
+  close_requests(self, run, 1);
 }
 
 tune_reply failed_reply(const caf::error& why) {
@@ -93,7 +110,8 @@ void ask_for_other_shapes(self_pointer self, const session_ptr& run, std::size_t
       complete_request(self, run, request, first);
       continue;
     }
-    ask(self, run, for_shape(run->entries[entry], run->work, run->work.requests[request]),
+    ask(self, run,
+        for_shape(run->entries[entry], run->work, run->work.requests[request], first.observed),
         [=, found = first.status](const tune_reply& reply) {
           complete_request(self, run, request, as_found_first(reply, found));
         });
@@ -101,33 +119,71 @@ void ask_for_other_shapes(self_pointer self, const session_ptr& run, std::size_t
 }
 
 void start(self_pointer self, session_ptr run) {
-  for (std::size_t entry = 0; entry < run->entries.size(); ++entry)
+  for (std::size_t entry = 0; entry < run->entries.size(); ++entry) {
+    if (!run->entries[entry]) continue;
     ask(self, run, run->entries[entry], [=](const tune_reply& reply) {
       const auto& requests = run->work.entries[entry].requests;
+      if (reply.again) {
+        run->made->again.push_back(entry);
+        return close_requests(self, run, requests.size());
+      }
       const bool serves_others = requests.size() > 1;
-      complete_request(self, run, requests.front(), reply); // the last one ends the plan
+      complete_request(self, run, requests.front(), reply);
       if (serves_others) ask_for_other_shapes(self, run, entry, reply);
     });
+  }
 }
 
-expected<std::vector<request_report>> run_session(engine::runtime_core& core, const plan& work,
-                                                  const std::vector<tune_request_ptr>& entries,
-                                                  const progress_callback& progress) {
-  auto reports = std::make_shared<std::vector<request_report>>();
-  for (const auto& request : work.requests)
-    reports->push_back(report_of(work, request));
+expected<void> run_session(engine::runtime_core& core, const plan& work,
+                           const std::vector<tune_request_ptr>& entries,
+                           const progress_callback& progress,
+                           const std::shared_ptr<plan_progress>& made) {
+  std::size_t open = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (entries[i]) open += work.entries[i].requests.size();
+  if (open == 0) return {};
   const auto all_done = std::make_shared<completion_state<done>>();
   {
     const auto inside = core.enter_system();
     if (!inside) return fail(inside.error());
     auto run = std::make_shared<session>(
-        session{work, entries, progress, core.tuner(), reports, completion<done>(all_done)});
+        session{work, entries, progress, core.tuner(), made, open, completion<done>(all_done)});
     const engine::logger_guard guard;
     core.system().spawn(start, std::move(run));
   }
   const auto finished = all_done->wait();
   if (!finished) return fail(finished.error());
-  return std::move(*reports);
+  return {};
+}
+
+// Makes the requests of these entries anew.
+using entry_maker =
+    std::function<expected<std::vector<tune_request_ptr>>(const std::vector<std::size_t>& entries)>;
+
+// Runs the plan in rounds: the requests of an entry are made anew when other processes have learnt
+// what its compiles read.
+expected<std::vector<request_report>> run_rounds(engine::runtime_core& core, const plan& work,
+                                                 std::vector<tune_request_ptr> entries,
+                                                 const entry_maker& make,
+                                                 const progress_callback& progress) {
+  constexpr int max_rounds = 64;
+  auto made = std::make_shared<plan_progress>();
+  for (const auto& request : work.requests)
+    made->reports.push_back(report_of(work, request));
+  for (int round = 0; round < max_rounds; ++round) {
+    if (auto run = run_session(core, work, entries, progress, made); !run) return fail(run.error());
+    const auto again = std::exchange(made->again, {});
+    if (again.empty()) break;
+    auto anew = make(again);
+    if (!anew) return fail(anew.error());
+    entries.assign(entries.size(), nullptr);
+    for (std::size_t i = 0; i < again.size(); ++i)
+      entries[again[i]] = std::move((*anew)[i]);
+  }
+  for (auto& report : made->reports)
+    if (report.result.status == tune_status::failed && report.result.problem.empty())
+      report.result.problem = "the files that it reads change again and again";
+  return std::move(made->reports);
 }
 
 // The actor's answer, or an empty `T` when there is none.
@@ -152,18 +208,20 @@ bundle_session begin_session(engine::runtime_core& core, const plan& work,
 }
 
 // Runs the entries within a session; an error abandons it.
-expected<std::vector<request_report>> run_tuned(engine::runtime_core& core, const plan& work,
-                                                const planned_tuning& tuning,
-                                                const progress_callback& progress,
-                                                plan_report& report) {
+expected<std::vector<request_report>>
+run_tuned(engine::runtime_core& core, const plan& work, const planned_tuning& tuning,
+          const entry_maker& make, const progress_callback& progress, plan_report& report) {
   report.bundle = begin_session(core, work, tuning.scope);
-  if (report.bundle.id == 0) return run_session(core, work, tuning.entries, progress);
-  auto reports = run_session(core, work, noted_for(tuning.entries, report.bundle.id), progress);
+  const auto id = report.bundle.id;
+  if (id == 0) return run_rounds(core, work, tuning.entries, make, progress);
+  const auto make_noted = [&](const std::vector<std::size_t>& entries) {
+    return make(entries).map([id](auto made) { return noted_for(std::move(made), id); });
+  };
+  auto reports = run_rounds(core, work, noted_for(tuning.entries, id), make_noted, progress);
   if (reports)
-    report.bundled =
-        answer_or_nothing<bundle_end>(core, core.bundler(), verb::finish_v, report.bundle.id);
+    report.bundled = answer_or_nothing<bundle_end>(core, core.bundler(), verb::finish_v, id);
   else
-    caf::anon_send(core.bundler(), verb::abandon_v, report.bundle.id);
+    caf::anon_send(core.bundler(), verb::abandon_v, id);
   return reports;
 }
 
@@ -193,11 +251,23 @@ expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_o
   const auto before = answer_or_nothing<broker_stats>(core, core.broker(), verb::stats_v);
   auto facts = cache_memo::open(rt);
   if (!facts) return fail(facts.error());
-  const auto planned = make_tune_requests(core, work, tuning, core.processes(), *facts);
+  auto actions = rt.open("actions");
+  if (!actions) return fail(actions.error());
+  const planning_ports ports{core, std::move(*actions),
+                             std::make_shared<cache_memo>(std::move(*facts))};
+  std::vector<std::size_t> all(work.entries.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const auto planned = make_tune_requests(ports, work, tuning, all);
   if (!planned) return fail(planned.error());
+  const entry_maker make = [&](const std::vector<std::size_t>& entries) {
+    return make_tune_requests(ports, work, tuning, entries).map([](planned_tuning made) {
+      return std::move(made.entries);
+    });
+  };
   plan_report result;
-  auto reports = tuning.mode == tune_mode::off ? run_session(core, work, planned->entries, progress)
-                                               : run_tuned(core, work, *planned, progress, result);
+  auto reports = tuning.mode == tune_mode::off
+                     ? run_rounds(core, work, planned->entries, make, progress)
+                     : run_tuned(core, work, *planned, make, progress, result);
   if (!reports) return fail(reports.error());
   result.requests = std::move(*reports);
   count(work, result);

@@ -53,11 +53,11 @@ value::map entry_details(value::map shared, const plan_kernel& kernel, const pla
   return shared;
 }
 
-value config_details(const plan_config& config, const std::string& sources) {
+value::map config_details(const plan_config& config, const std::string& sources) {
   value::array macros;
   for (const auto& macro : config)
     macros.push_back(value::array{macro.name, macro.text});
-  return value::map{{"macros", std::move(macros)}, {"sources", sources}};
+  return {{"macros", std::move(macros)}, {"sources", sources}};
 }
 
 digest key_digest(const value::map& details) { return sha256(encode(value{details})); }

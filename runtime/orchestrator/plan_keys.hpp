@@ -28,7 +28,7 @@ value::map entry_details(value::map shared, const plan_kernel& kernel, const pla
 
 /// The details of one configuration: its macros in order, and the identity of its sources, or the
 /// reason why they cannot be read.
-value config_details(const plan_config& config, const std::string& sources);
+value::map config_details(const plan_config& config, const std::string& sources);
 
 /// SHA-256 of the details' canonical bytes.
 digest key_digest(const value::map& details);

@@ -7,8 +7,11 @@
 #include "runtime/fingerprints/machine/machine.hpp"
 #include "runtime/fingerprints/toolchain/toolchain.hpp"
 #include "runtime/orchestrator/plan_keys.hpp"
+#include "runtime/orchestrator/watched_compiles.hpp"
 #include "runtime/os/in_parallel.hpp"
+#include "runtime/process/process_runner.hpp"
 
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -32,6 +35,7 @@ struct request_context {
   named_cache_ptr shared_tunings;
   named_cache_ptr times;
   std::stop_token stop;
+  watched_compiles* watched; ///< null: compiles are not watched
 };
 
 // Turns a name that the compiler would take for an option or a response file into a path.
@@ -74,7 +78,7 @@ action_request compile_action(const request_context& context, const plan_kernel&
 // A candidate, and the details that it adds to its entry's key.
 struct keyed_candidate {
   tune_candidate candidate;
-  value details;
+  value::map details;
 };
 
 using closure_ptr = std::shared_ptr<const fingerprints::source_closure>;
@@ -138,7 +142,7 @@ trial_request trial_of(const request_context& context, const plan_kernel& kernel
 std::string family_of(value::map details, const std::vector<keyed_candidate>& candidates) {
   std::set<std::string> sources;
   for (const auto& one : candidates)
-    sources.insert(*one.details.find("sources")->as<std::string>());
+    sources.insert(*one.details.at("sources").as<std::string>());
   details["sources"] = value::array(sources.begin(), sources.end());
   return key_digest(details).hex();
 }
@@ -159,6 +163,33 @@ autotune_address address_of(const request_context& context, const std::string& f
   return address;
 }
 
+// The keys of an entry. What a watched compile has observed is one of its details, also if it is
+// not known.
+entry_keys entry_keys_of(const named_cache_ptr& in, value::map details,
+                         const std::vector<value::map>& configs,
+                         const std::vector<std::string>& observed) {
+  value::array all;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    auto config = configs[i];
+    if (config.contains("observed")) config["observed"] = binary{observed[i]};
+    all.emplace_back(std::move(config));
+  }
+  details["configs"] = std::move(all);
+  entry_keys keys;
+  keys.tuned = cache_key(in, key_of(details).encoded());
+  details["tuned"] = false;
+  keys.untuned = cache_key(in, key_of(details).encoded());
+  return keys;
+}
+
+// Lets the compile be watched, and looks for what is known of it.
+void watch(const request_context& context, const key& action, keyed_candidate& made) {
+  auto known = context.watched->look_up(action);
+  context.watched->watch(made.candidate.action, std::move(known.seen));
+  made.candidate.observed = std::move(known.observed);
+  made.details["observed"] = binary{};
+}
+
 // Sets the keys under which the entry, its tuning and its times are stored.
 void add_keys(const request_context& context, value::map details,
               const std::vector<keyed_candidate>& candidates, tune_request& request) {
@@ -166,13 +197,16 @@ void add_keys(const request_context& context, value::map details,
   request.family = cache_key(context.entries, key(family).encoded());
   request.times_key = key_in(context.times, key(family));
   request.address = address_of(context, family, actors::configs_hash_of(request));
-  value::array configs;
+  std::vector<value::map> configs;
   for (const auto& one : candidates)
     configs.push_back(one.details);
-  details["configs"] = std::move(configs);
-  request.key = cache_key(context.entries, key_of(details).encoded());
-  details["tuned"] = false;
-  request.untuned_key = cache_key(context.entries, key_of(details).encoded());
+  request.keys_of = [details = std::move(details), configs = std::move(configs),
+                     in = context.entries](const std::vector<std::string>& observed) {
+    return entry_keys_of(in, details, configs, observed);
+  };
+  const auto keys = request.keys_of(actors::observed_by(request));
+  request.key = keys.tuned;
+  request.untuned_key = keys.untuned;
 }
 
 tune_request_ptr make_request(const request_context& context, const plan_entry& entry) {
@@ -193,7 +227,9 @@ tune_request_ptr make_request(const request_context& context, const plan_entry& 
                                request->name);
     auto details = base;
     details["config"] = made.details;
-    made.candidate.action_key = cache_key(context.actions, key_of(details).encoded());
+    const auto action = key_of(details);
+    made.candidate.action_key = cache_key(context.actions, action.encoded());
+    if (context.watched && !made.candidate.broken) watch(context, action, made);
     request->candidates.push_back(made.candidate);
     candidates.push_back(std::move(made));
   }
@@ -203,11 +239,12 @@ tune_request_ptr make_request(const request_context& context, const plan_entry& 
   return request;
 }
 
-// Makes all requests, `at_once` in parallel: each may read files or run the compiler.
-std::vector<tune_request_ptr> make_all(const request_context& context, unsigned at_once) {
-  std::vector<tune_request_ptr> requests(context.work.entries.size());
+// Makes the requests, `at_once` in parallel: each may read files or run the compiler.
+std::vector<tune_request_ptr> make_all(const request_context& context,
+                                       const std::vector<std::size_t>& entries, unsigned at_once) {
+  std::vector<tune_request_ptr> requests(entries.size());
   os::in_parallel(requests.size(), at_once, [&](std::size_t i) {
-    requests[i] = make_request(context, context.work.entries[i]);
+    requests[i] = make_request(context, context.work.entries[entries[i]]);
   });
   return requests;
 }
@@ -218,11 +255,16 @@ named_cache_ptr named(engine::runtime_core& core, std::string_view name) {
 
 } // namespace
 
-expected<planned_tuning> make_tune_requests(engine::runtime_core& core, const plan& work,
+expected<planned_tuning> make_tune_requests(const planning_ports& ports, const plan& work,
                                             const tuning_options& options,
-                                            actors::process_runner& runner,
-                                            fingerprints::fact_memo& memo) {
+                                            const std::vector<std::size_t>& entries) {
+  auto& core = ports.core;
+  auto& runner = core.processes();
+  auto& memo = *ports.facts;
   fingerprints::file_view files;
+  std::optional<watched_compiles> watched; // from before anything is read
+  if (core.settings().watch_programs && process::can_kernel_watch())
+    watched.emplace(core, ports.actions, files, ports.facts, work.directory);
   fingerprints::toolchain_request asked;
   asked.compiler = work.toolchain.compiler;
   asked.directory = work.directory;
@@ -245,8 +287,9 @@ expected<planned_tuning> make_tune_requests(engine::runtime_core& core, const pl
                                 caches.local,
                                 caches.remote,
                                 caches.times,
-                                core.stop_token()};
-  return planned_tuning{make_all(context, core.jobs()), context.scope};
+                                core.stop_token(),
+                                watched ? &*watched : nullptr};
+  return planned_tuning{make_all(context, entries, core.jobs()), context.scope};
 }
 
 std::vector<tune_request_ptr> noted_for(std::vector<tune_request_ptr> entries,
@@ -260,9 +303,16 @@ std::vector<tune_request_ptr> noted_for(std::vector<tune_request_ptr> entries,
 }
 
 tune_request_ptr for_shape(const tune_request_ptr& entry, const plan& work,
-                           const plan_request& shape) {
+                           const plan_request& shape, const std::vector<std::string>& observed) {
   auto request = std::make_shared<tune_request>(*entry);
   request->notes = {};
+  if (!observed.empty()) {
+    const auto keys = request->keys_of(observed);
+    request->key = keys.tuned;
+    request->untuned_key = keys.untuned;
+    for (std::size_t i = 0; i < observed.size(); ++i)
+      request->candidates[i].observed = observed[i];
+  }
   request->sizes = sizes_of(work.kernels[shape.kernel], shape.shape);
   return request;
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/os/environment.hpp"
 #include "runtime/os/find_program.hpp"
+#include "runtime/os/kernel_version.hpp"
 #include "runtime/process/bounded_output.hpp"
 #include "runtime/process/last_line.hpp"
 #include "runtime/process/supervised_process.hpp"
@@ -11,10 +12,13 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace hearth::process {
 namespace {
@@ -208,6 +212,12 @@ error watch::loss() {
 }
 
 } // namespace
+
+bool can_kernel_watch() {
+  const std::uint32_t action = SECCOMP_RET_USER_NOTIF;
+  return os::is_linux_since(5, 9) &&
+         ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
 
 std::string why_not_watched() {
   const auto worker = find_worker();

@@ -34,6 +34,8 @@ private:
   std::string worker_;
 };
 
+/// Whether the kernel can watch programs. It may still be forbidden here.
+bool can_kernel_watch();
 /// Why programs cannot be watched on this system; empty: they can. Runs one.
 std::string why_not_watched();
 

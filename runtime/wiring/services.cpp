@@ -31,6 +31,7 @@ kernel_tuner_actor spawn_tuner(caf::actor_system& system, const tier_actors& tie
   actors::kernel_tuner_config config;
   config.shards = tiers.shards;
   config.broker = services.broker;
+  config.actions = services.actions;
   config.guarded = services.guarded;
   config.autotune = services.autotune;
   config.max_at_once = static_cast<unsigned>(services.workers.size());

@@ -171,7 +171,7 @@ TEST_CASE_FIXTURE(watched_bench, "watched: commands of other kinds") {
        "protoc --descriptor_set_out=o --include_imports a.proto", "o",
        "printf 'syntax=\"proto3\";message B{int64 x=1;}' > b.proto"},
       {"python",
-       "echo 'import sys; sys.dont_write_bytecode = True; import helper; "
+       "echo 'import helper; "
        "open(\"o\", \"w\").write(helper.x)' > g.py; echo 'x = \"1\"' > helper.py",
        "python3 g.py", "o", "echo 'x = \"2\"' > helper.py"},
       {"a data file that a script lists",
@@ -198,6 +198,47 @@ TEST_CASE_FIXTURE(watched_bench, "watched: what is read through links that the c
       {"renamed by the command", "echo 1 > x", "sh -c 'ln -s x k; mv k l; cat l > o; rm l'", "o",
        "echo 2 > x"},
   });
+}
+
+TEST_CASE_FIXTURE(watched_bench, "watched: ways to a file through the folders of the run") {
+  check_all({
+      {"up to the root",
+       "mkdir s; echo 1 > s/x; echo 'import os; d = os.path.relpath("
+       "os.path.realpath(\"s\")); open(\"o\", \"w\").write(open(d + \"/x\").read())' > g.py",
+       "python3 g.py", "o", "echo 2 > s/x"},
+      {"a link to the links of /proc", "echo 1 > x",
+       "sh -c 'ln -s /proc/self/cwd me; cat me/x > o; rm me'", "o", "echo 2 > x"},
+      {"an interpreter of a program that it makes", "printf '#!/bin/sh\necho one' > i; chmod +x i",
+       "sh -c 'printf \"#!$(readlink -f i)\\n\" > t; chmod +x t; ./t > o; rm t'", "o",
+       "printf '#!/bin/sh\necho two' > i"},
+      {"a folder that cannot be made", "true",
+       "sh -c 'if mkdir d 2> /dev/null; then echo made; else echo there; fi > o'", "o", "mkdir d"},
+      {"a file that is not overwritten", "true",
+       "sh -c 'set -C; if (echo 1 > f) 2> /dev/null; then echo made; else echo there; fi > o'", "o",
+       "echo > f"},
+      {"the time of a link", "mkdir s; ln -s x s/l; touch -h -d 2001-01-01 s/l",
+       "sh -c 'stat -c %Y s/l > o'", "o", "touch -h -d 2002-01-01 s/l"},
+  });
+}
+
+TEST_CASE_FIXTURE(watched_bench, "watched: what appears while the command runs is no input") {
+  const auto host = (folder / "inc").string();
+  const words command{"sh", "-c",
+                      "mkdir '" + host + "'; if [ -d inc ]; then echo y; else echo n; fi > o"};
+  const words options{"--verbose", "--out", "o"};
+  CHECK(run(options, command).err.find("changed while the command ran") != std::string::npos);
+  CHECK(text("o") == "n\n");
+  (void)run(options, command);
+  CHECK(text("o") == "y\n");
+}
+
+TEST_CASE_FIXTURE(watched_bench, "watched: python imports from a folder that has no bytecode yet") {
+  write("g.py", "import helper\nopen('o', 'w').write(helper.x)\n");
+  write("helper.py", "x = '1'\n");
+  const change_case made{"", "", "sh -c 'python3 g.py; cp o o2'", "o", ""};
+  CHECK(runs_now(made, "yes"));
+  CHECK_FALSE(runs_now(made, "yes"));
+  CHECK_FALSE(fs::exists(folder / "__pycache__"));
 }
 
 TEST_CASE_FIXTURE(watched_bench, "watched: outputs that the host has from before") {

@@ -30,24 +30,6 @@ struct action_cache::shared {
 
 namespace {
 
-// The facts of an action cache while a caller has it.
-class lasting_facts : public fingerprints::fact_memo {
-public:
-  explicit lasting_facts(std::weak_ptr<cache_memo> facts)
-      : facts_(std::move(facts)) {}
-
-  std::optional<std::string> load(std::string_view key) override {
-    const auto facts = facts_.lock();
-    return facts ? facts->load(key) : std::nullopt;
-  }
-  void save(std::string_view key, std::string_view bytes) override {
-    if (const auto facts = facts_.lock()) facts->save(key, bytes);
-  }
-
-private:
-  std::weak_ptr<cache_memo> facts_;
-};
-
 // What a look-up needs besides the action.
 struct look_up_ports {
   const result_caches& in;
@@ -224,8 +206,7 @@ expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
 expected<action_outcome> action_cache::run(const action& asked, const call_options& options) const {
   auto& core = *shared_->core;
   auto ready = prepare(asked, {core.processes(), *shared_->facts, options.cancel,
-                               core.settings().watch_programs,
-                               std::make_shared<lasting_facts>(shared_->facts)});
+                               core.settings().watch_programs, facts_while_open(shared_->facts)});
   if (!ready) return fail(ready.error());
   return run_prepared(core, {shared_->results, *shared_->facts, core.settings().log}, asked,
                       std::move(*ready), options);

@@ -154,6 +154,10 @@ process_request process_of(const action& asked, const tool_identity& tool) {
   for (const auto& [name, text] : asked.environment)
     process.environment.push_back(name + "=" + text);
   if (!asked.environment.contains("PATH")) process.environment.push_back("PATH=" + tool.path);
+  // Python would write into the caller's folders, and read there what it has written.
+  constexpr auto no_bytecode = "PYTHONDONTWRITEBYTECODE";
+  if (!asked.environment.contains(no_bytecode))
+    process.environment.push_back(std::string(no_bytecode) + "=1");
   process.deadline = asked.timeout.count() > 0 ? asked.timeout : std::chrono::hours(24 * 365);
   process.output_limit = asked.output_limit;
   process.streams_apart = true;
@@ -176,11 +180,20 @@ auto observer_of(const action& asked, const key_field& inputs, const scratch_vie
   };
 }
 
-// Compilers read thousands of symbolic links, only to find their own files: their identity is in
-// the key.
-watching watching_of(const tool_identity& tool, const tool_ports& tools) {
+// Whether a compiler may tell where a header really is: it does of those of -isystem.
+bool names_system_headers(const action& asked) {
+  for (const auto* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH"})
+    if (asked.environment.contains(name)) return true;
+  return std::any_of(asked.command.begin(), asked.command.end(), [](const std::string& word) {
+    return word.starts_with("-isystem") || word.starts_with("@");
+  });
+}
+
+// Compilers read thousands of symbolic links to find their own files: their identity is in the key.
+watching watching_of(const action& asked, const tool_identity& tool, const tool_ports& tools) {
   if (!tools.watches) return watching::none;
-  return tool.is_compiler ? watching::files : watching::files_and_links;
+  return tool.is_compiler && !names_system_headers(asked) ? watching::files
+                                                          : watching::files_and_links;
 }
 
 // As the command sees its folder: what it reaches from there is named relative to it.
@@ -216,7 +229,7 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
   for (const auto& output : asked.outputs)
     request.label += " " + output.string();
   request.process = process_of(asked, *tool);
-  request.process.watch = watching_of(*tool, tools);
+  request.process.watch = watching_of(asked, *tool, tools);
   request.placeholders = asked.placeholders;
   request.view = view_of(asked);
   for (const auto& output : asked.outputs)

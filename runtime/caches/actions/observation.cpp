@@ -35,10 +35,27 @@ bool omits_system_headers(const action& asked) {
   });
 }
 
+expected<std::string> observe_listed(const action& asked, std::string_view dependencies,
+                                     const fingerprints::start_of_run& start) {
+  const auto names = read_dependencies(dependencies);
+  if (!names) return fail(names.error().within(asked.dependency_file.string()));
+  const auto declared = declared_places(asked);
+  std::vector<fingerprints::named_file> read;
+  for (const auto& name : *names)
+    if (const auto place = place_of(asked, name); !declared.contains(place))
+      read.push_back({fs::path(name).lexically_normal().generic_string(), place.string()});
+  fingerprints::file_view files;
+  return fingerprints::observe(read, start, files);
+}
+
+} // namespace
+
 expected<std::string> observe_watched(const scratch_view& view,
                                       const action_request::run_record& run,
                                       const fingerprints::start_of_run& start,
                                       fingerprints::fact_memo& memo) {
+  if (!run.process.blind_spot.empty())
+    return fail(errc::unsupported, unknown_inputs(run.process.blind_spot));
   const auto seen = read_sightings(run.process.sightings);
   if (!seen) return fail(seen.error());
   const fingerprints::watched_place place{run.scratch, view};
@@ -58,21 +75,6 @@ expected<std::string> observe_watched(const scratch_view& view,
     return fail(errc::busy, "a file that was looked at changed while the command ran");
   return inputs;
 }
-
-expected<std::string> observe_listed(const action& asked, std::string_view dependencies,
-                                     const fingerprints::start_of_run& start) {
-  const auto names = read_dependencies(dependencies);
-  if (!names) return fail(names.error().within(asked.dependency_file.string()));
-  const auto declared = declared_places(asked);
-  std::vector<fingerprints::named_file> read;
-  for (const auto& name : *names)
-    if (const auto place = place_of(asked, name); !declared.contains(place))
-      read.push_back({fs::path(name).lexically_normal().generic_string(), place.string()});
-  fingerprints::file_view files;
-  return fingerprints::observe(read, start, files);
-}
-
-} // namespace
 
 expected<std::string> observe(const action& asked, const scratch_view& view,
                               const action_request::run_record& run,

@@ -22,6 +22,14 @@ expected<std::string> observe(const action& asked, const scratch_view& view,
                               const fingerprints::start_of_run& start,
                               fingerprints::fact_memo& memo);
 
+/// As above, for a program that was watched. `view`: its folder and the files that it makes; a
+/// folder alone where it ran in the folder itself. Errors: `unsupported` when not all could be
+/// seen.
+expected<std::string> observe_watched(const scratch_view& view,
+                                      const action_request::run_record& run,
+                                      const fingerprints::start_of_run& start,
+                                      fingerprints::fact_memo& memo);
+
 /// The text that says why a result is not kept: nothing tells what the command read, because of
 /// `why`. And whether a text is one of these.
 std::string unknown_inputs(const std::string& why);

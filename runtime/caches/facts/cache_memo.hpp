@@ -5,6 +5,11 @@
 #include "runtime/handle/cache.hpp"
 #include "runtime/handle/runtime.hpp"
 
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
 namespace hearth {
 
 class cache_memo : public fingerprints::fact_memo {
@@ -21,5 +26,8 @@ private:
 
   cache facts_;
 };
+
+/// The same facts for work that may outlast their owner: without it, none is known or kept.
+std::shared_ptr<fingerprints::fact_memo> facts_while_open(std::weak_ptr<cache_memo> facts);
 
 } // namespace hearth

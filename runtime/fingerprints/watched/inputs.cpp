@@ -114,7 +114,9 @@ public:
     const bool is_listing = asked.what != kind::content;
     // Names were read after the first stamp of their folder.
     const auto stamp = is_listing ? system_files().stamp(at) : in_.files.stamp(at);
-    if (!stamp || (stamp->is_directory && !is_listing)) return false;
+    if (!stamp) return false;
+    const bool is_timeless = !with_status_ || changes_by_itself(at);
+    if (stamp->is_directory && !is_listing && is_timeless) return false;
     return fingerprints::may_have_changed(*stamp, start);
   }
 
@@ -124,7 +126,7 @@ private:
     if (!stamp) return std::string("a");
     struct stat found {};
     if (::stat(at.c_str(), &found) != 0) return std::string("a");
-    if (stamp->is_directory) return "d" + status(found);
+    if (stamp->is_directory) return "d" + status(found, at);
     const auto bytes = in_.files.content(at);
     if (!bytes) {
       if (bytes.error().code() == errc::permission) return "u" + status(found);
@@ -135,12 +137,20 @@ private:
     return (is_executable ? "x" : "f") + std::string(bytes->content.view()) + status(found);
   }
 
-  std::string status(const struct stat& found) const {
+  // Folders that change when commands run: those of outputs, and of temporary files. The program
+  // does not see the times of its own folder and of those above, but of their images.
+  bool changes_by_itself(const std::string& folder) const {
+    return folder == "/tmp" || folders_of_places_.contains(folder) ||
+           (!folder.empty() && is_below(in_.view.folder, folder));
+  }
+
+  std::string status(const struct stat& found, const std::string& folder = {}) const {
     if (!with_status_) return {};
+    const auto time = changes_by_itself(folder) ? 0 : to_ns(found.st_mtim);
     std::string all;
     for (const std::uint64_t number :
          {std::uint64_t{found.st_mode}, std::uint64_t{found.st_uid}, std::uint64_t{found.st_gid},
-          static_cast<std::uint64_t>(to_ns(found.st_mtim))})
+          static_cast<std::uint64_t>(time)})
       append(all, number);
     return all;
   }
@@ -181,12 +191,12 @@ private:
     }
   }
 
-  static std::string link(const std::string& at) {
+  std::string link(const std::string& at) const {
     struct stat found {};
     if (::lstat(at.c_str(), &found) != 0) return "a";
     if (!S_ISLNK(found.st_mode)) return "n";
     std::error_code failure;
-    return "s" + fs::read_symlink(at, failure).string();
+    return "s" + fs::read_symlink(at, failure).string() + status(found);
   }
 
   const input_reader& in_;
@@ -382,12 +392,15 @@ std::string change_in_group(const std::string& folder, const question_group& gro
 } // namespace
 
 bool reads_status(std::string_view program) {
-  constexpr std::array<std::string_view, 26> names{
-      "tar",     "bsdtar", "cpio",  "pax",   "zip",   "7z",   "rsync", "cp",      "mv",
-      "install", "make",   "gmake", "ninja", "cmake", "ar",   "ls",    "stat",    "find",
-      "touch",   "date",   "git",   "jar",   "du",    "gzip", "pigz",  "dpkg-deb"};
+  constexpr std::string_view names[] = {
+      "7z",    "[",      "ar",      "bmake",    "bsdtar",  "busybox", "cmake",       "cp",  "cpio",
+      "date",  "diff",   "dir",     "dpkg-deb", "du",      "find",    "genisoimage", "git", "gmake",
+      "gtar",  "gzip",   "install", "jar",      "ls",      "make",    "mksquashfs",  "mv",  "ninja",
+      "pax",   "pigz",   "pr",      "rsync",    "samu",    "star",    "stat",        "tar", "test",
+      "touch", "toybox", "unzip",   "vdir",     "xorriso", "zip"};
   // "gcc-ar", "llvm-ar", "x86_64-linux-gnu-ar".
-  return program.ends_with("-ar") || std::find(names.begin(), names.end(), program) != names.end();
+  return program.ends_with("-ar") ||
+         std::find(std::begin(names), std::end(names), program) != std::end(names);
 }
 
 expected<std::string> watched_inputs(const std::set<file_question>& questions, bool with_status,

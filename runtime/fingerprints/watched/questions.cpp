@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <elf.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <iterator>
@@ -14,6 +12,7 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace hearth::fingerprints {
 namespace {
@@ -22,10 +21,6 @@ namespace fs = std::filesystem;
 using kind = file_question::kind;
 
 constexpr int max_links = 40; // as the kernel follows
-
-bool is_below(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
 
 // Files that the kernel makes up, and the counters of Java's machines: no input.
 bool is_no_input(std::string_view path) {
@@ -36,30 +31,9 @@ bool is_no_input(std::string_view path) {
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-// The program that the kernel starts to run this one: that of "#!", or the loader of a binary.
-std::string interpreter_of(const std::string& program) {
-  constexpr std::size_t first_page = 4096;
-  const auto head = read_prefix(program, first_page);
-  if (!head) return {};
-  if (head->starts_with("#!")) {
-    const auto begin = head->find_first_not_of(" \t", 2);
-    if (begin == head->npos) return {};
-    return head->substr(begin, head->find_first_of(" \t\n", begin) - begin);
-  }
-  Elf64_Ehdr header;
-  if (head->size() < sizeof header || !head->starts_with(ELFMAG)) return {};
-  std::memcpy(&header, head->data(), sizeof header);
-  Elf64_Phdr part;
-  if (header.e_phentsize != sizeof part || header.e_phoff > head->size()) return {};
-  auto parts = std::string_view(*head).substr(header.e_phoff);
-  for (std::size_t i = 0; i < header.e_phnum; ++i) {
-    if (parts.size() < sizeof part) return {};
-    std::memcpy(&part, parts.data(), sizeof part);
-    parts.remove_prefix(sizeof part);
-    if (part.p_type == PT_INTERP && part.p_offset < head->size())
-      return std::string(head->c_str() + part.p_offset);
-  }
-  return {};
+// Whether a path goes up somewhere.
+bool goes_up(std::string_view path) {
+  return path.find("/../") != path.npos || path.ends_with("/..");
 }
 
 enum class entry_kind { absent, link, folder, other };
@@ -74,7 +48,9 @@ public:
   explicit seen_paths(const watched_place& place)
       : view_(place.view)
       , scratch_(place.scratch)
-      , folders_of_places_(folders_of(place.view.places)) {}
+      , folders_of_places_(folders_of(place.view.places)) {
+    reached_[view_.folder].relative = true;
+  }
 
   expected<void> add(const std::vector<sighting>& seen) {
     for (const auto& one : seen)
@@ -105,16 +81,15 @@ private:
 
   expected<void> add(const sighting& seen) {
     // The folder of all scratch directories was made by this process, too.
-    if (!scratch_.empty() && is_below(seen.path, parent_of(scratch_))) {
-      add_in_scratch(seen);
-      return {};
-    }
+    if (!scratch_.empty() && is_below(seen.path, parent_of(scratch_)) && !goes_up(seen.path))
+      return add_in_scratch(seen);
     const auto base = seen.path.substr(0, seen.base);
     walk now{seen, reversed_components(std::string_view(seen.path).substr(seen.base))};
     if (base.empty()) {
       now.how.absolute = true;
     } else if (seen.from_scratch) {
       now.how.relative = reached_[base].relative = true;
+      shown_.insert(base);
       now.at = parent_of(base);
       now.left.push_back(base.substr(now.at.size() + 1));
     } else {
@@ -136,27 +111,30 @@ private:
     return arrive(now);
   }
 
-  // What lies in the scratch directory: a folder that the view has made, or else a link of the
-  // view itself, or what the program made or missed. The last two are absent on the host, or it
-  // would see the host's.
-  void add_in_scratch(const sighting& seen) {
+  // What lies in the scratch directory: a folder that the view has made, a link that shows the
+  // host's entry, or what the program made or missed: then the host has none there, unless the
+  // program has removed the link to it.
+  expected<void> add_in_scratch(const sighting& seen) {
     if (seen.was_run) programs_.insert(seen.path);
     const auto root = scratch_ + "/root";
-    if (!is_below(seen.path, root) || !view_.shows_all) return; // temporary, or declared
+    if (!is_below(seen.path, root) || !view_.shows_all) return {}; // temporary, or declared
     constexpr spelling how{true, false};
     auto left = reversed_components(std::string_view(seen.path).substr(root.size()));
     std::string at;
     while (!left.empty()) {
       at += "/" + left.back();
       left.pop_back();
-      if (is_place(at)) return;
+      if (is_place(at)) return {};
       if (is_below(view_.folder, at) || folders_of_places_.contains(at)) continue;
+      if (left.empty() && seen.is_shown) shown_.insert(at);
+      if (!shown_.contains(at) && look(at).what != entry_kind::absent) return fail(changed(at));
       ask(how, kind::content, at);
       if (left.empty() && !seen.follows) ask(how, kind::link, at);
       if (left.empty() && seen.told_place) ask(how, kind::place, at);
-      return;
+      return {};
     }
     if (seen.was_listed) ask(how, kind::listing, at.empty() ? "/" : at);
+    return {};
   }
 
   // Goes on to `next`. True: there is nothing more to ask.
@@ -198,31 +176,10 @@ private:
     if (now.seen.was_listed) ask(now.how, kind::listing, path);
     if (!now.seen.follows) ask(now.how, kind::link, path);
     if (now.seen.told_place) ask(now.how, kind::place, path);
-    if (now.seen.was_run && now.seen.was_there)
-      if (auto added = add_program(now.seen, path); !added) return added;
+    if (now.seen.was_run) programs_.insert({now.seen.path, path});
     const auto same = same_as_seen(now, path, !now.seen.follows);
     if (!same) return fail(same.error());
     return {};
-  }
-
-  expected<void> add_program(const sighting& seen, const std::string& path) {
-    const bool is_new = programs_.insert(path).second;
-    programs_.insert(seen.path); // by the name that it was called by
-    if (!is_new) return {};
-    const auto interpreter = interpreter_of(path);
-    return interpreter.starts_with('/') ? add_interpreter(interpreter) : expected<void>();
-  }
-
-  // An interpreter is looked at by the kernel: when and what it was then is unknown.
-  expected<void> add_interpreter(const std::string& path) {
-    struct stat found {};
-    sighting run;
-    run.path = path;
-    run.was_run = true;
-    run.was_there = ::stat(path.c_str(), &found) == 0;
-    run.device = found.st_dev;
-    run.inode = found.st_ino;
-    return add(run);
   }
 
   // Fails if the path is another file than the one that the program saw first.
@@ -297,12 +254,18 @@ private:
   const std::string& scratch_;
   const std::set<std::string> folders_of_places_;
   std::unordered_map<std::string, spelling> reached_; // the host's paths that were come to
+  std::unordered_set<std::string>
+      shown_; // the host's entries that links in the scratch directory show
   std::set<std::string> programs_;
   std::unordered_map<std::string, entry> entries_;
   std::map<std::pair<std::string, kind>, spelling> asked_;
 };
 
 } // namespace
+
+bool is_below(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
 
 bool is_of_system(std::string_view path) {
   constexpr std::array<std::string_view, 10> folders{"/usr", "/lib",  "/lib32", "/lib64", "/libx32",

@@ -41,6 +41,8 @@ struct watched_place {
   scratch_view view;   ///< what `root` in it shows
 };
 
+/// Whether a path is that of a folder, without "/" at its end, or lies below it.
+bool is_below(std::string_view path, std::string_view folder);
 /// Whether files below `path` belong to the system: they change when packages do.
 bool is_of_system(std::string_view path);
 /// The path of a question's name.

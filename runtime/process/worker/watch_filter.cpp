@@ -1,9 +1,10 @@
 #include "runtime/process/worker/watch_filter.hpp"
 
+#include "runtime/os/kernel_version.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -11,7 +12,6 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 #include <vector>
 
@@ -52,6 +52,7 @@ constexpr known_call calls[] = {
     {__NR_stat, {kind::path, 0}},
     {__NR_lstat, {kind::path, 0, false}},
     {__NR_access, {kind::path, 0}},
+    {__NR_mkdir, {kind::path, 0, false}},
     {__NR_readlink, reading_link(kind::path, 0)},
     {__NR_getdents, {kind::listed, 0}},
 #endif
@@ -64,6 +65,11 @@ constexpr known_call calls[] = {
     {__NR_readlinkat, reading_link(kind::path_at, 1)},
     {__NR_execve, {kind::path, 0, true, call_form::no_flags, 0, true}},
     {__NR_execveat, {kind::path_at, 1, true, 4, no_follow, true}},
+    {__NR_mkdirat, {kind::path_at, 1, false}},
+    {__NR_getxattr, {kind::path, 0}},
+    {__NR_lgetxattr, {kind::path, 0, false}},
+    {__NR_listxattr, {kind::path, 0}},
+    {__NR_llistxattr, {kind::path, 0, false}},
     {__NR_chdir, {kind::path, 0}},
     {__NR_getcwd, {kind::own_folder}},
     {__NR_getdents64, {kind::listed, 0}},
@@ -104,16 +110,6 @@ std::vector<sock_filter> make_filter(bool links) {
   return code;
 }
 
-// Before 5.5, a stopped call cannot go on; before 5.9, the end of all watched processes is not
-// told.
-bool is_new_enough() {
-  utsname system{};
-  int major = 0, minor = 0;
-  if (::uname(&system) != 0 || std::sscanf(system.release, "%d.%d", &major, &minor) != 2)
-    return false;
-  return major > 5 || (major == 5 && minor >= 9);
-}
-
 int install(const sock_fprog& program, unsigned flags) {
   const auto listener = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
   return listener < 0 ? -errno : static_cast<int>(listener);
@@ -130,7 +126,9 @@ const call_form* form_of(int call) {
 bool is_native(std::uint32_t architecture) { return architecture == native_architecture; }
 
 int install_filter(bool links) {
-  if (native_architecture == 0 || !is_new_enough()) return -ENOSYS;
+  // Before 5.5, a stopped call cannot go on; before 5.9, the end of all watched processes is not
+  // told.
+  if (native_architecture == 0 || !os::is_linux_since(5, 9)) return -ENOSYS;
   auto code = make_filter(links);
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
   // A signal does not interrupt a call whose notification is being answered (Linux 5.19).

@@ -1,5 +1,7 @@
 #include "runtime/process/worker/watcher.hpp"
 
+#include "runtime/os/interpreter.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -22,6 +24,7 @@ namespace {
 
 // More paths than any command looks at; a program that makes up names must not fill the memory.
 constexpr std::size_t max_paths = 500'000;
+constexpr std::size_t max_bytes = std::size_t{64} << 20; // of new paths and known ones
 constexpr std::size_t max_bytes_of_path = PATH_MAX;
 
 // Linux 6.6: the answering thread and the stopped one take turns on one processor.
@@ -69,11 +72,6 @@ int read_text(pid_t process, std::uint64_t address, std::string& text) {
   return 0;
 }
 
-bool only_writes(std::uint64_t open_flags) {
-  const auto access = open_flags & O_ACCMODE;
-  return access == O_WRONLY || (access == O_RDWR && (open_flags & O_TRUNC) != 0);
-}
-
 std::size_t component_count(std::string_view path) { return reversed_components(path).size(); }
 
 // "/a/b" of components, the last one first.
@@ -84,6 +82,25 @@ std::string joined(const std::vector<std::string>& reversed) {
   return path;
 }
 
+// Whether an open tells nothing: not of the content, nor whether the file is there.
+bool only_writes(std::uint64_t open_flags) {
+  const auto access = open_flags & O_ACCMODE;
+  if (access == O_RDONLY || (access == O_RDWR && (open_flags & O_TRUNC) == 0)) return false;
+  return (open_flags & O_CREAT) != 0 && (open_flags & O_EXCL) == 0;
+}
+
+std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+// Without "//" and "/./", but with a "/" at its end.
+std::string collapsed(std::string_view path) {
+  auto parts = reversed_components(path);
+  auto text = joined(parts);
+  if (!path.starts_with('/') && !text.empty()) text.erase(0, 1);
+  if (path.ends_with('/') || text.empty())
+    text += path.starts_with('/') || !text.empty() ? "/" : ".";
+  return text;
+}
+
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
@@ -91,13 +108,17 @@ bool is_number(std::string_view text) {
 // A path through the links of /proc to what a process has open is another path: "/proc/self/cwd/a".
 // The links are of the process itself, so they are read here and now.
 std::string without_proc_links(pid_t thread, std::string path) {
-  constexpr std::string_view proc = "/proc/";
+  constexpr std::string_view proc = "/proc/", own_descriptors = "/dev/fd/", task = "/task/";
+  if (path.starts_with(own_descriptors))
+    path = "/proc/self/fd/" + path.substr(own_descriptors.size());
   if (!path.starts_with(proc)) return path;
   const auto process_end = path.find('/', proc.size());
   if (process_end == path.npos) return path;
   const auto whose = path.substr(proc.size(), process_end - proc.size());
   const bool is_own = whose == "self" || whose == "thread-self";
   if (!is_own && !is_number(whose)) return path;
+  if (path.compare(process_end, task.size(), task) == 0) // a thread of a process
+    return without_proc_links(thread, std::string(proc) + path.substr(process_end + task.size()));
   auto link_end = path.find('/', process_end + 1);
   const auto what = path.substr(process_end + 1, link_end - process_end - 1);
   if (what == "fd" && link_end != path.npos)
@@ -130,6 +151,7 @@ void watcher::answer() {
 }
 
 void watcher::look(const seccomp_notif& call) {
+  if (!blind_spot_.empty()) return; // nothing of it counts any more
   if (!is_native(call.data.arch)) return miss("it runs a program of another architecture");
   const auto* const form = form_of(call.data.nr);
   if (!form) return;
@@ -165,25 +187,51 @@ void watcher::note_path(const seccomp_notif& call, const call_form& form) {
   if (read == -EFAULT || read == -ENAMETOOLONG || read == -ESRCH) return; // it fails, too
   if (read < 0)
     return miss("its memory cannot be read (" + std::string(std::strerror(-read)) + ")");
-  if (path.empty()) return; // what a descriptor is open on
+  const bool runs_descriptor = form.runs && form.how != call_form::kind::path;
+  if (path.empty() && !runs_descriptor) return; // what a descriptor is open on
+  const int descriptor =
+      form.how == call_form::kind::path ? AT_FDCWD : static_cast<int>(arguments[form.path - 1U]);
   sighting one;
-  if (!path.starts_with('/')) {
-    const int descriptor =
-        form.how == call_form::kind::path ? AT_FDCWD : static_cast<int>(arguments[form.path - 1U]);
-    auto folder = folder_of(thread, descriptor);
-    if (!folder.starts_with('/')) return; // no folder: the call fails
-    one.base = folder.size();
-    path = std::move(folder) + "/" + path;
-  }
-  one.path = without_proc_links(thread, path);
-  if (one.path != path) {
-    one.base = 0;
-    one.told_place = form.reads_link;
-  }
   one.follows = form.follows && (flags & not_following) == 0;
   one.was_run = form.runs;
-  follow_links(one, form.reads_link);
+  note_name(std::move(one), path, {thread, descriptor, form.reads_link});
+}
+
+// Notes a path that a thread has named.
+void watcher::note_name(sighting one, std::string_view name, const call_place& from) {
+  auto path = collapsed(name);
+  if (!name.starts_with('/')) {
+    errno = 0;
+    auto folder = folder_of(from.thread, from.descriptor);
+    if (errno == ENAMETOOLONG) return miss("its working folder has too long a name");
+    if (!folder.starts_with('/')) return; // no folder: the call fails
+    one.base = folder.size();
+    path = name.empty() ? std::move(folder) : std::move(folder) + "/" + path;
+  }
+  // A link of its own may lead to links of /proc.
+  constexpr int most_turns = 2;
+  for (int turn = 0; turn < most_turns; ++turn) {
+    one.path = without_proc_links(from.thread, path);
+    if (one.path != path) {
+      one.base = 0;
+      one.from_scratch = false;
+      one.told_place = from.reads_link;
+    }
+    follow_links(one, from.reads_link);
+    path = one.path;
+  }
+  const bool was_run = one.was_run;
   note(std::move(one));
+  if (was_run) note_interpreter(path, from);
+}
+
+// The kernel opens the interpreter of a program by itself, and that of the interpreter.
+void watcher::note_interpreter(const std::string& program, const call_place& from) {
+  const auto interpreter = os::interpreter_of(program);
+  if (interpreter.empty() || !interpreters_.insert(program + '\n' + interpreter).second) return;
+  sighting run;
+  run.was_run = true;
+  note_name(std::move(run), interpreter, {from.thread, AT_FDCWD, false});
 }
 
 // A folder that is listed, or whose path is asked for.
@@ -222,15 +270,22 @@ void watcher::follow_links(sighting& one, bool reads_link) {
   one.from_scratch = true;
   const auto arrive = [&](std::string where) {
     one.path = std::move(where) + joined(left) + (ends_in_folder ? "/" : "");
+    if (one.path.empty()) one.path = "/";
   };
   for (int links = 0; !left.empty();) {
     const auto name = std::move(left.back());
     left.pop_back();
     if (name == "..") {
-      at.resize(at.rfind('/'));
+      at = parent_of(at);
       if (is_in_scratch(at)) continue;
+      while (!left.empty() && left.back() == "..") {
+        at = parent_of(at);
+        left.pop_back();
+      }
+      arrive(std::move(at));
       one.from_scratch = false;
-      return arrive(std::move(at));
+      if (is_in_scratch(one.path)) follow_links(one, reads_link); // it came back
+      return;
     }
     auto next = at + "/" + name;
     const auto text = text_of_link(next);
@@ -243,6 +298,7 @@ void watcher::follow_links(sighting& one, bool reads_link) {
     }
     const bool is_hosts = shows_host(next, text);
     if (left.empty() && !one.follows) {
+      one.is_shown = is_hosts;
       one.told_place = reads_link && is_hosts;
       return arrive(std::move(next));
     }
@@ -272,7 +328,9 @@ void watcher::follow_links(sighting& one, bool reads_link) {
 }
 
 void watcher::note(sighting one) {
-  if (seen_.size() >= max_paths) return miss("it looks at too many files");
+  seen_bytes_ += one.path.size();
+  if (seen_.size() >= max_paths || seen_bytes_ > max_bytes)
+    return miss("it looks at too many files");
   auto way = one.path;
   way.append(1, '\0').append(std::to_string(one.base));
   way.append(one.from_scratch ? "s" : "").append(one.follows ? "f" : "");
@@ -282,6 +340,7 @@ void watcher::note(sighting one) {
     known.was_listed |= one.was_listed;
     known.was_run |= one.was_run;
     known.told_place |= one.told_place;
+    known.is_shown |= one.is_shown;
     return;
   }
   struct stat found {};
@@ -293,7 +352,10 @@ void watcher::note(sighting one) {
 }
 
 void watcher::miss(std::string why) {
-  if (blind_spot_.empty()) blind_spot_ = std::move(why);
+  if (!blind_spot_.empty()) return;
+  blind_spot_ = std::move(why);
+  seen_ = {};
+  places_ = {};
 }
 
 // --- the listener's way from the child to the supervisor ----------------------------------------

@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 struct seccomp_notif;
@@ -37,9 +39,18 @@ public:
   const std::string& blind_spot() const { return blind_spot_; }
 
 private:
+  /// From where a name is meant.
+  struct call_place {
+    pid_t thread;
+    int descriptor;  ///< of a folder, or AT_FDCWD
+    bool reads_link; ///< the text of a link is read
+  };
+
   void look(const seccomp_notif& call);
   void note_path(const seccomp_notif& call, const call_form& form);
   void note_folder(const seccomp_notif& call, int descriptor, bool is_listed);
+  void note_name(sighting one, std::string_view name, const call_place& from);
+  void note_interpreter(const std::string& program, const call_place& from);
   void note(sighting one);
   bool is_in_scratch(std::string_view path) const;
   bool shows_host(const std::string& link, std::string_view text) const;
@@ -50,6 +61,8 @@ private:
   std::string scratch_;
   std::vector<sighting> seen_;
   std::unordered_map<std::string, std::size_t> places_; // in `seen_`, by path and way
+  std::size_t seen_bytes_ = 0;
+  std::unordered_set<std::string> interpreters_; // with their programs
   std::string blind_spot_;
 };
 

@@ -5,7 +5,6 @@
 #include "tests/support/temporary_directory.hpp"
 
 #include <chrono>
-#include <cstring>
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <map>
@@ -127,12 +126,12 @@ TEST_CASE_FIXTURE(project, "watched inputs: what the program made itself is abse
 TEST_CASE_FIXTURE(project, "watched inputs: links are questions of their own") {
   fs::create_symlink("sub", folder / "link");
   CHECK(ask({shown("link", "x.h")}) == questions{{kind::link, "link"}, {kind::content, "sub/x.h"}});
-  CHECK(ask({from(folder, "link/x.h")}) ==
-        ask({named(folder / "link" / "x.h")})); // not come to from the scratch directory
+  CHECK(ask({from(folder, "link/x.h")}) == ask({shown("link", "x.h")})); // run in the folder itself
   // The folder that ".." leaves has to stay a folder.
   CHECK(ask({shown("sub", "../a.c")}) == questions{{kind::link, "sub"}, {kind::content, "a.c"}});
   // A link of the view that was looked at itself, and one whose text was read.
   auto itself = in_scratch("link", true, false);
+  itself.is_shown = true;
   CHECK(ask({itself}) == questions{{kind::content, "link"}, {kind::link, "link"}});
   itself.told_place = true;
   CHECK(ask({itself}) ==
@@ -164,39 +163,32 @@ TEST_CASE_FIXTURE(project,
 }
 
 TEST_CASE_FIXTURE(project, "watched inputs: programs are known by all of their names") {
-  write("tool", "#!/bin/sh -e\n");
+  write("tool", "");
   fs::create_symlink("tool", folder / "called");
-  auto run = shown("called"), itself = shown("tool");
-  run.was_run = itself.was_run = true;
-  const auto found = look({run}), by_name = look({itself});
+  auto run = shown("called"), made = in_scratch("made/tool", true);
+  run.was_run = made.was_run = true;
+  const auto found = look({run, made});
   REQUIRE(found);
-  REQUIRE(by_name);
-  const auto sh = fs::canonical("/bin/sh").string();
-  for (const auto& name : {(folder / "called").string(), (folder / "tool").string(), sh})
-    CHECK(found->programs.contains(name));
-  CHECK(found->asked.contains({kind::content, sh}));
-  CHECK(by_name->programs.contains(sh));
+  CHECK(found->programs ==
+        std::set<std::string>{(folder / "called").string(), (folder / "tool").string(), made.path});
 }
 
-TEST_CASE_FIXTURE(project, "watched inputs: a program with a damaged header has no interpreter") {
-  const auto header = [&](std::uint64_t offset, std::uint16_t parts) {
-    std::string bytes(64, '\0');
-    bytes.replace(0, 4,
-                  "\x7f"
-                  "ELF");
-    std::memcpy(bytes.data() + 32, &offset, sizeof offset);
-    const std::uint16_t size = 56;
-    std::memcpy(bytes.data() + 54, &size, sizeof size);
-    std::memcpy(bytes.data() + 56, &parts, sizeof parts);
-    write("tool", bytes);
-    auto run = shown("tool");
-    run.was_run = true;
-    const auto found = look({run});
-    REQUIRE(found);
-    CHECK(found->asked.size() == 1);
-  };
-  for (const std::uint64_t offset : {0ULL, 60ULL, 64ULL, 5000ULL, ~0ULL, ~0ULL - 55})
-    header(offset, 0xffff);
+TEST_CASE_FIXTURE(project, "watched inputs: what appears after the scratch directory was made") {
+  CHECK(look({in_scratch("a.c")}).error().code() == errc::busy);
+  CHECK(look({in_scratch("sub", true)}).error().code() == errc::busy);
+  // Unless the program has removed the link to it.
+  auto link = in_scratch("a.c", true, false);
+  link.is_shown = true;
+  CHECK(look({link, in_scratch("a.c")}));
+  CHECK(look({shown("a.c"), in_scratch("a.c")}));
+}
+
+TEST_CASE_FIXTURE(project,
+                  "watched inputs: a path that leaves all scratch directories is the host's") {
+  fs::create_directory(scratch.parent_path());
+  const auto out = scratch.parent_path() / ".." / "shared" / "s";
+  const auto shared = (base / "shared" / "s").string();
+  CHECK(ask({named(out)}).contains({kind::content, shared}));
 }
 
 TEST_CASE_FIXTURE(project, "watched inputs: files that come, go or are replaced meanwhile") {
@@ -270,6 +262,40 @@ TEST_CASE_FIXTURE(project, "watched inputs: an observation holds until an answer
   fs::rename(folder / "sub", folder / "other");
   fs::create_symlink("other", folder / "sub");
   CHECK(change(*inputs) == "sub changed");
+}
+
+TEST_CASE_FIXTURE(project, "watched inputs: times of links and folders, where they are told") {
+  memo_in_memory memo;
+  start_of_run start;
+  file_view files;
+  fs::create_symlink("sub", folder / "link");
+  const timespec times[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
+  const auto touch = [&](const char* name, long seconds) {
+    const timespec later[2] = {times[0], {1'000'000'000 + seconds, 0}};
+    ::utimensat(AT_FDCWD, (folder / name).c_str(), later, AT_SYMLINK_NOFOLLOW);
+  };
+  fs::create_directory(folder / "made");
+  for (const auto* name : {"link", "sub", "made"})
+    touch(name, 0);
+  start.time_ns += std::chrono::nanoseconds(std::chrono::hours(1)).count();
+  for (const bool with_status : {false, true}) {
+    const questions all{{kind::link, "link"}, {kind::content, "sub"}, {kind::content, "made"}};
+    const auto inputs = watched_inputs(all, with_status, start, {view, files, memo});
+    REQUIRE(inputs);
+    const auto change = [&] {
+      file_view now;
+      return change_in(*inputs, {view, now, memo}).value_or("no inputs");
+    };
+    for (const auto* name : {"link", "sub"}) {
+      touch(name, 1);
+      CHECK(change() == (with_status ? std::string(name) + " changed" : ""));
+      touch(name, 0);
+      CHECK(change() == "");
+    }
+    touch("made", 1); // outputs were put there
+    CHECK(change() == "");
+    touch("made", 0);
+  }
 }
 
 TEST_CASE_FIXTURE(project, "watched inputs: damaged bytes hold for nothing") {

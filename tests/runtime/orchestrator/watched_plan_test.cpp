@@ -1,0 +1,229 @@
+// Plans whose compiles read files that no list of flags tells: each is compiled, found, changed,
+// compiled again, and compared with what a runtime without a store makes. Also where compiles are
+// not watched: then what the include scanner sees decides.
+#include "runtime/handle/runtime.hpp"
+#include "runtime/orchestrator/compile_plan.hpp"
+#include "runtime/process/process_runner.hpp"
+#include "tests/support/files.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace watched_plan_test {
+
+using namespace hearth;
+using namespace hearth::orchestrator;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct plan_case {
+  std::string name;
+  std::string flags;  ///< of the compiler, in the plan's syntax
+  std::string source; ///< before the kernel
+  std::string set_up; ///< a shell script in the plan's folder
+  std::string change; ///< one that makes the program another one
+};
+
+const std::string library = "ar rcsD l/libv.a v.o";
+const std::string first_library =
+    "mkdir l; echo 'int v(void){return 1;}' > v.c; gcc -fPIC -c v.c; " + library;
+const std::string other_library =
+    "echo 'int v(void){return 22;}' > v.c; gcc -fPIC -c v.c; rm l/libv.a; " + library;
+const std::string calls_library = "int v(void);\n#define VALUE v()\n";
+
+struct plan_bench {
+  test::temporary_directory directory;
+  fs::path folder = directory / "plan";
+  fs::path store = directory / "store";
+  bool watches = true;
+
+  void script(const std::string& text) const {
+    const auto command = "cd '" + folder.string() + "' && { " + text + "; }";
+    REQUIRE(std::system(command.c_str()) == 0);
+  }
+  void write_plan(const plan_case& one, const std::string& configs = "{ TILE = 1 }",
+                  const std::string& shapes = "{ n = 1 }") const {
+    test::write_text(folder / "k.c",
+                     "#include <stdint.h>\n" + one.source +
+                         "\n#ifndef VALUE\n#define VALUE 3\n#endif\n"
+                         "void k(void* const* buffers, const int64_t* sizes) {\n"
+                         "  (void)sizes;\n  *(int32_t*)buffers[0] = TILE * VALUE;\n}\n");
+    test::write_text(folder / "plan.toml",
+                     "[toolchain]\ncompiler = \"gcc\"\nflags = [" + one.flags +
+                         "]\n[[kernel]]\nname = \"k\"\nsource = \"k.c\"\nentry = \"k\"\n"
+                         "symbols = [\"n\"]\n"
+                         "buffers = [{ type = \"i32\", shape = [\"n\"], output = true }]\n"
+                         "configs = [" +
+                         configs + "]\nshapes = [" + shapes + "]\n");
+  }
+  // `in`: the store; empty: none.
+  plan_report compile(const fs::path& in, tune_mode mode = tune_mode::off) const {
+    const auto work = load_plan((folder / "plan.toml").string());
+    REQUIRE_MESSAGE(work, work.error().text());
+    config settings;
+    settings.store = in;
+    settings.watch_programs = watches;
+    runtime rt(settings);
+    auto report = compile_plan(rt, *work, {mode, ""}, {});
+    REQUIRE_MESSAGE(report, report.error().text());
+    return std::move(*report);
+  }
+  static std::string program_of(const plan_report& report) {
+    const auto& made = report.requests.front().result;
+    CHECK_MESSAGE(made.status != tune_status::failed, made.problem);
+    CHECK(made.problem == "");
+    return std::string(made.library.payload());
+  }
+  std::string truth() const { return program_of(compile({})); }
+  // Whether the compiler ran; the entry was found otherwise.
+  bool runs_now(std::string& program, tune_mode mode = tune_mode::off) const {
+    const auto report = compile(store, mode);
+    program = program_of(report);
+    CHECK((report.compiler_runs == 0) == (report.hits == report.requests.size()));
+    return report.compiler_runs > 0;
+  }
+  void begin(const plan_case& one) const {
+    fs::remove_all(folder);
+    fs::remove_all(store);
+    fs::create_directory(folder);
+    script(one.set_up);
+    write_plan(one);
+  }
+  void check(const plan_case& one) const {
+    CAPTURE(one.name);
+    begin(one);
+    std::string before, found, after;
+    CHECK(runs_now(before));
+    CHECK_FALSE(runs_now(found));
+    CHECK(found == before);
+    script(one.change);
+    CHECK(runs_now(after));
+    CHECK(after != before);
+    CHECK(after == truth());
+    CHECK_FALSE(runs_now(found));
+    CHECK(found == after);
+  }
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(plan_bench, "watched plans: what a compile reads without being told") {
+  if (!process::why_not_watched().empty()) return;
+  const std::vector<plan_case> cases{
+      {"__has_include", "", "#if __has_include(\"x.h\")\n#include \"x.h\"\n#endif\n", "true",
+       "echo '#define VALUE 7' > x.h"},
+      {"a folder earlier in the search path", "\"-Ii1\", \"-Ii2\"", "#include \"x.h\"\n",
+       "mkdir i1 i2; echo '#define VALUE 1' > i2/x.h", "echo '#define VALUE 2' > i1/x.h"},
+      {"-Wl,-L -l", "\"-Wl,-Ll\", \"-Wl,-u,v,-lv\"", calls_library, first_library, other_library},
+      {"-Wl,-Bstatic,-l", "\"-Ll\", \"-Wl,-u,v,-Bstatic,-lv,-Bdynamic\"", calls_library,
+       first_library, other_library},
+      {"a response file", "\"@r\"", calls_library, first_library + "; echo '-Ll -Wl,-u,v,-lv' > r",
+       other_library},
+      {"-Wl,@file", "\"-Wl,@r\"", calls_library, first_library + "; echo '-Ll -u v -lv' > r",
+       other_library},
+      {"a linker script named like a library", "\"-Ll\", \"-Wl,-u,v,-lw\"", calls_library,
+       first_library + "; mv l/libv.a l/real.a; echo 'INPUT(l/real.a)' > l/libw.a",
+       "echo 'int v(void){return 22;}' > v.c; gcc -fPIC -c v.c; rm l/real.a; "
+       "ar rcsD l/real.a v.o"},
+      {".include of the assembler", "", "__asm__(\".include \\\"x.s\\\"\");\n",
+       "printf '.data\\n.long 1\\n.text\\n' > x.s", "printf '.data\\n.long 7\\n.text\\n' > x.s"},
+      {"-Wa,@file", "\"-Wa,@r\"", "", "echo '--defsym Q=1' > r", "echo '--defsym QQ=4' > r"},
+      {"-specs", "\"-specs=s\"", "", "printf '*cpp:\\n+ -DVALUE=1\\n\\n' > s",
+       "printf '*cpp:\\n+ -DVALUE=5\\n\\n' > s"},
+      {"-B", "\"-Bb/\"", "", "mkdir b",
+       "printf '#!/bin/sh\\nexec /usr/bin/as --defsym N=1 \"$@\"\\n' > b/as; chmod +x b/as"},
+      {"a header in the folder above", "", "#include \"../up.h\"\n",
+       "echo '#define VALUE 1' > ../up.h", "echo '#define VALUE 2' > ../up.h"},
+      {"a link that is turned", "", "#include \"d/x.h\"\n",
+       "mkdir d1 d2; echo '#define VALUE 1' > d1/x.h; echo '#define VALUE 2' > d2/x.h; "
+       "ln -s d1 d",
+       "ln -sfn d2 d"},
+  };
+  for (const auto& one : cases)
+    check(one);
+}
+
+TEST_CASE_FIXTURE(plan_bench, "watched plans: what comes back is found again") {
+  if (!process::why_not_watched().empty()) return;
+  begin({"", "\"-Ll\", \"-Wl,-u,v,-lv\"", calls_library, first_library, ""});
+  std::string first, second, third;
+  CHECK(runs_now(first));
+  script(other_library);
+  CHECK(runs_now(second));
+  script("echo 'int v(void){return 1;}' > v.c; gcc -fPIC -c v.c; rm l/libv.a; " + library);
+  CHECK_FALSE(runs_now(third));
+  CHECK(first == third);
+  CHECK(first != second);
+}
+
+TEST_CASE_FIXTURE(plan_bench, "watched plans: a configuration that did not compile is tried anew") {
+  if (!process::why_not_watched().empty()) return;
+  const plan_case one{"", "\"-Ll\", \"-Wl,-u,v,-lv\"",
+                      "#if TILE == 2 && !__has_include(\"x.h\")\n#error no\n#endif\n" +
+                          calls_library,
+                      first_library, ""};
+  begin(one);
+  write_plan(one, "{ TILE = 1 }, { TILE = 2 }");
+  const auto rejected = [&] {
+    return compile(store, tune_mode::full).requests.front().result.rejected.size();
+  };
+  CHECK(rejected() == 1);
+  CHECK(compile(store, tune_mode::full).compiler_runs == 0);
+  script("touch x.h");
+  CHECK(rejected() == 0);
+  CHECK(compile(store, tune_mode::full).compiler_runs == 0);
+}
+
+TEST_CASE_FIXTURE(plan_bench, "watched plans: every way of tuning finds what it has kept") {
+  if (!process::why_not_watched().empty()) return;
+  const plan_case one{"", "", "", "true", ""};
+  for (const auto mode :
+       {tune_mode::off, tune_mode::cached_only, tune_mode::descent, tune_mode::full}) {
+    CAPTURE(to_string(mode));
+    begin(one);
+    write_plan(one, "{ TILE = 1 }, { TILE = 2 }, { TILE = 3 }, { TILE = 4 }",
+               "{ n = 1 }, { n = 2 }");
+    std::string made, found;
+    CHECK(runs_now(made, mode));
+    CHECK_FALSE(runs_now(found, mode));
+    CHECK(found == made);
+  }
+  // A plan that was tuned serves the modes that measure nothing.
+  for (const auto mode : {tune_mode::off, tune_mode::cached_only, tune_mode::descent}) {
+    std::string found;
+    CHECK_FALSE(runs_now(found, mode));
+  }
+}
+
+TEST_CASE_FIXTURE(plan_bench,
+                  "watched plans: a file that changes while it is compiled keeps nothing") {
+  if (!process::why_not_watched().empty()) return;
+  begin({"", "\"-Bb/\"", "",
+         "mkdir b; echo 1 > x; "
+         "printf '#!/bin/sh\\ncat x > /dev/null; echo 2 > x; exec /usr/bin/as \"$@\"\\n' > b/as; "
+         "chmod +x b/as",
+         ""});
+  const auto report = compile(store);
+  const auto& made = report.requests.front().result;
+  CHECK(made.status == tune_status::compiled);
+  CHECK(made.problem.find("changed while") != std::string::npos);
+  CHECK(compile(store).compiler_runs == 1);
+}
+
+TEST_CASE_FIXTURE(plan_bench, "watched plans: without watching, the include scanner decides") {
+  watches = false;
+  begin({"", "", "#include \"x.h\"\n", "echo '#define VALUE 1' > x.h", ""});
+  std::string before, found, after;
+  CHECK(runs_now(before));
+  CHECK_FALSE(runs_now(found));
+  script("echo '#define VALUE 2' > x.h");
+  CHECK(runs_now(after));
+  CHECK(after != before);
+}
+
+} // namespace watched_plan_test
