@@ -59,12 +59,15 @@ void finish(action_cache_pointer self, const job_ptr& job, const expected<action
 
 // --- keeping a result --------------------------------------------------------------------------
 
-bool is_kept(const action_request& request, const action_result& result) {
+using failure_keeping = action_request::failure_keeping;
+
+failure_keeping kept_of(const action_request& request, const action_result& result) {
   const auto& run = result.process;
+  if (!result.unkept.empty()) return failure_keeping::nothing;
+  if (run.succeeded()) return failure_keeping::result;
   // A program that failed wrote no dependency file: its inputs are unknown, unless it was watched.
   const bool knows_inputs = request.process.watch != watching::none || !discovers(request);
-  const bool keeps_failure = request.keep_failures && knows_inputs;
-  return result.unkept.empty() && (run.succeeded() || (run.exited() && keeps_failure));
+  return run.exited() && knows_inputs ? request.failures : failure_keeping::nothing;
 }
 
 action_reply reply_of(const action_result& result, std::string problem = {}) {
@@ -81,9 +84,11 @@ void keep(action_cache_pointer self, const job_ptr& job, const action_result& re
             });
 }
 
-void keep_observation(action_cache_pointer self, const job_ptr& job, const action_result& result) {
+// `is_new`: its result is. An observation that is known already does not become a later one.
+void keep_observation(action_cache_pointer self, const job_ptr& job, const action_result& result,
+                      bool is_new) {
   set_change change;
-  change.written.push_back({result.observed, {}});
+  (is_new ? change.written : change.added).push_back({result.observed, {}});
   change.limits = observation_limits;
   change_set(self, self->state.config.shards, observations_key(job->key), std::move(change),
              [=](const expected<set_reply>& kept) {
@@ -95,19 +100,22 @@ void keep_observation(action_cache_pointer self, const job_ptr& job, const actio
 void keep_observed(action_cache_pointer self, const job_ptr& job, const action_result& result) {
   const auto where = observed_key(job->key, result.observed);
   self->request(owner_of(self, where), answer_timeout, verb::insert_v, where, encode_result(result))
-      .then([=](insert_outcome) { keep_observation(self, job, result); },
-            [=](const caf::error& why) {
-              finish(self, job, reply_of(result, from_caf(why).text()));
-            });
+      .then(
+          [=](insert_outcome stored) {
+            keep_observation(self, job, result, stored == insert_outcome::inserted);
+          },
+          [=](const caf::error& why) {
+            finish(self, job, reply_of(result, from_caf(why).text()));
+          });
 }
 
 void conclude(action_cache_pointer self, const job_ptr& job, const action_result& result) {
-  if (!is_kept(job->request, result))
-    finish(self, job, reply_of(result, result.unkept));
-  else if (discovers(job->request))
-    keep_observed(self, job, result);
-  else
-    keep(self, job, result);
+  switch (kept_of(job->request, result)) {
+  case failure_keeping::nothing: return finish(self, job, reply_of(result, result.unkept));
+  case failure_keeping::inputs: return keep_observation(self, job, result, false);
+  case failure_keeping::result:
+    return discovers(job->request) ? keep_observed(self, job, result) : keep(self, job, result);
+  }
 }
 
 action_reply timed_out_waiting() {

@@ -95,7 +95,8 @@ expected<action_result> run_action(const worker_ports& ports, const action_reque
   const auto& process_result = result.process;
   const bool has_failed = !process_result.succeeded();
   if (has_failed) {
-    if (process_result.exited() && request.keep_failures) observe(**directory, request, result);
+    if (process_result.exited() && request.failures != action_request::failure_keeping::nothing)
+      observe(**directory, request, result);
     drop_sightings(result);
     return result;
   }

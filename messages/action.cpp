@@ -1,5 +1,6 @@
 #include "messages/action.hpp"
 
+#include "messages/hash.hpp"
 #include "messages/replace_all.hpp"
 #include "messages/set_kind.hpp"
 #include "messages/value.hpp"
@@ -138,7 +139,8 @@ std::vector<std::string> observations_in(const member_set& set) {
 }
 
 std::string digest_of(const member_set& observations) {
-  return observations.empty() ? std::string() : sha256(encode(observations)).hex();
+  if (observations.empty()) return {};
+  return std::string(fast_hash_128(encode(observations)).view());
 }
 
 std::vector<set_member> observations_in_list(const artifact& entry) {

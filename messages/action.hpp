@@ -64,10 +64,12 @@ struct action_request {
   /// the declared inputs as bytes, which `observed` holds; an error says why the result must not be
   /// kept. Any thread.
   std::function<expected<std::string>(const run_record& run)> observe{};
-  /// Digest of the observations that the caller has found outdated; empty: there were none. If the
+  /// Hash of the observations that the caller has found outdated; empty: there were none. If the
   /// stored observations differ from these, nothing is run and the reply says `again`.
   std::string seen{};
-  bool keep_failures = false; ///< exit statuses other than 0 are kept too
+  /// What is kept of a run with another exit status than 0.
+  enum class failure_keeping : std::uint8_t { nothing, inputs, result };
+  failure_keeping failures = failure_keeping::nothing;
   /// The time limit is that of the run alone; false: waits for the runs of others count too.
   bool limits_run_alone = false;
   std::stop_token stop{}; ///< a requested stop kills the running program
@@ -111,7 +113,7 @@ inline constexpr set_limits observation_limits{32};
 
 /// The observations, the latest first.
 std::vector<std::string> observations_in(const member_set& set);
-/// The digest of such a set, for `action_request::seen`; empty for an empty set.
+/// The hash of such a set, for `action_request::seen`; empty for an empty set.
 std::string digest_of(const member_set& observations);
 /// The observations in an entry of the earlier form, a list; none when it is another one.
 std::vector<set_member> observations_in_list(const artifact& entry);

@@ -24,7 +24,8 @@ struct resource_limits {
 enum class watching : std::uint8_t {
   none,
   files,           ///< opened, run, listed, asked about, and looked for in vain
-  files_and_links, ///< also symbolic links whose text alone is read; compilers read thousands
+  files_and_links, ///< also symbolic links whose text alone is read, of which compilers read
+                   ///< thousands, and the path of the working folder
 };
 
 /// One run of a program.

@@ -55,10 +55,11 @@ void run_compiler(self_pointer self, const job_ptr& job, std::size_t index, leas
 // --- watched compiles --------------------------------------------------------------------------
 
 // The action cache has run the compile, kept its result, and what it read.
-void end_watched(const job_ptr& job, std::size_t index, const action_result& result) {
+void end_watched(const job_ptr& job, std::size_t index, const action_reply& reply) {
+  const auto& result = reply.result;
   auto& tried = job->candidates[index];
   if (!result.observed.empty()) tried.observed = sha256(result.observed).view();
-  if (job->unkept.empty()) job->unkept = result.unkept;
+  if (job->unkept.empty()) job->unkept = reply.problem;
   if (!result.process.succeeded())
     return reject_and_end(job, index, compile_reason(result.process), !result.process.cancelled);
   made(job, index, result.outputs.front());
@@ -70,7 +71,7 @@ void run_watched(self_pointer self, const job_ptr& job, std::size_t index) {
                 candidate.action, tuning_priority)
       .then(
           [=](const action_reply& reply) {
-            if (!reply.again) return end_watched(job, index, reply.result);
+            if (!reply.again) return end_watched(job, index, reply);
             job->looks_again = true;
             end_one(job);
           },

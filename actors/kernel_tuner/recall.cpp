@@ -42,7 +42,9 @@ void without_knowledge(self_pointer self, const job_ptr& job) {
 void use(self_pointer self, const job_ptr& job, std::size_t index, keeping what) {
   compile(self, job, {index}, [=] {
     if (is_good(job, index)) return keep(self, job, index, what);
-    job->candidates.clear();
+    const auto tried = job->candidates[index];
+    job->candidates.assign(job->candidates.size(), {});
+    if (tried.is_config) job->candidates[index] = tried; // it is not compiled once more
     without_knowledge(self, job);
   });
 }

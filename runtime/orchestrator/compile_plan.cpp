@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace hearth::orchestrator {
@@ -40,9 +41,20 @@ request_report report_of(const plan& work, const plan_request& request) {
 // What a plan has achieved.
 struct plan_progress {
   std::vector<request_report> reports; // of all requests, in plan order
-  std::size_t done = 0;                // requests
-  std::vector<std::size_t> again;      // entries whose requests have to be made anew
+  std::vector<bool> is_done;           // the requests
+  std::size_t done = 0;
+  std::set<std::size_t> again;   // entries whose requests have to be made anew
+  std::set<std::size_t> delayed; // entries that had to be so in an earlier round
 };
+
+// The requests of an entry that are not done yet.
+std::vector<std::size_t> open_requests(const plan& work, std::size_t entry,
+                                       const plan_progress& made) {
+  std::vector<std::size_t> open;
+  for (const auto request : work.entries[entry].requests)
+    if (!made.is_done[request]) open.push_back(request);
+  return open;
+}
 
 // One round of a plan: an actor requests the entries from the tuner and, when an entry is done, the
 // other shapes that it serves.
@@ -72,6 +84,7 @@ void close_requests(self_pointer self, const session_ptr& run, std::size_t count
 void complete_request(self_pointer self, const session_ptr& run, std::size_t request,
                       const tune_reply& reply) {
   auto& made = *run->made;
+  made.is_done[request] = true;
   auto& report = made.reports[request];
   report.result = reply;
   ++made.done;
@@ -92,20 +105,33 @@ void ask(self_pointer self, const session_ptr& run, const tune_request_ptr& requ
             [=](const caf::error& why) { next(failed_reply(why)); });
 }
 
+bool is_here(tune_status status) {
+  return status == tune_status::memory || status == tune_status::disk;
+}
+
 // When this run fetched an entry from the remote tier, all shapes that it serves count as remote
 // hits, although the later requests find it in memory or on disk.
 tune_reply as_found_first(tune_reply reply, tune_status first) {
-  const bool is_here = reply.status == tune_status::memory || reply.status == tune_status::disk;
-  if (first == tune_status::remote && is_here) reply.status = tune_status::remote;
+  if (first == tune_status::remote && is_here(reply.status)) reply.status = tune_status::remote;
   return reply;
+}
+
+// What another process has made while this one looked.
+tune_reply as_waited(tune_reply reply, bool is_delayed) {
+  if (is_delayed && is_here(reply.status)) reply.status = tune_status::waited;
+  return reply;
+}
+
+// The observations have to be looked at again: in the next round.
+void delay(self_pointer self, const session_ptr& run, std::size_t entry, std::size_t requests) {
+  run->made->again.insert(entry);
+  close_requests(self, run, requests);
 }
 
 // Requests the other shapes that the entry serves; they fail when the entry failed.
 void ask_for_other_shapes(self_pointer self, const session_ptr& run, std::size_t entry,
-                          const tune_reply& first) {
-  const auto& requests = run->work.entries[entry].requests;
-  for (std::size_t i = 1; i < requests.size(); ++i) {
-    const auto request = requests[i];
+                          const std::vector<std::size_t>& requests, const tune_reply& first) {
+  for (const auto request : requests) {
     if (first.status == tune_status::failed) {
       complete_request(self, run, request, first);
       continue;
@@ -113,25 +139,30 @@ void ask_for_other_shapes(self_pointer self, const session_ptr& run, std::size_t
     ask(self, run,
         for_shape(run->entries[entry], run->work, run->work.requests[request], first.observed),
         [=, found = first.status](const tune_reply& reply) {
+          if (reply.again) return delay(self, run, entry, 1);
           complete_request(self, run, request, as_found_first(reply, found));
         });
   }
 }
 
+void start_entry(self_pointer self, const session_ptr& run, std::size_t entry) {
+  auto others = open_requests(run->work, entry, *run->made);
+  const auto first = others.front();
+  others.erase(others.begin());
+  auto asked = run->entries[entry];
+  if (first != run->work.entries[entry].requests.front())
+    asked = for_shape(asked, run->work, run->work.requests[first], {});
+  ask(self, run, asked, [=](const tune_reply& reply) {
+    if (reply.again) return delay(self, run, entry, others.size() + 1);
+    const auto found = as_waited(reply, run->made->delayed.contains(entry));
+    complete_request(self, run, first, found);
+    if (!others.empty()) ask_for_other_shapes(self, run, entry, others, found);
+  });
+}
+
 void start(self_pointer self, session_ptr run) {
-  for (std::size_t entry = 0; entry < run->entries.size(); ++entry) {
-    if (!run->entries[entry]) continue;
-    ask(self, run, run->entries[entry], [=](const tune_reply& reply) {
-      const auto& requests = run->work.entries[entry].requests;
-      if (reply.again) {
-        run->made->again.push_back(entry);
-        return close_requests(self, run, requests.size());
-      }
-      const bool serves_others = requests.size() > 1;
-      complete_request(self, run, requests.front(), reply);
-      if (serves_others) ask_for_other_shapes(self, run, entry, reply);
-    });
-  }
+  for (std::size_t entry = 0; entry < run->entries.size(); ++entry)
+    if (run->entries[entry]) start_entry(self, run, entry);
 }
 
 expected<void> run_session(engine::runtime_core& core, const plan& work,
@@ -140,7 +171,7 @@ expected<void> run_session(engine::runtime_core& core, const plan& work,
                            const std::shared_ptr<plan_progress>& made) {
   std::size_t open = 0;
   for (std::size_t i = 0; i < entries.size(); ++i)
-    if (entries[i]) open += work.entries[i].requests.size();
+    if (entries[i]) open += open_requests(work, i, *made).size();
   if (open == 0) return {};
   const auto all_done = std::make_shared<completion_state<done>>();
   {
@@ -170,10 +201,13 @@ expected<std::vector<request_report>> run_rounds(engine::runtime_core& core, con
   auto made = std::make_shared<plan_progress>();
   for (const auto& request : work.requests)
     made->reports.push_back(report_of(work, request));
+  made->is_done.resize(work.requests.size());
   for (int round = 0; round < max_rounds; ++round) {
     if (auto run = run_session(core, work, entries, progress, made); !run) return fail(run.error());
-    const auto again = std::exchange(made->again, {});
+    const std::vector<std::size_t> again(made->again.begin(), made->again.end());
     if (again.empty()) break;
+    made->delayed.merge(made->again);
+    made->again.clear();
     auto anew = make(again);
     if (!anew) return fail(anew.error());
     entries.assign(entries.size(), nullptr);
@@ -260,7 +294,9 @@ expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_o
   const auto planned = make_tune_requests(ports, work, tuning, all);
   if (!planned) return fail(planned.error());
   const entry_maker make = [&](const std::vector<std::size_t>& entries) {
-    return make_tune_requests(ports, work, tuning, entries).map([](planned_tuning made) {
+    auto anew = ports;
+    anew.asks_fleet = true;
+    return make_tune_requests(anew, work, tuning, entries).map([](planned_tuning made) {
       return std::move(made.entries);
     });
   };

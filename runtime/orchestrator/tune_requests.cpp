@@ -36,6 +36,7 @@ struct request_context {
   named_cache_ptr times;
   std::stop_token stop;
   watched_compiles* watched; ///< null: compiles are not watched
+  bool asks_fleet;           ///< for observations, also if some are known here
 };
 
 // Turns a name that the compiler would take for an option or a response file into a path.
@@ -182,12 +183,17 @@ entry_keys entry_keys_of(const named_cache_ptr& in, value::map details,
   return keys;
 }
 
-// Lets the compile be watched, and looks for what is known of it.
-void watch(const request_context& context, const key& action, keyed_candidate& made) {
-  auto known = context.watched->look_up(action);
-  context.watched->watch(made.candidate.action, std::move(known.seen));
-  made.candidate.observed = std::move(known.observed);
-  made.details["observed"] = binary{};
+// Lets the compiles of an entry be watched, and looks for what is known of them.
+void watch(const request_context& context, const std::vector<key>& actions,
+           std::vector<keyed_candidate>& candidates) {
+  auto known = context.watched->look_up(actions, context.asks_fleet);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    auto& one = candidates[i];
+    if (one.candidate.broken) continue;
+    context.watched->watch(one.candidate.action, std::move(known[i].seen));
+    one.candidate.observed = std::move(known[i].observed);
+    one.details["observed"] = binary{};
+  }
 }
 
 // Sets the keys under which the entry, its tuning and its times are stored.
@@ -221,18 +227,20 @@ tune_request_ptr make_request(const request_context& context, const plan_entry& 
   request->mode = context.options.mode;
   auto base = entry_details(context.shared, kernel, entry);
   std::vector<keyed_candidate> candidates;
+  std::vector<key> actions;
   auto closures = closures_of(context, kernel, entry);
   for (std::size_t i = 0; i < kernel.configs.size(); ++i) {
     auto made = make_candidate(context, kernel, entry, kernel.configs[i], std::move(closures[i]),
                                request->name);
     auto details = base;
     details["config"] = made.details;
-    const auto action = key_of(details);
-    made.candidate.action_key = cache_key(context.actions, action.encoded());
-    if (context.watched && !made.candidate.broken) watch(context, action, made);
-    request->candidates.push_back(made.candidate);
+    actions.push_back(key_of(details));
+    made.candidate.action_key = cache_key(context.actions, actions.back().encoded());
     candidates.push_back(std::move(made));
   }
+  if (context.watched) watch(context, actions, candidates);
+  for (const auto& one : candidates)
+    request->candidates.push_back(one.candidate);
   if (!entry.guard) // one entry per shape
     base["sizes"] = value::array(request->trial.sizes.begin(), request->trial.sizes.end());
   add_keys(context, std::move(base), candidates, *request);
@@ -263,7 +271,7 @@ expected<planned_tuning> make_tune_requests(const planning_ports& ports, const p
   auto& memo = *ports.facts;
   fingerprints::file_view files;
   std::optional<watched_compiles> watched; // from before anything is read
-  if (core.settings().watch_programs && process::can_kernel_watch())
+  if (core.settings().watch_programs && process::can_watch())
     watched.emplace(core, ports.actions, files, ports.facts, work.directory);
   fingerprints::toolchain_request asked;
   asked.compiler = work.toolchain.compiler;
@@ -288,7 +296,8 @@ expected<planned_tuning> make_tune_requests(const planning_ports& ports, const p
                                 caches.remote,
                                 caches.times,
                                 core.stop_token(),
-                                watched ? &*watched : nullptr};
+                                watched ? &*watched : nullptr,
+                                ports.asks_fleet};
   return planned_tuning{make_all(context, entries, core.jobs()), context.scope};
 }
 

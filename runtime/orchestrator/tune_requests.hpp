@@ -33,6 +33,8 @@ struct planning_ports {
   engine::runtime_core& core;
   cache actions; ///< of compiles
   std::shared_ptr<cache_memo> facts;
+  /// Other processes or hosts have observed more than was known here.
+  bool asks_fleet = false;
 };
 
 /// Identifies the compiler, scans the includes of each source, looks for what compiles have

@@ -2,13 +2,31 @@
 
 #include "messages/member_set.hpp"
 #include "runtime/caches/actions/observation.hpp"
+#include "runtime/caches/actions/tool_identity.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/fingerprints/watched/inputs.hpp"
 #include "runtime/handle/internals.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace hearth::orchestrator {
+namespace {
+
+// As the compiler sees its folder.
+std::string real_path(const std::string& directory) {
+  std::error_code failure;
+  const auto real = std::filesystem::canonical(directory, failure);
+  return failure ? directory : real.string();
+}
+
+member_set members_of(const artifact& entry) {
+  return entry ? decode_members(entry.payload()).value_or(member_set{}) : member_set{};
+}
+
+} // namespace
 
 watched_compiles::watched_compiles(engine::runtime_core& core, cache actions,
                                    fingerprints::file_view& files,
@@ -19,45 +37,72 @@ watched_compiles::watched_compiles(engine::runtime_core& core, cache actions,
     , files_(files)
     , facts_(std::move(facts))
     , start_(std::make_shared<const fingerprints::start_of_run>()) {
-  folder_.folder = directory;
+  folder_.folder = real_path(directory);
 }
 
 // Many compiles of a plan have read the same: each observation is looked at once.
-bool watched_compiles::holds(const std::string& observation) {
+watched_compiles::checked watched_compiles::check(const std::string& observation) {
   {
     const std::lock_guard lock(mutex_);
-    if (const auto at = known_.find(observation); at != known_.end()) return at->second;
+    if (const auto at = checked_.find(observation); at != checked_.end()) return at->second;
   }
-  const auto change = fingerprints::change_in(observation, {folder_, files_, *facts_});
+  const auto hash = sha256(observation);
+  const auto change = fingerprints::change_in(observation, hash, {folder_, files_, *facts_});
   const bool is_same = change && change->empty();
   const std::lock_guard lock(mutex_);
-  return known_.try_emplace(observation, is_same).first->second;
+  return checked_.try_emplace(observation, checked{is_same, std::string(hash.view())})
+      .first->second;
 }
 
-std::string watched_compiles::find_holding(const member_set& observations) {
-  for (const auto& one : observations_in(observations))
-    if (holds(one)) return std::string(sha256(one).view());
-  return {};
+watched_compiles::known watched_compiles::known_of(const member_set& observations) {
+  known found{{}, digest_of(observations)};
+  for (const auto& one : observations_in(observations)) {
+    auto now = check(one);
+    if (!now.holds) continue;
+    found.observed = std::move(now.hash);
+    break;
+  }
+  return found;
 }
 
-watched_compiles::known watched_compiles::look_up(const key& action) {
+// The shapes of a kernel share their compiles.
+watched_compiles::known watched_compiles::look_up_here(const key& action) {
+  const std::string name(action.encoded());
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto at = here_.find(name); at != here_.end()) return at->second;
+  }
   const auto entry = local_.get(key::tuple({action, observations_part()}));
-  member_set here;
-  if (entry && entry->hit()) here = decode_members(entry->value.payload()).value_or(member_set{});
-  known found{find_holding(here), digest_of(here)};
-  if (!found.observed.empty() || !core_.has_remote()) return found;
+  auto found = known_of(entry && entry->hit() ? members_of(entry->value) : member_set{});
+  const std::lock_guard lock(mutex_);
+  return here_.try_emplace(name, std::move(found)).first->second;
+}
+
+// The union of what the fleet has and this host.
+watched_compiles::known watched_compiles::ask_fleet(const key& action) {
   const cache_key base(internals::name(actions_), action.encoded());
   const auto set = derived_key(base, observations_part());
   const auto asked = engine::ask_actor<set_lookup>(core_, core_.shards().owner_of(set),
                                                    verb::refresh_v, set, observation_limits);
-  if (!asked || !asked->found.hit()) return found;
-  const auto all = decode_members(asked->found.value.payload()).value_or(member_set{});
-  return {find_holding(all), digest_of(all)};
+  return known_of(asked && asked->found.hit() ? members_of(asked->found.value) : member_set{});
+}
+
+std::vector<watched_compiles::known> watched_compiles::look_up(const std::vector<key>& actions,
+                                                               bool asks_fleet) {
+  std::vector<known> all;
+  for (const auto& action : actions)
+    all.push_back(look_up_here(action));
+  const bool is_known =
+      std::any_of(all.begin(), all.end(), [](const known& one) { return !one.observed.empty(); });
+  if (!core_.has_remote() || (is_known && !asks_fleet)) return all;
+  for (std::size_t i = 0; i < actions.size(); ++i)
+    all[i] = ask_fleet(actions[i]);
+  return all;
 }
 
 void watched_compiles::watch(action_request& compile, std::string seen) const {
-  compile.process.watch = watching::files;
-  compile.keep_failures = true;
+  compile.process.watch = watching_of_compiler(compile.process);
+  compile.failures = action_request::failure_keeping::inputs;
   compile.limits_run_alone = true;
   compile.seen = std::move(seen);
   compile.before_start = [start = start_] { start->wait_until_changes_show(); };

@@ -14,30 +14,40 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace hearth::orchestrator {
 
 class watched_compiles {
 public:
+  /// What is known of a compile.
+  struct known {
+    std::string observed; ///< as `tune_candidate::observed`
+    std::string seen;     ///< as `action_request::seen`
+  };
+
   /// `actions`: the cache of the compiles. `directory`: the folder in which they run, absolute. All
   /// references outlive this object, but not the compiles. What changes after this call may not be
   /// what a compile read.
   watched_compiles(engine::runtime_core& core, cache actions, fingerprints::file_view& files,
                    std::shared_ptr<cache_memo> facts, const std::string& directory);
 
-  /// What is known of a compile.
-  struct known {
-    std::string observed; ///< as `tune_candidate::observed`
-    std::string seen;     ///< as `action_request::seen`
-  };
-  /// Looks for an observation that holds: on this host, then in the fleet.
-  known look_up(const key& action);
-  /// Lets the compile be watched. `seen`: of `look_up`.
+  /// Looks for observations that hold, for the compiles of one entry: on this host, and if it has
+  /// none, or `asks_fleet`, in the fleet.
+  std::vector<known> look_up(const std::vector<key>& actions, bool asks_fleet);
+  /// Lets a compile be watched. `seen`: of `look_up`.
   void watch(action_request& compile, std::string seen) const;
 
 private:
-  std::string find_holding(const member_set& observations);
-  bool holds(const std::string& observation);
+  struct checked {
+    bool holds = false;
+    std::string hash; ///< SHA-256, raw
+  };
+
+  known look_up_here(const key& action);
+  known ask_fleet(const key& action);
+  known known_of(const member_set& observations);
+  checked check(const std::string& observation);
 
   engine::runtime_core& core_;
   cache actions_;
@@ -46,8 +56,9 @@ private:
   std::shared_ptr<cache_memo> facts_;
   scratch_view folder_;
   std::shared_ptr<const fingerprints::start_of_run> start_;
-  std::mutex mutex_;                            // protects all below
-  std::unordered_map<std::string, bool> known_; ///< by observation
+  std::mutex mutex_;                                 // protects all below
+  std::unordered_map<std::string, checked> checked_; ///< by observation
+  std::unordered_map<std::string, known> here_;      ///< by action
 };
 
 } // namespace hearth::orchestrator

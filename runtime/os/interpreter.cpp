@@ -47,7 +47,7 @@ std::string interpreter_of(const std::string& program) {
   if (!head.starts_with("#!")) return {};
   const auto begin = head.find_first_not_of(" \t", 2);
   if (begin == head.npos) return {};
-  return head.substr(begin, head.find_first_of(" \t\n", begin) - begin);
+  return head.substr(begin, head.find_first_of(" \t\n", begin) - begin).c_str();
 }
 
 } // namespace hearth::os

@@ -34,8 +34,9 @@ private:
   std::string worker_;
 };
 
-/// Whether the kernel can watch programs. It may still be forbidden here.
-bool can_kernel_watch();
+/// Whether programs can be watched here. Runs one, once, if this process itself has a filter of
+/// system calls, as in most containers, or may hardly read the memory of others.
+bool can_watch();
 /// Why programs cannot be watched on this system; empty: they can. Runs one.
 std::string why_not_watched();
 

@@ -98,7 +98,7 @@ TEST_CASE_FIXTURE(fixture, "one in flight a key: a failure reaches every waiter 
 
 TEST_CASE_FIXTURE(fixture, "a failure is kept when the request says so, but no signal or timeout") {
   auto request = action("a");
-  request.keep_failures = true;
+  request.failures = action_request::failure_keeping::result;
   fakes.processes->answer = [](const process_request&) {
     process_result result;
     result.signal = 11;

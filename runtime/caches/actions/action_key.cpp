@@ -180,20 +180,10 @@ auto observer_of(const action& asked, const key_field& inputs, const scratch_vie
   };
 }
 
-// Whether a compiler may tell where a header really is: it does of those of -isystem.
-bool names_system_headers(const action& asked) {
-  for (const auto* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH"})
-    if (asked.environment.contains(name)) return true;
-  return std::any_of(asked.command.begin(), asked.command.end(), [](const std::string& word) {
-    return word.starts_with("-isystem") || word.starts_with("@");
-  });
-}
-
-// Compilers read thousands of symbolic links to find their own files: their identity is in the key.
-watching watching_of(const action& asked, const tool_identity& tool, const tool_ports& tools) {
+watching watching_of(const process_request& process, const tool_identity& tool,
+                     const tool_ports& tools) {
   if (!tools.watches) return watching::none;
-  return tool.is_compiler && !names_system_headers(asked) ? watching::files
-                                                          : watching::files_and_links;
+  return tool.is_compiler ? watching_of_compiler(process) : watching::files_and_links;
 }
 
 // As the command sees its folder: what it reaches from there is named relative to it.
@@ -229,7 +219,7 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
   for (const auto& output : asked.outputs)
     request.label += " " + output.string();
   request.process = process_of(asked, *tool);
-  request.process.watch = watching_of(asked, *tool, tools);
+  request.process.watch = watching_of(request.process, *tool, tools);
   request.placeholders = asked.placeholders;
   request.view = view_of(asked);
   for (const auto& output : asked.outputs)
@@ -240,7 +230,7 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
     request.dependency_file = in_scratch(place_of(asked, asked.dependency_file));
   request.observe = observer_of(asked, *inputs, request.view, start, tools.lasting_facts);
   if (start) request.before_start = [start] { start->wait_until_changes_show(); };
-  request.keep_failures = asked.keep_failures;
+  if (asked.keep_failures) request.failures = action_request::failure_keeping::result;
   return result;
 }
 

@@ -55,7 +55,7 @@ expected<std::string> observe_watched(const scratch_view& view,
                                       const fingerprints::start_of_run& start,
                                       fingerprints::fact_memo& memo) {
   if (!run.process.blind_spot.empty())
-    return fail(errc::unsupported, unknown_inputs(run.process.blind_spot));
+    return fail(errc::unsupported, "what it read is unknown: " + run.process.blind_spot);
   const auto seen = read_sightings(run.process.sightings);
   if (!seen) return fail(seen.error());
   const fingerprints::watched_place place{run.scratch, view};
@@ -108,7 +108,7 @@ bool tells_of_unknown_inputs(std::string_view text) {
 std::string change_since(const std::string& observation, const action& asked,
                          const scratch_view& view, fingerprints::file_view& files,
                          fingerprints::fact_memo& memo) {
-  if (auto change = fingerprints::change_in(observation, {view, files, memo}))
+  if (auto change = fingerprints::change_in(observation, sha256(observation), {view, files, memo}))
     return std::move(*change);
   const auto path_of = [&](const std::string& name) { return place_of(asked, name).string(); };
   return fingerprints::holds(observation, path_of, files) ? "" : "a file that it read changed";

@@ -113,4 +113,18 @@ expected<tool_identity> identify_tool(const action& asked, const tool_ports& too
   return tool_identity{key_field(std::move(details)), path, is_compiler};
 }
 
+watching watching_of_compiler(const process_request& run) {
+  const auto is_told = [](const std::string& word) {
+    return word.starts_with("-isystem") || word.starts_with("@") || word.starts_with("-g") ||
+           word.starts_with("-fprofile") || word == "--coverage" || word == "-ftest-coverage";
+  };
+  const auto is_path = [](const std::string& variable) {
+    return variable.starts_with("CPATH=") ||
+           variable.substr(0, variable.find('=')).ends_with("INCLUDE_PATH");
+  };
+  const bool names_headers = std::any_of(run.argv.begin(), run.argv.end(), is_told) ||
+                             std::any_of(run.environment.begin(), run.environment.end(), is_path);
+  return names_headers ? watching::files_and_links : watching::files;
+}
+
 } // namespace hearth

@@ -4,6 +4,7 @@
 
 #include "messages/error.hpp"
 #include "messages/key_field.hpp"
+#include "messages/process.hpp"
 #include "runtime/caches/actions/action_key.hpp"
 
 #include <string>
@@ -23,5 +24,10 @@ expected<tool_identity> identify_tool(const action& asked, const tool_ports& too
 /// Whether a program of this name is treated as GCC or Clang: "g++-12", "x86_64-linux-gnu-gcc",
 /// "clang".
 bool is_compiler_name(std::string_view name);
+
+/// How a compiler is watched. Compilers read thousands of symbolic links to find their own files,
+/// whose identity is in the key. But they may tell where the headers of -isystem really are, and
+/// with debug information or coverage where they ran.
+watching watching_of_compiler(const process_request& run);
 
 } // namespace hearth

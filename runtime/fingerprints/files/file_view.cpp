@@ -1,5 +1,11 @@
 #include "runtime/fingerprints/files/file_view.hpp"
 
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <unistd.h>
+#include <utility>
+
 namespace hearth::fingerprints {
 
 std::optional<file_stamp> stamp_now(const std::string& path) { return system_files().stamp(path); }
@@ -20,6 +26,23 @@ std::optional<file_stamp> file_view::stamp(const std::string& path) {
   const auto found = source_.stamp(path);
   const std::lock_guard lock(guard_);
   return stamps_.try_emplace(path, found).first->second;
+}
+
+link_state link_now(const std::string& path) {
+  std::array<char, PATH_MAX> text;
+  const auto bytes = ::readlink(path.c_str(), text.data(), text.size());
+  if (bytes >= 0) return {link_state::kind::link, {text.data(), static_cast<std::size_t>(bytes)}};
+  return {errno == EINVAL ? link_state::kind::other : link_state::kind::absent};
+}
+
+link_state file_view::link(const std::string& path) {
+  {
+    const std::lock_guard lock(guard_);
+    if (const auto known = links_.find(path); known != links_.end()) return known->second;
+  }
+  auto now = link_now(path);
+  const std::lock_guard lock(guard_);
+  return links_.try_emplace(path, std::move(now)).first->second;
 }
 
 bool file_view::is_file(const std::string& path) {

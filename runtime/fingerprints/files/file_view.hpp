@@ -6,6 +6,7 @@
 
 #include "runtime/fingerprints/files/file_source.hpp"
 
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -20,6 +21,16 @@ std::optional<file_stamp> stamp_now(const std::string& path);
 /// `name` if it is absolute, else inside `directory`.
 std::string path_in(std::string_view directory, std::string_view name);
 
+/// What a path itself is, symbolic links not followed.
+struct link_state {
+  enum class kind : std::uint8_t { absent, link, other };
+  kind what = kind::absent;
+  std::string text{}; ///< of a link
+};
+
+/// As it is now.
+link_state link_now(const std::string& path);
+
 class file_view {
 public:
   explicit file_view(file_source& from = system_files())
@@ -30,6 +41,8 @@ public:
   /// The stamp that `path` had when this view first examined it; nothing when there was no such
   /// file.
   std::optional<file_stamp> stamp(const std::string& path);
+  /// What `path` itself was when this view first examined it.
+  link_state link(const std::string& path);
   /// Whether `path` exists and is not a directory.
   bool is_file(const std::string& path);
   /// SHA-256 of a regular file. Errors: `not_found`, `permission`, `io`; `unsupported` when it is
@@ -43,6 +56,7 @@ private:
   file_source& source_;
   std::mutex guard_;
   std::unordered_map<std::string, std::optional<file_stamp>> stamps_;
+  std::unordered_map<std::string, link_state> links_;
   std::unordered_map<std::string, file_content> contents_;
 };
 

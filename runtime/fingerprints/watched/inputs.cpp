@@ -1,6 +1,6 @@
 #include "runtime/fingerprints/watched/inputs.hpp"
 
-#include "messages/digest.hpp"
+#include "messages/hash.hpp"
 #include "messages/value.hpp"
 
 #include <algorithm>
@@ -192,11 +192,12 @@ private:
   }
 
   std::string link(const std::string& at) const {
-    struct stat found {};
-    if (::lstat(at.c_str(), &found) != 0) return "a";
-    if (!S_ISLNK(found.st_mode)) return "n";
-    std::error_code failure;
-    return "s" + fs::read_symlink(at, failure).string() + status(found);
+    const auto found = in_.files.link(at);
+    if (found.what == link_state::kind::absent) return "a";
+    if (found.what == link_state::kind::other) return "n";
+    struct stat itself {};
+    if (with_status_ && ::lstat(at.c_str(), &itself) != 0) return "a";
+    return "s" + found.text + status(itself);
   }
 
   const input_reader& in_;
@@ -326,11 +327,11 @@ void remember_large(const std::string& path, const input_reader& in) {
 // --- checking -----------------------------------------------------------------------------------
 
 // The same questions have other answers in another folder, and for other files that are made.
-std::string memo_key(std::string_view inputs, const scratch_view& view) {
+std::string memo_key(const digest& inputs, const scratch_view& view) {
   std::string where = view.folder;
   for (const auto& place : view.places)
     where.append(1, '\0').append(place);
-  return "inputs " + sha256(inputs).hex() + " in " + sha256(where).hex();
+  return "inputs " + inputs.hex() + " in " + sha256(where).hex();
 }
 
 // The marks of all groups, as they were when everything held.
@@ -364,7 +365,7 @@ group_mark mark_of(const question_group& group, const input_answers& from, std::
   group_mark result;
   for (const auto& asked : group.asked)
     append_answer(all, asked, from.mark(asked, now_ns, result.is_reliable));
-  result.sum = sha256(all).view();
+  result.sum = fast_hash_128(all).view(); // compared on this host alone
   return result;
 }
 
@@ -432,11 +433,12 @@ expected<std::string> watched_inputs(const std::set<file_question>& questions, b
   return encode_inputs(inputs);
 }
 
-std::optional<std::string> change_in(std::string_view bytes, const input_reader& in) {
+std::optional<std::string> change_in(std::string_view bytes, const digest& hash,
+                                     const input_reader& in) {
   const auto inputs = decode_inputs(bytes);
   if (!inputs) return std::nullopt;
   const input_answers from(in, inputs->with_status);
-  const auto key = memo_key(bytes, in.view);
+  const auto key = memo_key(hash, in.view);
   auto known = load_marks(key, in);
   const auto now_ns = file_clock_ns();
   bool is_renewed = false;

@@ -5,6 +5,7 @@
 // so that a change can be told by name. A local memo of stamps saves reading files again.
 #pragma once
 
+#include "messages/digest.hpp"
 #include "messages/error.hpp"
 #include "runtime/fingerprints/files/file_view.hpp"
 #include "runtime/fingerprints/observation.hpp"
@@ -34,7 +35,8 @@ expected<std::string> watched_inputs(const std::set<file_question>& questions, b
                                      const start_of_run& start, const input_reader& in);
 
 /// What has changed since, in words; empty: nothing. No value: the bytes are not of
-/// `watched_inputs`.
-std::optional<std::string> change_in(std::string_view inputs, const input_reader& in);
+/// `watched_inputs`. `hash`: SHA-256 of the bytes.
+std::optional<std::string> change_in(std::string_view inputs, const digest& hash,
+                                     const input_reader& in);
 
 } // namespace hearth::fingerprints

@@ -42,7 +42,13 @@ constexpr std::uint32_t no_follow = AT_SYMLINK_NOFOLLOW;
 
 constexpr call_form reading_link(kind how, std::uint8_t path) {
   call_form form{how, path, false};
-  form.reads_link = true;
+  form.reads_link = form.tells_place = true;
+  return form;
+}
+
+constexpr call_form telling_place(kind how, std::uint8_t path) {
+  call_form form{how, path};
+  form.tells_place = true;
   return form;
 }
 
@@ -71,7 +77,7 @@ constexpr known_call calls[] = {
     {__NR_listxattr, {kind::path, 0}},
     {__NR_llistxattr, {kind::path, 0, false}},
     {__NR_chdir, {kind::path, 0}},
-    {__NR_getcwd, {kind::own_folder}},
+    {__NR_getcwd, telling_place(kind::own_folder, 0)},
     {__NR_getdents64, {kind::listed, 0}},
     {__NR_chroot, {kind::out_of_sight}},
     {__NR_pivot_root, {kind::out_of_sight}},
@@ -98,7 +104,7 @@ std::vector<sock_filter> make_filter(bool links) {
   code.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF));
   code.push_back(statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
   for (const auto& one : calls)
-    if (links || !one.form.reads_link) answer_call(code, one.number, SECCOMP_RET_USER_NOTIF);
+    if (links || !one.form.tells_place) answer_call(code, one.number, SECCOMP_RET_USER_NOTIF);
   // Its requests would not be seen; programs that know it go on without.
   answer_call(code, __NR_io_uring_setup, SECCOMP_RET_ERRNO | ENOSYS);
 #if defined(__x86_64__)

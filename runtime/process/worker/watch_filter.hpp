@@ -28,6 +28,7 @@ struct call_form {
   bool runs = false;               ///< whether it starts the file as a program
   std::uint8_t mode = no_flags;    ///< the argument with the flags of an open
   bool reads_link = false;         ///< whether it reads the text of a symbolic link
+  bool tells_place = false;        ///< whether it tells where a file is, and nothing else
   static constexpr std::uint8_t no_flags = 0xff;
 };
 
@@ -38,7 +39,7 @@ bool is_native(std::uint32_t architecture);
 
 /// In the child that becomes the program, before it does: installs the filter. Returns a descriptor
 /// for the notifications, or a negative error; -ENOSYS before Linux 5.9. `links`: also the calls
-/// that read symbolic links.
+/// that tell where files are (symbolic links, the working folder).
 int install_filter(bool links);
 
 } // namespace hearth::worker

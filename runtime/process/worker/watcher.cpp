@@ -22,9 +22,10 @@
 namespace hearth::worker {
 namespace {
 
+constexpr int most_interpreters = 5; // as the kernel starts for one program
 // More paths than any command looks at; a program that makes up names must not fill the memory.
 constexpr std::size_t max_paths = 500'000;
-constexpr std::size_t max_bytes = std::size_t{64} << 20; // of new paths and known ones
+constexpr std::size_t max_bytes = std::size_t{64} << 20;
 constexpr std::size_t max_bytes_of_path = PATH_MAX;
 
 // Linux 6.6: the answering thread and the stopped one take turns on one processor.
@@ -91,13 +92,16 @@ bool only_writes(std::uint64_t open_flags) {
 
 std::string parent_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-// Without "//" and "/./", but with a "/" at its end.
+// Without "//" and "/./", and ".." of the root, but with a "/" at its end if that is a folder's.
 std::string collapsed(std::string_view path) {
   auto parts = reversed_components(path);
+  const bool is_absolute = path.starts_with('/');
+  while (is_absolute && !parts.empty() && parts.back() == "..")
+    parts.pop_back();
+  if (parts.empty()) return is_absolute ? "/" : ".";
   auto text = joined(parts);
-  if (!path.starts_with('/') && !text.empty()) text.erase(0, 1);
-  if (path.ends_with('/') || text.empty())
-    text += path.starts_with('/') || !text.empty() ? "/" : ".";
+  if (!is_absolute) text.erase(0, 1);
+  if (path.ends_with('/') || path.ends_with("/.")) text += '/';
   return text;
 }
 
@@ -201,13 +205,12 @@ void watcher::note_path(const seccomp_notif& call, const call_form& form) {
 void watcher::note_name(sighting one, std::string_view name, const call_place& from) {
   auto path = collapsed(name);
   if (!name.starts_with('/')) {
-    errno = 0;
-    auto folder = folder_of(from.thread, from.descriptor);
-    if (errno == ENAMETOOLONG) return miss("its working folder has too long a name");
+    auto folder = known_folder(from.thread, from.descriptor);
     if (!folder.starts_with('/')) return; // no folder: the call fails
     one.base = folder.size();
     path = name.empty() ? std::move(folder) : std::move(folder) + "/" + path;
   }
+  one.follows = one.follows || path.ends_with('/');
   // A link of its own may lead to links of /proc.
   constexpr int most_turns = 2;
   for (int turn = 0; turn < most_turns; ++turn) {
@@ -216,28 +219,40 @@ void watcher::note_name(sighting one, std::string_view name, const call_place& f
       one.base = 0;
       one.from_scratch = false;
       one.told_place = from.reads_link;
+    } else if (turn > 0) {
+      break;
     }
     follow_links(one, from.reads_link);
     path = one.path;
   }
+  if (path.starts_with("/proc/") && path.find("/..") != path.npos)
+    return miss("it names a file by a path through /proc");
   const bool was_run = one.was_run;
   note(std::move(one));
-  if (was_run) note_interpreter(path, from);
+  if (was_run && from.depth < most_interpreters) note_interpreter(path, from);
 }
 
 // The kernel opens the interpreter of a program by itself, and that of the interpreter.
 void watcher::note_interpreter(const std::string& program, const call_place& from) {
   const auto interpreter = os::interpreter_of(program);
-  if (interpreter.empty() || !interpreters_.insert(program + '\n' + interpreter).second) return;
+  if (interpreter.empty()) return;
   sighting run;
   run.was_run = true;
-  note_name(std::move(run), interpreter, {from.thread, AT_FDCWD, false});
+  note_name(std::move(run), interpreter, {from.thread, AT_FDCWD, false, from.depth + 1});
+}
+
+// The folder of a descriptor; empty: there is none, or its path cannot be told.
+std::string watcher::known_folder(pid_t thread, int descriptor) {
+  errno = 0;
+  auto folder = folder_of(thread, descriptor);
+  if (errno == ENAMETOOLONG) miss("its working folder has too long a name");
+  return folder;
 }
 
 // A folder that is listed, or whose path is asked for.
 void watcher::note_folder(const seccomp_notif& call, int descriptor, bool is_listed) {
   sighting one;
-  one.path = folder_of(static_cast<pid_t>(call.pid), descriptor);
+  one.path = known_folder(static_cast<pid_t>(call.pid), descriptor);
   if (!one.path.starts_with('/')) return;
   one.base = one.path.size();
   one.was_listed = is_listed;
@@ -282,10 +297,15 @@ void watcher::follow_links(sighting& one, bool reads_link) {
         at = parent_of(at);
         left.pop_back();
       }
-      arrive(std::move(at));
-      one.from_scratch = false;
-      if (is_in_scratch(one.path)) follow_links(one, reads_link); // it came back
-      return;
+      const auto outside = at + joined(left);
+      if (!is_in_scratch(outside) || ++links > max_links) {
+        arrive(std::move(at));
+        one.from_scratch = false;
+        return;
+      }
+      left = reversed_components(std::string_view(outside).substr(scratch_.size()));
+      at = scratch_;
+      continue;
     }
     auto next = at + "/" + name;
     const auto text = text_of_link(next);
@@ -328,9 +348,6 @@ void watcher::follow_links(sighting& one, bool reads_link) {
 }
 
 void watcher::note(sighting one) {
-  seen_bytes_ += one.path.size();
-  if (seen_.size() >= max_paths || seen_bytes_ > max_bytes)
-    return miss("it looks at too many files");
   auto way = one.path;
   way.append(1, '\0').append(std::to_string(one.base));
   way.append(one.from_scratch ? "s" : "").append(one.follows ? "f" : "");
@@ -343,6 +360,9 @@ void watcher::note(sighting one) {
     known.is_shown |= one.is_shown;
     return;
   }
+  seen_bytes_ += one.path.size();
+  if (seen_.size() >= max_paths || seen_bytes_ > max_bytes)
+    return miss("it looks at too many files");
   struct stat found {};
   one.was_there =
       ::fstatat(AT_FDCWD, one.path.c_str(), &found, one.follows ? 0 : AT_SYMLINK_NOFOLLOW) == 0;

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <sys/types.h>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 struct seccomp_notif;
@@ -44,6 +43,7 @@ private:
     pid_t thread;
     int descriptor;  ///< of a folder, or AT_FDCWD
     bool reads_link; ///< the text of a link is read
+    int depth = 0;   ///< of interpreters
   };
 
   void look(const seccomp_notif& call);
@@ -52,6 +52,7 @@ private:
   void note_name(sighting one, std::string_view name, const call_place& from);
   void note_interpreter(const std::string& program, const call_place& from);
   void note(sighting one);
+  std::string known_folder(pid_t thread, int descriptor);
   bool is_in_scratch(std::string_view path) const;
   bool shows_host(const std::string& link, std::string_view text) const;
   void follow_links(sighting& one, bool reads_link);
@@ -62,7 +63,6 @@ private:
   std::vector<sighting> seen_;
   std::unordered_map<std::string, std::size_t> places_; // in `seen_`, by path and way
   std::size_t seen_bytes_ = 0;
-  std::unordered_set<std::string> interpreters_; // with their programs
   std::string blind_spot_;
 };
 

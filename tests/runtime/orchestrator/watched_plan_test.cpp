@@ -161,7 +161,7 @@ TEST_CASE_FIXTURE(plan_bench, "watched plans: what comes back is found again") {
   CHECK(first != second);
 }
 
-TEST_CASE_FIXTURE(plan_bench, "watched plans: a configuration that did not compile is tried anew") {
+TEST_CASE_FIXTURE(plan_bench, "watched plans: a failure is made anew when what it read changes") {
   if (!process::why_not_watched().empty()) return;
   const plan_case one{"", "\"-Ll\", \"-Wl,-u,v,-lv\"",
                       "#if TILE == 2 && !__has_include(\"x.h\")\n#error no\n#endif\n" +
@@ -177,6 +177,45 @@ TEST_CASE_FIXTURE(plan_bench, "watched plans: a configuration that did not compi
   script("touch x.h");
   CHECK(rejected() == 0);
   CHECK(compile(store, tune_mode::full).compiler_runs == 0);
+}
+
+TEST_CASE_FIXTURE(plan_bench, "watched plans: the best configuration does not compile any more") {
+  if (!process::why_not_watched().empty()) return;
+  const plan_case one{"", "",
+                      "#if TILE == 1 && __has_include(\"x.h\")\n#error no\n#endif\n"
+                      "#if TILE == 2 && !__has_include(\"x.h\")\n#error no\n#endif\n",
+                      "true", ""};
+  begin(one);
+  write_plan(one, "{ TILE = 1 }, { TILE = 2 }", "{ n = 1 }, { n = 2 }, { n = 3 }");
+  const auto tile = [&] {
+    const auto report = compile(store, tune_mode::full);
+    program_of(report);
+    return *report.requests.back().result.config.at("TILE").as<std::int64_t>();
+  };
+  CHECK(tile() == 1);
+  script("touch x.h");
+  CHECK(tile() == 2);
+  CHECK(tile() == 2);
+  CHECK(compile(store, tune_mode::full).compiler_runs == 0);
+}
+
+TEST_CASE_FIXTURE(plan_bench, "watched plans: a plan that is reached by a link that is turned") {
+  if (!process::why_not_watched().empty()) return;
+  const plan_case one{"", "\"-Ll\", \"-Wl,-u,v,-lv\"", calls_library, first_library, ""};
+  begin(one);
+  fs::copy(folder, directory / "other", fs::copy_options::recursive);
+  std::string before, after;
+  const auto real = folder;
+  folder = directory / "current";
+  fs::create_directory_symlink(real, folder);
+  CHECK(runs_now(before));
+  fs::remove(folder);
+  fs::create_directory_symlink(directory / "other", folder);
+  CHECK_FALSE(runs_now(after));
+  script(other_library);
+  CHECK(runs_now(after));
+  CHECK(after != before);
+  CHECK(after == truth());
 }
 
 TEST_CASE_FIXTURE(plan_bench, "watched plans: every way of tuning finds what it has kept") {

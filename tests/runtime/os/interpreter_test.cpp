@@ -48,6 +48,7 @@ TEST_CASE_FIXTURE(program_file, "interpreter: of scripts") {
   CHECK(interpreter_of("#!/bin/sh\n") == "/bin/sh");
   CHECK(interpreter_of("#! \t/usr/bin/env -S x\n") == "/usr/bin/env");
   CHECK(interpreter_of("#!tools/gen") == "tools/gen");
+  CHECK(interpreter_of(std::string("#!/a\0b\n", 8)) == "/a");
   CHECK(interpreter_of("#!\n") == "");
   CHECK(interpreter_of("#!") == "");
   CHECK(interpreter_of("echo") == "");

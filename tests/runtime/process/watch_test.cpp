@@ -114,6 +114,20 @@ TEST_CASE_FIXTURE(folder, "watch: links in the scratch directory are followed at
   CHECK(link->told_place);
 }
 
+TEST_CASE_FIXTURE(folder, "watch: links and interpreters without end") {
+  fs::create_directories(path / "scratch" / "one");
+  auto request =
+      shell("ln -s ../one/x x; cat x; ln -s y y; cat y; "
+            "echo '#!s1' > s0; for i in $(seq 99); do echo \"#!s$((i+1))\" > s$i; done; "
+            "chmod +x s*; ./s0; printf '#!%s\\n' \"$PWD/s\" > s; chmod +x s; ./s; exit 0");
+  request.scratch = path / "scratch" / "one";
+  request.directory = request.scratch;
+  const auto seen = run(request, watching::files_and_links);
+  CHECK(seen.result.succeeded());
+  CHECK(seen.result.blind_spot == "");
+  CHECK(seen.find(path / "scratch" / "one" / "s0"));
+}
+
 TEST_CASE_FIXTURE(folder, "watch: files that are only written are not seen") {
   const auto seen = run(shell("echo > '" + (path / "made").string() + "'"));
   CHECK(seen.result.succeeded());
