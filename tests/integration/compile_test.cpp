@@ -28,7 +28,8 @@ struct workplace {
   }
 
   std::vector<std::string> arguments(const std::string& plan) const {
-    return {"compile", (plans / plan).string(), "--store", store, "--json", "--jobs", "2"};
+    return {"compile", (plans / plan).string(), "--store", store, "--json", "--jobs", "2",
+            "--watch", watches ? "yes" : "no"};
   }
   program_result compile(const std::string& plan) const {
     return run_hearth(arguments(plan), directory.path());
@@ -41,8 +42,10 @@ struct workplace {
     write_text(plans / file, text.replace(at, from.size(), to));
   }
   // Makes the plan's compiler a script that logs every run with an output, runs `before`, and then
-  // executes g++.
-  void wrap_compiler(const std::string& plan, const std::string& before = ":") const {
+  // executes g++. It may look at files that change meanwhile: then its compiles are not watched, or
+  // nothing would be kept.
+  void wrap_compiler(const std::string& plan, const std::string& before = ":") {
+    watches = before == ":";
     write_text(plans / "cc", "#!/bin/sh\ncase \" $* \" in *\" -o \"*)\n"
                              "printf '%s\\n' \"$*\" >> '" +
                                  log().string() + "'\n" + before + "\n;; esac\nexec g++ \"$@\"\n");
@@ -61,6 +64,7 @@ struct workplace {
   temporary_directory directory;
   fs::path plans;
   std::string store;
+  bool watches = true;
 };
 
 std::set<std::string> statuses(const nlohmann::json& report) {

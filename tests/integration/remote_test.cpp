@@ -29,8 +29,10 @@ struct fleet {
     fs::copy(fs::path(HEARTH_SOURCE_DIR) / "tests/integration/plans", plans);
     wrap_compiler(":");
   }
-  // The compiler runs `before` each time it makes an output.
-  void wrap_compiler(const std::string& before) const {
+  // The compiler runs `before` each time it makes an output. That may look at files that change
+  // meanwhile: then its compiles are not watched, or nothing would be kept.
+  void wrap_compiler(const std::string& before) {
+    watches = before == ":";
     write_text(plans / "cc", "#!/bin/sh\ncase \" $* \" in *\" -o \"*)\necho run >> '" +
                                  (directory / "runs").string() + "'\n" + before +
                                  "\n;; esac\nexec g++ \"$@\"\n");
@@ -41,10 +43,15 @@ struct fleet {
   }
   std::vector<std::string> arguments(const std::string& store,
                                      const std::vector<std::string>& more) const {
-    std::vector<std::string> all{"compile", (plans / "tiny.toml").string(),
-                                 "--store", (directory / store).string(),
-                                 "--jobs",  "1",
-                                 "--json"};
+    std::vector<std::string> all{"compile",
+                                 (plans / "tiny.toml").string(),
+                                 "--store",
+                                 (directory / store).string(),
+                                 "--jobs",
+                                 "1",
+                                 "--json",
+                                 "--watch",
+                                 watches ? "yes" : "no"};
     all.insert(all.end(), more.begin(), more.end());
     if (std::find(more.begin(), more.end(), "--remote-deadline") == more.end())
       all.insert(all.end(), {"--remote-deadline", "10s"}); // a busy machine is not a failing server
@@ -57,6 +64,7 @@ struct fleet {
 
   temporary_directory directory;
   fs::path plans;
+  bool watches = true;
 };
 
 void check_compiled(const program_result& result) {
