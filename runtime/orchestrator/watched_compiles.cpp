@@ -102,6 +102,7 @@ std::vector<watched_compiles::known> watched_compiles::look_up(const std::vector
 
 void watched_compiles::watch(action_request& compile, std::string seen) const {
   compile.process.watch = watching_of_compiler(compile.process);
+  add_quiet_variables(compile.process.environment);
   compile.failures = action_request::failure_keeping::inputs;
   compile.limits_run_alone = true;
   compile.seen = std::move(seen);

@@ -241,6 +241,15 @@ TEST_CASE_FIXTURE(watched_bench, "watched: python imports from a folder that has
   CHECK_FALSE(fs::exists(folder / "__pycache__"));
 }
 
+TEST_CASE_FIXTURE(watched_bench,
+                  "watched: caches of the programs step aside, unless the caller says") {
+  const words shows{"sh", "-c", "echo $CCACHE_DISABLE $PYTHONDONTWRITEBYTECODE"};
+  CHECK(run({}, shows).out == "1 1\n");
+  REQUIRE(::setenv("CCACHE_DISABLE", "0", 1) == 0);
+  CHECK(run({"--env", "CCACHE_DISABLE"}, shows).out == "0 1\n");
+  REQUIRE(::unsetenv("CCACHE_DISABLE") == 0);
+}
+
 TEST_CASE_FIXTURE(watched_bench, "watched: outputs that the host has from before") {
   const auto host = (folder / "o").string();
   check_all({

@@ -154,10 +154,7 @@ process_request process_of(const action& asked, const tool_identity& tool) {
   for (const auto& [name, text] : asked.environment)
     process.environment.push_back(name + "=" + text);
   if (!asked.environment.contains("PATH")) process.environment.push_back("PATH=" + tool.path);
-  // Python would write into the caller's folders, and read there what it has written.
-  constexpr auto no_bytecode = "PYTHONDONTWRITEBYTECODE";
-  if (!asked.environment.contains(no_bytecode))
-    process.environment.push_back(std::string(no_bytecode) + "=1");
+  add_quiet_variables(process.environment);
   process.deadline = asked.timeout.count() > 0 ? asked.timeout : std::chrono::hours(24 * 365);
   process.output_limit = asked.output_limit;
   process.streams_apart = true;

@@ -96,6 +96,13 @@ expected<std::string> observe(const action& asked, const scratch_view& view,
   return fail(errc::unsupported, unknown_inputs(unseen));
 }
 
+void add_quiet_variables(std::vector<std::string>& environment) {
+  for (const std::string name : {"CCACHE_DISABLE=", "PYTHONDONTWRITEBYTECODE="})
+    if (std::none_of(environment.begin(), environment.end(),
+                     [&](const std::string& one) { return one.starts_with(name); }))
+      environment.push_back(name + "1");
+}
+
 std::string unknown_inputs(const std::string& why) {
   return std::string(unknown_start) + " (" + why +
          "): declare all of it with --in and --strict, or name a dependency file with --depfile";

@@ -11,6 +11,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hearth {
 
@@ -29,6 +30,11 @@ expected<std::string> observe_watched(const scratch_view& view,
                                       const action_request::run_record& run,
                                       const fingerprints::start_of_run& start,
                                       fingerprints::fact_memo& memo);
+
+/// Adds variables, unless they are set, that keep programs from reading what they have written:
+/// Python would put its bytecode into the caller's folders, and ccache would keep what is kept
+/// here.
+void add_quiet_variables(std::vector<std::string>& environment);
 
 /// The text that says why a result is not kept: nothing tells what the command read, because of
 /// `why`. And whether a text is one of these.
