@@ -33,7 +33,7 @@ struct job {
   std::vector<std::string> environment;
   resource_limits limits{};
   watching watch = watching::none;
-  std::string scratch; ///< as in `process_request`
+  std::string scratch{}; ///< as in `process_request`
 };
 
 std::string encode_job(const job& asked);
