@@ -95,6 +95,8 @@ int by_io_uring(const char* path) {
 // A call by the numbers of another architecture.
 int by_other_architecture(const char*) {
 #if defined(__x86_64__)
+  for (const int refused : {SIGSEGV, SIGILL}) // by a kernel without the other architecture
+    std::signal(refused, [](int) { ::_exit(cannot); });
   long result = 20; // getpid of i386
   __asm__ volatile("int $0x80" : "+a"(result) : : "memory");
   return result > 0 ? 0 : cannot;

@@ -169,10 +169,10 @@ TEST_CASE_FIXTURE(folder, "watch: unusual ways to look at a file are seen") {
 
 TEST_CASE_FIXTURE(folder, "watch: what cannot be seen is said") {
   for (const auto* how : {"chroot", "other_architecture", "in_root"}) {
-    CAPTURE(how);
+    CAPTURE(std::string(how));
     const auto seen = run(looks(how));
     if (seen.result.exit_status == 77 || seen.result.signal != 0) {
-      MESSAGE("not tested: this system has no " << how);
+      MESSAGE("not tested: this system has no " << std::string(how));
       continue;
     }
     CHECK(seen.result.succeeded());
