@@ -154,7 +154,6 @@ process_request process_of(const action& asked, const tool_identity& tool) {
   for (const auto& [name, text] : asked.environment)
     process.environment.push_back(name + "=" + text);
   if (!asked.environment.contains("PATH")) process.environment.push_back("PATH=" + tool.path);
-  add_quiet_variables(process.environment);
   process.deadline = asked.timeout.count() > 0 ? asked.timeout : std::chrono::hours(24 * 365);
   process.output_limit = asked.output_limit;
   process.streams_apart = true;
@@ -217,6 +216,7 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
     request.label += " " + output.string();
   request.process = process_of(asked, *tool);
   request.process.watch = watching_of(request.process, *tool, tools);
+  if (request.process.watch != watching::none) add_quiet_variables(request.process.environment);
   request.placeholders = asked.placeholders;
   request.view = view_of(asked);
   for (const auto& output : asked.outputs)

@@ -114,7 +114,7 @@ expected<tool_identity> identify_tool(const action& asked, const tool_ports& too
 }
 
 watching watching_of_compiler(const process_request& run) {
-  const auto is_told = [](const std::string& word) {
+  const auto tells_places = [](const std::string& word) {
     return word.starts_with("-isystem") || word.starts_with("@") || word.starts_with("-g") ||
            word.starts_with("-fprofile") || word == "--coverage" || word == "-ftest-coverage";
   };
@@ -122,9 +122,9 @@ watching watching_of_compiler(const process_request& run) {
     return variable.starts_with("CPATH=") ||
            variable.substr(0, variable.find('=')).ends_with("INCLUDE_PATH");
   };
-  const bool names_headers = std::any_of(run.argv.begin(), run.argv.end(), is_told) ||
-                             std::any_of(run.environment.begin(), run.environment.end(), is_path);
-  return names_headers ? watching::files_and_links : watching::files;
+  const bool tells = std::any_of(run.argv.begin(), run.argv.end(), tells_places) ||
+                     std::any_of(run.environment.begin(), run.environment.end(), is_path);
+  return tells ? watching::files_and_links : watching::files;
 }
 
 } // namespace hearth

@@ -36,6 +36,12 @@ const std::string other_library =
     "echo 'int v(void){return 22;}' > v.c; gcc -fPIC -c v.c; rm l/libv.a; " + library;
 const std::string calls_library = "int v(void);\n#define VALUE v()\n";
 
+bool can_be_tested() {
+  const auto why = process::why_not_watched();
+  if (!why.empty()) MESSAGE("not tested, since programs cannot be watched here: " << why);
+  return why.empty();
+}
+
 struct plan_bench {
   test::temporary_directory directory;
   fs::path folder = directory / "plan";
@@ -113,7 +119,7 @@ struct plan_bench {
 } // namespace
 
 TEST_CASE_FIXTURE(plan_bench, "watched plans: what a compile reads without being told") {
-  if (!process::why_not_watched().empty()) return;
+  if (!can_be_tested()) return;
   const std::vector<plan_case> cases{
       {"__has_include", "", "#if __has_include(\"x.h\")\n#include \"x.h\"\n#endif\n", "true",
        "echo '#define VALUE 7' > x.h"},
@@ -149,7 +155,7 @@ TEST_CASE_FIXTURE(plan_bench, "watched plans: what a compile reads without being
 }
 
 TEST_CASE_FIXTURE(plan_bench, "watched plans: what comes back is found again") {
-  if (!process::why_not_watched().empty()) return;
+  if (!can_be_tested()) return;
   begin({"", "\"-Ll\", \"-Wl,-u,v,-lv\"", calls_library, first_library, ""});
   std::string first, second, third;
   CHECK(runs_now(first));
@@ -161,8 +167,10 @@ TEST_CASE_FIXTURE(plan_bench, "watched plans: what comes back is found again") {
   CHECK(first != second);
 }
 
-TEST_CASE_FIXTURE(plan_bench, "watched plans: a failure is made anew when what it read changes") {
-  if (!process::why_not_watched().empty()) return;
+TEST_CASE_FIXTURE(
+    plan_bench,
+    "watched plans: an entry is made anew when what a failed configuration read changes") {
+  if (!can_be_tested()) return;
   const plan_case one{"", "\"-Ll\", \"-Wl,-u,v,-lv\"",
                       "#if TILE == 2 && !__has_include(\"x.h\")\n#error no\n#endif\n" +
                           calls_library,
@@ -180,7 +188,7 @@ TEST_CASE_FIXTURE(plan_bench, "watched plans: a failure is made anew when what i
 }
 
 TEST_CASE_FIXTURE(plan_bench, "watched plans: the best configuration does not compile any more") {
-  if (!process::why_not_watched().empty()) return;
+  if (!can_be_tested()) return;
   const plan_case one{"", "",
                       "#if TILE == 1 && __has_include(\"x.h\")\n#error no\n#endif\n"
                       "#if TILE == 2 && !__has_include(\"x.h\")\n#error no\n#endif\n",
@@ -200,7 +208,7 @@ TEST_CASE_FIXTURE(plan_bench, "watched plans: the best configuration does not co
 }
 
 TEST_CASE_FIXTURE(plan_bench, "watched plans: a plan that is reached by a link that is turned") {
-  if (!process::why_not_watched().empty()) return;
+  if (!can_be_tested()) return;
   const plan_case one{"", "\"-Ll\", \"-Wl,-u,v,-lv\"", calls_library, first_library, ""};
   begin(one);
   fs::copy(folder, directory / "other", fs::copy_options::recursive);
@@ -219,7 +227,7 @@ TEST_CASE_FIXTURE(plan_bench, "watched plans: a plan that is reached by a link t
 }
 
 TEST_CASE_FIXTURE(plan_bench, "watched plans: every way of tuning finds what it has kept") {
-  if (!process::why_not_watched().empty()) return;
+  if (!can_be_tested()) return;
   const plan_case one{"", "", "", "true", ""};
   for (const auto mode :
        {tune_mode::off, tune_mode::cached_only, tune_mode::descent, tune_mode::full}) {
@@ -241,7 +249,7 @@ TEST_CASE_FIXTURE(plan_bench, "watched plans: every way of tuning finds what it 
 
 TEST_CASE_FIXTURE(plan_bench,
                   "watched plans: a file that changes while it is compiled keeps nothing") {
-  if (!process::why_not_watched().empty()) return;
+  if (!can_be_tested()) return;
   begin({"", "\"-Bb/\"", "",
          "mkdir b; echo 1 > x; "
          "printf '#!/bin/sh\\ncat x > /dev/null; echo 2 > x; exec /usr/bin/as \"$@\"\\n' > b/as; "
