@@ -181,6 +181,54 @@ TEST_CASE_FIXTURE(watched_bench, "watched: commands of other kinds") {
   });
 }
 
+TEST_CASE_FIXTURE(watched_bench, "watched: what surrounds a command") {
+  const std::string writes_number =
+      "printf '#include <stdio.h>\nint v(void){return N;}\n__attribute__((constructor)) "
+      "static void w(void){if(P)puts(P);}\n' > v.c; ";
+  const auto library = [](const std::string& where, int number, const std::string& prints) {
+    return "gcc -shared -fPIC -DN=" + std::to_string(number) + " '-DP=" + prints + "' v.c -o " +
+           where;
+  };
+  const std::string plugin =
+      "printf 'int plugin_is_GPL_compatible; struct _IO_FILE; extern struct _IO_FILE* "
+      "asm_out_file; int fprintf(struct _IO_FILE*, const char*, ...);\n"
+      "void register_callback(const char*, int, void (*)(void*, void*), void*);\n"
+      "static void at_end(void* a, void* b) { fprintf(asm_out_file, \".equ X,%%d\\\\n\", N); }\n"
+      "int plugin_init(void* a, void* b) { register_callback(\"p\", 5, at_end, 0); return 0; }"
+      "\n' > p.c; echo 'int f;' > a.c; ";
+  const std::string cached_value = "printf '#ifndef Q\n#define Q 1\n#endif\nint f = Q;' > a.c; ";
+  check_all({
+      {"LD_PRELOAD", writes_number + library("p.so", 1, "\"one\""),
+       "sh -c 'LD_PRELOAD=./p.so /bin/true > o'", "o", library("p.so", 1, "\"two\"")},
+      {"LD_LIBRARY_PATH",
+       writes_number + "mkdir a b; " + library("b/libv.so", 1, "0") +
+           "; printf '#include <stdio.h>\nint v(void);int main(void){printf(\"%%d\", v());}' > "
+           "m.c; gcc m.c -Lb -lv -o m",
+       "sh -c 'LD_LIBRARY_PATH=a:b ./m > o'", "o", library("a/libv.so", 2, "0")},
+      {"-fplugin", plugin + "gcc -shared -fPIC -DN=1 p.c -o p.so",
+       "gcc -fplugin=./p.so -c a.c -o a.o", "a.o", "gcc -shared -fPIC -DN=2 p.c -o p.so"},
+      {"GCC_EXEC_PREFIX",
+       cached_value + "d=p/$(gcc -dumpmachine)/$(gcc -dumpversion); mkdir -p $d; "
+                      "ln -s $(gcc -print-prog-name=cc1) $d/cc1",
+       "sh -c 'GCC_EXEC_PREFIX=p/ gcc -c a.c -o a.o'", "a.o",
+       "printf '*cpp:\n+ -DQ=5\n\n' > p/$(gcc -dumpmachine)/$(gcc -dumpversion)/specs"},
+      {"a program earlier in PATH", cached_value + "mkdir p",
+       "sh -c 'PATH=p:$PATH; gcc -c a.c -o a.o'", "a.o",
+       "printf '#!/bin/sh\nexec /usr/bin/gcc -DQ=7 \"$@\"\n' > p/gcc; chmod +x p/gcc"},
+      {"a compiler that is updated in place with the time that it had",
+       cached_value + "printf '#!/bin/sh\nexec gcc -DQ=1 \"$@\"\n' > cc; chmod +x cc",
+       "./cc -c a.c -o a.o", "a.o",
+       "touch -r cc t; printf '#!/bin/sh\nexec gcc -DQ=2 \"$@\"\n' > cc; touch -r t cc"},
+      {"a description of a terminal", "printf 'x,\n\tbold=1,\n' > t; tic -o d t",
+       "sh -c 'TERMINFO=d TERM=x tput bold > o'", "o", "printf 'x,\n\tbold=2,\n' > t; tic -o d t"},
+      {"a file of commands for a tool",
+       "echo 'int f = Q;' > a.c; echo '[{\"flags\": \"-DQ=1\"}]' > commands.json; "
+       "printf 'import json, os\nf = json.load(open(\"commands.json\"))[0][\"flags\"]\n"
+       "os.execvp(\"gcc\", [\"gcc\", f, \"-c\", \"a.c\", \"-o\", \"a.o\"])\n' > g.py",
+       "python3 g.py", "a.o", "echo '[{\"flags\": \"-DQ=3\"}]' > commands.json"},
+  });
+}
+
 TEST_CASE_FIXTURE(watched_bench, "watched: what is read through links that the command makes") {
   check_all({
       {"in a folder of its own", "echo 1 > x", "sh -c 'mkdir d; ln -s ../x d/l; cat d/l > o'", "o",

@@ -39,7 +39,8 @@ bool is_native(std::uint32_t architecture);
 
 /// In the child that becomes the program, before it does: installs the filter. Returns a descriptor
 /// for the notifications, or a negative error; -ENOSYS before Linux 5.9. `links`: also the calls
-/// that tell where files are (symbolic links, the working folder).
+/// that tell where files are (symbolic links, the working folder), and those that may name a path
+/// although they ask about a descriptor.
 int install_filter(bool links);
 
 } // namespace hearth::worker
