@@ -93,6 +93,7 @@ expected<action_result> run_action(const worker_ports& ports, const action_reque
   if (!run) return fail(run.error().within(request.label));
   action_result result{std::move(*run), {}};
   const auto& process_result = result.process;
+  if (request.after_run) request.after_run({process_result, (*directory)->path(""), {}});
   const bool has_failed = !process_result.succeeded();
   if (has_failed) {
     if (process_result.exited() && request.failures != action_request::failure_keeping::nothing)

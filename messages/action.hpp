@@ -64,6 +64,9 @@ struct action_request {
   /// the declared inputs as bytes, which `observed` holds; an error says why the result must not be
   /// kept. Any thread.
   std::function<expected<std::string>(const run_record& run)> observe{};
+  /// Called when the program has ended in any way, before what it looked at is forgotten. Any
+  /// thread.
+  std::function<void(const run_record& run)> after_run{};
   /// Hash of the observations that the caller has found outdated; empty: there were none. If the
   /// stored observations differ from these, nothing is run and the reply says `again`.
   std::string seen{};

@@ -164,7 +164,9 @@ void add_run_command(CLI::App& app, command_line& line) {
   sub->add_flag("--strict", given.strict, "let it see declared inputs alone of this folder");
   sub->add_flag("--placeholders", given.placeholders, "expand {directory}, {in:F} and {out:F}");
   sub->callback([&line] {
-    line.run = [&line](const config& settings) {
+    line.run = [&line](const config& settings) -> int {
+      if (line.run_action.explains)
+        return explain_action(settings, line.run_action, line.given.json);
       return hearth::cli::run_action(settings, line.run_action);
     };
   });
@@ -294,10 +296,16 @@ std::size_t command_place(const CLI::App& app, const std::vector<std::string>& a
 }
 
 // The arguments in reverse order, as the parser expects them. The word after the command `guard` is
-// marked verbatim; the words after `--` of the command `run` do not go to the parser.
+// marked verbatim; the words after `--` of the command `run` do not go to the parser. `explain ...
+// -- COMMAND` takes the options of `run`.
 std::vector<std::string> arguments_for(const CLI::App& app, std::vector<std::string> all,
                                        command_line& line) {
   const auto place = command_place(app, all);
+  if (place < all.size() && all[place] == "explain" &&
+      std::find(all.begin(), all.end(), "--") != all.end()) {
+    line.run_action.explains = true;
+    all[place] = "run";
+  }
   const std::string_view name = place < all.size() ? std::string_view(all[place]) : "";
   const auto next = place + 1;
   if (name == "guard" && next < all.size() && all[next] != "--help" && all[next] != "-h")

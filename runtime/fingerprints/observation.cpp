@@ -38,6 +38,16 @@ expected<std::string> observe(const std::vector<named_file>& files, const start_
   return encode(value::map{{"files", by_path(found)}});
 }
 
+std::vector<std::string> names_in(std::string_view observation) {
+  const auto decoded = decode_value(observation);
+  const auto files = decoded ? read_by_path(decoded->find("files"), read_content) : std::nullopt;
+  std::vector<std::string> names;
+  if (files)
+    for (const auto& [name, content] : *files)
+      names.push_back(name);
+  return names;
+}
+
 bool holds(std::string_view observation,
            const std::function<std::string(const std::string&)>& path_of, file_view& in) {
   const auto decoded = decode_value(observation);

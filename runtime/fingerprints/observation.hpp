@@ -39,6 +39,9 @@ bool may_have_changed(const file_stamp& stamp, const start_of_run& start);
 expected<std::string> observe(const std::vector<named_file>& files, const start_of_run& start,
                               file_view& in);
 
+/// The names of an observation's files; empty for other bytes.
+std::vector<std::string> names_in(std::string_view observation);
+
 /// Whether all files of an observation still have the recorded content. `path_of`: the path of a
 /// name.
 bool holds(std::string_view observation,

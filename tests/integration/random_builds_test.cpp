@@ -4,6 +4,7 @@
 //
 // HEARTH_RANDOM_CHANGES=5000 is the long form.
 #include "tests/support/action_bench.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <cstdlib>
 #include <random>
@@ -127,11 +128,7 @@ struct random_project : action_bench {
 
 TEST_CASE_FIXTURE(random_project, "random builds: each result is that of a build without a cache") {
   const auto* const asked = std::getenv("HEARTH_RANDOM_CHANGES");
-#ifdef __SANITIZE_ADDRESS__
-  constexpr int usual_changes = 150; // each look starts programs, which takes long there
-#else
-  constexpr int usual_changes = 500;
-#endif
+  constexpr int usual_changes = is_sanitized ? 40 : 500; // each look starts programs
   const int changes = asked ? std::atoi(asked) : usual_changes;
   std::vector<build_command> commands{
       {"gcc -I. -Ii1 -Iturned -Ii2 -c a.c -o OUT"},

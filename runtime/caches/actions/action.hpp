@@ -63,8 +63,22 @@ struct action_outcome {
   std::int64_t time_taken_ns = 0;     ///< duration of the run, which a hit saves
   std::string problem;                ///< why it was not stored, or empty
   bool has_unknown_inputs = false;    ///< it was not stored because nothing tells what it read
+  /// Names in its folder that it looked for in a run now although they are not declared, if it may
+  /// see only what is declared and was watched.
+  std::vector<std::string> undeclared{};
 
   bool succeeded() const { return status == 0 && signal == 0 && !timed_out; }
+};
+
+/// Whether a command would run now, and why.
+struct action_explanation {
+  /// One stored result.
+  struct stored_result {
+    std::string change;            ///< what is otherwise now, in words; empty: nothing, it serves
+    std::vector<std::string> read; ///< what the command read and looked for, besides what is declared
+  };
+  bool would_be_found = false;
+  std::vector<stored_result> stored{}; ///< for this command and its declared inputs, latest first
 };
 
 /// Writes the outputs to their places relative to `directory`. All files are written before the

@@ -139,6 +139,7 @@ expected<action_reply> run_alone(engine::runtime_core& core, const action_reques
   uncached.stop = stop.get_token();
   uncached.before_start = nullptr;
   uncached.observe = nullptr;
+  uncached.after_run = nullptr;
   uncached.process.watch = watching::none;
   auto result =
       engine::ask_actor<action_result>(core, core.broker(), verb::run_v, uncached, priority);
@@ -146,17 +147,20 @@ expected<action_reply> run_alone(engine::runtime_core& core, const action_reques
   return action_reply{std::move(*result), true, false, {}};
 }
 
-expected<action_outcome> finished(const action& asked, expected<action_reply> reply) {
+expected<action_outcome> finished(const action& asked, expected<action_reply> reply,
+                                  const prepared_action& ready) {
   if (!reply) return fail(reply.error());
   if (reply->result.process.cancelled) return fail(engine::called_off());
-  return outcome_of(asked, std::move(*reply));
+  auto outcome = outcome_of(asked, std::move(*reply));
+  if (ready.undeclared && !outcome.found) outcome.undeclared = *ready.undeclared;
+  return outcome;
 }
 
 // Runs an action whose inputs are not known: it is not watched, has no dependency file, and sees
 // more than declared inputs.
 expected<action_outcome> run_unknown(engine::runtime_core& core, const action& asked,
-                                     const action_request& request, const call_options& options) {
-  auto outcome = finished(asked, run_alone(core, request, asked.priority, options));
+                                     const prepared_action& ready, const call_options& options) {
+  auto outcome = finished(asked, run_alone(core, ready.request, asked.priority, options), ready);
   if (outcome) {
     outcome->problem = unknown_inputs("programs are not watched");
     outcome->has_unknown_inputs = true;
@@ -169,8 +173,9 @@ expected<action_outcome> run_prepared(engine::runtime_core& core, const look_up_
                                       const call_options& options) {
   auto& request = ready.request;
   if (asked.is_cached && asked.sees_undeclared && !discovers(request))
-    return run_unknown(core, asked, request, options);
-  if (!asked.is_cached) return finished(asked, run_alone(core, request, asked.priority, options));
+    return run_unknown(core, asked, ready, options);
+  if (!asked.is_cached)
+    return finished(asked, run_alone(core, request, asked.priority, options), ready);
   const cache_key key(internals::name(ports.in.all), key_of_entry(ready.key).encoded());
   const auto limit = request.process.deadline; // counts from the first look
   const auto begun = std::chrono::steady_clock::now();
@@ -185,9 +190,9 @@ expected<action_outcome> run_prepared(engine::runtime_core& core, const look_up_
       told = std::move(reply->observations);
       continue;
     }
-    return finished(asked, std::move(reply));
+    return finished(asked, std::move(reply), ready);
   }
-  return finished(asked, run_alone(core, request, asked.priority, options));
+  return finished(asked, run_alone(core, request, asked.priority, options), ready);
 }
 
 } // namespace
@@ -225,6 +230,31 @@ future<action_outcome> action_cache::run_async(const action& asked,
     answer.deliver(self.run(asked, {.cancel = stop->get_token()}));
   });
   return future<action_outcome>(std::move(state));
+}
+
+expected<action_explanation> action_cache::explain(const action& asked) const {
+  const auto& core = *shared_->core;
+  auto& facts = *shared_->facts;
+  const auto ready =
+      prepare(asked, {shared_->core->processes(), facts, {}, core.settings().watch_programs});
+  if (!ready) return fail(ready.error());
+  const auto& results = shared_->results;
+  const auto base = key_of_entry(ready->key);
+  const auto has = [&](const key& k) { return outcome_of(asked, get(results.local, k, {})); };
+  action_explanation all;
+  if (!discovers(ready->request)) {
+    all.would_be_found = has(base).has_value();
+    if (all.would_be_found) all.stored.push_back({});
+    return all;
+  }
+  fingerprints::file_view files;
+  for (const auto& observation : observations_in(stored_observations(results, base, {}))) {
+    if (!has(key::tuple({base, observed_part(observation)}))) continue;
+    auto change = change_since(observation, asked, ready->request.view, files, facts);
+    all.would_be_found = all.would_be_found || change.empty();
+    all.stored.push_back({std::move(change), read_in(observation)});
+  }
+  return all;
 }
 
 expected<structural_key> action_cache::key_of(const action& asked) const {

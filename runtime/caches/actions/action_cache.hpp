@@ -31,6 +31,10 @@ public:
   /// The same on a thread of the runtime.
   future<action_outcome> run_async(const action& asked, const call_options& options = {}) const;
 
+  /// What `run` would find on this host, and why not. Runs nothing. Errors: those of `run` about
+  /// its inputs and its program.
+  expected<action_explanation> explain(const action& asked) const;
+
   /// The key of the action. Errors: those of `run` about its inputs and its program.
   expected<structural_key> key_of(const action& asked) const;
 

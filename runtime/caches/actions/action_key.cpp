@@ -3,6 +3,7 @@
 #include "messages/replace_all.hpp"
 #include "runtime/caches/actions/observation.hpp"
 #include "runtime/caches/actions/tool_identity.hpp"
+#include "runtime/caches/actions/undeclared.hpp"
 #include "runtime/fingerprints/contents.hpp"
 #include "runtime/fingerprints/machine/machine.hpp"
 #include "runtime/os/files/plain_file.hpp"
@@ -197,6 +198,18 @@ fs::path place_of(const action& asked, const fs::path& name) {
   return (folder_of(asked) / name).lexically_normal();
 }
 
+std::set<fs::path> declared_places(const action& asked) {
+  std::set<fs::path> all;
+  for (const auto& name : asked.inputs)
+    all.insert(place_of(asked, name));
+  for (const auto& [name, text] : asked.texts)
+    all.insert(place_of(asked, name));
+  for (const auto& name : asked.outputs)
+    all.insert(place_of(asked, name));
+  if (!asked.dependency_file.empty()) all.insert(place_of(asked, asked.dependency_file));
+  return all;
+}
+
 expected<prepared_action> prepare(const action& given, const tool_ports& tools) {
   const auto asked = with_real_folder(given);
   if (auto good = check_names(asked); !good) return fail(good.error());
@@ -226,6 +239,12 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
   if (!asked.dependency_file.empty())
     request.dependency_file = in_scratch(place_of(asked, asked.dependency_file));
   request.observe = observer_of(asked, *inputs, request.view, start, tools.lasting_facts);
+  if (!asked.sees_undeclared && request.process.watch != watching::none) {
+    result.undeclared = std::make_shared<std::vector<std::string>>();
+    request.after_run = [asked, to = result.undeclared](const action_request::run_record& run) {
+      *to = undeclared_in(asked, run);
+    };
+  }
   if (start) request.before_start = [start] { start->wait_until_changes_show(); };
   if (asked.keep_failures) request.failures = action_request::failure_keeping::result;
   return result;

@@ -8,6 +8,7 @@
 #include "runtime/fingerprints/toolchain/fact_memo.hpp"
 
 #include <memory>
+#include <set>
 #include <stop_token>
 
 namespace hearth {
@@ -26,6 +27,8 @@ struct tool_ports {
 struct prepared_action {
   structural_key key;
   action_request request;
+  /// Filled in when the request is run here: `undeclared_in`. Null: nothing is undeclared.
+  std::shared_ptr<std::vector<std::string>> undeclared{};
 };
 
 /// Errors: `invalid_argument` (no command, no place for an output, a name twice); `not_found` (an
@@ -35,5 +38,7 @@ expected<prepared_action> prepare(const action& asked, const tool_ports& tools);
 
 /// The absolute path of a name: in `directory`, or in a fixed folder when the action has none.
 std::filesystem::path place_of(const action& asked, const std::filesystem::path& name);
+/// The places of all that an action declares: inputs, outputs and its dependency file.
+std::set<std::filesystem::path> declared_places(const action& asked);
 
 } // namespace hearth

@@ -16,18 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view unknown_start = "what the command read is unknown";
 
-// The paths that the key covers already, and the outputs of the action.
-std::set<fs::path> declared_places(const action& asked) {
-  std::set<fs::path> all;
-  for (const auto& name : asked.inputs)
-    all.insert(place_of(asked, name));
-  for (const auto& [name, text] : asked.texts)
-    all.insert(place_of(asked, name));
-  for (const auto& name : asked.outputs)
-    all.insert(place_of(asked, name));
-  return all;
-}
-
 // Whether the dependency file leaves headers out that may change: those of <> and of -isystem.
 bool omits_system_headers(const action& asked) {
   return std::any_of(asked.command.begin(), asked.command.end(), [](const std::string& word) {
@@ -110,6 +98,11 @@ std::string unknown_inputs(const std::string& why) {
 
 bool tells_of_unknown_inputs(std::string_view text) {
   return text.find(unknown_start) != text.npos;
+}
+
+std::vector<std::string> read_in(const std::string& observation) {
+  if (auto watched = fingerprints::inputs_in_words(observation)) return std::move(*watched);
+  return fingerprints::names_in(observation);
 }
 
 std::string change_since(const std::string& observation, const action& asked,

@@ -41,6 +41,9 @@ void add_quiet_variables(std::vector<std::string>& environment);
 std::string unknown_inputs(const std::string& why);
 bool tells_of_unknown_inputs(std::string_view text);
 
+/// What an observation is made of, each in words.
+std::vector<std::string> read_in(const std::string& observation);
+
 /// What has changed since an observation was made, in words; empty: nothing, it holds.
 std::string change_since(const std::string& observation, const action& asked,
                          const scratch_view& view, fingerprints::file_view& files,

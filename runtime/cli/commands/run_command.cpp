@@ -5,6 +5,7 @@
 #include "runtime/caches/facts/cache_memo.hpp"
 #include "runtime/cli/io/chrome_trace.hpp"
 #include "runtime/cli/io/files.hpp"
+#include "runtime/cli/io/json.hpp"
 #include "runtime/cli/io/metrics_file.hpp"
 #include "runtime/cli/io/output.hpp"
 #include "runtime/cli/settings/settings.hpp"
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <unistd.h>
@@ -151,13 +153,68 @@ void say_once(runtime& rt, const std::string& problem) {
   say(fmt::format("hearth: results are not kept: {}\n", problem));
 }
 
+constexpr std::string_view no_command =
+    "there is no command: write it behind --, as in 'hearth run --in a.cpp --out a.o -- g++ -c "
+    "a.cpp'";
+
+// Tells a person who declares everything what the command missed.
+void tell_undeclared(const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  constexpr std::size_t most = 10;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    text += (i == 0 ? "" : ", ") + printable(names[i]);
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  say(fmt::format("hearth: looked for, but not declared: {}; name with --in what it may read\n",
+                  text));
+}
+
+std::string explanation_text(const action_explanation& why) {
+  std::string text;
+  if (why.would_be_found)
+    text = "hit: a result is stored, and nothing that it depends on has changed\n";
+  else if (why.stored.empty())
+    text = "miss: no result of this command with these declared inputs is stored\n";
+  else
+    text = "miss: something changed since the stored results were made\n";
+  for (const auto& one : why.stored)
+    if (!one.change.empty()) text += "  " + printable(one.change) + "\n";
+  const auto shown = std::find_if(why.stored.begin(), why.stored.end(), [&](const auto& one) {
+    return !why.would_be_found || one.change.empty();
+  });
+  if (shown == why.stored.end() || shown->read.empty()) return text;
+  text += "what the command looked at:\n";
+  for (const auto& name : shown->read)
+    text += "  " + printable(name) + "\n";
+  return text;
+}
+
+std::string explanation_json(const action_explanation& why) {
+  auto stored = nlohmann::json::array();
+  for (const auto& one : why.stored)
+    stored.push_back({{"change", one.change}, {"read", one.read}});
+  return dump({{"found", why.would_be_found}, {"stored", std::move(stored)}});
+}
+
 } // namespace
 
+status explain_action(const config& settings, const run_arguments& arguments, bool as_json) {
+  if (arguments.command.empty()) return report({errc::invalid_argument, std::string(no_command)});
+  const auto asked = action_of(arguments);
+  if (!asked) return report(asked.error());
+  auto host = settings;
+  host.jobs = 1;
+  runtime rt(host);
+  const auto actions = action_cache::open(rt);
+  if (!actions) return report(actions.error());
+  const auto why = actions->explain(*asked);
+  if (!why) return report(why.error());
+  return print(as_json ? explanation_json(*why) : explanation_text(*why),
+               why->would_be_found ? yes : no);
+}
+
 int run_action(const config& settings, const run_arguments& arguments) {
-  if (arguments.command.empty())
-    return failed({errc::invalid_argument,
-                   "there is no command: write it behind --, as in 'hearth run --in a.cpp --out "
-                   "a.o -- g++ -c a.cpp'"});
+  if (arguments.command.empty()) return failed({errc::invalid_argument, std::string(no_command)});
   const auto asked = action_of(arguments);
   if (!asked) return failed(asked.error());
   const signal_watch signals;
@@ -174,6 +231,7 @@ int run_action(const config& settings, const run_arguments& arguments) {
   if (settings.log && !outcome->problem.empty())
     settings.log(log_level::info, "the result was not kept: " + outcome->problem);
   if (outcome->has_unknown_inputs) say_once(rt, outcome->problem);
+  tell_undeclared(outcome->undeclared);
   const auto status = finish(*asked, *outcome);
   if (auto written = write_reports(arguments, rt, *actions); !written) {
     report(written.error());

@@ -1,4 +1,4 @@
-// `hearth run`: a command line as a cached action.
+// `hearth run`: a command line as a cached action; `hearth explain ... -- COMMAND`.
 #pragma once
 
 #include "runtime/api/config.hpp"
@@ -25,10 +25,15 @@ struct run_arguments {
   bool no_cache = false;
   bool strict = false; ///< the command sees only declared inputs
   bool placeholders = false;
+  bool explains = false; ///< `hearth explain ... -- COMMAND`
 };
 
 /// Runs the command, or finds its stored result: writes its outputs, prints what it printed, and
 /// returns its status.
 int run_action(const config& settings, const run_arguments& arguments);
+
+/// Prints whether the result of the command would be found (0) or not (1), why not, and what the
+/// stored runs read.
+status explain_action(const config& settings, const run_arguments& arguments, bool as_json);
 
 } // namespace hearth::cli

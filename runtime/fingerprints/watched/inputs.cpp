@@ -390,6 +390,19 @@ std::string change_in_group(const std::string& folder, const question_group& gro
   return {};
 }
 
+// What a question asked, and its answer if that is known, behind the name.
+std::string remark(kind asked, const std::string* answer) {
+  const char first = answer && !answer->empty() ? answer->front() : '\0';
+  switch (asked) {
+  case kind::listing: return " (the names in it)";
+  case kind::place: return " (where it is)";
+  case kind::link: return first == 's' ? " (where the link leads)" : " (whether it is a link)";
+  case kind::content: break;
+  }
+  if (first == 'a') return " (not there)";
+  return first == 'd' ? " (a folder)" : "";
+}
+
 } // namespace
 
 bool reads_status(std::string_view program) {
@@ -431,6 +444,21 @@ expected<std::string> watched_inputs(const std::set<file_question>& questions, b
   for (const auto& [folder, answers] : system_answers)
     inputs.by_folder[folder].all = sha256(answers);
   return encode_inputs(inputs);
+}
+
+std::optional<std::vector<std::string>> inputs_in_words(std::string_view bytes) {
+  const auto inputs = decode_inputs(bytes);
+  if (!inputs) return std::nullopt;
+  std::vector<std::string> all;
+  for (const auto& [folder, group] : inputs->by_folder)
+    for (std::size_t i = 0; i < group.asked.size(); ++i) {
+      const auto& asked = group.asked[i];
+      const auto* const answer = folder == own_group ? &group.answers[i] : nullptr;
+      all.push_back(asked.name + remark(asked.what, answer));
+    }
+  std::stable_partition(all.begin(), all.end(),
+                        [](const std::string& name) { return !name.starts_with('/'); });
+  return all;
 }
 
 std::optional<std::string> change_in(std::string_view bytes, const digest& hash,

@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hearth::fingerprints {
 
@@ -38,5 +39,9 @@ expected<std::string> watched_inputs(const std::set<file_question>& questions, b
 /// `watched_inputs`. `hash`: SHA-256 of the bytes.
 std::optional<std::string> change_in(std::string_view inputs, const digest& hash,
                                      const input_reader& in);
+
+/// The questions of these bytes, each in words with its answer where that is known: "x.h (not
+/// there)"; relative names first. No value: the bytes are not of `watched_inputs`.
+std::optional<std::vector<std::string>> inputs_in_words(std::string_view inputs);
 
 } // namespace hearth::fingerprints

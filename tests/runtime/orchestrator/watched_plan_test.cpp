@@ -5,11 +5,13 @@
 #include "runtime/orchestrator/compile_plan.hpp"
 #include "runtime/process/process_runner.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -152,6 +154,83 @@ TEST_CASE_FIXTURE(plan_bench, "watched plans: what a compile reads without being
   };
   for (const auto& one : cases)
     check(one);
+}
+
+// A plan whose compile reads headers of a search path, a link, a response file, libraries, linker
+// scripts and a file of the assembler, all of which come, go and change.
+struct random_plan : plan_bench {
+  random_plan() {
+    begin({"", R"("-I.", "-Ii1", "-Iturned", "-Ii2", "@r")",
+           "#if __has_include(\"h0.h\")\n#include \"h0.h\"\n#endif\n"
+           "#if __has_include(\"h1.h\")\n#include \"h1.h\"\n#endif\n"
+           "#ifndef H0\n#define H0 0\n#endif\n#ifndef H1\n#define H1 0\n#endif\n"
+           "__asm__(\".data\\n.include \\\"s.inc\\\"\\n.text\");\n"
+           "int v(void);\n#define VALUE (H0 * 100 + H1 * 10 + v())\n",
+           "mkdir i1 i2 l1 l2; ln -s i1 turned; echo '#define H0 1' > i2/h0.h; "
+           "echo '.long 1' > s.inc; echo '-Ll1 -Ll2 -lv' > r",
+           ""});
+    make_library("l2", "1");
+  }
+  unsigned below(unsigned end) { return static_cast<unsigned>(random() % end); }
+  std::string pick(const std::vector<std::string>& from) {
+    return from[below(static_cast<unsigned>(from.size()))];
+  }
+  void make_library(const std::string& where, const std::string& number) const {
+    script("echo 'int v(void){return " + number + ";}' > v.c; gcc -fPIC -c v.c; rm -f " + where +
+           "/libv.a; ar rcsD " + where + "/libv.a v.o");
+  }
+  void change() {
+    const auto number = std::to_string(below(3));
+    const auto is_removed = below(3) == 0;
+    switch (below(7)) {
+    case 0:
+    case 1: {
+      const auto name = pick({"0", "1"});
+      const auto header = pick({"i1", "i2", "."}) + "/h" + name + ".h";
+      return script(is_removed ? "rm -f " + header
+                               : "echo '#define H" + name + " " + number + "' > " + header);
+    }
+    case 2: return script("ln -sfn " + pick({"i1", "i2", "nowhere"}) + " turned");
+    case 3:
+      if (is_removed) return script("rm -f l1/libv.a");
+      return make_library(pick({"l1", "l2"}), number);
+    case 4:
+      return script(is_removed ? "rm -f l1/libv.so"
+                               : "echo 'INPUT(" + pick({"l1", "l2"}) + "/libv.a)' > l1/libv.so");
+    case 5:
+      return script("echo '" + pick({"-Ll1 -Ll2 -lv", "-Ll2 -Ll1 -lv", "-Ll2 -lv"}) + "' > r");
+    default: return script("echo '.long " + number + "' > s.inc; touch k.c");
+    }
+  }
+  // The program, or that there is none.
+  static std::string outcome_of(const plan_report& report) {
+    const auto& made = report.requests.front().result;
+    return made.status == tune_status::failed ? "fails" : std::string(made.library.payload());
+  }
+
+  std::minstd_rand random{2911};
+};
+
+TEST_CASE_FIXTURE(random_plan, "watched plans: random changes give what a build without a cache") {
+  if (!can_be_tested()) return;
+  const auto* const asked = std::getenv("HEARTH_RANDOM_CHANGES");
+  const int changes = asked ? std::atoi(asked) : test::is_sanitized ? 12 : 60;
+  int runs = 0, needless = 0;
+  std::string last;
+  for (int i = 0; i < changes; ++i) {
+    change();
+    CAPTURE(i);
+    const auto right = outcome_of(compile({}));
+    const auto given = compile(store);
+    REQUIRE(outcome_of(given) == right);
+    const bool ran = given.compiler_runs > 0;
+    runs += ran;
+    needless += ran && right == last && right != "fails"; // failures are not kept
+    last = right;
+  }
+  MESSAGE(changes << " looks, " << runs << " runs, " << needless
+                  << " of them gave what the look before had given (from other files)");
+  CHECK(runs < changes);
 }
 
 TEST_CASE_FIXTURE(plan_bench, "watched plans: what comes back is found again") {

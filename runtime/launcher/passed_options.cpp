@@ -1,0 +1,80 @@
+#include "runtime/launcher/passed_options.hpp"
+
+#include "runtime/launcher/option_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace hearth::launcher {
+namespace {
+
+using enum uncached;
+
+template <std::size_t N>
+bool begins_with_any(std::string_view word, const std::array<std::string_view, N>& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](auto beginning) { return word.starts_with(beginning); });
+}
+
+// By the table of the compiler's own options: one that has an effect there is refused here.
+uncached reason_in_table(std::string_view word) {
+  const auto* const row = find_option(word);
+  if (row == nullptr || row->effect == option_effect::none) return none;
+  return row->effect == option_effect::refused ? row->reason : further_output;
+}
+
+} // namespace
+
+std::string_view take_word(std::string_view& list) noexcept {
+  const auto comma = list.find(',');
+  const auto word = list.substr(0, comma);
+  list.remove_prefix(comma == list.npos ? list.size() : comma + 1);
+  return word;
+}
+
+uncached reason_of_preprocessor_options(std::string_view list) noexcept {
+  while (!list.empty())
+    if (const auto why = reason_in_table(take_word(list)); why != none) return why;
+  return none;
+}
+
+uncached reason_of_assembler_options(std::string_view list) noexcept {
+  constexpr std::array<std::string_view, 10> writing{
+      "-a", "-o", "-Z", "-v", "@", "--MD", "-MD", "--listing", "--statistics", "--dump-config",
+  };
+  while (!list.empty())
+    if (begins_with_any(take_word(list), writing)) return further_output;
+  return none;
+}
+
+uncached reason_of_llvm_option(std::string_view word) noexcept {
+  constexpr std::array<std::string_view, 5> parts{"output", "dump", "-dot-", "-file", "view-"};
+  const bool writes = std::any_of(parts.begin(), parts.end(), [&](auto part) {
+    const auto at = word.find(part);
+    return at != word.npos;
+  });
+  return writes ? further_output : none;
+}
+
+uncached frontend_options::reason_of_next(std::string_view word) noexcept {
+  constexpr std::array<std::string_view, 4> refused{"-main-file-name", "-migrate", "-module-",
+                                                    "-mt-migrate"};
+  constexpr std::array<std::string_view, 22> accepted{
+      "-f",         "-W",       "-D",          "-U",      "-I",       "-O",
+      "-m",         "-target-", "-disable-",   "-no-",    "-std=",    "-load",
+      "-plugin",    "-isystem", "-add-plugin", "-iquote", "-include", "-internal-",
+      "-debugger-", "-debug-",  "-dwarf-",     "-triple",
+  };
+  const bool is_llvm = std::exchange(is_llvm_next_, word == "-mllvm");
+  const bool is_first = !std::exchange(has_words_, true);
+  if (is_llvm) return reason_of_llvm_option(word);
+  if (!word.starts_with('-')) return is_first ? unsupported_option : none;
+  if (begins_with_any(word, refused) || !begins_with_any(word, accepted)) return unsupported_option;
+  constexpr std::array<std::string_view, 3> plugins{"-load", "-plugin", "-add-plugin"};
+  if (begins_with_any(word, plugins)) has_plugin_ = true;
+  if (word.starts_with("-m") || word.starts_with("-d")) return none;
+  return reason_in_table(word);
+}
+
+} // namespace hearth::launcher
