@@ -70,11 +70,13 @@ uncached frontend_options::reason_of_next(std::string_view word) noexcept {
   const bool is_first = !std::exchange(has_words_, true);
   if (is_llvm) return reason_of_llvm_option(word);
   if (!word.starts_with('-')) return is_first ? unsupported_option : none;
-  if (begins_with_any(word, refused) || !begins_with_any(word, accepted)) return unsupported_option;
+  if (begins_with_any(word, refused)) return unsupported_option;
+  const auto by_table = reason_in_table(word);
+  if (!begins_with_any(word, accepted)) return by_table == none ? unsupported_option : by_table;
   constexpr std::array<std::string_view, 3> plugins{"-load", "-plugin", "-add-plugin"};
   if (begins_with_any(word, plugins)) has_plugin_ = true;
-  if (word.starts_with("-m") || word.starts_with("-d")) return none;
-  return reason_in_table(word);
+  // Accepted ones that the driver's table takes for others: -dwarf-version, -mllvm.
+  return word.starts_with("-d") || word.starts_with("-m") ? none : by_table;
 }
 
 } // namespace hearth::launcher

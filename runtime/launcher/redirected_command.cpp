@@ -108,10 +108,12 @@ bool influences_bytes(const compile_command& command, const output_argument& nam
   return named.what == kind::object && !command.default_target.empty();
 }
 
-// What remains of an option without the name of its output.
-void add_without_name(const std::string& option, words& key) {
-  if (const auto passed = option.rfind(','); option.starts_with("-Wp,"))
-    key.push_back(option.substr(0, passed + 1));
+// What remains of an option without the name of its output: that the output is asked for.
+void add_without_name(const std::string& option, kind what, words& key) {
+  if (option.starts_with("-Wp,"))
+    key.push_back(option.substr(0, option.rfind(',') + 1));
+  else if (what == kind::diagnostics)
+    key.push_back(option);
 }
 
 words own_paths(const compile_command& command) {
@@ -135,7 +137,7 @@ words key_arguments(const compile_command& command) {
   for (std::size_t i = 0; i < command.arguments.size();) {
     const bool is_name = named != command.output_arguments.end() && named->first == i;
     if (is_name && !influences_bytes(command, *named)) {
-      add_without_name(command.arguments[i], key);
+      add_without_name(command.arguments[i], named->what, key);
       i += named->count;
     } else {
       key.push_back(command.arguments[i++]);

@@ -165,6 +165,8 @@ TEST_CASE_FIXTURE(folder, "watch: unusual ways to look at a file are seen") {
     CHECK(seen.result.blind_spot == "");
     CHECK(seen.has_seen(file));
   }
+  // The kernel opens a program by itself.
+  CHECK(run(looks("execveat")).has_seen(fs::canonical("/bin") / "cat"));
 }
 
 TEST_CASE_FIXTURE(folder, "watch: what cannot be seen is said") {
