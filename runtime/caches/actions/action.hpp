@@ -74,9 +74,8 @@ struct action_outcome {
 struct action_explanation {
   /// One stored result.
   struct stored_result {
-    std::string change; ///< what is otherwise now, in words; empty: nothing, it serves
-    std::vector<std::string>
-        read; ///< what the command read and looked for, besides what is declared
+    std::string change;            ///< what is otherwise now, in words; empty: nothing, it serves
+    std::vector<std::string> read; ///< what the command looked at besides what is declared
   };
   bool would_be_found = false;
   std::vector<stored_result> stored{}; ///< for this command and its declared inputs, latest first
