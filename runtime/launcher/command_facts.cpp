@@ -10,6 +10,31 @@ namespace {
 
 using kind = output::kind;
 
+// The fact that an option makes true; null for options with another effect.
+constexpr bool command_facts::*fact_of(option_effect effect) {
+  using enum option_effect;
+  switch (effect) {
+  case compile: return &command_facts::compiles;
+  case assemble: return &command_facts::assembles;
+  case preprocess: return &command_facts::preprocesses;
+  case check_syntax: return &command_facts::checks_syntax;
+  case list_dependencies: return &command_facts::lists_dependencies;
+  case name_target: return &command_facts::names_target;
+  case split_debug: return &command_facts::splits_debug;
+  case write_notes: return &command_facts::covers;
+  case write_notes_by_flag: return &command_facts::takes_notes;
+  case write_stack_usage: return &command_facts::writes_stack_usage;
+  case write_llvm: return &command_facts::writes_llvm;
+  case depend_on_names: return &command_facts::depends_on_names;
+  case annotate_assembly: return &command_facts::annotates_assembly;
+  default: return nullptr;
+  }
+}
+
+bool is_device(std::string_view path) {
+  return path.starts_with("/dev/") && !path.starts_with("/dev/shm/");
+}
+
 // Reads options from left to right.
 class option_reader {
 public:
@@ -45,43 +70,20 @@ private:
       value = words_[at_ + 1];
       count_ = 2;
     }
-    if (!set_fact(row.effect)) act_on(row, value);
+    if (const auto fact = fact_of(row.effect))
+      facts_.*fact = true;
+    else
+      act_on(row, value);
   }
 
   void add_input(const std::string& path) {
     facts_.inputs.push_back({path, language_ ? *language_ : language_of_file(path, is_cxx_)});
   }
 
-  // The options that say yes or no. Returns false if the option is not one.
-  bool set_fact(option_effect effect) {
-    using enum option_effect;
-    switch (effect) {
-    case none: return true;
-    case compile: return facts_.compiles = true;
-    case assemble: return facts_.assembles = true;
-    case preprocess: return facts_.preprocesses = true;
-    case check_syntax: return facts_.checks_syntax = true;
-    case list_dependencies: return facts_.lists_dependencies = true;
-    case name_target: return facts_.names_target = true;
-    case split_debug: return facts_.splits_debug = true;
-    case keep_debug: return facts_.splits_debug = false, true;
-    case write_notes: return facts_.covers = true;
-    case write_notes_by_flag: return facts_.takes_notes = true;
-    case keep_notes: return facts_.takes_notes = false, true;
-    case write_stack_usage: return facts_.writes_stack_usage = true;
-    case write_llvm: return facts_.writes_llvm = true;
-    case depend_on_names: return facts_.depends_on_names = true;
-    case annotate_assembly: return facts_.annotates_assembly = true;
-    case colour: return facts_.colour = true, true;
-    case no_colour: return facts_.colour = false, true;
-    case colour_by_terminal: return facts_.colour.reset(), true;
-    default: return false;
-    }
-  }
-
   void act_on(const option_row& row, std::string_view value) {
     using enum option_effect;
     switch (row.effect) {
+    case refused: return refuse(row.reason);
     case refused_if_equals:
       if (value.find('=') != value.npos) refuse(row.reason);
       return;
@@ -92,7 +94,14 @@ private:
     case name_dependencies:
       return name_output_file(facts_.dependency_file, value, kind::dependencies);
     case name_diagnostics: return name_output_file(facts_.diagnostics, value, kind::diagnostics);
-    case name_notes: return name_output_file(facts_.notes, value, kind::coverage_notes);
+    case name_notes:
+      facts_.depends_on_names = true;
+      return name_output_file(facts_.notes, value, kind::coverage_notes);
+    case keep_debug: facts_.splits_debug = false; return;
+    case keep_notes: facts_.takes_notes = false; return;
+    case colour: facts_.colour = true; return;
+    case no_colour: facts_.colour = false; return;
+    case colour_by_terminal: facts_.colour.reset(); return;
     case choose_language: return choose(value);
     case pass_to_preprocessor: return read_preprocessor_list(value);
     case pass_to_assembler: return refuse_for(reason_of_assembler_options(value));
@@ -102,7 +111,7 @@ private:
       if (std::exchange(has_architecture_, true)) refuse(uncached::several_architectures);
       return;
     case choose_driver: return choose_driver_mode(value);
-    default: return refuse(row.reason);
+    default: return;
     }
   }
 
@@ -110,7 +119,7 @@ private:
     if (name || value.empty() || value.ends_with('/'))
       return refuse(uncached::incomplete_command_line);
     if (value == "-") return refuse(uncached::output_to_stdout);
-    if (value.starts_with("/dev/")) return refuse(uncached::output_to_device);
+    if (is_device(value)) return refuse(uncached::output_to_device);
     name = value;
     facts_.output_arguments.push_back({what, at_, count_});
   }
@@ -140,7 +149,9 @@ private:
   }
 
   void refuse(uncached why) {
-    if (facts_.refused.why == uncached::none) facts_.refused = {why, words_[at_]};
+    if (facts_.refused.why != uncached::none) return;
+    facts_.refused = {why, words_[at_]};
+    if (count_ == 2) facts_.refused.argument += " " + words_[at_ + 1];
   }
 
   const std::vector<std::string>& words_;

@@ -42,6 +42,9 @@ uncached reason_of_combination(const command_facts& facts) {
   if (facts.assembles && facts.splits_debug) return uncached::further_output;
   const bool writes_others = writes_notes(facts) || writes_stack_usage(facts);
   if (facts.checks_syntax && writes_others) return uncached::further_output;
+  // gcc then names the dependency file as if it linked ("a-x.d").
+  if (facts.checks_syntax && !facts.compiles && facts.lists_dependencies && !facts.dependency_file)
+    return uncached::further_output;
   const auto& stem = facts.output ? *facts.output : facts.inputs.front().path;
   if (is_unclear_stem(stem) && (writes_others || facts.splits_debug))
     return uncached::unclear_output;

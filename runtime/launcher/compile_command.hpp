@@ -68,8 +68,9 @@ struct compile_command {
 };
 
 /// Reads a command line, compiler first. Errors: the first reason not to cache it. A command line
-/// that the compiler itself would refuse may be accepted. The working directory, the environment
-/// (`is_unsupported_variable`) and whether outputs are regular files are the caller's to look at.
+/// that the compiler itself would refuse may be accepted. The caller looks at what is no text: the
+/// environment (`is_unsupported_variable`), and whether an output is a link, a device or the
+/// source.
 tl::expected<compile_command, refusal> read_compile_command(std::vector<std::string> words,
                                                             const file_reader& read);
 

@@ -41,7 +41,7 @@ std::string_view reason_text(uncached why) noexcept;
 /// A command line that is not cached.
 struct refusal {
   uncached why = uncached::none;
-  std::string argument; ///< the argument that is the reason; empty if it is not a single one
+  std::string argument; ///< the option that is the reason; empty if it is not a single one
 };
 
 /// Whether this variable, when set, makes gcc or clang write further files, or changes their

@@ -1,8 +1,8 @@
 #include "runtime/orchestrator/watched_compiles.hpp"
 
 #include "messages/member_set.hpp"
-#include "runtime/caches/actions/observation.hpp"
-#include "runtime/caches/actions/tool_identity.hpp"
+#include "runtime/actions/observation.hpp"
+#include "runtime/actions/tool_identity.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/fingerprints/watched/inputs.hpp"
 #include "runtime/handle/internals.hpp"

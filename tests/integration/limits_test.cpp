@@ -213,7 +213,7 @@ TEST_CASE_FIXTURE(limited_folder,
 TEST_CASE_FIXTURE(limited_folder, "commands with little address space end, and say why" *
                                       doctest::skip(is_sanitized)) {
   // With less, the system itself ends the process before the program begins.
-  const auto loadable = fs::file_size(HEARTH_PROGRAM) + (rlim_t{4} << 20);
+  const auto loadable = fs::file_size(HEARTH_RUNTIME) + (rlim_t{4} << 20);
   sweep({RLIMIT_AS, 0}, loadable, rlim_t{256} << 20);
 }
 

@@ -36,7 +36,7 @@ TEST_CASE("wrong arguments of scripts and seeds are one line and status 2") {
 TEST_CASE("without its program a command says what to build") {
   const temporary_directory directory;
   const auto alone = directory / "hearth";
-  fs::copy_file(HEARTH_PROGRAM, alone);
+  fs::copy_file(HEARTH_RUNTIME, alone);
   const auto command = alone.string() + " script x 2> " + (directory / "err").string();
   CHECK(WEXITSTATUS(std::system(command.c_str())) == 3);
   CHECK(file_text(directory / "err").find("build the target hearth-simulation") !=

@@ -265,7 +265,7 @@ TEST_CASE_FIXTURE(kept_store, "a user with read access only looks and changes no
   }
   REQUIRE(::chown(store.c_str(), nobody, nobody) == 0);
   fs::permissions(store, fs::perms(0500));
-  const int program = ::open(HEARTH_PROGRAM, O_RDONLY);
+  const int program = ::open(HEARTH_RUNTIME, O_RDONLY);
   REQUIRE(program >= 0);
   const auto as_nobody = [&](std::vector<std::string> arguments) {
     const auto out = directory / "nobody.out";

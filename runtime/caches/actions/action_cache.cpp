@@ -1,7 +1,8 @@
 #include "runtime/caches/actions/action_cache.hpp"
 
-#include "runtime/caches/actions/action_key.hpp"
-#include "runtime/caches/actions/observation.hpp"
+#include "runtime/actions/action_key.hpp"
+#include "runtime/actions/find_result.hpp"
+#include "runtime/actions/observation.hpp"
 #include "runtime/caches/facts/cache_memo.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/calls/requests.hpp"
@@ -30,6 +31,31 @@ struct action_cache::shared {
 
 namespace {
 
+// The number of lookups: other processes may add observations between them. After the last one the
+// action runs without the cache.
+constexpr int max_looks = 64;
+
+// The entries of a cache; an error of it counts as a miss.
+class cached_entries : public entry_source {
+public:
+  cached_entries(const result_caches& in, const call_options& options)
+      : in_(in)
+      , options_(options) {}
+
+  artifact get(const key& k) override { return get(in_.all, k); }
+  artifact get_here(const key& k) override { return get(in_.local, k); }
+  void erase(const key& k) override { (void)in_.all.erase(k); }
+
+private:
+  artifact get(const cache& from, const key& k) const {
+    auto found = from.get(k, options_);
+    return found && found->hit() ? std::move(found->value) : artifact{};
+  }
+
+  const result_caches& in_;
+  const call_options& options_;
+};
+
 // What a look-up needs besides the action.
 struct look_up_ports {
   const result_caches& in;
@@ -37,84 +63,14 @@ struct look_up_ports {
   const log_callback& log; // may be empty
 };
 
-// The number of lookups: other processes may add observations between them. After the last one the
-// action runs without the cache.
-constexpr int max_looks = 64;
-
-key key_of_entry(const structural_key& of) { return key(of.text()); }
-
-// An error of the cache counts as a miss.
-artifact get(const cache& from, const key& k, const call_options& options) {
-  auto found = from.get(k, options);
-  return found && found->hit() ? std::move(found->value) : artifact{};
-}
-
-action_outcome outcome_of(const action& asked, action_reply reply) {
-  auto& process = reply.result.process;
-  action_outcome outcome;
-  outcome.status = process.exit_status;
-  outcome.signal = process.signal;
-  outcome.timed_out = process.timed_out;
-  outcome.out = std::move(process.output);
-  outcome.err = std::move(process.errors);
-  outcome.found = !reply.ran;
-  outcome.time_taken_ns = process.wall_ns;
-  outcome.problem = std::move(reply.problem);
-  outcome.has_unknown_inputs = tells_of_unknown_inputs(outcome.problem);
-  for (std::size_t i = 0; i < reply.result.outputs.size(); ++i)
-    outcome.outputs.push_back({asked.outputs[i], reply.result.outputs[i],
-                               i < reply.result.executable.size() && reply.result.executable[i]});
-  return outcome;
-}
-
-// False for the result of another action (a forged entry).
-bool fits(const action& asked, const action_result& result) {
-  return result.outputs.size() == (result.process.succeeded() ? asked.outputs.size() : 0);
-}
-
-std::optional<action_outcome> outcome_of(const action& asked, const artifact& entry) {
-  if (!entry) return std::nullopt;
-  auto result = decode_result(entry);
-  if (!result || !fits(asked, *result)) return std::nullopt;
-  return outcome_of(asked, action_reply{std::move(*result), false, false, {}});
-}
-
-// The observations that this host has stored; the actor asks the fleet for others.
-member_set stored_observations(const result_caches& in, const key& base,
-                               const call_options& options) {
-  const auto entry = get(in.local, key::tuple({base, observations_part()}), options);
-  return entry ? decode_members(entry.payload()).value_or(member_set{}) : member_set{};
-}
-
-// Returns the result of the latest observation that holds. `told`: those that the actor has told
-// of. `seen` becomes the digest of the observations.
-std::optional<action_outcome> find_observed(const look_up_ports& ports, const action& asked,
-                                            prepared_action& ready, const call_options& options,
-                                            const std::optional<member_set>& told) {
-  const auto base = key_of_entry(ready.key);
-  const auto known = told ? *told : stored_observations(ports.in, base, options);
-  ready.request.seen = digest_of(known);
-  fingerprints::file_view files;
-  for (const auto& observation : observations_in(known)) {
-    const auto change = change_since(observation, asked, ready.request.view, files, ports.facts);
-    if (!change.empty()) {
-      if (ports.log) ports.log(log_level::debug, "a stored result is of other inputs: " + change);
-      continue;
-    }
-    const auto entry_key = key::tuple({base, observed_part(observation)});
-    const auto entry = get(ports.in.all, entry_key, options);
-    auto found = outcome_of(asked, entry);
-    if (found) return found;
-    if (entry) (void)ports.in.all.erase(entry_key); // damaged: the next result takes its place
-  }
-  return std::nullopt;
-}
-
 std::optional<action_outcome> find(const look_up_ports& ports, const action& asked,
                                    prepared_action& ready, const call_options& options,
                                    const std::optional<member_set>& told) {
-  if (discovers(ready.request)) return find_observed(ports, asked, ready, options, told);
-  return outcome_of(asked, get(ports.in.all, key_of_entry(ready.key), options));
+  cached_entries entries(ports.in, options);
+  const auto outdated = [&](const std::string& change) {
+    if (ports.log) ports.log(log_level::debug, "a stored result is of other inputs: " + change);
+  };
+  return find_result({entries, ports.facts, outdated}, asked, ready, told);
 }
 
 // Asks the action cache's actor to run the request. The run is killed when no caller waits for it.
@@ -238,9 +194,10 @@ expected<action_explanation> action_cache::explain(const action& asked) const {
   const auto ready =
       prepare(asked, {shared_->core->processes(), facts, {}, core.settings().watch_programs});
   if (!ready) return fail(ready.error());
-  const auto& results = shared_->results;
+  const call_options none;
+  cached_entries entries(shared_->results, none);
   const auto base = key_of_entry(ready->key);
-  const auto has = [&](const key& k) { return outcome_of(asked, get(results.local, k, {})); };
+  const auto has = [&](const key& k) { return stored_outcome(asked, entries.get_here(k)); };
   action_explanation all;
   if (!discovers(ready->request)) {
     all.would_be_found = has(base).has_value();
@@ -248,9 +205,9 @@ expected<action_explanation> action_cache::explain(const action& asked) const {
     return all;
   }
   fingerprints::file_view files;
-  for (const auto& observation : observations_in(stored_observations(results, base, {}))) {
+  for (const auto& observation : observations_in(stored_observations(entries, base))) {
     if (!has(key::tuple({base, observed_part(observation)}))) continue;
-    auto change = change_since(observation, asked, ready->request.view, files, facts);
+    auto change = change_since(observation, asked, ready->view, files, facts);
     all.would_be_found = all.would_be_found || change.empty();
     all.stored.push_back({std::move(change), read_in(observation)});
   }

@@ -9,7 +9,7 @@
 #include "messages/replies.hpp"
 #include "runtime/api/call_options.hpp"
 #include "runtime/api/future.hpp"
-#include "runtime/caches/actions/action.hpp"
+#include "runtime/actions/action.hpp"
 
 #include <memory>
 #include <string_view>

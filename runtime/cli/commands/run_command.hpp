@@ -3,30 +3,11 @@
 
 #include "runtime/api/config.hpp"
 #include "runtime/cli/io/output.hpp"
-
-#include <optional>
-#include <string>
-#include <vector>
+#include "runtime/front/run_line.hpp"
 
 namespace hearth::cli {
 
-struct run_arguments {
-  std::vector<std::string> command; ///< the words after `--`
-  std::vector<std::string> inputs;
-  std::vector<std::string> outputs;
-  std::vector<std::string> variables; ///< environment variables that the command gets
-  std::vector<std::string> toolchains;
-  std::string dependency_file;
-  std::string timeout;                       ///< "90s", "5min"; empty: none
-  std::string memory;                        ///< "2GiB"
-  std::string cpu;                           ///< CPU time, written as `timeout`
-  std::optional<std::string> trace, metrics; ///< files for the trace and the metrics
-  bool keep_failures = false;
-  bool no_cache = false;
-  bool strict = false; ///< the command sees only declared inputs
-  bool placeholders = false;
-  bool explains = false; ///< `hearth explain ... -- COMMAND`
-};
+using front::run_arguments;
 
 /// Runs the command, or finds its stored result: writes its outputs, prints what it printed, and
 /// returns its status.

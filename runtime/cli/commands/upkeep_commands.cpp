@@ -1,5 +1,6 @@
 #include "runtime/cli/commands/upkeep_commands.hpp"
 
+#include "messages/size_text.hpp"
 #include "runtime/caches/modules/module_files.hpp"
 #include "runtime/cli/io/json.hpp"
 #include "runtime/cli/open_store.hpp"

@@ -39,7 +39,4 @@ std::optional<std::string> process_environment(std::string_view name);
 /// line and key), `invalid_argument` (an option or variable, by name).
 expected<config> resolve(const given_options& given, const environment& variables);
 
-/// "512", "64KiB", "1.5 GiB", "2MB", as bytes. Errors: `malformed`, `overflow`.
-expected<std::uint64_t> parse_size(std::string_view text);
-
 } // namespace hearth::cli

@@ -1,5 +1,5 @@
 // Command lines with stored results.
 #pragma once
 
-#include "runtime/caches/actions/action.hpp"
+#include "runtime/actions/action.hpp"
 #include "runtime/caches/actions/action_cache.hpp"

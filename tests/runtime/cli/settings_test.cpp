@@ -1,4 +1,5 @@
 // The sources of settings, and the store's location among them.
+#include "messages/size_text.hpp"
 #include "runtime/cli/settings/settings.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"

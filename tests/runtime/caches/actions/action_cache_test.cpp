@@ -1,8 +1,8 @@
 // Actions in programs that embed Hearth: real processes.
 #include "runtime/caches/actions/action_cache.hpp"
 
-#include "runtime/caches/actions/action_key.hpp"
-#include "runtime/caches/actions/tool_identity.hpp"
+#include "runtime/actions/action_key.hpp"
+#include "runtime/actions/tool_identity.hpp"
 #include "runtime/fingerprints/files/file_view.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "tests/support/hearth_program.hpp"

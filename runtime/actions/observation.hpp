@@ -4,7 +4,7 @@
 #pragma once
 
 #include "messages/action.hpp"
-#include "runtime/caches/actions/action.hpp"
+#include "runtime/actions/action.hpp"
 #include "runtime/fingerprints/files/file_view.hpp"
 #include "runtime/fingerprints/observation.hpp"
 #include "runtime/fingerprints/toolchain/fact_memo.hpp"

@@ -1,9 +1,10 @@
-#include "runtime/caches/actions/action_key.hpp"
+#include "runtime/actions/action_key.hpp"
 
 #include "messages/replace_all.hpp"
-#include "runtime/caches/actions/observation.hpp"
-#include "runtime/caches/actions/tool_identity.hpp"
-#include "runtime/caches/actions/undeclared.hpp"
+#include "runtime/actions/compile_in_folder.hpp"
+#include "runtime/actions/observation.hpp"
+#include "runtime/actions/tool_identity.hpp"
+#include "runtime/actions/undeclared.hpp"
 #include "runtime/fingerprints/contents.hpp"
 #include "runtime/fingerprints/machine/machine.hpp"
 #include "runtime/os/files/plain_file.hpp"
@@ -222,7 +223,7 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
   if (!inputs) return fail(inputs.error());
   auto key = key_of(asked, *tool, *inputs);
   if (!key) return fail(key.error());
-  prepared_action result{std::move(*key), {}};
+  prepared_action result{std::move(*key), {}, view_of(asked)};
   auto& request = result.request;
   request.label = asked.command.front();
   for (const auto& output : asked.outputs)
@@ -231,14 +232,17 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
   request.process.watch = watching_of(request.process, *tool, tools);
   if (request.process.watch != watching::none) add_quiet_variables(request.process.environment);
   request.placeholders = asked.placeholders;
-  request.view = view_of(asked);
+  request.view = result.view;
   for (const auto& output : asked.outputs)
     request.outputs.push_back({action_request::no_argument, in_scratch(place_of(asked, output))});
   for (const auto& [name, text] : asked.texts)
     request.files.push_back({in_scratch(place_of(asked, name)), artifact::make(text)});
   if (!asked.dependency_file.empty())
     request.dependency_file = in_scratch(place_of(asked, asked.dependency_file));
-  request.observe = observer_of(asked, *inputs, request.view, start, tools.lasting_facts);
+  const bool is_plain = request.view.shows_all && asked.texts.empty() && !asked.placeholders;
+  if (tool->is_compiler && is_plain && request.process.watch != watching::none)
+    run_in_folder(asked, request);
+  request.observe = observer_of(asked, *inputs, result.view, start, tools.lasting_facts);
   if (!asked.sees_undeclared && request.process.watch != watching::none) {
     result.undeclared = std::make_shared<std::vector<std::string>>();
     request.after_run = [asked, to = result.undeclared](const action_request::run_record& run) {

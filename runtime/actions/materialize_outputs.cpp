@@ -1,4 +1,4 @@
-#include "runtime/caches/actions/action.hpp"
+#include "runtime/actions/action.hpp"
 #include "runtime/os/files/pending_file.hpp"
 #include "runtime/os/files/plain_file.hpp"
 

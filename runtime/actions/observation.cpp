@@ -1,8 +1,8 @@
-#include "runtime/caches/actions/observation.hpp"
+#include "runtime/actions/observation.hpp"
 
 #include "messages/dependency_file.hpp"
 #include "messages/sighting.hpp"
-#include "runtime/caches/actions/action_key.hpp"
+#include "runtime/actions/action_key.hpp"
 #include "runtime/fingerprints/watched/inputs.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "actors/ports/programs.hpp"
 #include "messages/action.hpp"
 #include "messages/key_builder.hpp"
-#include "runtime/caches/actions/action.hpp"
+#include "runtime/actions/action.hpp"
 #include "runtime/fingerprints/toolchain/fact_memo.hpp"
 
 #include <memory>
@@ -27,6 +27,7 @@ struct tool_ports {
 struct prepared_action {
   structural_key key;
   action_request request;
+  scratch_view view; ///< for the questions about what it reads, also if it runs in its own folder
   /// Filled in when the request is run here: `undeclared_in`. Null: nothing is undeclared.
   std::shared_ptr<std::vector<std::string>> undeclared{};
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "messages/action.hpp"
-#include "runtime/caches/actions/action.hpp"
+#include "runtime/actions/action.hpp"
 
 #include <string>
 #include <vector>

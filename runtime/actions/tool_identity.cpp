@@ -1,4 +1,4 @@
-#include "runtime/caches/actions/tool_identity.hpp"
+#include "runtime/actions/tool_identity.hpp"
 
 #include "runtime/fingerprints/contents.hpp"
 #include "runtime/fingerprints/files/file_view.hpp"

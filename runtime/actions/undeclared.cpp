@@ -1,7 +1,7 @@
-#include "runtime/caches/actions/undeclared.hpp"
+#include "runtime/actions/undeclared.hpp"
 
 #include "messages/sighting.hpp"
-#include "runtime/caches/actions/action_key.hpp"
+#include "runtime/actions/action_key.hpp"
 #include "runtime/fingerprints/watched/questions.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "messages/error.hpp"
 #include "messages/key_field.hpp"
 #include "messages/process.hpp"
-#include "runtime/caches/actions/action_key.hpp"
+#include "runtime/actions/action_key.hpp"
 
 #include <string>
 

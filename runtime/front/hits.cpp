@@ -1,0 +1,207 @@
+#include "runtime/front/hits.hpp"
+
+#include "messages/cache_id.hpp"
+#include "runtime/actions/find_result.hpp"
+#include "runtime/api/version.hpp"
+#include "runtime/front/local_store.hpp"
+#include "runtime/front/run_line.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <openssl/crypto.h>
+#include <string_view>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace hearth::front {
+namespace {
+
+using words = std::vector<std::string>;
+
+// A compiler that has to be asked is asked by the program with the runtime.
+class no_programs : public actors::process_runner {
+public:
+  expected<process_result> run(const process_request&, std::stop_token) override {
+    return fail(errc::unsupported, "programs are run by another program");
+  }
+};
+
+bool print(int to, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(to, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// Whether a variable sets something that counts: a remote tier, a configuration file, limits.
+bool has_other_settings() {
+  const auto counts = [](std::string_view variable) {
+    constexpr std::string_view ours = "HEARTH_";
+    const auto name = variable.substr(0, variable.find('='));
+    return name.starts_with(ours) && name != "HEARTH_STORE" && name != "HEARTH_WORKER";
+  };
+  for (char** at = environ; *at; ++at)
+    if (counts(*at)) return true;
+  return false;
+}
+
+// Takes a command line apart. An option that is not asked for makes it not understood.
+class word_reader {
+public:
+  explicit word_reader(const words& all)
+      : all_(all) {}
+
+  bool is_over() const { return at_ == all_.size(); }
+  const std::string& next() const { return all_[at_]; }
+  bool is_option() const { return next().starts_with('-'); }
+  std::string take() { return all_[at_++]; }
+  bool take_flag(std::string_view name, bool& into) {
+    if (next() != name || into) return false;
+    ++at_;
+    return into = true;
+  }
+  // "--name VALUE", once.
+  bool take_value(std::string_view name, std::optional<std::string>& into) {
+    if (next() != name || into || at_ + 1 == all_.size() || all_[at_ + 1].starts_with('-'))
+      return false;
+    into = all_[at_ + 1];
+    at_ += 2;
+    return true;
+  }
+  // "--name VALUE VALUE ...".
+  bool take_values(std::string_view name, words& into) {
+    if (next() != name || at_ + 1 == all_.size() || all_[at_ + 1].starts_with('-')) return false;
+    for (++at_; !is_over() && !is_option(); ++at_)
+      into.push_back(next());
+    return true;
+  }
+
+private:
+  const words& all_;
+  std::size_t at_ = 0;
+};
+
+std::filesystem::path place_of_store(const std::optional<std::string>& given) {
+  return given ? std::filesystem::path(*given) : default_store();
+}
+
+std::optional<int> get_entry(const words& all) {
+  std::optional<std::string> store, name, wanted;
+  bool is_get = false;
+  for (word_reader in(all); !in.is_over();) {
+    if (in.take_value("--store", store) || in.take_value("--cache", name)) continue;
+    if (in.is_option()) return std::nullopt;
+    const auto word = in.take();
+    if (!is_get && word == "get")
+      is_get = true;
+    else if (is_get && !wanted)
+      wanted = word;
+    else
+      return std::nullopt;
+  }
+  if (!wanted) return std::nullopt;
+  const auto cache = cache_id::make(name.value_or("default"));
+  if (!cache) return std::nullopt;
+  const auto in = open_local_store(place_of_store(store));
+  if (!in) return std::nullopt;
+  const auto encoded = key(*wanted).encoded();
+  const auto found = in->get({*cache, encoded});
+  // A damaged entry is told of once.
+  if (found.status == storage::read_status::corrupt) {
+    constexpr int trouble = 3;
+    print(STDERR_FILENO, "hearth: " + storage::corrupt_entry(*cache).text() + "\n");
+    return trouble;
+  }
+  if (found.status != storage::read_status::hit || !print(STDOUT_FILENO, found.value.payload()))
+    return std::nullopt;
+  return 0;
+}
+
+struct run_words {
+  run_arguments arguments;
+  std::optional<std::string> store;
+};
+
+std::optional<run_words> read_run(const words& all) {
+  const auto mark = std::find(all.begin(), all.end(), "--");
+  if (mark == all.end() || mark + 1 == all.end()) return std::nullopt;
+  const words options(all.begin(), mark);
+  run_words read;
+  auto& given = read.arguments;
+  given.command.assign(mark + 1, all.end());
+  std::optional<std::string> dependency_file, timeout, memory, cpu;
+  bool is_run = false;
+  for (word_reader in(options); !in.is_over();) {
+    if (in.take_value("--store", read.store)) continue;
+    if (!is_run) {
+      if (in.take() != "run") return std::nullopt;
+      is_run = true;
+    } else if (!in.take_values("--in", given.inputs) && !in.take_values("--out", given.outputs) &&
+               !in.take_values("--env", given.variables) &&
+               !in.take_values("--toolchain", given.toolchains) &&
+               !in.take_value("--depfile", dependency_file) &&
+               !in.take_value("--timeout", timeout) && !in.take_value("--memory", memory) &&
+               !in.take_value("--cpu", cpu) &&
+               !in.take_flag("--keep-failures", given.keep_failures) &&
+               !in.take_flag("--strict", given.strict) &&
+               !in.take_flag("--placeholders", given.placeholders)) {
+      return std::nullopt;
+    }
+  }
+  if (!is_run) return std::nullopt;
+  given.dependency_file = dependency_file.value_or("");
+  given.timeout = timeout.value_or("");
+  given.memory = memory.value_or("");
+  given.cpu = cpu.value_or("");
+  return read;
+}
+
+// As `hearth run` ends, here and when it runs the command.
+constexpr int run_failed = 125;
+int status_of(const action_outcome& outcome) {
+  constexpr int signalled = 128;
+  return outcome.signal != 0 ? signalled + outcome.signal : outcome.status;
+}
+
+std::optional<int> find_run(const words& all) {
+  const auto read = read_run(all);
+  if (!read) return std::nullopt;
+  const auto asked = action_of(read->arguments);
+  if (!asked) return std::nullopt;
+  const auto in = open_local_store(place_of_store(read->store));
+  if (!in) return std::nullopt;
+  local_facts facts(*in);
+  no_programs programs;
+  auto ready = prepare(*asked, {programs, facts});
+  if (!ready) return std::nullopt;
+  local_results results(*in);
+  const auto found = find_result({results, facts}, *asked, *ready);
+  if (!found || found->timed_out) return std::nullopt;
+  if (found->succeeded() && !materialize_outputs(*found, asked->directory)) return std::nullopt;
+  facts.keep();
+  if (!print(STDOUT_FILENO, found->out) || !print(STDERR_FILENO, found->err)) {
+    const error why{errc::io, "cannot pass on what the command printed"};
+    print(STDERR_FILENO, "hearth: " + why.text() + "\n");
+    return run_failed;
+  }
+  return status_of(*found);
+}
+
+} // namespace
+
+std::optional<int> answer(const words& all) {
+  // Nothing here depends on the configuration of the machine's OpenSSL, and reading it takes longer
+  // than a hash.
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  if (all == words{"--version"} && print(STDOUT_FILENO, "hearth " + std::string(version()) + "\n"))
+    return 0;
+  if (has_other_settings()) return std::nullopt;
+  if (std::find(all.begin(), all.end(), "--") != all.end()) return find_run(all);
+  return get_entry(all);
+}
+
+} // namespace hearth::front
