@@ -7,9 +7,9 @@
 #include "messages/error.hpp"
 #include "messages/key_builder.hpp"
 #include "messages/replies.hpp"
+#include "runtime/actions/action.hpp"
 #include "runtime/api/call_options.hpp"
 #include "runtime/api/future.hpp"
-#include "runtime/actions/action.hpp"
 
 #include <memory>
 #include <string_view>

@@ -1,7 +1,7 @@
 #include "runtime/cli/settings/remote_settings.hpp"
 
-#include "messages/size_text.hpp"
 #include "messages/cache_id.hpp"
+#include "messages/size_text.hpp"
 #include "messages/time_text.hpp"
 #include "runtime/cli/settings/settings.hpp"
 #include "runtime/net/remote_endpoint.hpp"
