@@ -36,9 +36,10 @@ expected<process_request> prepare(scratch_directory& directory, const action_req
   for (const auto& file : request.files)
     if (auto written = directory.write(file.name, file.bytes.payload()); !written)
       return fail(written.error());
-  for (const auto& output : request.outputs)
-    if (output.argument != action_request::no_argument)
-      process.argv.at(output.argument) = directory.path(output.name);
+  for (const auto* files : {&request.outputs, &request.byproducts})
+    for (const auto& file : *files)
+      if (file.argument != action_request::no_argument)
+        process.argv.at(file.argument) = directory.path(file.name);
   process.scratch = directory.path("");
   process.environment.push_back("TMPDIR=" + process.scratch);
   return process;

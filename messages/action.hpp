@@ -44,6 +44,7 @@ struct action_request {
   std::string label; ///< for traces: "matmul TILE=16"
   process_request process;
   std::vector<output> outputs;
+  std::vector<output> byproducts{}; ///< written as outputs are, but nobody asks for them
   /// Called when the program has ended: returns whether its inputs are still those of its key. Any
   /// thread.
   std::function<bool()> inputs_hold{};

@@ -20,21 +20,21 @@ constexpr std::string_view scratch_mark = "/scratch of the run";
 std::optional<launcher::compile_command> compile_of(const action& asked) {
   const auto is_response = [](const std::string& word) { return word.starts_with('@'); };
   if (std::any_of(asked.command.begin(), asked.command.end(), is_response)) return std::nullopt;
+  if (std::any_of(asked.environment.begin(), asked.environment.end(), [](const auto& variable) {
+        return launcher::is_unsupported_variable(variable.first);
+      }))
+    return std::nullopt;
   auto compile = launcher::read_compile_command(
       asked.command, [](const std::string&) -> std::optional<std::string> { return {}; });
   if (!compile || compile->must_run_in_place) return std::nullopt;
   return std::move(*compile);
 }
 
-// The index of the compiler's output that is this file; the count of outputs: none is.
-std::size_t index_of(const action& asked, const launcher::compile_command& compile,
-                     const fs::path& name) {
-  const auto place = place_of(asked, name);
-  const auto at =
-      std::find_if(compile.outputs.begin(), compile.outputs.end(), [&](const auto& one) {
-        return one.is_required && place_of(asked, one.path) == place;
-      });
-  return static_cast<std::size_t>(at - compile.outputs.begin());
+// The index of the action's output at this place; the count of outputs: none is.
+std::size_t index_of(const action& asked, const fs::path& place) {
+  const auto at = std::find_if(asked.outputs.begin(), asked.outputs.end(),
+                               [&](const auto& name) { return place_of(asked, name) == place; });
+  return static_cast<std::size_t>(at - asked.outputs.begin());
 }
 
 bool is_same_file(const fs::path& one, const fs::path& other) {
@@ -45,31 +45,40 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
 } // namespace
 
 bool run_in_folder(const action& asked, action_request& request) {
+  using kind = launcher::output::kind;
   const auto compile = compile_of(asked);
-  if (!compile || compile->outputs.size() != asked.outputs.size()) return false;
-  const auto folder = asked.directory.lexically_normal();
+  if (!compile) return false;
   const auto redirected = launcher::redirected(*compile, scratch_mark);
   std::vector<std::string> argv{asked.command.front()};
   argv.insert(argv.end(), redirected.arguments.begin(), redirected.arguments.end());
-  auto outputs = request.outputs;
+  std::vector<action_request::output> outputs(asked.outputs.size()), byproducts;
   std::string dependency_file;
-  for (std::size_t i = 0; i < asked.outputs.size(); ++i) {
-    const auto place = place_of(asked, asked.outputs[i]);
-    const auto which = index_of(asked, *compile, asked.outputs[i]);
-    if (which == compile->outputs.size()) return false;
-    if (is_same_file(place, place_of(asked, compile->source))) return false;
-    const auto& path = redirected.paths[which];
+  for (std::size_t i = 0; i < compile->outputs.size(); ++i) {
+    const auto& made = compile->outputs[i];
+    const auto& path = redirected.paths[i];
+    const auto place = place_of(asked, made.path);
     const auto word = std::find(argv.begin(), argv.end(), path);
-    if (word == argv.end()) return false;
-    const auto name = path.substr(scratch_mark.size() + 1);
-    outputs[i] = {static_cast<std::size_t>(word - argv.begin()), name};
+    const bool is_source = is_same_file(place, place_of(asked, compile->source));
+    if (!made.is_required || is_source || word == argv.end()) return false;
+    const action_request::output file{static_cast<std::size_t>(word - argv.begin()),
+                                      path.substr(scratch_mark.size() + 1)};
+    const auto index = index_of(asked, place);
+    if (index < outputs.size())
+      outputs[index] = file;
+    else if (made.what == kind::dependencies)
+      byproducts.push_back(file);
+    else
+      return false;
     if (!asked.dependency_file.empty() && place == place_of(asked, asked.dependency_file))
-      dependency_file = name;
+      dependency_file = file.name;
   }
-  if (dependency_file.empty() != asked.dependency_file.empty()) return false;
+  const bool are_all_made = std::none_of(outputs.begin(), outputs.end(),
+                                         [](const auto& one) { return one.name.empty(); });
+  if (!are_all_made || dependency_file.empty() != asked.dependency_file.empty()) return false;
   request.process.argv = std::move(argv);
-  request.process.directory = folder.string();
+  request.process.directory = asked.directory.lexically_normal().string();
   request.outputs = std::move(outputs);
+  request.byproducts = std::move(byproducts);
   request.dependency_file = std::move(dependency_file);
   request.view = {};
   return true;

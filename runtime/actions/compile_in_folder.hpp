@@ -10,7 +10,8 @@ namespace hearth {
 /// Changes the request for a compile so that it runs in the action's folder, with its outputs
 /// redirected into the scratch directory: then no view of links has to be made. `request.view` is
 /// empty afterwards. False, and nothing is changed: the command line is not understood, writes
-/// other files than the action's outputs, or the outputs' names are in their bytes.
+/// other files than the action's outputs and a dependency file, or the outputs' names are in their
+/// bytes.
 bool run_in_folder(const action& asked, action_request& request);
 
 } // namespace hearth

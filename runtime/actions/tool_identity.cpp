@@ -115,8 +115,12 @@ expected<tool_identity> identify_tool(const action& asked, const tool_ports& too
 
 watching watching_of_compiler(const process_request& run) {
   const auto tells_places = [](const std::string& word) {
-    return word.starts_with("-isystem") || word.starts_with("@") || word.starts_with("-g") ||
-           word.starts_with("-fprofile") || word == "--coverage" || word == "-ftest-coverage";
+    // The last of them pass options on, such as the assembler's -g.
+    constexpr std::string_view starts[] = {
+        "-isystem",        "@",    "-g",   "-fprofile", "--coverage",
+        "-ftest-coverage", "-Wa,", "-Wp,", "-X",        "-mllvm"};
+    return std::any_of(std::begin(starts), std::end(starts),
+                       [&](std::string_view start) { return word.starts_with(start); });
   };
   const auto is_path = [](const std::string& variable) {
     return variable.starts_with("CPATH=") ||

@@ -282,6 +282,28 @@ TEST_CASE_FIXTURE(watched_bench, "watched: what appears while the command runs i
   CHECK(text("o") == "y\n");
 }
 
+TEST_CASE_FIXTURE(watched_bench, "watched: a compile that is understood runs in its own folder") {
+  write("a.c", "int f(void) { return 1; }\n");
+  const words compile{"gcc", "-g", "-c", "a.c", "-MD", "-MF", "a.d", "-o", "a.o"};
+  const words options{"--out", "a.o", "--out", "a.d"};
+  script("gcc -g -c a.c -MD -MF a.d -o a.o");
+  const auto object = text("a.o");
+  const auto dependencies = text("a.d");
+  const auto names = files();
+  check_quiet(run(options, compile));
+  CHECK(text("a.o") == object);
+  CHECK(text("a.d") == dependencies);
+  CHECK(files() == names);
+  // The folder's name is in the object, so another checkout has another one.
+  fs::rename(folder, directory / "moved");
+  folder = directory / "moved";
+  script("gcc -g -c a.c -MD -MF a.d -o a.o");
+  const auto moved = text("a.o");
+  check_quiet(run(options, compile));
+  CHECK(text("a.o") == moved);
+  CHECK(moved != object);
+}
+
 TEST_CASE_FIXTURE(watched_bench, "watched: explain says what was read and what changed") {
   write("a.c", "#if __has_include(\"x.h\")\n#include \"x.h\"\n#endif\nint f();\n");
   const words compile{"gcc", "-c", "a.c", "-o", "a.o"};
