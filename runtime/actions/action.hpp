@@ -33,6 +33,12 @@ struct action {
   std::vector<std::string> toolchains{};        ///< compilers that the command starts by itself
   std::vector<std::filesystem::path> outputs{}; ///< files that it makes; a missing one is a failure
   std::map<std::string, std::string> environment{}; ///< all variables that it gets, besides PATH
+  /// Variables that it gets too, but on which its result does not depend: they are in no key.
+  std::map<std::string, std::string> other_variables{};
+  /// It is a compile that has to run in `directory` itself; if it cannot, `run` is an error.
+  bool runs_in_folder = false;
+  /// Nothing is kept if a file that it read uses the compiler's clock: __DATE__ and its like.
+  bool clock_counts = false;
   /// A file in make's syntax in which the command lists the inputs that it discovered. It may be an
   /// output.
   std::filesystem::path dependency_file{};

@@ -1,12 +1,14 @@
 #include "runtime/actions/action_key.hpp"
 
 #include "messages/replace_all.hpp"
+#include "runtime/actions/clock_macros.hpp"
 #include "runtime/actions/compile_in_folder.hpp"
 #include "runtime/actions/observation.hpp"
 #include "runtime/actions/tool_identity.hpp"
 #include "runtime/actions/undeclared.hpp"
 #include "runtime/fingerprints/contents.hpp"
 #include "runtime/fingerprints/machine/machine.hpp"
+#include "runtime/fingerprints/watched/inputs.hpp"
 #include "runtime/os/files/plain_file.hpp"
 
 #include <algorithm>
@@ -102,7 +104,9 @@ key_field platform_of(const action& asked) {
   return key_field::list{machine.architecture, machine.system};
 }
 
-expected<structural_key> key_of(const action& asked, const tool_identity& tool, key_field inputs) {
+// `in_folder`: it runs in its own folder, whose name it may tell.
+expected<structural_key> key_of(const action& asked, const tool_identity& tool, key_field inputs,
+                                bool in_folder) {
   key_builder fields;
   fields.add("command", texts_of(asked.command))
       .add("environment", environment_of(asked))
@@ -115,6 +119,7 @@ expected<structural_key> key_of(const action& asked, const tool_identity& tool, 
   if (!asked.dependency_file.empty())
     fields.add("dependency_file", text_of(asked.dependency_file.lexically_normal()));
   if (!asked.sees_undeclared) fields.add("sees", "declared");
+  if (in_folder) fields.add("runs_in", "its folder");
   if (asked.keep_failures) fields.add("keeps_failures", true);
   return fields.build();
 }
@@ -155,6 +160,8 @@ process_request process_of(const action& asked, const tool_identity& tool) {
     if (output.is_absolute()) make_relative(process.argv, place_of(asked, output), folder);
   for (const auto& [name, text] : asked.environment)
     process.environment.push_back(name + "=" + text);
+  for (const auto& [name, text] : asked.other_variables)
+    process.environment.push_back(name + "=" + text);
   if (!asked.environment.contains("PATH")) process.environment.push_back("PATH=" + tool.path);
   process.deadline = asked.timeout.count() > 0 ? asked.timeout : std::chrono::hours(24 * 365);
   process.output_limit = asked.output_limit;
@@ -174,7 +181,12 @@ auto observer_of(const action& asked, const key_field& inputs, const scratch_vie
     if (!now) return fail(now.error());
     if (!(*now == inputs)) return fail(errc::busy, "an input changed while the command ran");
     if (!start) return std::string();
-    return observe(asked, view, run, *start, *facts);
+    auto observed = observe(asked, view, run, *start, *facts);
+    if (!observed || !asked.clock_counts) return observed;
+    const bool is_dated = asked.environment.contains("SOURCE_DATE_EPOCH");
+    const auto user = first_with_clock(fingerprints::files_in(*observed, view.folder), is_dated);
+    if (user.empty()) return observed;
+    return fail(errc::unsupported, user + " uses the clock: __DATE__, __TIME__ or __TIMESTAMP__");
   };
 }
 
@@ -221,9 +233,7 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
   if (!tool) return fail(tool.error());
   auto inputs = field_of_inputs(asked);
   if (!inputs) return fail(inputs.error());
-  auto key = key_of(asked, *tool, *inputs);
-  if (!key) return fail(key.error());
-  prepared_action result{std::move(*key), {}, view_of(asked)};
+  prepared_action result{{}, {}, view_of(asked)};
   auto& request = result.request;
   request.label = asked.command.front();
   for (const auto& output : asked.outputs)
@@ -240,8 +250,14 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
   if (!asked.dependency_file.empty())
     request.dependency_file = in_scratch(place_of(asked, asked.dependency_file));
   const bool is_plain = request.view.shows_all && asked.texts.empty() && !asked.placeholders;
-  if (tool->is_compiler && is_plain && request.process.watch != watching::none)
-    run_in_folder(asked, request);
+  const bool is_in_folder = tool->is_compiler && is_plain && tools.can_watch &&
+                            request.process.watch != watching::none &&
+                            run_in_folder(asked, request);
+  if (asked.runs_in_folder && !is_in_folder)
+    return fail(errc::unsupported, request.label + ": it cannot run in its own folder");
+  auto key = key_of(asked, *tool, *inputs, is_in_folder);
+  if (!key) return fail(key.error());
+  result.key = std::move(*key);
   request.observe = observer_of(asked, *inputs, result.view, start, tools.lasting_facts);
   if (!asked.sees_undeclared && request.process.watch != watching::none) {
     result.undeclared = std::make_shared<std::vector<std::string>>();

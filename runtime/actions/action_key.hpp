@@ -18,7 +18,8 @@ struct tool_ports {
   actors::process_runner& processes;
   fingerprints::fact_memo& facts;
   std::stop_token stop{};
-  bool watches = true; ///< programs are watched, if the system lets them
+  bool watches = true;   ///< programs are watched, if the system lets them
+  bool can_watch = true; ///< the system does
   /// The facts, for a run that may outlive its caller.
   std::shared_ptr<fingerprints::fact_memo> lasting_facts{};
 };

@@ -42,6 +42,14 @@ bool is_same_file(const fs::path& one, const fs::path& other) {
   return fs::equivalent(one, other, ignored);
 }
 
+// Whether a name leads to this place by its own folders too: a ".." behind a symbolic link leads
+// elsewhere.
+bool is_where_it_says(const fs::path& folder, const fs::path& name, const fs::path& place) {
+  const bool goes_up =
+      std::any_of(name.begin(), name.end(), [](const fs::path& part) { return part == ".."; });
+  return !goes_up || is_same_file((folder / name).parent_path(), place.parent_path());
+}
+
 } // namespace
 
 bool run_in_folder(const action& asked, action_request& request) {
@@ -60,6 +68,7 @@ bool run_in_folder(const action& asked, action_request& request) {
     const auto word = std::find(argv.begin(), argv.end(), path);
     const bool is_source = is_same_file(place, place_of(asked, compile->source));
     if (!made.is_required || is_source || word == argv.end()) return false;
+    if (!is_where_it_says(asked.directory, made.path, place)) return false;
     const action_request::output file{static_cast<std::size_t>(word - argv.begin()),
                                       path.substr(scratch_mark.size() + 1)};
     const auto index = index_of(asked, place);

@@ -42,6 +42,8 @@ std::vector<std::string> variables_of(const action& asked, const std::string& pa
   std::vector<std::string> all;
   for (const auto& [name, text] : asked.environment)
     all.push_back(name + "=" + text);
+  for (const auto& [name, text] : asked.other_variables)
+    all.push_back(name + "=" + text);
   if (!asked.environment.contains("PATH")) all.push_back("PATH=" + path);
   return all;
 }
@@ -114,19 +116,30 @@ expected<tool_identity> identify_tool(const action& asked, const tool_ports& too
 }
 
 watching watching_of_compiler(const process_request& run) {
-  const auto tells_places = [](const std::string& word) {
-    // The last of them pass options on, such as the assembler's -g.
-    constexpr std::string_view starts[] = {
-        "-isystem",        "@",    "-g",   "-fprofile", "--coverage",
-        "-ftest-coverage", "-Wa,", "-Wp,", "-X",        "-mllvm"};
+  // Options with which a compiler tells no place of a file: not in debug information, in coverage
+  // or profiles, nor, by following the links of a folder, in a dependency file. What is not known
+  // may.
+  constexpr std::string_view tell_nothing[] = {
+      "-D", "-E", "-I",    "-L",        "-M",       "-O",     "-S",       "-U",       "-W",
+      "-c", "-f", "-l",    "-m",        "-o",       "-s",     "-x",       "-w",       "-ansi",
+      "-v", "-P", "-pipe", "-pedantic", "-pthread", "-nostd", "-include", "-imacros", "-iquote"};
+  constexpr std::string_view tell_places[] = {
+      "-Wa,",    "-Wp,",     "-fprofile",   "-fcoverage", "-ftest-coverage",
+      "-fdebug", "-fplugin", "-fembed",     "-frecord",   "-fcrash",
+      "-mllvm",  "-specs",   "-save-temps", "-stdlib"};
+  const auto begins = [](const std::string& word, const auto& starts) {
     return std::any_of(std::begin(starts), std::end(starts),
                        [&](std::string_view start) { return word.starts_with(start); });
   };
+  const auto tells_place = [&](const std::string& word) {
+    if (!word.starts_with('-')) return word.starts_with('@');
+    return begins(word, tell_places) || !begins(word, tell_nothing);
+  };
   const auto is_path = [](const std::string& variable) {
-    return variable.starts_with("CPATH=") ||
+    return variable.starts_with("CPATH=") || variable.starts_with("CCC_") ||
            variable.substr(0, variable.find('=')).ends_with("INCLUDE_PATH");
   };
-  const bool tells = std::any_of(run.argv.begin(), run.argv.end(), tells_places) ||
+  const bool tells = std::any_of(run.argv.begin() + 1, run.argv.end(), tells_place) ||
                      std::any_of(run.environment.begin(), run.environment.end(), is_path);
   return tells ? watching::files_and_links : watching::files;
 }

@@ -1,4 +1,5 @@
-// The program `hearth`: parses the command line and calls the command.
+// The program `hearth-runtime`, which `hearth` becomes for all that it cannot answer by itself:
+// parses the command line and calls the command.
 #include "runtime/api/version.hpp"
 #include "runtime/cli/commands/autotune_commands.hpp"
 #include "runtime/cli/commands/bench_command.hpp"
@@ -43,6 +44,7 @@ struct command_line {
   entry_arguments entry;
   compile_arguments compile;
   run_arguments run_action;
+  std::vector<std::string> compile_words; ///< the words after `cc`
   store_arguments store;
   bench_arguments bench;
   bundle_arguments bundle;
@@ -172,6 +174,15 @@ void add_run_command(CLI::App& app, command_line& line) {
   });
 }
 
+void add_compiler_command(CLI::App& app, command_line& line) {
+  auto* sub = app.add_subcommand("cc", "compile, or find the result: cc gcc -c a.c -o a.o");
+  sub->callback([&line] {
+    line.run = [&line](const config& settings) {
+      return compile_cached(settings, line.compile_words);
+    };
+  });
+}
+
 void add_bench_command(CLI::App& app, command_line& line) {
   auto* sub = app.add_subcommand("bench", "measure Hearth side by side with its peers");
   sub->add_option("NAME", line.bench.rows, "the rows whose names start so; all without one");
@@ -274,6 +285,7 @@ void describe(CLI::App& app, command_line& line) {
   app.add_flag("--verbose", line.given.verbose, "log more, to stderr");
   add_compile_command(app, line);
   add_run_command(app, line);
+  add_compiler_command(app, line);
   add_entry_commands(app, line);
   add_store_commands(app, line);
   add_autotune_commands(app, line);
@@ -310,6 +322,10 @@ std::vector<std::string> arguments_for(const CLI::App& app, std::vector<std::str
   const auto next = place + 1;
   if (name == "guard" && next < all.size() && all[next] != "--help" && all[next] != "-h")
     all[next].insert(0, verbatim_mark);
+  if (name == "cc" && next < all.size() && all[next] != "--help" && all[next] != "-h") {
+    line.compile_words.assign(all.begin() + static_cast<std::ptrdiff_t>(next), all.end());
+    all.resize(next);
+  }
   if (name == "run") {
     const auto mark = std::find(all.begin() + static_cast<std::ptrdiff_t>(next), all.end(), "--");
     if (mark != all.end()) line.run_action.command.assign(mark + 1, all.end());
@@ -342,7 +358,7 @@ int run(int count, char** arguments) {
   const std::string_view name = place < given.size() ? std::string_view(given[place]) : "";
   if (is_simulation_command(name))
     return become_program("hearth-simulation", given, "hearth-simulation");
-  const bool is_run = name == "run";
+  const bool is_run = name == "run" || name == "cc";
   if (is_run) set_failure_status(run_failed);
   auto words = arguments_for(app, given, line);
   hide_passwords(count, arguments);

@@ -1,23 +1,28 @@
 // The program `hearth`: answers what the mapped store knows, and becomes `hearth-runtime` for all
 // else. It is linked statically and starts no thread, so a hit costs hardly more than starting it.
+// By the name `hearth-cc` it is `hearth cc`.
 #include "runtime/front/hits.hpp"
+#include "runtime/front/programs.hpp"
+#include "runtime/front/statuses.hpp"
 #include "runtime/os/standard_streams.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace {
 
-constexpr int trouble = 3;
-constexpr int run_failed = 125;
+using words = std::vector<std::string>;
+
+using namespace hearth::front;
 
 // The folder of this program.
 std::string own_folder() {
@@ -27,38 +32,49 @@ std::string own_folder() {
   return all.substr(0, all.rfind('/'));
 }
 
-// Becomes the program with the runtime, beside this one or in ../libexec/hearth. Returns when there
-// is none.
-int become_runtime(int count, char** arguments) {
-  const auto folder = own_folder();
-  const auto beside = folder + "/hearth-runtime";
-  const auto installed = folder + "/../libexec/hearth/hearth-runtime";
-  ::execv(beside.c_str(), arguments);
-  ::execv(installed.c_str(), arguments);
-  const auto text = "hearth: cannot run " + beside + ": " + std::strerror(errno) +
-                    "; build the target hearth-runtime, or install Hearth anew\n";
-  (void)std::fwrite(text.data(), 1, text.size(), stderr);
-  const bool is_run = std::any_of(arguments, arguments + count,
-                                  [](std::string_view word) { return word == "run"; });
-  return is_run ? run_failed : trouble;
+// Whether the command is `run`: the first word that is no option, nor the value of --store.
+bool is_run(const words& given) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (!given[i].starts_with('-')) return given[i] == "run";
+    if (given[i] == "--store") ++i;
+  }
+  return false;
 }
 
-// Ignored while this program writes, so that a closed pipe is an error.
-constexpr int write_signals[] = {SIGPIPE, SIGXFSZ};
+// Becomes the program with the runtime, beside this one or in ../libexec/hearth. Returns when there
+// is none: a compile still runs.
+int become_runtime(const words& given) {
+  const auto folder = own_folder();
+  const auto beside = folder + "/hearth-runtime";
+  words all{"hearth"};
+  all.insert(all.end(), given.begin(), given.end());
+  int failure = folder.empty() ? ENOENT : become(beside, all);
+  if (failure == ENOENT && !folder.empty())
+    failure = become(folder + "/../libexec/hearth/hearth-runtime", all);
+  if (given.size() > 1 && given.front() == "cc")
+    return become_compiler({given.begin() + 1, given.end()});
+  const auto text = "hearth: cannot run " + beside + ": " + std::strerror(failure) +
+                    "; build the target hearth-runtime, or install Hearth anew\n";
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+  return is_run(given) ? run_failed : io_trouble;
+}
+
+words words_of(int count, char** arguments) {
+  words all(arguments + std::min(count, 1), arguments + count);
+  const std::string_view name(count > 0 ? arguments[0] : "");
+  if (name.substr(name.rfind('/') + 1) == "hearth-cc") all.insert(all.begin(), "cc");
+  return all;
+}
 
 } // namespace
 
 int main(int count, char** arguments) {
   hearth::os::open_missing_standard_streams();
-  void (*before[2])(int) = {};
-  for (int i = 0; i < 2; ++i)
-    before[i] = std::signal(write_signals[i], SIG_IGN);
+  ignore_write_signals();
+  const auto all = words_of(count, arguments);
   try {
-    if (const auto status = hearth::front::answer({arguments + 1, arguments + count}))
-      return *status;
+    if (const auto status = answer(all)) return *status;
   } catch (const std::exception&) { // no memory: the other program tells
   }
-  for (int i = 0; i < 2; ++i)
-    std::signal(write_signals[i], before[i]);
-  return become_runtime(count, arguments);
+  return become_runtime(all);
 }

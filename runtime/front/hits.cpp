@@ -3,12 +3,17 @@
 #include "messages/cache_id.hpp"
 #include "runtime/actions/find_result.hpp"
 #include "runtime/api/version.hpp"
+#include "runtime/front/compile_line.hpp"
 #include "runtime/front/local_store.hpp"
+#include "runtime/front/programs.hpp"
 #include "runtime/front/run_line.hpp"
+#include "runtime/front/statuses.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <openssl/crypto.h>
+#include <poll.h>
 #include <string_view>
 #include <unistd.h>
 
@@ -27,14 +32,28 @@ public:
   }
 };
 
+// Writes all of it, also to a pipe that does not wait for its reader.
 bool print(int to, std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(to, text.data(), text.size());
+    if (written > 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+      continue;
+    }
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
+    if (written < 0 && errno != EAGAIN) return false;
+    pollfd room{to, POLLOUT, 0};
+    if (::poll(&room, 1, -1) < 0 && errno != EINTR) return false;
   }
   return true;
+}
+
+// What was printed in part cannot be printed anew by another program.
+int print_result(std::string_view text) {
+  if (print(STDOUT_FILENO, text)) return 0;
+  const error why{errc::io, "cannot write to stdout"};
+  print(STDERR_FILENO, "hearth: " + why.text() + "\n");
+  return io_trouble;
 }
 
 // Whether a variable sets something that counts: a remote tier, a configuration file, limits.
@@ -77,7 +96,9 @@ public:
     if (next() != name || at_ + 1 == all_.size() || all_[at_ + 1].starts_with('-')) return false;
     for (++at_; !is_over() && !is_option(); ++at_)
       into.push_back(next());
-    return true;
+    // The other program reads "[a,b]" as two values.
+    return std::none_of(into.begin(), into.end(),
+                        [](const std::string& one) { return one.starts_with('['); });
   }
 
 private:
@@ -85,15 +106,23 @@ private:
   std::size_t at_ = 0;
 };
 
+std::optional<std::string> variable(const char* name) {
+  const char* const text = std::getenv(name);
+  return text ? std::optional<std::string>(text) : std::nullopt;
+}
+
 std::filesystem::path place_of_store(const std::optional<std::string>& given) {
-  return given ? std::filesystem::path(*given) : default_store();
+  if (given) return *given;
+  const auto named = variable("HEARTH_STORE");
+  if (named && !named->empty()) return *named;
+  return store_of_user(variable("XDG_CACHE_HOME"), variable("HOME"));
 }
 
 std::optional<int> get_entry(const words& all) {
   std::optional<std::string> store, name, wanted;
   bool is_get = false;
   for (word_reader in(all); !in.is_over();) {
-    if (in.take_value("--store", store) || in.take_value("--cache", name)) continue;
+    if (in.take_value("--store", store) || (is_get && in.take_value("--cache", name))) continue;
     if (in.is_option()) return std::nullopt;
     const auto word = in.take();
     if (!is_get && word == "get")
@@ -112,13 +141,11 @@ std::optional<int> get_entry(const words& all) {
   const auto found = in->get({*cache, encoded});
   // A damaged entry is told of once.
   if (found.status == storage::read_status::corrupt) {
-    constexpr int trouble = 3;
     print(STDERR_FILENO, "hearth: " + storage::corrupt_entry(*cache).text() + "\n");
-    return trouble;
+    return io_trouble;
   }
-  if (found.status != storage::read_status::hit || !print(STDOUT_FILENO, found.value.payload()))
-    return std::nullopt;
-  return 0;
+  if (found.status != storage::read_status::hit) return std::nullopt;
+  return print_result(found.value.payload());
 }
 
 struct run_words {
@@ -160,28 +187,23 @@ std::optional<run_words> read_run(const words& all) {
   return read;
 }
 
-// As `hearth run` ends, here and when it runs the command.
-constexpr int run_failed = 125;
+// As `hearth run` ends when it runs the command.
 int status_of(const action_outcome& outcome) {
-  constexpr int signalled = 128;
-  return outcome.signal != 0 ? signalled + outcome.signal : outcome.status;
+  return outcome.signal != 0 ? run_signalled + outcome.signal : outcome.status;
 }
 
-std::optional<int> find_run(const words& all) {
-  const auto read = read_run(all);
-  if (!read) return std::nullopt;
-  const auto asked = action_of(read->arguments);
-  if (!asked) return std::nullopt;
-  const auto in = open_local_store(place_of_store(read->store));
+// Finds the stored result of an action, and puts it out.
+std::optional<int> find_action(const action& asked, const std::optional<std::string>& store) {
+  const auto in = open_local_store(place_of_store(store));
   if (!in) return std::nullopt;
   local_facts facts(*in);
   no_programs programs;
-  auto ready = prepare(*asked, {programs, facts});
+  auto ready = prepare(asked, {programs, facts});
   if (!ready) return std::nullopt;
   local_results results(*in);
-  const auto found = find_result({results, facts}, *asked, *ready);
+  const auto found = find_result({results, facts}, asked, *ready);
   if (!found || found->timed_out) return std::nullopt;
-  if (found->succeeded() && !materialize_outputs(*found, asked->directory)) return std::nullopt;
+  if (found->succeeded() && !materialize_outputs(*found, asked.directory)) return std::nullopt;
   facts.keep();
   if (!print(STDOUT_FILENO, found->out) || !print(STDERR_FILENO, found->err)) {
     const error why{errc::io, "cannot pass on what the command printed"};
@@ -191,15 +213,32 @@ std::optional<int> find_run(const words& all) {
   return status_of(*found);
 }
 
+std::optional<int> find_run(const words& all) {
+  const auto read = read_run(all);
+  if (!read) return std::nullopt;
+  const auto asked = action_of(read->arguments);
+  return asked ? find_action(*asked, read->store) : std::nullopt;
+}
+
+// A compile; one that is not cached runs as it is.
+std::optional<int> compile(const words& line, bool has_settings) {
+  if (line.empty()) return std::nullopt;
+  const auto asked = action_of_compile(line);
+  if (!asked) return become_compiler(line);
+  return has_settings ? std::nullopt : find_action(*asked, std::nullopt);
+}
+
 } // namespace
 
 std::optional<int> answer(const words& all) {
   // Nothing here depends on the configuration of the machine's OpenSSL, and reading it takes longer
   // than a hash.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-  if (all == words{"--version"} && print(STDOUT_FILENO, "hearth " + std::string(version()) + "\n"))
-    return 0;
-  if (has_other_settings()) return std::nullopt;
+  if (all == words{"--version"}) return print_result("hearth " + std::string(version()) + "\n");
+  const bool has_settings = has_other_settings();
+  if (!all.empty() && all.front() == "cc")
+    return compile({all.begin() + 1, all.end()}, has_settings);
+  if (has_settings) return std::nullopt;
   if (std::find(all.begin(), all.end(), "--") != all.end()) return find_run(all);
   return get_entry(all);
 }

@@ -1,7 +1,6 @@
 #include "runtime/front/local_store.hpp"
 
 #include <chrono>
-#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -9,11 +8,6 @@ namespace hearth::front {
 namespace {
 
 namespace fs = std::filesystem;
-
-const char* variable(const char* name) {
-  const char* text = std::getenv(name);
-  return text && *text ? text : nullptr;
-}
 
 // A named cache of the store, as a runtime names it.
 cache_id named(std::string_view name) { return cache_id::make(name).value(); }
@@ -25,11 +19,10 @@ artifact read(storage::store& from, const cache_id& cache, std::string_view enco
 
 } // namespace
 
-fs::path default_store() {
-  if (const char* store = variable("HEARTH_STORE")) return store;
-  if (const char* caches = variable("XDG_CACHE_HOME"); caches && fs::path(caches).is_absolute())
-    return fs::path(caches) / "hearth";
-  if (const char* home = variable("HOME")) return fs::path(home) / ".cache" / "hearth";
+fs::path store_of_user(const std::optional<std::string>& caches,
+                       const std::optional<std::string>& home) {
+  if (caches && fs::path(*caches).is_absolute()) return fs::path(*caches) / "hearth";
+  if (home && !home->empty()) return fs::path(*home) / ".cache" / "hearth";
   return {};
 }
 

@@ -17,9 +17,10 @@
 
 namespace hearth::front {
 
-/// The directory of the store when the command line names none: $HEARTH_STORE,
-/// $XDG_CACHE_HOME/hearth, ~/.cache/hearth. Empty: there is none.
-std::filesystem::path default_store();
+/// The store of a user who names none, by the values of $XDG_CACHE_HOME and $HOME: a folder in
+/// either. Empty: neither is of use.
+std::filesystem::path store_of_user(const std::optional<std::string>& caches,
+                                    const std::optional<std::string>& home);
 
 /// Opens the store, unless there is none yet. Null: it cannot be used.
 std::unique_ptr<storage::store> open_local_store(const std::filesystem::path& directory);

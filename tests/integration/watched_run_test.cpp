@@ -304,6 +304,73 @@ TEST_CASE_FIXTURE(watched_bench, "watched: a compile that is understood runs in 
   CHECK(moved != object);
 }
 
+// Options that tell the folder's name by other words than -g, or real paths in dependency files.
+TEST_CASE_FIXTURE(watched_bench,
+                  "watched: each checkout has its own name in what a compile tells") {
+  const auto deep = "one/two/three/four/five/six";
+  const auto up = std::string("../../../../../..");
+  for (const std::string command : {"gcc --debug -c a.c -o a.o", "gcc -Wa,-g -c s.s -o a.o",
+                                    "gcc --for-assembler=-g -c s.s -o a.o",
+                                    "gcc -Xassembler -g -c s.s -o a.o", "gcc -g3 -c a.c -o a.o"}) {
+    CAPTURE(command);
+    const auto first = folder;
+    for (const auto* name : {"checkout1", "checkout2"}) {
+      folder = directory / name;
+      fs::create_directories(folder);
+      write("a.c", "int f(void) { return 1; }\n");
+      write("s.s", ".text\n.globl g\ng: ret\n");
+      script(command);
+      const auto right = text("a.o");
+      fs::remove(folder / "a.o");
+      check_quiet(run({"--out", "a.o"}, split(command)));
+      CHECK(text("a.o") == right);
+    }
+    folder = first;
+  }
+  for (const std::string option : {" -idirafter " + up + "/i", " --sysroot=" + up + "/s"}) {
+    CAPTURE(option);
+    const auto command = "gcc -MD" + option + " -c a.c -o a.o";
+    const auto first = folder;
+    for (const auto* name : {"deep1", "deep2"}) {
+      const auto top = directory / name;
+      folder = top / deep;
+      fs::create_directories(folder);
+      fs::create_directories(top / "i");
+      fs::create_directories(top / "s/usr/include");
+      write_text(top / "i/x.h", "\n");
+      write_text(top / "s/usr/include/x.h", "\n");
+      write("a.c", "#include <x.h>\n");
+      script(command);
+      const auto right = text("a.d");
+      fs::remove(folder / "a.d");
+      check_quiet(run({"--out", "a.o", "--out", "a.d"}, split(command)));
+      CHECK(text("a.d") == right);
+    }
+    folder = first;
+  }
+}
+
+TEST_CASE_FIXTURE(watched_bench, "watched: a result of a view is none of the folder itself") {
+  write("a.c", "int f(void) { return 1; }\n");
+  const words compile{"gcc", "-g", "-MD", "-c", "a.c", "-o", "a.o"};
+  script("gcc -g -MD -c a.c -o a.o");
+  const auto right = text("a.o");
+  check_quiet(run({"--watch", "no", "--out", "a.o", "--out", "a.d"}, compile));
+  CHECK(text("a.o") != right); // that of a temporary folder
+  check_quiet(run({"--out", "a.o", "--out", "a.d"}, compile));
+  CHECK(text("a.o") == right);
+  // A watched command cannot watch others: what these make is never that of another folder.
+  const std::string inner = HEARTH_PROGRAM " run --store '" + store +
+                            "' --out a.o --out a.d -- gcc -g -MD -c a.c -o a.o; true";
+  (void)run({"--out", "none"}, {"sh", "-c", inner});
+  fs::rename(folder, directory / "moved");
+  folder = directory / "moved";
+  script("gcc -g -MD -c a.c -o a.o");
+  const auto moved = text("a.o");
+  check_quiet(run({"--out", "a.o", "--out", "a.d"}, compile));
+  CHECK(text("a.o") == moved);
+}
+
 TEST_CASE_FIXTURE(watched_bench, "watched: explain says what was read and what changed") {
   write("a.c", "#if __has_include(\"x.h\")\n#include \"x.h\"\n#endif\nint f();\n");
   const words compile{"gcc", "-c", "a.c", "-o", "a.o"};

@@ -8,6 +8,7 @@
 #include "runtime/engine/calls/requests.hpp"
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/internals.hpp"
+#include "runtime/process/process_runner.hpp"
 
 #include <caf/send.hpp>
 
@@ -55,6 +56,11 @@ private:
   const result_caches& in_;
   const call_options& options_;
 };
+
+// Whether programs are watched here, where they are to be.
+bool can_watch(const engine::runtime_core& core) {
+  return core.settings().watch_programs && process::can_watch();
+}
 
 // What a look-up needs besides the action.
 struct look_up_ports {
@@ -167,7 +173,8 @@ expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
 expected<action_outcome> action_cache::run(const action& asked, const call_options& options) const {
   auto& core = *shared_->core;
   auto ready = prepare(asked, {core.processes(), *shared_->facts, options.cancel,
-                               core.settings().watch_programs, facts_while_open(shared_->facts)});
+                               core.settings().watch_programs, can_watch(core),
+                               facts_while_open(shared_->facts)});
   if (!ready) return fail(ready.error());
   return run_prepared(core, {shared_->results, *shared_->facts, core.settings().log}, asked,
                       std::move(*ready), options);
@@ -191,8 +198,9 @@ future<action_outcome> action_cache::run_async(const action& asked,
 expected<action_explanation> action_cache::explain(const action& asked) const {
   const auto& core = *shared_->core;
   auto& facts = *shared_->facts;
-  const auto ready =
-      prepare(asked, {shared_->core->processes(), facts, {}, core.settings().watch_programs});
+  const auto ready = prepare(
+      asked,
+      {shared_->core->processes(), facts, {}, core.settings().watch_programs, can_watch(core)});
   if (!ready) return fail(ready.error());
   const call_options none;
   cached_entries entries(shared_->results, none);
@@ -215,7 +223,12 @@ expected<action_explanation> action_cache::explain(const action& asked) const {
 }
 
 expected<structural_key> action_cache::key_of(const action& asked) const {
-  auto ready = prepare(asked, {shared_->core->processes(), *shared_->facts, {}});
+  const auto& core = *shared_->core;
+  auto ready = prepare(asked, {shared_->core->processes(),
+                               *shared_->facts,
+                               {},
+                               core.settings().watch_programs,
+                               can_watch(core)});
   if (!ready) return fail(ready.error());
   return std::move(ready->key);
 }

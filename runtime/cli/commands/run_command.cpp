@@ -9,6 +9,8 @@
 #include "runtime/cli/io/output.hpp"
 #include "runtime/cli/settings/settings.hpp"
 #include "runtime/cli/signal_watch.hpp"
+#include "runtime/front/compile_line.hpp"
+#include "runtime/front/programs.hpp"
 #include "runtime/handle/runtime.hpp"
 
 #include <algorithm>
@@ -40,10 +42,8 @@ bool pass_on(std::string_view text, std::FILE* to) {
   return std::fwrite(text.data(), 1, text.size(), to) == text.size() && std::fflush(to) == 0;
 }
 
+// Prints what the command printed; returns its status.
 int finish(const action& asked, const action_outcome& outcome) {
-  if (outcome.succeeded())
-    if (auto done = materialize_outputs(outcome, asked.directory); !done)
-      return failed(done.error());
   if (!pass_on(outcome.out, stdout) || !pass_on(outcome.err, stderr))
     return failed({errc::io, "cannot pass on what the command printed"});
   if (outcome.timed_out) {
@@ -132,6 +132,31 @@ status explain_action(const config& settings, const run_arguments& arguments, bo
                why->would_be_found ? yes : no);
 }
 
+int compile_cached(const config& settings, const std::vector<std::string>& words) {
+  if (words.empty())
+    return report({errc::invalid_argument, "there is no compiler: write 'hearth cc gcc -c a.c'"});
+  const auto asked = front::action_of_compile(words);
+  if (!asked) return front::become_compiler(words);
+  const signal_watch signals;
+  auto host = settings;
+  host.jobs = 1;
+  std::optional<action_outcome> outcome;
+  {
+    runtime rt(host);
+    const auto actions = action_cache::open(rt);
+    if (!actions) return front::become_compiler(words);
+    auto ran = actions->run(*asked, {.cancel = signals.token()});
+    if (signals.signal() != 0) return run_signalled + signals.signal();
+    if (!ran) return front::become_compiler(words);
+    outcome = std::move(*ran);
+    if (settings.log && !outcome->problem.empty())
+      settings.log(log_level::info, "the result was not kept: " + outcome->problem);
+  }
+  if (outcome->succeeded() && !materialize_outputs(*outcome, asked->directory))
+    return front::become_compiler(words); // which says what is wrong with its outputs
+  return finish(*asked, *outcome);
+}
+
 int run_action(const config& settings, const run_arguments& arguments) {
   if (arguments.command.empty()) return failed({errc::invalid_argument, std::string(no_command)});
   const auto asked = action_of(arguments);
@@ -151,7 +176,9 @@ int run_action(const config& settings, const run_arguments& arguments) {
     settings.log(log_level::info, "the result was not kept: " + outcome->problem);
   if (outcome->has_unknown_inputs) say_once(rt, outcome->problem);
   tell_undeclared(outcome->undeclared);
-  const auto status = finish(*asked, *outcome);
+  const auto put_out =
+      outcome->succeeded() ? materialize_outputs(*outcome, asked->directory) : expected<void>();
+  const int status = put_out ? finish(*asked, *outcome) : failed(put_out.error());
   if (auto written = write_reports(arguments, rt, *actions); !written) {
     report(written.error());
     return status != 0 ? status : run_failed;

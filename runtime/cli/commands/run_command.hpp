@@ -17,4 +17,8 @@ int run_action(const config& settings, const run_arguments& arguments);
 /// stored runs read.
 status explain_action(const config& settings, const run_arguments& arguments, bool as_json);
 
+/// `hearth cc`: runs the compile, or finds its stored result. Whatever fails here, the compiler
+/// runs as it would without Hearth.
+int compile_cached(const config& settings, const std::vector<std::string>& words);
+
 } // namespace hearth::cli

@@ -3,6 +3,7 @@
 
 #include "messages/error.hpp"
 #include "runtime/api/config.hpp"
+#include "runtime/front/statuses.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -21,14 +22,7 @@ enum status : int {
   trouble = 3,   ///< I/O or remote trouble
 };
 
-/// Exit statuses of `hearth run` besides the command's own, as in `env` and `timeout`.
-enum run_status : int {
-  run_timed_out = 124,
-  run_failed = 125, ///< Hearth itself failed
-  run_not_executable = 126,
-  run_not_found = 127,
-  run_signalled = 128, ///< plus the signal's number
-};
+using enum front::run_status;
 
 /// The status that an error ends a command with.
 status status_of(const error& why) noexcept;

@@ -21,9 +21,11 @@ std::string place_of(const std::string& name) {
   std::error_code ignored;
   const auto folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   const auto beside = folder / name;
-  const auto installed = folder.parent_path() / "libexec/hearth" / name;
-  const bool only_installed = !fs::exists(beside, ignored) && fs::exists(installed, ignored);
-  return (only_installed ? installed : beside).string();
+  // This program is in libexec/hearth itself, or a copy of it in bin.
+  for (const auto& place :
+       {beside, folder / "../../bin" / name, folder.parent_path() / "libexec/hearth" / name})
+    if (fs::exists(place, ignored)) return place.string();
+  return beside.string();
 }
 
 // Signals of failed writes: a closed pipe, a file past its size limit. Ignored, the write returns

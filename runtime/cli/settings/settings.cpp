@@ -3,6 +3,7 @@
 #include "messages/size_text.hpp"
 #include "messages/time_text.hpp"
 #include "runtime/cli/settings/remote_settings.hpp"
+#include "runtime/front/local_store.hpp"
 #include "runtime/os/files/plain_file.hpp"
 #include "runtime/os/files/whole_file.hpp"
 
@@ -104,10 +105,8 @@ private:
 };
 
 expected<fs::path> default_store(const environment& variables) {
-  if (const auto cache = variables("XDG_CACHE_HOME"); cache && fs::path(*cache).is_absolute())
-    return fs::path(*cache) / "hearth";
-  if (const auto home = variables("HOME"); home && !home->empty())
-    return fs::path(*home) / ".cache" / "hearth";
+  auto place = front::store_of_user(variables("XDG_CACHE_HOME"), variables("HOME"));
+  if (!place.empty()) return place;
   return fail(errc::invalid_argument,
               "no place for the store: give --store DIR, or set HEARTH_STORE or HOME");
 }

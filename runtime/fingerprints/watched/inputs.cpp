@@ -461,6 +461,16 @@ std::optional<std::vector<std::string>> inputs_in_words(std::string_view bytes) 
   return all;
 }
 
+std::vector<std::string> files_in(std::string_view bytes, std::string_view folder) {
+  const auto inputs = decode_inputs(bytes);
+  std::vector<std::string> all;
+  if (inputs)
+    for (const auto& [group_folder, group] : inputs->by_folder)
+      for (const auto& asked : group.asked)
+        if (asked.what == kind::content) all.push_back(path_of(folder, asked.name));
+  return all;
+}
+
 std::optional<std::string> change_in(std::string_view bytes, const digest& hash,
                                      const input_reader& in) {
   const auto inputs = decode_inputs(bytes);

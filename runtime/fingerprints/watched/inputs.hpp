@@ -44,4 +44,7 @@ std::optional<std::string> change_in(std::string_view inputs, const digest& hash
 /// there)"; relative names first. No value: the bytes are not of `watched_inputs`.
 std::optional<std::vector<std::string>> inputs_in_words(std::string_view inputs);
 
+/// The paths of the files whose content these bytes hold, for a command in `folder`.
+std::vector<std::string> files_in(std::string_view inputs, std::string_view folder);
+
 } // namespace hearth::fingerprints
