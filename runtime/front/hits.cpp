@@ -22,7 +22,7 @@ extern char** environ;
 namespace hearth::front {
 namespace {
 
-using words = std::vector<std::string>;
+using word_list = std::vector<std::string>;
 
 // A compiler that has to be asked is asked by the program with the runtime.
 class no_programs : public actors::process_runner {
@@ -71,7 +71,7 @@ bool has_other_settings() {
 // Takes a command line apart. An option that is not asked for makes it not understood.
 class word_reader {
 public:
-  explicit word_reader(const words& all)
+  explicit word_reader(const word_list& all)
       : all_(all) {}
 
   bool is_over() const { return at_ == all_.size(); }
@@ -92,7 +92,7 @@ public:
     return true;
   }
   // "--name VALUE VALUE ...".
-  bool take_values(std::string_view name, words& into) {
+  bool take_values(std::string_view name, word_list& into) {
     if (next() != name || at_ + 1 == all_.size() || all_[at_ + 1].starts_with('-')) return false;
     for (++at_; !is_over() && !is_option(); ++at_)
       into.push_back(next());
@@ -102,7 +102,7 @@ public:
   }
 
 private:
-  const words& all_;
+  const word_list& all_;
   std::size_t at_ = 0;
 };
 
@@ -118,7 +118,7 @@ std::filesystem::path place_of_store(const std::optional<std::string>& given) {
   return store_of_user(variable("XDG_CACHE_HOME"), variable("HOME"));
 }
 
-std::optional<int> get_entry(const words& all) {
+std::optional<int> get_entry(const word_list& all) {
   std::optional<std::string> store, name, wanted;
   bool is_get = false;
   for (word_reader in(all); !in.is_over();) {
@@ -153,10 +153,10 @@ struct run_words {
   std::optional<std::string> store;
 };
 
-std::optional<run_words> read_run(const words& all) {
+std::optional<run_words> read_run(const word_list& all) {
   const auto mark = std::find(all.begin(), all.end(), "--");
   if (mark == all.end() || mark + 1 == all.end()) return std::nullopt;
-  const words options(all.begin(), mark);
+  const word_list options(all.begin(), mark);
   run_words read;
   auto& given = read.arguments;
   given.command.assign(mark + 1, all.end());
@@ -213,7 +213,7 @@ std::optional<int> find_action(const action& asked, const std::optional<std::str
   return status_of(*found);
 }
 
-std::optional<int> find_run(const words& all) {
+std::optional<int> find_run(const word_list& all) {
   const auto read = read_run(all);
   if (!read) return std::nullopt;
   const auto asked = action_of(read->arguments);
@@ -221,7 +221,7 @@ std::optional<int> find_run(const words& all) {
 }
 
 // A compile; one that is not cached runs as it is.
-std::optional<int> compile(const words& line, bool has_settings) {
+std::optional<int> compile(const word_list& line, bool has_settings) {
   if (line.empty()) return std::nullopt;
   const auto asked = action_of_compile(line);
   if (!asked) return become_compiler(line);
@@ -230,11 +230,11 @@ std::optional<int> compile(const words& line, bool has_settings) {
 
 } // namespace
 
-std::optional<int> answer(const words& all) {
+std::optional<int> answer(const word_list& all) {
   // Nothing here depends on the configuration of the machine's OpenSSL, and reading it takes longer
   // than a hash.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-  if (all == words{"--version"}) return print_result("hearth " + std::string(version()) + "\n");
+  if (all == word_list{"--version"}) return print_result("hearth " + std::string(version()) + "\n");
   const bool has_settings = has_other_settings();
   if (!all.empty() && all.front() == "cc")
     return compile({all.begin() + 1, all.end()}, has_settings);
