@@ -327,7 +327,7 @@ TEST_CASE_FIXTURE(watched_bench,
     }
     folder = first;
   }
-  for (const std::string option : {" -idirafter " + up + "/i", " --sysroot=" + up + "/s"}) {
+  for (const auto& option : {" -idirafter " + up + "/i", " --sysroot=" + up + "/s"}) {
     CAPTURE(option);
     const auto command = "gcc -MD" + option + " -c a.c -o a.o";
     const auto first = folder;

@@ -7,17 +7,17 @@
 
 namespace hearth::test {
 
-using words = std::vector<std::string>;
+using command_words = std::vector<std::string>;
 
 /// The words of a line; quotes and backslashes as in a response file.
-inline words words_of(std::string_view line) {
+inline command_words words_of(std::string_view line) {
   auto all = launcher::split_response(line);
   REQUIRE(all);
   return *all;
 }
 
 /// Words with a space between them.
-inline std::string text_of(const words& all) {
+inline std::string text_of(const command_words& all) {
   std::string text;
   for (const auto& one : all)
     text += (text.empty() ? "" : " ") + one;

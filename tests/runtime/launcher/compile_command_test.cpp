@@ -418,7 +418,7 @@ TEST_CASE("redirection replaces the names of outputs and keeps the target of the
     CHECK(redirected_text(one.line) == one.expected);
   }
   CHECK(redirected(command_of("gcc -c a.c -MD -fstack-usage"), "/new").paths ==
-        words{"/new/output.o", "/new/output.d", "/new/output.su"});
+        command_words{"/new/output.o", "/new/output.d", "/new/output.su"});
 }
 
 TEST_CASE("commands whose outputs know their names run in place and keep the names in the key") {

@@ -56,7 +56,7 @@ struct compiler_bench {
     sources = files_below(folder);
   }
 
-  int run(const words& arguments) const {
+  int run(const command_words& arguments) const {
     child_process child([&] {
       const int log = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
       if (::chdir(folder.c_str()) != 0 || ::dup2(log, 1) < 0 || ::dup2(log, 2) < 0) return 126;
@@ -99,8 +99,8 @@ struct compiler_bench {
     return file_text(folder / path);
   }
 
-  words expanded(const words& line) const {
-    words all;
+  command_words expanded(const command_words& line) const {
+    command_words all;
     for (auto word : line) {
       if (const auto at = word.find("FOLDER"); at != word.npos)
         word.replace(at, 6, folder.string());
@@ -109,7 +109,7 @@ struct compiler_bench {
     return all;
   }
 
-  tl::expected<compile_command, refusal> read_line(const words& line) const {
+  tl::expected<compile_command, refusal> read_line(const command_words& line) const {
     return read_compile_command(line, [&](const std::string& path) { return read(path); });
   }
 
@@ -156,7 +156,7 @@ struct compiler_bench {
   }
 
   // Checks one command. Returns its outputs if it can be cached and succeeded.
-  std::optional<contents_by_kind> check(const words& written) const {
+  std::optional<contents_by_kind> check(const command_words& written) const {
     const auto line = expanded(written);
     CAPTURE(text_of(line));
     const auto command = read_line(line);
@@ -338,7 +338,7 @@ unsigned number_in(const char* variable, unsigned otherwise) {
 }
 
 // The same command through a response file.
-words through_file(const compiler_bench& bench, const words& line) {
+command_words through_file(const compiler_bench& bench, const command_words& line) {
   std::string text;
   for (std::size_t i = 1; i < line.size(); ++i) {
     for (const char c : line[i])
