@@ -183,10 +183,10 @@ auto observer_of(const action& asked, const key_field& inputs, const scratch_vie
     if (!start) return std::string();
     auto observed = observe(asked, view, run, *start, *facts);
     if (!observed || !asked.clock_counts) return observed;
-    const bool is_dated = asked.environment.contains("SOURCE_DATE_EPOCH");
-    const auto user = first_with_clock(fingerprints::files_in(*observed, view.folder), is_dated);
-    if (user.empty()) return observed;
-    return fail(errc::unsupported, user + " uses the clock: __DATE__, __TIME__ or __TIMESTAMP__");
+    const auto why =
+        more_than_bytes(fingerprints::files_in(*observed, view.folder), asked.is_dated);
+    if (why.empty()) return observed;
+    return fail(errc::unsupported, why);
   };
 }
 

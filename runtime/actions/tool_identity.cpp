@@ -123,15 +123,33 @@ watching watching_of_compiler(const process_request& run) {
       "-D", "-E", "-I",    "-L",        "-M",       "-O",     "-S",       "-U",       "-W",
       "-c", "-f", "-l",    "-m",        "-o",       "-s",     "-x",       "-w",       "-ansi",
       "-v", "-P", "-pipe", "-pedantic", "-pthread", "-nostd", "-include", "-imacros", "-iquote"};
-  constexpr std::string_view tell_places[] = {
-      "-Wa,",    "-Wp,",     "-fprofile",   "-fcoverage", "-ftest-coverage",
-      "-fdebug", "-fplugin", "-fembed",     "-frecord",   "-fcrash",
-      "-mllvm",  "-specs",   "-save-temps", "-stdlib"};
+  constexpr std::string_view tell_places[] = {"-Wa,",
+                                              "-Wp,",
+                                              "-fprofile",
+                                              "-fcoverage",
+                                              "-ftest-coverage",
+                                              "-fdebug",
+                                              "-fplugin",
+                                              "-fdiagnostics-absolute",
+                                              "-fpass-plugin",
+                                              "-fembed",
+                                              "-frecord",
+                                              "-fcrash",
+                                              "-mllvm",
+                                              "-specs",
+                                              "-save-temps",
+                                              "-stdlib"};
   const auto begins = [](const std::string& word, const auto& starts) {
     return std::any_of(std::begin(starts), std::end(starts),
                        [&](std::string_view start) { return word.starts_with(start); });
   };
+  // An assembler's source may ask for debug information by itself.
+  const auto is_assembler = [](const std::string& word) {
+    return word.ends_with(".s") || word.ends_with(".S") || word.ends_with(".sx") ||
+           word.find("assembler") != word.npos;
+  };
   const auto tells_place = [&](const std::string& word) {
+    if (is_assembler(word)) return true;
     if (!word.starts_with('-')) return word.starts_with('@');
     return begins(word, tell_places) || !begins(word, tell_nothing);
   };

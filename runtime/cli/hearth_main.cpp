@@ -16,6 +16,7 @@
 #include "runtime/cli/io/programs.hpp"
 #include "runtime/cli/settings/remote_settings.hpp"
 #include "runtime/cli/settings/settings.hpp"
+#include "runtime/front/programs.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -371,6 +372,7 @@ int run(int count, char** arguments) {
                   is_run);
   }
   auto settings = resolve(line.given, process_environment);
+  if (!settings && !line.compile_words.empty()) return front::become_compiler(line.compile_words);
   if (!settings) return refuse(settings.error(), is_run);
   // Without --verbose, `run` prints only the action's own output.
   if (!is_run || line.given.verbose) settings->log = stderr_log(line.given.verbose);

@@ -1,14 +1,17 @@
 #include "runtime/front/compile_line.hpp"
 
+#include "runtime/actions/clock_macros.hpp"
 #include "runtime/actions/tool_identity.hpp"
 #include "runtime/launcher/compile_command.hpp"
 #include "runtime/launcher/compile_variables.hpp"
 #include "runtime/os/files/whole_file.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -23,18 +26,6 @@ using launcher::uncached;
 std::optional<std::string> read_response(const std::string& path) {
   auto text = os::read_whole_file(path, launcher::max_response_bytes);
   return text ? std::optional(std::move(*text)) : std::nullopt;
-}
-
-bool is_set(const char* variable) {
-  const char* const text = std::getenv(variable);
-  return text && *text;
-}
-
-// As gcc and clang decide where no option says.
-bool are_messages_coloured() {
-  const char* const terminal = std::getenv("TERM");
-  return ::isatty(STDERR_FILENO) != 0 && terminal && std::string_view(terminal) != "dumb" &&
-         !is_set("NO_COLOR");
 }
 
 // Hands the environment on. Returns false if it makes the compiler write further files.
@@ -54,15 +45,32 @@ bool take_environment(action& into) {
   return true;
 }
 
-// Whether the compiler would replace this file, or make it: anything else is its own affair.
+// Whether Hearth replaces this file, or makes it, as the compiler does: it is an ordinary one, with
+// the rights of a new file, by one name.
 bool is_plain_place(const std::string& output) {
-  std::error_code ignored;
-  const std::filesystem::path path(output);
-  const auto folder = path.has_parent_path() ? path.parent_path() : ".";
-  const auto found = std::filesystem::symlink_status(path, ignored).type();
-  return std::filesystem::is_directory(folder, ignored) &&
-         (found == std::filesystem::file_type::not_found ||
-          found == std::filesystem::file_type::regular);
+  const auto folder = std::filesystem::path(output).parent_path();
+  struct stat found {};
+  const auto* const in = folder.empty() ? "." : folder.c_str();
+  if (::stat(in, &found) != 0 || !S_ISDIR(found.st_mode) || ::access(in, W_OK) != 0) return false;
+  if (::lstat(output.c_str(), &found) != 0) return errno == ENOENT;
+  const auto mask = ::umask(0);
+  ::umask(mask);
+  const mode_t rights = 0777;
+  return S_ISREG(found.st_mode) && found.st_nlink == 1 && ::access(output.c_str(), W_OK) == 0 &&
+         (found.st_mode & rights) == (0666 & ~mask);
+}
+
+// A name of what this process has open, which the compiler has not, or that is another thing each
+// time.
+bool names_stream(std::string_view word) {
+  return word.find("/dev/") != word.npos || word.find("/proc/") != word.npos;
+}
+
+// Whether the compiler takes the date from SOURCE_DATE_EPOCH: Clang does from 16 on alone.
+bool is_dated(const std::string& compiler) {
+  const auto name = std::filesystem::path(compiler).filename().string();
+  const bool is_gcc = name.find("gcc") != name.npos || name.find("g++") != name.npos;
+  return is_gcc && std::getenv("SOURCE_DATE_EPOCH");
 }
 
 } // namespace
@@ -77,13 +85,15 @@ tl::expected<action, refusal> action_of_compile(const std::vector<std::string>& 
       !std::all_of(compile->outputs.begin(), compile->outputs.end(), is_usual))
     return tl::unexpected(refusal{uncached::further_output, {}});
   action asked;
+  asked.is_dated = is_dated(compile->compiler);
+  for (const auto& word : compile->arguments)
+    if (names_stream(word) || uses_clock(word, asked.is_dated))
+      return tl::unexpected(refusal{uncached::unsupported_option, word});
   std::error_code failure;
   asked.directory = std::filesystem::current_path(failure);
   if (failure || !take_environment(asked))
     return tl::unexpected(refusal{uncached::environment, {}});
   asked.command.push_back(std::move(compile->compiler));
-  if (!compile->colour && are_messages_coloured())
-    asked.command.push_back("-fdiagnostics-color=always");
   asked.command.insert(asked.command.end(), compile->arguments.begin(), compile->arguments.end());
   for (const auto& output : compile->outputs)
     asked.outputs.push_back(output.path);
@@ -95,6 +105,10 @@ tl::expected<action, refusal> action_of_compile(const std::vector<std::string>& 
   asked.runs_in_folder = true;
   asked.clock_counts = true;
   return asked;
+}
+
+bool has_to_run_plainly(const action_outcome& outcome) {
+  return !outcome.succeeded() || (!outcome.err.empty() && ::isatty(STDERR_FILENO) != 0);
 }
 
 } // namespace hearth::front

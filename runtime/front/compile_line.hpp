@@ -11,9 +11,13 @@
 
 namespace hearth::front {
 
-/// The compile as an action in the folder of this process; its messages are coloured if they are by
-/// default and standard error is a terminal. Errors: why it is not cached; the command then has to
-/// run as it is.
+/// The compile as an action in the folder of this process, whose messages go to a file. Errors: why
+/// it is not cached; the command then has to run as it is.
 tl::expected<action, launcher::refusal> action_of_compile(const std::vector<std::string>& words);
+
+/// Whether the compiler has to run as it is because of what this outcome would print: a failure,
+/// which leaves files and messages of its own kind, or messages for a terminal, which have colours,
+/// links and its width.
+bool has_to_run_plainly(const action_outcome& outcome);
 
 } // namespace hearth::front

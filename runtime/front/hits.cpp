@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
 #include <openssl/crypto.h>
 #include <poll.h>
 #include <string_view>
@@ -55,6 +56,8 @@ int print_result(std::string_view text) {
   print(STDERR_FILENO, "hearth: " + why.text() + "\n");
   return io_trouble;
 }
+
+int print_version() { return print_result("hearth " + std::string(version()) + "\n"); }
 
 // Whether a variable sets something that counts: a remote tier, a configuration file, limits.
 bool has_other_settings() {
@@ -192,8 +195,10 @@ int status_of(const action_outcome& outcome) {
   return outcome.signal != 0 ? run_signalled + outcome.signal : outcome.status;
 }
 
-// Finds the stored result of an action, and puts it out.
-std::optional<int> find_action(const action& asked, const std::optional<std::string>& store) {
+// Finds the stored result of an action, and puts its outputs in their places, unless `leaves` says
+// that they are not to be.
+std::optional<action_outcome> put_out(const action& asked, const std::optional<std::string>& store,
+                                      const std::function<bool(const action_outcome&)>& leaves) {
   const auto in = open_local_store(place_of_store(store));
   if (!in) return std::nullopt;
   local_facts facts(*in);
@@ -201,10 +206,20 @@ std::optional<int> find_action(const action& asked, const std::optional<std::str
   auto ready = prepare(asked, {programs, facts});
   if (!ready) return std::nullopt;
   local_results results(*in);
-  const auto found = find_result({results, facts}, asked, *ready);
+  auto found = find_result({results, facts}, asked, *ready);
   if (!found || found->timed_out) return std::nullopt;
-  if (found->succeeded() && !materialize_outputs(*found, asked.directory)) return std::nullopt;
+  if (!leaves(*found) && !materialize_outputs(*found, asked.directory)) return std::nullopt;
   facts.keep();
+  return found;
+}
+
+std::optional<int> find_run(const word_list& all) {
+  const auto read = read_run(all);
+  if (!read) return std::nullopt;
+  const auto asked = action_of(read->arguments);
+  if (!asked) return std::nullopt;
+  const auto found = put_out(*asked, read->store, [](const auto& one) { return !one.succeeded(); });
+  if (!found) return std::nullopt;
   if (!print(STDOUT_FILENO, found->out) || !print(STDERR_FILENO, found->err)) {
     const error why{errc::io, "cannot pass on what the command printed"};
     print(STDERR_FILENO, "hearth: " + why.text() + "\n");
@@ -213,19 +228,20 @@ std::optional<int> find_action(const action& asked, const std::optional<std::str
   return status_of(*found);
 }
 
-std::optional<int> find_run(const word_list& all) {
-  const auto read = read_run(all);
-  if (!read) return std::nullopt;
-  const auto asked = action_of(read->arguments);
-  return asked ? find_action(*asked, read->store) : std::nullopt;
-}
-
 // A compile; one that is not cached runs as it is.
 std::optional<int> compile(const word_list& line, bool has_settings) {
-  if (line.empty()) return std::nullopt;
+  if (line.empty() || line.front() == "--help" || line.front() == "-h") return std::nullopt;
+  if (line.front() == "--version") return print_version();
   const auto asked = action_of_compile(line);
   if (!asked) return become_compiler(line);
-  return has_settings ? std::nullopt : find_action(*asked, std::nullopt);
+  if (has_settings) return std::nullopt;
+  const auto found = put_out(*asked, std::nullopt, has_to_run_plainly);
+  if (!found) return std::nullopt;
+  if (has_to_run_plainly(*found)) return become_compiler(line);
+  // A compiler's status does not depend on where its messages go.
+  print(STDOUT_FILENO, found->out);
+  print(STDERR_FILENO, found->err);
+  return found->status;
 }
 
 } // namespace
@@ -234,7 +250,7 @@ std::optional<int> answer(const word_list& all) {
   // Nothing here depends on the configuration of the machine's OpenSSL, and reading it takes longer
   // than a hash.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
-  if (all == word_list{"--version"}) return print_result("hearth " + std::string(version()) + "\n");
+  if (all == word_list{"--version"}) return print_version();
   const bool has_settings = has_other_settings();
   if (!all.empty() && all.front() == "cc")
     return compile({all.begin() + 1, all.end()}, has_settings);

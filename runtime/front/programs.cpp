@@ -12,12 +12,14 @@ namespace {
 constexpr int write_signals[] = {SIGPIPE, SIGXFSZ};
 using handler = void (*)(int);
 handler before[2] = {SIG_DFL, SIG_DFL};
+sigset_t mask_before; // empty, unless it is taken
 
 } // namespace
 
 void ignore_write_signals() {
   for (int i = 0; i < 2; ++i)
     before[i] = std::signal(write_signals[i], SIG_IGN);
+  ::sigprocmask(SIG_SETMASK, nullptr, &mask_before);
 }
 
 int become(const std::string& program, std::vector<std::string> arguments) {
@@ -27,6 +29,7 @@ int become(const std::string& program, std::vector<std::string> arguments) {
   argv.push_back(nullptr);
   for (int i = 0; i < 2; ++i)
     std::signal(write_signals[i], before[i]);
+  ::sigprocmask(SIG_SETMASK, &mask_before, nullptr);
   ::execvp(program.c_str(), argv.data());
   return errno;
 }

@@ -10,8 +10,9 @@ namespace hearth::front {
 /// this program, until it becomes another one.
 void ignore_write_signals();
 
-/// Replaces this process with a program: a path, or a name to find in PATH. Returns an `errno` when
-/// it cannot.
+/// Replaces this process with a program: a path, or a name to find in PATH. It gets the signals as
+/// they were when `ignore_write_signals` was called, or the default. Returns an `errno` when it
+/// cannot.
 int become(const std::string& program, std::vector<std::string> arguments);
 
 /// Replaces it with the command line itself, for a compile that is not cached. Returns only when it

@@ -90,8 +90,8 @@ TEST_CASE_FIXTURE(launcher, "cc: what is not cached runs as it is") {
           0);
   for (const auto* line :
        {"gcc m.c a.o -o m", "gcc -E a.c -o a.i", "gcc -M a.c", "gcc --version", "gcc -c a.c m.c",
-        "gcc -save-temps -c a.c", "gcc -c nothing.c", "gcc", "nothing -c a.c",
-        "gcc -c a.c -o missing/a.o", "gcc -c a.c -o /dev/null", "false -c a.c",
+        "gcc -save-temps -c a.c", "gcc -MD -MF /dev/stdout -c a.c", "gcc -c nothing.c", "gcc",
+        "nothing -c a.c", "gcc -c a.c -o missing/a.o", "gcc -c a.c -o /dev/null", "false -c a.c",
         "gcc --coverage -c a.c", "sh -c 'echo $0 $1; exit 5' -c"}) {
     CAPTURE(line);
     const auto right = shell(line);
@@ -137,6 +137,101 @@ TEST_CASE_FIXTURE(launcher, "cc: never a wrong object") {
   ::unsetenv("SOURCE_DATE_EPOCH");
 }
 
+TEST_CASE_FIXTURE(launcher, "cc: what more than the bytes of files decides is not kept") {
+  write("h.h", "int h;\n");
+  const std::string dates = "#define C(a, b) a##b\n#define D(a, b) C(a, b)\n";
+  write("t1.c", "const char* t = __TIME__;\n");
+  write("t2.c", dates + "const char* t = D(__TI, ME__);\n");
+  write("t3.c", "const char* t = __TI\\\nME__;\n");
+  write("t4.c", "const char* t = STAMP;\n");
+  write("t5.c", "const char* t = __TIMESTAMP__;\n");
+  const auto none = entries();
+  for (const auto* line : {"gcc -c t1.c", "gcc -c t2.c", "gcc -c t3.c",
+                           "gcc -DSTAMP=__TIME__ -c t4.c", "SOURCE_DATE_EPOCH=1 gcc -c t5.c"}) {
+    CAPTURE(std::string(line));
+    CHECK(shell(std::string(line).starts_with("S") ? "SOURCE_DATE_EPOCH=1 " HEARTH_FRONT
+                                                     " cc gcc -c t5.c"
+                                                   : HEARTH_FRONT " cc " + std::string(line))
+              .status == 0);
+    CHECK(entries() == none);
+  }
+  // Which of two equal files are one.
+  write("h1.h", "#pragma once\n#ifdef A\n#define B\n#endif\n#define A\n");
+  fs::create_hard_link(folder / "h1.h", folder / "h2.h");
+  write("o.c",
+        "#include \"h1.h\"\n#include \"h2.h\"\n#ifdef B\nint two;\n#else\nint one;\n#endif\n");
+  check("gcc -c o.c", {"o.o"});
+  REQUIRE(shell("rm h2.h; cp h1.h h2.h; touch -d 2001-01-01 h2.h").status == 0);
+  check("gcc -c o.c", {"o.o"});
+  CHECK(entries() == none);
+  if (shell("clang --version").status == 0) { // it knows no SOURCE_DATE_EPOCH before version 16
+    CHECK(shell("SOURCE_DATE_EPOCH=1 " HEARTH_FRONT " cc clang -c t1.c").status == 0);
+    CHECK(entries() == none);
+  }
+}
+
+TEST_CASE_FIXTURE(launcher, "cc: streams and descriptors of the caller") {
+  const auto symbols = [&](const std::string& line) {
+    REQUIRE(shell(line).status == 0);
+    return shell("nm a.o").out;
+  };
+  for (const std::string line :
+       {"gcc -x c /dev/stdin -c -o a.o < x.c", "gcc -include /dev/fd/3 -c e.c -o a.o 3< x.c",
+        "gcc -x c -c /proc/self/fd/0 -o a.o < x.c"}) {
+    CAPTURE(line);
+    write("x.c", "int from_stream;\n");
+    write("e.c", "int e;\n");
+    const auto right = symbols(line);
+    fs::remove(folder / "a.o");
+    CHECK(symbols(HEARTH_FRONT " cc " + line) == right);
+  }
+  write("w.c", "int g(void) { int unused; return 1; }\n");
+  for (int i = 0; i < 2; ++i)
+    CHECK(shell(HEARTH_FRONT " cc gcc -Wall -c w.c 2> /dev/full").status == 0);
+}
+
+TEST_CASE_FIXTURE(launcher, "cc: a failure leaves what the compiler leaves") {
+  write("e.c", "int h(void) { return nothing; }\n");
+  for (const std::string line : {"gcc -S e.c", "gcc -MD -c e.c", "gcc -c e.c"}) {
+    CAPTURE(line);
+    const auto left_by = [&](const std::string& command) {
+      for (const auto* name : {"e.s", "e.o", "e.d"})
+        write(name, "old");
+      CHECK(shell(command).status == 1);
+      return std::vector{text("e.s"), text("e.o"), text("e.d"), std::to_string(files().size())};
+    };
+    CHECK(left_by(line) == left_by(HEARTH_FRONT " cc " + line));
+  }
+}
+
+TEST_CASE_FIXTURE(launcher, "cc: files that are there keep their rights and names") {
+  write("b.c", "int b;\n");
+  for (int i = 0; i < 2; ++i) {
+    write("b.s", "old");
+    fs::permissions(folder / "b.s", fs::perms(0600));
+    REQUIRE(cc("gcc -S b.c").status == 0);
+    CHECK(fs::status(folder / "b.s").permissions() == fs::perms(0600));
+    fs::remove(folder / "b.s");
+    write("b.s", "old");
+    fs::remove(folder / "other");
+    fs::create_hard_link(folder / "b.s", folder / "other");
+    REQUIRE(cc("gcc -S b.c").status == 0);
+    CHECK(text("other") == text("b.s"));
+    fs::remove(folder / "b.s");
+  }
+}
+
+TEST_CASE_FIXTURE(launcher, "cc: an assembler's source may tell its folder") {
+  const auto first = folder;
+  for (const auto* name : {"one", "another"}) {
+    folder = directory / name;
+    fs::create_directory(folder);
+    write("a.s", ".file 1 \"foo.c\"\n.text\nf:\n.loc 1 1\nnop\n");
+    check("gcc -c a.s -o a.o", {"a.o"});
+  }
+  folder = first;
+}
+
 TEST_CASE_FIXTURE(launcher, "cc: the folder's name in debug information") {
   check("gcc -g -Ii2 -c a.c", {"a.o"});
   fs::rename(folder, directory / "moved");
@@ -148,6 +243,17 @@ TEST_CASE_FIXTURE(launcher, "cc: the folder's name in debug information") {
   folder = directory / "again";
   check("gcc -Ii2 -c a.c", {"a.o"}); // without it, another checkout shares the object
   CHECK(entries() == before);
+}
+
+TEST_CASE_FIXTURE(launcher, "cc: wrong settings are no reason not to compile") {
+  for (const auto* setting : {"HEARTH_CONFIG=/nonexistent", "HEARTH_REMOTE=http://127.0.0.1:1",
+                              "HEARTH_JOBS=x", "HEARTH_STORE= HOME= XDG_CACHE_HOME="}) {
+    CAPTURE(std::string(setting));
+    fs::remove(folder / "a.o");
+    CHECK(shell(std::string("env ") + setting + " " HEARTH_FRONT " cc gcc -c a.c").status == 0);
+    CHECK(fs::exists(folder / "a.o"));
+  }
+  CHECK(shell("'" + (directory / "hearth-cc").string() + "' --version").out.starts_with("hearth "));
 }
 
 TEST_CASE_FIXTURE(launcher, "cc: without a usable store the compiler runs") {

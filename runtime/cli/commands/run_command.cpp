@@ -152,9 +152,12 @@ int compile_cached(const config& settings, const std::vector<std::string>& words
     if (settings.log && !outcome->problem.empty())
       settings.log(log_level::info, "the result was not kept: " + outcome->problem);
   }
-  if (outcome->succeeded() && !materialize_outputs(*outcome, asked->directory))
+  if (front::has_to_run_plainly(*outcome) || !materialize_outputs(*outcome, asked->directory))
     return front::become_compiler(words); // which says what is wrong with its outputs
-  return finish(*asked, *outcome);
+  // A compiler's status does not depend on where its messages go.
+  pass_on(outcome->out, stdout);
+  pass_on(outcome->err, stderr);
+  return outcome->status;
 }
 
 int run_action(const config& settings, const run_arguments& arguments) {

@@ -79,8 +79,11 @@ void apply(const resource_limits& limits) {
     tell(supervisor_message::refused_directory, errno);
   } else {
     // Before the limits, which may leave no descriptor for it.
-    if (watch_socket >= 0)
+    if (watch_socket >= 0) {
+      // Only a trial reports, which is not watched.
+      ::fcntl(report_descriptor, F_SETFD, FD_CLOEXEC);
       pass_listener(watch_socket, install_filter(asked.watch == watching::files_and_links));
+    }
     apply(asked.limits);
     ::execve(asked.program.c_str(), argv, environment);
     tell(supervisor_message::refused_program, errno);
