@@ -23,6 +23,7 @@ struct compile {
   compile() {
     asked.directory = std::filesystem::canonical(directory.path());
     test::write_text(directory / "a.c", "int f;\n");
+    std::filesystem::create_directory(directory / "x");
     asked.command = {"gcc", "-O2", "-c", "a.c", "-o", "sub/a.o"};
     asked.outputs = {"sub/a.o"};
   }
@@ -120,6 +121,14 @@ TEST_CASE_FIXTURE(compile, "compile in its folder: what is not understood runs i
   CHECK_FALSE(is_understood());
   asked = usual;
   asked.environment = {{"DEPENDENCIES_OUTPUT", "d"}};
+  CHECK_FALSE(is_understood());
+  asked = usual;
+  // A ".." behind a link, or a folder that is not there, leads elsewhere.
+  std::filesystem::create_directory_symlink("/", directory / "root");
+  asked.command.back() = "root/../a.o";
+  asked.outputs = {"a.o"};
+  CHECK_FALSE(is_understood());
+  asked.command.back() = "none/../a.o";
   CHECK_FALSE(is_understood());
   asked = usual;
   std::filesystem::create_symlink("a.c", directory / "link.c");
