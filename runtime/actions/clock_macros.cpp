@@ -2,6 +2,7 @@
 
 #include "messages/hash.hpp"
 #include "runtime/fingerprints/files/file_source.hpp"
+#include "runtime/fingerprints/watched/questions.hpp"
 #include "runtime/os/files/whole_file.hpp"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ bool is_part_of_clock(std::string_view identifier) {
 
 } // namespace
 
-bool uses_clock(std::string_view given, bool is_dated) {
+bool uses_clock(std::string_view given, bool is_dated, bool with_parts) {
   const bool has_joined_lines = given.find("\\\n") != given.npos ||
                                 given.find("\\\r\n") != given.npos ||
                                 given.find("?\?/") != given.npos;
@@ -62,7 +63,7 @@ bool uses_clock(std::string_view given, bool is_dated) {
       ++end;
     const auto identifier = text.substr(at, end - at);
     at = end;
-    if (identifier == "__TIMESTAMP__" || is_part_of_clock(identifier)) return true;
+    if (identifier == "__TIMESTAMP__" || (with_parts && is_part_of_clock(identifier))) return true;
     if (!is_dated && (identifier == "__DATE__" || identifier == "__TIME__")) return true;
   }
   return false;
@@ -80,7 +81,8 @@ std::string more_than_bytes(const std::vector<std::string>& paths, bool is_dated
     if (path.ends_with(".gch") || path.ends_with(".pch")) return path + " is precompiled";
     const auto text = os::read_whole_file(path, most_bytes);
     if (!text) continue;
-    if (uses_clock(*text, is_dated))
+    // Headers of the system have names of their own that begin so, such as __TIME.
+    if (uses_clock(*text, is_dated, !fingerprints::is_of_system(path)))
       return path + " may use the clock: __DATE__, __TIME__ or __TIMESTAMP__";
     if (text->find("once") == text->npos && text->find("import") == text->npos) continue;
     const auto [same, is_new] = read_once.emplace(sha256(*text), path);

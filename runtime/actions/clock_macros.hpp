@@ -9,10 +9,10 @@
 
 namespace hearth {
 
-/// Whether the text may use the clock, also by names that it puts together of parts. `is_dated`:
-/// the compiler takes the date from SOURCE_DATE_EPOCH, so that only __TIMESTAMP__, the time of the
-/// source file, depends on anything else.
-bool uses_clock(std::string_view text, bool is_dated);
+/// Whether the text may use the clock. `is_dated`: the compiler takes the date from
+/// SOURCE_DATE_EPOCH, so that only __TIMESTAMP__, the time of the source file, depends on anything
+/// else. `with_parts`: also by names that it puts together of parts.
+bool uses_clock(std::string_view text, bool is_dated, bool with_parts = true);
 
 /// Why what a compiler makes of these files does not depend on their bytes alone; empty: it does,
 /// as far as is known. Programs, archives and files that cannot be read are passed over.

@@ -81,6 +81,11 @@ TEST_CASE_FIXTURE(launcher, "cc: objects and dependency files are the compiler's
   check("gcc -c e.c", {});
   write("p.cpp", "#include <vector>\nint n(std::vector<int>& v) { return v.back(); }\n");
   check("g++ -std=c++20 -O1 -c p.cpp", {"p.o"});
+  write("s.c", "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n"
+               "#include <sys/stat.h>\n#include <unistd.h>\nint s(void) { return puts(\"s\"); }\n");
+  const auto before = entries();
+  check("gcc -c s.c", {"s.o"});
+  CHECK(entries() == before + 2);
   write("flags", "-DX2=3 -O1\n");
   check("gcc @flags -c a.c", {"a.o"});
 }
