@@ -37,9 +37,9 @@ struct action {
   std::map<std::string, std::string> other_variables{};
   /// It is a compile that has to run in `directory` itself; if it cannot, `run` is an error.
   bool runs_in_folder = false;
-  /// Nothing is kept if more than the bytes that it read decides: the compiler's clock (__DATE__
-  /// and its like), which of two equal files are one, precompiled headers.
-  bool clock_counts = false;
+  /// Nothing is kept if a compile may have inputs that are not the bytes of files: the clock
+  /// (__DATE__ and its like), which of two equal files are one, precompiled headers.
+  bool refuses_hidden_inputs = false;
   bool is_dated = false; ///< the compiler takes the date from SOURCE_DATE_EPOCH
   /// A file in make's syntax in which the command lists the inputs that it discovered. It may be an
   /// output.

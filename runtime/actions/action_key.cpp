@@ -1,8 +1,8 @@
 #include "runtime/actions/action_key.hpp"
 
 #include "messages/replace_all.hpp"
-#include "runtime/actions/clock_macros.hpp"
 #include "runtime/actions/compile_in_folder.hpp"
+#include "runtime/actions/hidden_inputs.hpp"
 #include "runtime/actions/observation.hpp"
 #include "runtime/actions/tool_identity.hpp"
 #include "runtime/actions/undeclared.hpp"
@@ -182,9 +182,9 @@ auto observer_of(const action& asked, const key_field& inputs, const scratch_vie
     if (!(*now == inputs)) return fail(errc::busy, "an input changed while the command ran");
     if (!start) return std::string();
     auto observed = observe(asked, view, run, *start, *facts);
-    if (!observed || !asked.clock_counts) return observed;
+    if (!observed || !asked.refuses_hidden_inputs) return observed;
     const auto why =
-        more_than_bytes(fingerprints::files_in(*observed, view.folder), asked.is_dated);
+        hidden_input_of(fingerprints::files_in(*observed, view.folder), asked.is_dated);
     if (why.empty()) return observed;
     return fail(errc::unsupported, why);
   };

@@ -1,6 +1,6 @@
 #include "runtime/front/compile_line.hpp"
 
-#include "runtime/actions/clock_macros.hpp"
+#include "runtime/actions/hidden_inputs.hpp"
 #include "runtime/actions/tool_identity.hpp"
 #include "runtime/launcher/compile_command.hpp"
 #include "runtime/launcher/compile_variables.hpp"
@@ -103,7 +103,7 @@ tl::expected<action, refusal> action_of_compile(const std::vector<std::string>& 
     if (auto folder = asked.other_variables.extract("PWD"))
       asked.environment.insert(std::move(folder));
   asked.runs_in_folder = true;
-  asked.clock_counts = true;
+  asked.refuses_hidden_inputs = true;
   return asked;
 }
 

@@ -1,4 +1,4 @@
-#include "runtime/actions/clock_macros.hpp"
+#include "runtime/actions/hidden_inputs.hpp"
 
 #include "messages/hash.hpp"
 #include "runtime/fingerprints/files/file_source.hpp"
@@ -69,7 +69,7 @@ bool uses_clock(std::string_view given, bool is_dated, bool with_parts) {
   return false;
 }
 
-std::string more_than_bytes(const std::vector<std::string>& paths, bool is_dated) {
+std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated) {
   constexpr std::size_t most_bytes = std::size_t{256} << 20;
   constexpr std::string_view program = "\x7f"
                                        "ELF";
