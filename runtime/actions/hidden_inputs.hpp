@@ -1,8 +1,6 @@
 // Hidden inputs of compiles, which are not the bytes of the files that they read: the compiler's
 // clock (__DATE__, __TIME__, __TIMESTAMP__), which of two equal files are one (#pragma once), what
 // a precompiled header was made of. Reads files; any thread.
-#pragma once), on
-// precompiled headers. Reads files; any thread.
 #pragma once
 
 #include <string>
