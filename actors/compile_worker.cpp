@@ -22,6 +22,21 @@ private:
   std::stop_callback<std::function<void()>> on_other_;
 };
 
+// The request of an action in a view, for a run of it beneath an overlay.
+action_request beneath_cover(action_request request) {
+  const auto shown = "root" + (request.view.folder == "/" ? "" : request.view.folder);
+  const auto move = [&](std::string& name) {
+    if (name.starts_with(shown)) name.replace(0, shown.size(), changes_folder);
+  };
+  for (auto* files : {&request.outputs, &request.byproducts})
+    for (auto& file : *files)
+      move(file.name);
+  move(request.dependency_file);
+  request.process.directory = request.view.folder;
+  request.view = {};
+  return request;
+}
+
 // Fills the scratch directory. Returns the process to start in it.
 expected<process_request> prepare(scratch_directory& directory, const action_request& request) {
   auto process = request.process;
@@ -64,7 +79,8 @@ expected<void> collect_outputs(const scratch_directory& directory, const action_
 void observe(const scratch_directory& directory, const action_request& request,
              action_result& into) {
   if (!request.observe) return;
-  action_request::run_record record{into.process, directory.path(""), {}};
+  action_request::run_record record{into.process, directory.path(""), {}, {}, &into.outputs};
+  if (request.process.cover) record.changes = request.process.cover->changes;
   const bool is_watched =
       request.process.watch != watching::none && into.process.blind_spot.empty();
   if (!request.dependency_file.empty() && into.process.succeeded() && !is_watched) {
@@ -83,31 +99,56 @@ void observe(const scratch_directory& directory, const action_request& request,
 // They are many, and nobody asks for them later.
 void drop_sightings(action_result& result) { result.process.sightings.clear(); }
 
-expected<action_result> run_action(const worker_ports& ports, const action_request& request) {
-  auto directory = ports.scratch->make();
-  if (!directory) return fail(directory.error());
-  const auto process = prepare(**directory, request);
+expected<process_result> start(const worker_ports& ports, scratch_directory& directory,
+                               const action_request& request) {
+  const auto process = prepare(directory, request);
   if (!process) return fail(process.error().within(request.label));
   const either_stop stop(ports.stop, request.stop);
   if (request.before_start) request.before_start();
   auto run = ports.processes->run(*process, stop.token());
   if (!run) return fail(run.error().within(request.label));
-  action_result result{std::move(*run), {}};
+  return run;
+}
+
+// What is to be returned of a run that has ended.
+expected<action_result> result_of(process_result run, const scratch_directory& directory,
+                                  const action_request& request) {
+  action_result result{std::move(run), {}};
   const auto& process_result = result.process;
-  if (request.after_run) request.after_run({process_result, (*directory)->path(""), {}});
+  if (request.after_run) request.after_run({process_result, directory.path(""), {}, {}});
   const bool has_failed = !process_result.succeeded();
   if (has_failed) {
     if (process_result.exited() && request.failures != action_request::failure_keeping::nothing)
-      observe(**directory, request, result);
+      observe(directory, request, result);
     drop_sightings(result);
     return result;
   }
   if (request.inputs_hold && !request.inputs_hold())
     return fail(errc::busy, request.label + ": a source changed while it was compiled; run again");
-  if (auto all = collect_outputs(**directory, request, result); !all) return fail(all.error());
-  observe(**directory, request, result);
+  if (auto all = collect_outputs(directory, request, result); !all) return fail(all.error());
+  observe(directory, request, result);
   drop_sightings(result);
   return result;
+}
+
+expected<action_result> run_action(const worker_ports& ports, const action_request& request) {
+  auto directory = ports.scratch->make();
+  if (!directory) return fail(directory.error());
+  if (request.may_be_covered) {
+    auto cover = (*directory)->cover(request.view);
+    if (!cover) return fail(cover.error().within(request.label));
+    if (*cover) {
+      auto covered = beneath_cover(request);
+      covered.process.cover = std::move(*cover);
+      auto run = start(ports, **directory, covered);
+      if (run) return result_of(std::move(*run), **directory, covered);
+      // The system may have no overlay for this folder.
+      if (run.error().code() != errc::unsupported) return fail(run.error());
+    }
+  }
+  auto run = start(ports, **directory, request);
+  if (!run) return fail(run.error());
+  return result_of(std::move(*run), **directory, request);
 }
 
 trial_result not_run(const error& why) { return {trial_status::not_run, why.text(), 0, 0}; }

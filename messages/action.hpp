@@ -49,8 +49,11 @@ struct action_request {
   /// thread.
   std::function<bool()> inputs_hold{};
 
-  bool placeholders = false;     ///< the arguments have placeholders: `expand_placeholders`
-  scratch_view view{};           ///< without a folder, the program starts in `process.directory`
+  bool placeholders = false; ///< the arguments have placeholders: `expand_placeholders`
+  scratch_view view{};       ///< without a folder, the program starts in `process.directory`
+  /// It runs in `view.folder` itself, beneath an overlay (`folder_cover`), where the system has
+  /// one; else in the view.
+  bool may_be_covered = false;
   std::vector<file> files{};     ///< files written before the program starts
   std::string dependency_file{}; ///< a file, in make's syntax, in which it lists its inputs
   /// Called when the program is about to start, to wait until it may. Any thread.
@@ -60,6 +63,8 @@ struct action_request {
     const process_result& process;
     std::string scratch{};      ///< its scratch directory, which is still there
     std::string dependencies{}; ///< the dependency file's text; empty without one
+    std::string changes{};      ///< if it ran beneath an overlay, what it changed lies there
+    const std::vector<artifact>* outputs = nullptr; ///< if it succeeded
   };
   /// Called when the program has exited and its result may be kept. Returns what it read besides
   /// the declared inputs as bytes, which `observed` holds; an error says why the result must not be

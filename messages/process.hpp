@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,18 @@ enum class watching : std::uint8_t {
                    ///< thousands, and the path of the working folder
 };
 
+/// An overlay over a folder, which the program and its descendants alone see: what they change in
+/// the folder lies elsewhere, and the host's files stay as they are.
+struct folder_cover {
+  std::string folder;               ///< absolute, without symbolic links
+  std::string changes;              ///< an empty folder, not below `folder`: gets what is changed
+  std::string work;                 ///< another one, for the kernel
+  std::vector<std::string> hidden;  ///< absolute paths below `folder`: not there at the start
+  std::vector<std::string> folders; ///< absolute paths below `folder`: folders that are there
+
+  friend bool operator==(const folder_cover&, const folder_cover&) = default;
+};
+
 /// One run of a program.
 struct process_request {
   std::vector<std::string> argv;        ///< argv[0] is a path, or a name to find in PATH
@@ -42,6 +55,7 @@ struct process_request {
   /// For a watched program: its scratch directory, whose links are followed as they are at each
   /// look; may be empty. A path without symbolic links.
   std::string scratch{};
+  std::optional<folder_cover> cover{};
 };
 
 /// The outcome of a run.

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@ public:
                            std::stop_token stop) = 0;
 };
 
+/// The name, in a scratch directory, of the folder with the changes of an overlay.
+inline constexpr std::string_view changes_folder = "changes";
+
 /// A private directory; the destructor removes it with its content.
 class scratch_directory {
 public:
@@ -47,6 +51,11 @@ public:
   /// Shows the host's files below `root`. Returns the name, in this directory, of the view's
   /// folder.
   virtual expected<std::string> show(const scratch_view& view) { return "root" + view.folder; }
+  /// Prepares an overlay over the view's folder, whose changes are to lie in `changes_folder` here.
+  /// Nothing: a file of `places` would be made elsewhere.
+  virtual expected<std::optional<folder_cover>> cover(const scratch_view& /*view*/) {
+    return std::nullopt;
+  }
 };
 
 /// Makes scratch directories. Any thread.

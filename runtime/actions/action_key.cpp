@@ -104,9 +104,9 @@ key_field platform_of(const action& asked) {
   return key_field::list{machine.architecture, machine.system};
 }
 
-// `in_folder`: it runs in its own folder, whose name it may tell.
+// `place`: where it runs, if it is no view: then it may tell the folder's name.
 expected<structural_key> key_of(const action& asked, const tool_identity& tool, key_field inputs,
-                                bool in_folder) {
+                                std::string_view place) {
   key_builder fields;
   fields.add("command", texts_of(asked.command))
       .add("environment", environment_of(asked))
@@ -119,7 +119,7 @@ expected<structural_key> key_of(const action& asked, const tool_identity& tool, 
   if (!asked.dependency_file.empty())
     fields.add("dependency_file", text_of(asked.dependency_file.lexically_normal()));
   if (!asked.sees_undeclared) fields.add("sees", "declared");
-  if (in_folder) fields.add("runs_in", "its folder");
+  if (!place.empty()) fields.add("runs_in", std::string(place));
   if (asked.keep_failures) fields.add("keeps_failures", true);
   return fields.build();
 }
@@ -255,7 +255,11 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
                             run_in_folder(asked, request);
   if (asked.runs_in_folder && !is_in_folder)
     return fail(errc::unsupported, request.label + ": it cannot run in its own folder");
-  auto key = key_of(asked, *tool, *inputs, is_in_folder);
+  request.may_be_covered = is_plain && !is_in_folder;
+  auto key = key_of(asked, *tool, *inputs,
+                    is_in_folder             ? "its folder"
+                    : request.may_be_covered ? "its folder, covered"
+                                             : "");
   if (!key) return fail(key.error());
   result.key = std::move(*key);
   request.observe = observer_of(asked, *inputs, result.view, start, tools.lasting_facts);

@@ -200,6 +200,8 @@ error watch::refusal(const supervisor_message& why) const {
   auto text = "cannot run " + request_.argv.front() + ": ";
   if (why.what == supervisor_message::refused_directory)
     text += "cannot change to " + request_.directory + ": ";
+  if (why.what == supervisor_message::refused_cover)
+    return {errc::unsupported, text + "no overlay over " + request_.directory + ": " + reason};
   if (why.what == supervisor_message::refused_process) text += "cannot make a process: ";
   return {errc::process_failed, text + reason};
 }
@@ -258,7 +260,7 @@ expected<process_result> subprocess_runner::run(const process_request& request,
   auto process = supervised_process::start(worker_,
                                            {::getpid(), *program, request.directory, request.argv,
                                             request.environment, request.limits, request.watch,
-                                            request.scratch},
+                                            request.scratch, request.cover},
                                            request.input, request.streams_apart);
   if (!process) return fail(process.error());
   return watch{request, std::move(*process), stop_event}.follow();

@@ -27,7 +27,7 @@ public:
   /// process group, a session without a terminal, default signals and no core dumps. At its end its
   /// descendants are killed. Errors: `program_not_found`, `program_refused`, `process_failed` (no
   /// such directory, no supervisor), `invalid_argument` (no arguments, a NUL byte), `too_large`
-  /// (arguments), `too_many_files`.
+  /// (arguments), `too_many_files`, `unsupported` (no overlay can be made).
   expected<process_result> run(const process_request& request, std::stop_token stop) override;
 
 private:

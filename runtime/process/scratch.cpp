@@ -35,14 +35,27 @@ expected<void> read_all(int file, char* to, std::uint64_t size, const std::strin
   return {};
 }
 
+// The folder of an overlay that the kernel works in.
+constexpr std::string_view kernels_folder = "kernel";
+
+// An overlay notes a removed file as a device with the number 0.
+bool is_removed(const std::string& path) {
+  struct stat found {};
+  return ::lstat(path.c_str(), &found) == 0 && S_ISCHR(found.st_mode) && found.st_rdev == 0;
+}
+
+void remove_scratch(const std::filesystem::path& path) {
+  // The kernel leaves an empty folder there that nobody may list.
+  ::chmod((path / kernels_folder / "work").c_str(), 0700);
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
 class temporary_scratch : public actors::scratch_directory {
 public:
   explicit temporary_scratch(std::filesystem::path path)
       : path_(std::move(path)) {}
-  ~temporary_scratch() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
+  ~temporary_scratch() override { remove_scratch(path_); }
 
   std::string path(const std::string& name) const override {
     return name.empty() ? path_.string() : (path_ / name).string();
@@ -61,6 +74,7 @@ public:
 
   expected<artifact> read(const std::string& name) const override {
     const auto full = path(name);
+    if (is_removed(full)) return fail(errc::not_found, full + ": No such file or directory");
     const auto file = os::open_regular(full, O_NOFOLLOW);
     if (!file) return fail(file.error());
     struct stat status {};
@@ -80,6 +94,15 @@ public:
   }
 
   expected<std::string> show(const scratch_view& view) override { return build_view(path_, view); }
+
+  expected<std::optional<folder_cover>> cover(const scratch_view& view) override {
+    auto cover = cover_of(view, path_ / actors::changes_folder, path_ / kernels_folder);
+    if (!cover) return std::nullopt;
+    for (const auto& folder : {cover->changes, cover->work})
+      if (::mkdir(folder.c_str(), 0700) != 0)
+        return fail(error_of_errno(errno, "cannot make " + folder));
+    return cover;
+  }
 
 private:
   std::filesystem::path path_;
@@ -105,6 +128,8 @@ void remove_if_left_over(const fs::path& base) {
   const auto lock = open_file(lock_path(base), O_RDWR);
   if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
   std::error_code ignored;
+  for (fs::directory_iterator at(base, ignored), end; !ignored && at != end; at.increment(ignored))
+    remove_scratch(at->path());
   fs::remove_all(base, ignored);
 }
 

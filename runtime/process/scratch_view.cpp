@@ -118,6 +118,24 @@ private:
 
 } // namespace
 
+std::optional<folder_cover> cover_of(const scratch_view& view, const fs::path& changes,
+                                     const fs::path& work) {
+  folder_cover cover{view.folder, changes.string(), work.string(), {}, {}};
+  if (is_within(changes, view.folder)) return std::nullopt;
+  for (const auto& place : view.places) {
+    const auto folder = fs::path(place).parent_path();
+    std::error_code failure;
+    if (!is_within(folder, view.folder) || fs::weakly_canonical(folder, failure) != folder ||
+        failure)
+      return std::nullopt;
+    cover.folders.push_back(folder.string());
+    // A file that is shown is one that the program changes.
+    if (std::find(view.shown.begin(), view.shown.end(), place) == view.shown.end())
+      cover.hidden.push_back(place);
+  }
+  return cover;
+}
+
 expected<std::string> build_view(const fs::path& scratch, const scratch_view& view) {
   if (auto built = builder(scratch, view).build(); !built) return fail(built.error());
   return std::string(root_name) + view.folder;

@@ -7,6 +7,7 @@
 #include "messages/error.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace hearth::process {
@@ -14,6 +15,12 @@ namespace hearth::process {
 /// A folder above the view's own with more entries than this is hidden, except the path to the
 /// view's.
 inline constexpr std::size_t max_entries_above = 2000;
+
+/// The overlay that takes the view's place: over its folder, with these folders for what is
+/// changed and for the kernel. Nothing: a file is to be made outside of the folder, or behind a
+/// symbolic link.
+std::optional<folder_cover> cover_of(const scratch_view& view, const std::filesystem::path& changes,
+                                     const std::filesystem::path& work);
 
 /// Builds the view in `scratch`. Returns the name in there of the view's folder. A file that is
 /// both shown and to be made is copied. Errors: those of the system.

@@ -48,6 +48,7 @@ public:
   explicit seen_paths(const watched_place& place)
       : view_(place.view)
       , scratch_(place.scratch)
+      , is_covered_(place.is_covered)
       , folders_of_places_(folders_of(place.view.places)) {
     reached_[view_.folder].relative = true;
   }
@@ -83,10 +84,13 @@ private:
     // The folder of all scratch directories was made by this process, too.
     if (!scratch_.empty() && is_below(seen.path, parent_of(scratch_)) && !goes_up(seen.path))
       return add_in_scratch(seen);
-    const auto base = seen.path.substr(0, seen.base);
-    walk now{seen, reversed_components(std::string_view(seen.path).substr(seen.base))};
+    auto base = seen.path.substr(0, seen.base);
+    // A folder that the command has made itself is below one of the host's.
+    while (is_covered_ && is_below(base, view_.folder) && look(base).what == entry_kind::absent)
+      base = parent_of(base);
+    walk now{seen, reversed_components(std::string_view(seen.path).substr(base.size()))};
     if (base.empty()) {
-      now.how.absolute = true;
+      now.how = {is_covered_ && seen.from_scratch, true};
     } else if (seen.from_scratch) {
       now.how.relative = reached_[base].relative = true;
       shown_.insert(base);
@@ -94,6 +98,7 @@ private:
       now.left.push_back(base.substr(now.at.size() + 1));
     } else {
       now.how = spelling_of(base);
+      now.how.relative |= is_covered_ && is_below(base, view_.folder);
       now.at = base == "/" ? "" : base;
     }
     while (!now.left.empty()) {
@@ -127,6 +132,8 @@ private:
       if (is_place(at)) return {};
       if (is_below(view_.folder, at) || folders_of_places_.contains(at)) continue;
       if (left.empty() && seen.is_shown) shown_.insert(at);
+      if (left.empty() && seen.is_shown && !seen.follows)
+        return fail(errc::unsupported, "it saw a symbolic link where the host has " + at);
       if (!shown_.contains(at) && look(at).what != entry_kind::absent) return fail(changed(at));
       ask(how, kind::content, at);
       if (left.empty() && !seen.follows) ask(how, kind::link, at);
@@ -139,10 +146,19 @@ private:
 
   // Goes on to `next`. True: there is nothing more to ask.
   expected<bool> step(walk& now, const std::string& next) {
+    // It may have made the name from its folder's, which a shell knows.
+    if (is_covered_ && next == view_.folder) now.how.relative = true;
     if (is_no_input(next)) return true;
+    if (is_covered_ && is_place(next))
+      return true; // it was not there, or is made of what is declared
     const auto& found = look(next);
+    if (is_made_folder(next)) {
+      now.at = next;
+      return false;
+    }
     if (found.what == entry_kind::absent) {
       ask(now.how, kind::content, next);
+      if (is_covered_ && now.seen.told_place) ask(now.how, kind::place, view_.folder);
       if (now.seen.was_there) return fail(changed(next));
       return true;
     }
@@ -172,8 +188,9 @@ private:
     auto& reached = reached_[path];
     reached.relative |= now.how.relative;
     reached.absolute |= now.how.absolute;
-    ask(now.how, kind::content, path);
     if (now.seen.was_listed) ask(now.how, kind::listing, path);
+    if (is_made_folder(path)) return {};
+    ask(now.how, kind::content, path);
     if (!now.seen.follows) ask(now.how, kind::link, path);
     if (now.seen.told_place) ask(now.how, kind::place, path);
     if (now.seen.was_run) programs_.insert({now.seen.path, path});
@@ -201,6 +218,12 @@ private:
 
   bool is_place(const std::string& path) const {
     return std::find(view_.places.begin(), view_.places.end(), path) != view_.places.end();
+  }
+
+  // Whether a folder was made for files that the command makes.
+  bool is_made_folder(const std::string& path) {
+    return is_covered_ && folders_of_places_.contains(path) &&
+           look(path).what == entry_kind::absent;
   }
 
   const entry& look(const std::string& path) {
@@ -252,6 +275,7 @@ private:
 
   const scratch_view& view_;
   const std::string& scratch_;
+  const bool is_covered_;
   const std::set<std::string> folders_of_places_;
   std::unordered_map<std::string, spelling> reached_; // the host's paths that were come to
   std::unordered_set<std::string>

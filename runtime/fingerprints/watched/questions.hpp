@@ -39,6 +39,8 @@ struct file_question {
 struct watched_place {
   std::string scratch; ///< its scratch directory
   scratch_view view;   ///< what `root` in it shows
+  /// It ran in the view's folder itself, beneath an overlay, and not in the scratch directory.
+  bool is_covered = false;
 };
 
 /// Whether a path is that of a folder, without "/" at its end, or lies below it.

@@ -2,6 +2,7 @@
 
 #include "messages/value.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 namespace hearth::worker {
@@ -9,23 +10,27 @@ namespace {
 
 value::array texts(const std::vector<std::string>& items) { return {items.begin(), items.end()}; }
 
-bool read_text(const value& from, std::string_view name, std::string& to) {
-  const auto* member = from.find(name);
-  const auto* text = member ? member->as<std::string>() : nullptr;
+bool read_text(const value& from, std::string& to) {
+  const auto* text = from.as<std::string>();
   if (text) to = *text;
   return text != nullptr;
 }
 
+bool read_text(const value& from, std::string_view name, std::string& to) {
+  const auto* member = from.find(name);
+  return member && read_text(*member, to);
+}
+
+bool read_texts(const value& from, std::vector<std::string>& to) {
+  const auto* items = from.as<value::array>();
+  if (!items) return false;
+  return std::all_of(items->begin(), items->end(),
+                     [&](const value& item) { return read_text(item, to.emplace_back()); });
+}
+
 bool read_texts(const value& from, std::string_view name, std::vector<std::string>& to) {
   const auto* member = from.find(name);
-  const auto* items = member ? member->as<value::array>() : nullptr;
-  if (!items) return false;
-  for (const auto& item : *items) {
-    const auto* text = item.as<std::string>();
-    if (!text) return false;
-    to.push_back(*text);
-  }
-  return true;
+  return member && read_texts(*member, to);
 }
 
 value::array numbers(const resource_limits& limits) {
@@ -50,11 +55,37 @@ bool read_limits(const value& from, resource_limits& to) {
   return true;
 }
 
+// Without a cover, an empty list.
+value::array cover_of(const job& asked) {
+  if (!asked.cover) return {};
+  const auto& cover = *asked.cover;
+  return {cover.folder, cover.changes, cover.work, texts(cover.hidden), texts(cover.folders)};
+}
+
+bool read_cover(const value& from, std::optional<folder_cover>& to) {
+  const auto* member = from.find("cover");
+  const auto* items = member ? member->as<value::array>() : nullptr;
+  if (!items) return false;
+  if (items->empty()) return true;
+  if (items->size() != 5) return false;
+  to.emplace();
+  std::string* const names[] = {&to->folder, &to->changes, &to->work};
+  std::vector<std::string>* const lists[] = {&to->hidden, &to->folders};
+  for (std::size_t i = 0; i < items->size(); ++i) {
+    const auto& item = (*items)[i];
+    if (i < std::size(names) ? !read_text(item, *names[i])
+                             : !read_texts(item, *lists[i - std::size(names)]))
+      return false;
+  }
+  return true;
+}
+
 } // namespace
 
 std::string encode_job(const job& asked) {
   return encode(value::map{{"host", asked.host},
                            {"program", asked.program},
+                           {"cover", cover_of(asked)},
                            {"directory", asked.directory},
                            {"argv", texts(asked.argv)},
                            {"environment", texts(asked.environment)},
@@ -77,7 +108,7 @@ expected<job> decode_job(std::string_view bytes) {
       !read_text(*decoded, "directory", asked.directory) ||
       !read_text(*decoded, "scratch", asked.scratch) || !read_texts(*decoded, "argv", asked.argv) ||
       !read_texts(*decoded, "environment", asked.environment) ||
-      !read_limits(*decoded, asked.limits))
+      !read_limits(*decoded, asked.limits) || !read_cover(*decoded, asked.cover))
     return fail(errc::malformed, "a job lacks a member");
   asked.host = *host;
   asked.watch = static_cast<watching>(*watch);

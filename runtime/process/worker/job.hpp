@@ -6,6 +6,7 @@
 #include "messages/process.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace hearth::worker {
 
 /// Changes whenever anything in this header does: host and worker have to be of one version.
-inline constexpr std::string_view protocol_version = "4";
+inline constexpr std::string_view protocol_version = "5";
 
 // The descriptors that a supervisor is started with, after the standard three.
 inline constexpr int report_descriptor = 3;  ///< passed on to the program
@@ -33,7 +34,8 @@ struct job {
   std::vector<std::string> environment;
   resource_limits limits{};
   watching watch = watching::none;
-  std::string scratch{}; ///< as in `process_request`
+  std::string scratch{};               ///< as in `process_request`
+  std::optional<folder_cover> cover{}; ///< as in `process_request`
 };
 
 std::string encode_job(const job& asked);
@@ -46,6 +48,7 @@ struct supervisor_message {
     refused_directory = 1, ///< `number` is the errno of changing the directory
     refused_program = 2,   ///< `number` is the errno of starting the program
     refused_process = 3,   ///< `number` is the errno of making the process
+    refused_cover = 5,     ///< `number` is the errno of making the overlay
     ended = 4,             ///< `number` is the wait status; no process is left, unless `left`
   };
   std::int32_t what = 0;

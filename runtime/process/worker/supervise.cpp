@@ -1,6 +1,7 @@
 #include "runtime/process/worker/supervise.hpp"
 
 #include "runtime/os/files/descriptor.hpp"
+#include "runtime/process/worker/cover.hpp"
 #include "runtime/process/worker/descendants.hpp"
 #include "runtime/process/worker/job.hpp"
 #include "runtime/process/worker/signals.hpp"
@@ -71,11 +72,14 @@ void apply(const resource_limits& limits) {
 [[noreturn]] void become(const job& asked, char** argv, char** environment, pid_t supervisor,
                          int watch_socket) {
   ::setpgid(0, 0);
+  const int uncovered = asked.cover ? cover_folder(*asked.cover) : 0;
   // A second safeguard: if the supervisor itself is killed, the program is killed, too.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != supervisor) ::_exit(127);
   restore_signals();
-  if (!asked.directory.empty() && ::chdir(asked.directory.c_str()) != 0) {
+  if (uncovered != 0) {
+    tell(supervisor_message::refused_cover, uncovered);
+  } else if (!asked.directory.empty() && ::chdir(asked.directory.c_str()) != 0) {
     tell(supervisor_message::refused_directory, errno);
   } else {
     // Before the limits, which may leave no descriptor for it.
@@ -120,7 +124,7 @@ started_job start(job& asked) {
   sockets->theirs.reset();
   auto listener = receive_listener(sockets->ours.get());
   if (listener)
-    started.watching.emplace(std::move(*listener), asked.scratch);
+    started.watching.emplace(std::move(*listener), asked.scratch, asked.cover);
   else
     started.unwatched = listener.error().text();
   return started;

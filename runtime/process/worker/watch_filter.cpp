@@ -61,6 +61,9 @@ constexpr known_call calls[] = {
     {__NR_mkdir, {kind::path, 0, false}},
     {__NR_readlink, reading_link(kind::path, 0)},
     {__NR_getdents, {kind::listed, 0}},
+    {__NR_rename, {kind::path, 0, false}}, // what is moved is read by its new name
+    {__NR_link, {kind::path, 0, false}},
+    {__NR_renameat, {kind::path_at, 1, false}},
 #endif
     {__NR_openat, {kind::path_at, 1, true, 2, O_NOFOLLOW, false, 2}},
     {__NR_openat2, {kind::path_how, 1}},
@@ -72,6 +75,8 @@ constexpr known_call calls[] = {
     {__NR_execve, {kind::path, 0, true, call_form::no_flags, 0, true}},
     {__NR_execveat, {kind::path_at, 1, true, 4, no_follow, true}},
     {__NR_mkdirat, {kind::path_at, 1, false}},
+    {__NR_renameat2, {kind::path_at, 1, false}},
+    {__NR_linkat, {kind::path_at, 1, false}},
     {__NR_getxattr, {kind::path, 0}},
     {__NR_lgetxattr, {kind::path, 0, false}},
     {__NR_listxattr, {kind::path, 0}},

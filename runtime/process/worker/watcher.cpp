@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <utility>
@@ -105,6 +106,36 @@ std::string collapsed(std::string_view path) {
   return text;
 }
 
+bool is_folder(const std::string& path) {
+  struct stat found {};
+  return ::lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+bool is_there(const std::string& path) {
+  struct stat found {};
+  return ::lstat(path.c_str(), &found) == 0;
+}
+
+// Whether a path is one of the kernel's or the system's, from where no way leads to the covered
+// folder.
+bool is_far_from(const folder_cover& cover, std::string_view path) {
+  constexpr std::array<std::string_view, 6> folders{"/proc/", "/sys/", "/dev/",
+                                                    "/usr/",  "/lib/", "/lib64/"};
+  const auto is_in = [&](std::string_view one) {
+    return std::any_of(folders.begin(), folders.end(),
+                       [&](std::string_view folder) { return one.starts_with(folder); });
+  };
+  return is_in(path) && !is_in(cover.folder + "/") && path.find("/..") == path.npos;
+}
+
+// Shells ask for their folder whenever they start.
+bool is_shell(pid_t process) {
+  const auto program = text_of_link("/proc/" + std::to_string(process) + "/exe");
+  constexpr std::array<std::string_view, 5> shells{"sh", "dash", "bash", "busybox", "zsh"};
+  return std::find(shells.begin(), shells.end(), program.substr(program.rfind('/') + 1)) !=
+         shells.end();
+}
+
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
@@ -138,9 +169,11 @@ std::string without_proc_links(pid_t thread, std::string path) {
 
 } // namespace
 
-watcher::watcher(os::descriptor listener, std::string scratch)
+watcher::watcher(os::descriptor listener, std::string scratch,
+                 const std::optional<folder_cover>& cover)
     : listener_(std::move(listener))
-    , scratch_(std::move(scratch)) {
+    , scratch_(std::move(scratch))
+    , cover_(cover) {
   ::ioctl(listener_.get(), set_flags, sync_wake_up); // an older kernel is slower
 }
 
@@ -198,6 +231,9 @@ void watcher::note_path(const seccomp_notif& call, const call_form& form) {
   sighting one;
   one.follows = form.follows && (flags & not_following) == 0;
   one.was_run = form.runs;
+  // A shell makes such a name of its folder's.
+  one.from_scratch =
+      cover_ && call.data.nr == __NR_chdir && path.starts_with('/') && is_shell(thread);
   note_name(std::move(one), path, {thread, descriptor, form.reads_link});
 }
 
@@ -228,6 +264,7 @@ void watcher::note_name(sighting one, std::string_view name, const call_place& f
   if (path.starts_with("/proc/") && path.find("/..") != path.npos)
     return miss("it names a file by a path through /proc");
   const bool was_run = one.was_run;
+  if (cover_ && !is_far_from(*cover_, path)) path = note_own_ways(one, from.thread);
   note(std::move(one));
   if (was_run && from.depth < most_interpreters) note_interpreter(path, from);
 }
@@ -251,14 +288,74 @@ std::string watcher::known_folder(pid_t thread, int descriptor) {
 
 // A folder that is listed, or whose path is asked for.
 void watcher::note_folder(const seccomp_notif& call, int descriptor, bool is_listed) {
+  const auto thread = static_cast<pid_t>(call.pid);
+  // What it does with the answer shows in what it writes: see `observe`.
+  if (cover_ && !is_listed && is_shell(thread)) return;
   sighting one;
-  one.path = known_folder(static_cast<pid_t>(call.pid), descriptor);
+  one.path = known_folder(thread, descriptor);
   if (!one.path.starts_with('/')) return;
   one.base = one.path.size();
   one.was_listed = is_listed;
   one.told_place = !is_listed;
   follow_links(one, false);
+  if (cover_) note_own_ways(one, thread);
   note(std::move(one));
+}
+
+// Where the content of a path of the overlay lies, if the command has changed it.
+std::string watcher::changed_file(const std::string& path) const {
+  const auto& folder = cover_->folder;
+  if (!path.starts_with(folder)) return {};
+  auto left = path.substr(folder == "/" ? 0 : folder.size());
+  return left.empty() || left.starts_with('/') ? cover_->changes + left : std::string();
+}
+
+// Beneath an overlay the command sees links and folders that it made itself, and a path through
+// them leads to files that the host reaches by another path: notes that path too. Returns the
+// path, without links, of the file itself, or of what holds its content.
+std::string watcher::note_own_ways(const sighting& one, pid_t thread) {
+  constexpr int max_links = 40; // as the kernel follows
+  auto left = reversed_components(one.path);
+  std::string at;
+  const auto note_way = [&](const std::string& start) {
+    auto way = one;
+    way.path = start + joined(left);
+    if (way.path.empty()) way.path = "/";
+    const auto& folder = cover_->folder;
+    const bool is_below = way.path.starts_with(folder + "/");
+    way.base = one.base > 0 && is_below ? folder.size() : 0;
+    note(std::move(way));
+  };
+  for (int links = 0; !left.empty() && links <= max_links;) {
+    const auto name = std::move(left.back());
+    left.pop_back();
+    if (name == "..") {
+      const auto own = changed_file(at);
+      at = parent_of(at);
+      if (!own.empty() && is_folder(own)) note_way(at);
+      continue;
+    }
+    const auto next = at + "/" + name;
+    const auto own = changed_file(next);
+    const bool is_own = !own.empty() && is_there(own);
+    const bool is_end = left.empty() && !one.follows;
+    const auto text = is_end ? std::string() : text_of_link(is_own ? own : next);
+    if (text.empty()) {
+      at = next;
+      continue;
+    }
+    ++links;
+    auto inner = reversed_components(text);
+    left.insert(left.end(), std::make_move_iterator(inner.begin()),
+                std::make_move_iterator(inner.end()));
+    if (text.starts_with('/')) {
+      at.clear();
+      left = reversed_components(without_proc_links(thread, joined(left)));
+    }
+    if (is_own) note_way(at);
+  }
+  const auto own = changed_file(at);
+  return !own.empty() && is_there(own) ? own : at;
 }
 
 bool watcher::is_in_scratch(std::string_view path) const {

@@ -3,11 +3,13 @@
 // forbids nothing. Owned by the supervisor, on its only thread.
 #pragma once
 
+#include "messages/process.hpp"
 #include "messages/sighting.hpp"
 #include "runtime/os/files/descriptor.hpp"
 #include "runtime/process/worker/watch_filter.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -21,8 +23,10 @@ namespace hearth::worker {
 class watcher {
 public:
   /// `listener`: what `install_filter` returned in the child. `scratch`: the scratch directory of
-  /// the program, without symbolic links in its path; may be empty.
-  watcher(os::descriptor listener, std::string scratch);
+  /// the program, without symbolic links in its path; may be empty. `cover`: the overlay that it
+  /// runs beneath, whose changes are looked at as they are at each look.
+  watcher(os::descriptor listener, std::string scratch,
+          const std::optional<folder_cover>& cover = std::nullopt);
 
   /// Readable when a call waits for its answer; hung up when no watched process is left. -1 after
   /// that.
@@ -56,10 +60,13 @@ private:
   bool is_in_scratch(std::string_view path) const;
   bool shows_host(const std::string& link, std::string_view text) const;
   void follow_links(sighting& one, bool reads_link);
+  std::string changed_file(const std::string& path) const;
+  std::string note_own_ways(const sighting& one, pid_t thread);
   void miss(std::string why);
 
   os::descriptor listener_;
   std::string scratch_;
+  std::optional<folder_cover> cover_;
   std::vector<sighting> seen_;
   std::unordered_map<std::string, std::size_t> places_; // in `seen_`, by path and way
   std::size_t seen_bytes_ = 0;
