@@ -64,8 +64,8 @@ public:
   std::size_t waiting_messages() const;
   /// Ends these actors as a kill does: their mailboxes are not processed.
   void kill(const std::vector<caf::actor>& actors);
-  /// Responses that were delivered although the same request had one before.
-  std::uint64_t answered_twice() const { return answered_twice_; }
+  /// A response that was delivered although the same request had one before, in words; or empty.
+  const std::string& answered_twice() const { return answered_twice_; }
   std::size_t living_actors() { return system_.registry().running(); }
 
   // --- time
@@ -115,7 +115,7 @@ private:
   random_source* random_ = nullptr;
   std::uint64_t steps_ = 0;
   std::set<std::pair<caf::actor_id, std::uint64_t>> answered_; // receiver and request
-  std::uint64_t answered_twice_ = 0;
+  std::string answered_twice_;
 };
 
 } // namespace hearth::simulation

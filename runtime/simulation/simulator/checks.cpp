@@ -38,7 +38,8 @@ void random_run::check_bounds() {
   if (world_.system().waiting_messages() > max_waiting_a_client * workers_.size())
     violate("the mailboxes grow without bound");
   if (has_remote_) check_remote();
-  if (world_.system().answered_twice() != 0) violate("a question was answered twice");
+  if (const auto& question = world_.system().answered_twice(); !question.empty())
+    violate("a question was answered twice: " + question);
 }
 
 void random_run::end_faults() {
