@@ -56,7 +56,8 @@ expected<process_request> prepare(scratch_directory& directory, const action_req
       if (file.argument != action_request::no_argument)
         process.argv.at(file.argument) = directory.path(file.name);
   process.scratch = directory.path("");
-  process.environment.push_back("TMPDIR=" + process.scratch);
+  process.environment.push_back("TMPDIR=" +
+                                (process.cover ? process.cover->temporary : process.scratch));
   return process;
 }
 
@@ -79,7 +80,7 @@ expected<void> collect_outputs(const scratch_directory& directory, const action_
 void observe(const scratch_directory& directory, const action_request& request,
              action_result& into) {
   if (!request.observe) return;
-  action_request::run_record record{into.process, directory.path(""), {}, {}, &into.outputs};
+  action_request::run_record record{into.process, directory.path(""), {}, {}};
   if (request.process.cover) record.changes = request.process.cover->changes;
   const bool is_watched =
       request.process.watch != watching::none && into.process.blind_spot.empty();

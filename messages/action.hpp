@@ -64,7 +64,6 @@ struct action_request {
     std::string scratch{};      ///< its scratch directory, which is still there
     std::string dependencies{}; ///< the dependency file's text; empty without one
     std::string changes{};      ///< if it ran beneath an overlay, what it changed lies there
-    const std::vector<artifact>* outputs = nullptr; ///< if it succeeded
   };
   /// Called when the program has exited and its result may be kept. Returns what it read besides
   /// the declared inputs as bytes, which `observed` holds; an error says why the result must not be

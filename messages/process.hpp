@@ -35,6 +35,7 @@ struct folder_cover {
   std::string folder;               ///< absolute, without symbolic links
   std::string changes;              ///< an empty folder, not below `folder`: gets what is changed
   std::string work;                 ///< another one, for the kernel
+  std::string temporary;            ///< a third one, for the program's temporary files
   std::vector<std::string> hidden;  ///< absolute paths below `folder`: not there at the start
   std::vector<std::string> folders; ///< absolute paths below `folder`: folders that are there
 

@@ -22,11 +22,9 @@ struct sighting {
   /// So many bytes of `path` are a folder or file of the host that the program started from: its
   /// working folder, or what a link in the scratch directory shows. 0: it named all of the path.
   std::uint64_t base = 0;
-  /// It came from the scratch directory to `base`, or is in there; beneath an overlay: it was named
-  /// from the working folder, though by an absolute path.
-  bool from_scratch = false;
-  bool follows = true;    ///< false: a symbolic link at its end was looked at itself
-  bool was_there = false; ///< whether it existed when it was first looked at
+  bool from_scratch = false; ///< it came from the scratch directory to `base`, or is in there
+  bool follows = true;       ///< false: a symbolic link at its end was looked at itself
+  bool was_there = false;    ///< whether it existed when it was first looked at
   bool was_listed = false;
   bool was_run = false;
   bool is_shown = false;   ///< in the scratch directory: a link that shows the host's entry

@@ -255,7 +255,11 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
                             run_in_folder(asked, request);
   if (asked.runs_in_folder && !is_in_folder)
     return fail(errc::unsupported, request.label + ": it cannot run in its own folder");
-  request.may_be_covered = is_plain && !is_in_folder;
+  // Within a watched command, which sees the mount of an overlay, there is only a view; and a
+  // dependency file alone does not tell whether the folder's name counts.
+  const bool is_watched = request.process.watch != watching::none;
+  request.may_be_covered =
+      is_plain && !is_in_folder && tools.can_watch && (is_watched || asked.dependency_file.empty());
   auto key = key_of(asked, *tool, *inputs,
                     is_in_folder             ? "its folder"
                     : request.may_be_covered ? "its folder, covered"

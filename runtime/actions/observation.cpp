@@ -23,14 +23,6 @@ bool omits_system_headers(const action& asked) {
   });
 }
 
-// Whether the name of its folder is in what it wrote.
-bool tells_folder(const scratch_view& view, const action_request::run_record& run) {
-  const auto tells = [&](std::string_view text) { return text.find(view.folder) != text.npos; };
-  if (tells(run.process.output) || tells(run.process.errors)) return true;
-  return run.outputs && std::any_of(run.outputs->begin(), run.outputs->end(),
-                                    [&](const artifact& one) { return tells(one.payload()); });
-}
-
 expected<std::string> observe_listed(const action& asked, std::string_view dependencies,
                                      const fingerprints::start_of_run& start) {
   const auto names = read_dependencies(dependencies);
@@ -55,11 +47,8 @@ expected<std::string> observe_watched(const scratch_view& view,
   const auto seen = read_sightings(run.process.sightings);
   if (!seen) return fail(seen.error());
   const fingerprints::watched_place place{run.scratch, view, !run.changes.empty()};
-  auto questions = fingerprints::questions_of(*seen, place);
+  const auto questions = fingerprints::questions_of(*seen, place);
   if (!questions) return fail(questions.error());
-  const auto read = *questions;
-  if (place.is_covered && tells_folder(view, run))
-    questions->asked.insert({fingerprints::file_question::kind::place, "."});
   const auto& programs = questions->programs;
   const bool with_status = std::any_of(programs.begin(), programs.end(), [](const auto& program) {
     return fingerprints::reads_status(fs::path(program).filename().string());
@@ -70,7 +59,7 @@ expected<std::string> observe_watched(const scratch_view& view,
   // What went or came before it was read shows now.
   const auto again = fingerprints::questions_of(*seen, place);
   if (!again) return fail(again.error());
-  if (!(*again == read))
+  if (!(*again == *questions))
     return fail(errc::busy, "a file that was looked at changed while the command ran");
   return inputs;
 }
@@ -88,8 +77,6 @@ expected<std::string> observe(const action& asked, const scratch_view& view,
     if (omits_system_headers(asked))
       return fail(errc::unsupported,
                   "-MMD does not list the system headers that were read; use -MD");
-    if (!run.changes.empty() && tells_folder(view, run))
-      return fail(errc::unsupported, "it wrote the name of its folder, and was not watched");
     return observe_listed(asked, run.dependencies, start);
   }
   fingerprints::file_view files;

@@ -4,6 +4,7 @@
 #include "runtime/cli/commands/autotune_commands.hpp"
 #include "runtime/cli/commands/bench_command.hpp"
 #include "runtime/cli/commands/bundle_commands.hpp"
+#include "runtime/cli/commands/cc_command.hpp"
 #include "runtime/cli/commands/compile_command.hpp"
 #include "runtime/cli/commands/entry_commands.hpp"
 #include "runtime/cli/commands/key_commands.hpp"
@@ -100,7 +101,8 @@ void add_entry_commands(CLI::App& app, command_line& line) {
 void add_store_commands(CLI::App& app, command_line& line) {
   auto* lists = add_command(app, line, "list", "list a store's entries", line.store, list);
   lists->add_option("--cache", line.store.cache, "this named cache alone");
-  add_command(app, line, "stats", "show what a store holds", line.store, stats);
+  auto* counts = add_command(app, line, "stats", "show what a store holds", line.store, stats);
+  counts->add_flag("--zero", line.store.zero, "set the counts of compiles to zero instead");
   auto* verifies =
       add_command(app, line, "verify", "check every byte of a store", line.upkeep, verify);
   verifies->add_flag("--repair", line.upkeep.repair, "drop what is damaged");

@@ -3,6 +3,7 @@
 #include "messages/cache_id.hpp"
 #include "runtime/actions/find_result.hpp"
 #include "runtime/api/version.hpp"
+#include "runtime/front/compile_counts.hpp"
 #include "runtime/front/compile_line.hpp"
 #include "runtime/front/local_store.hpp"
 #include "runtime/front/programs.hpp"
@@ -228,16 +229,31 @@ std::optional<int> find_run(const word_list& all) {
   return status_of(*found);
 }
 
+// Counts a compile, unless a configuration file may name another store.
+template <class... End>
+void count_here(End... how) {
+  if (!variable("HEARTH_CONFIG")) count_compile(place_of_store(std::nullopt), how...);
+}
+
 // A compile; one that is not cached runs as it is.
 std::optional<int> compile(const word_list& line, bool has_settings) {
-  if (line.empty() || line.front() == "--help" || line.front() == "-h") return std::nullopt;
+  if (line.empty() || line.front() == "--help" || line.front() == "-h" ||
+      line.front() == "--explain")
+    return std::nullopt;
   if (line.front() == "--version") return print_version();
   const auto asked = action_of_compile(line);
-  if (!asked) return become_compiler(line);
+  if (!asked) {
+    count_here(asked.error().why);
+    return become_compiler(line);
+  }
   if (has_settings) return std::nullopt;
   const auto found = put_out(*asked, std::nullopt, has_to_run_plainly);
   if (!found) return std::nullopt;
-  if (has_to_run_plainly(*found)) return become_compiler(line);
+  if (has_to_run_plainly(*found)) {
+    count_here(compile_end::on_terminal);
+    return become_compiler(line);
+  }
+  count_here(compile_end::hit, found->time_taken_ns);
   // A compiler's status does not depend on where its messages go.
   print(STDOUT_FILENO, found->out);
   print(STDERR_FILENO, found->err);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
 
 namespace hearth::process {
 namespace {
@@ -35,27 +36,48 @@ expected<void> read_all(int file, char* to, std::uint64_t size, const std::strin
   return {};
 }
 
-// The folder of an overlay that the kernel works in.
-constexpr std::string_view kernels_folder = "kernel";
-
 // An overlay notes a removed file as a device with the number 0.
 bool is_removed(const std::string& path) {
   struct stat found {};
   return ::lstat(path.c_str(), &found) == 0 && S_ISCHR(found.st_mode) && found.st_rdev == 0;
 }
 
-void remove_scratch(const std::filesystem::path& path) {
-  // The kernel leaves an empty folder there that nobody may list.
-  ::chmod((path / kernels_folder / "work").c_str(), 0700);
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
+// Whether a folder on the way to a file is a link that the program has made beneath an overlay,
+// where it leads elsewhere than here.
+bool leads_elsewhere(const std::filesystem::path& scratch, const std::filesystem::path& name) {
+  if (name.empty() || *name.begin() != actors::changes_folder) return false;
+  auto at = scratch;
+  for (const auto& part : name.parent_path())
+    if (std::error_code ignored; std::filesystem::is_symlink(at /= part, ignored)) return true;
+  return false;
+}
+
+// Removes a folder with all in it. Programs leave folders that may not be changed or listed (so
+// does the kernel, in that of an overlay): they get the rights first.
+void remove_folder(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  fs::remove_all(path, failure);
+  if (!failure) return;
+  std::vector<fs::path> left{path};
+  while (!left.empty()) {
+    const auto folder = std::move(left.back());
+    left.pop_back();
+    ::chmod(folder.c_str(), 0700);
+    std::error_code ignored;
+    for (fs::directory_iterator at(folder, ignored), end; !ignored && at != end;
+         at.increment(ignored))
+      if (at->symlink_status(ignored).type() == fs::file_type::directory)
+        left.push_back(at->path());
+  }
+  fs::remove_all(path, failure);
 }
 
 class temporary_scratch : public actors::scratch_directory {
 public:
   explicit temporary_scratch(std::filesystem::path path)
       : path_(std::move(path)) {}
-  ~temporary_scratch() override { remove_scratch(path_); }
+  ~temporary_scratch() override { remove_folder(path_); }
 
   std::string path(const std::string& name) const override {
     return name.empty() ? path_.string() : (path_ / name).string();
@@ -75,6 +97,8 @@ public:
   expected<artifact> read(const std::string& name) const override {
     const auto full = path(name);
     if (is_removed(full)) return fail(errc::not_found, full + ": No such file or directory");
+    if (leads_elsewhere(path_, name))
+      return fail(errc::unsupported, full + " is behind a symbolic link");
     const auto file = os::open_regular(full, O_NOFOLLOW);
     if (!file) return fail(file.error());
     struct stat status {};
@@ -96,9 +120,9 @@ public:
   expected<std::string> show(const scratch_view& view) override { return build_view(path_, view); }
 
   expected<std::optional<folder_cover>> cover(const scratch_view& view) override {
-    auto cover = cover_of(view, path_ / actors::changes_folder, path_ / kernels_folder);
+    auto cover = cover_of(path_, view);
     if (!cover) return std::nullopt;
-    for (const auto& folder : {cover->changes, cover->work})
+    for (const auto& folder : {cover->changes, cover->work, cover->temporary})
       if (::mkdir(folder.c_str(), 0700) != 0)
         return fail(error_of_errno(errno, "cannot make " + folder));
     return cover;
@@ -119,6 +143,14 @@ constexpr int max_left_over = 1000; // bound on the directories examined
 
 std::string lock_path(const fs::path& base) { return (base / "lock").string(); }
 
+// The lock goes last: by it another process knows what to remove.
+void remove_base(const fs::path& base) {
+  std::error_code ignored;
+  for (fs::directory_iterator at(base, ignored), end; !ignored && at != end; at.increment(ignored))
+    if (at->path().filename() != "lock") remove_folder(at->path());
+  remove_folder(base);
+}
+
 // Removes `base` if its lock is free: its process has ended.
 void remove_if_left_over(const fs::path& base) {
   struct stat status {};
@@ -127,10 +159,7 @@ void remove_if_left_over(const fs::path& base) {
     return;
   const auto lock = open_file(lock_path(base), O_RDWR);
   if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
-  std::error_code ignored;
-  for (fs::directory_iterator at(base, ignored), end; !ignored && at != end; at.increment(ignored))
-    remove_scratch(at->path());
-  fs::remove_all(base, ignored);
+  remove_base(base);
 }
 
 void remove_left_over(const fs::path& in) {
@@ -169,10 +198,7 @@ public:
       , lock_(std::move(lock)) {}
   base_directory(const base_directory&) = delete;
   base_directory& operator=(const base_directory&) = delete;
-  ~base_directory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
+  ~base_directory() { remove_base(path_); }
 
   const fs::path& path() const { return path_; }
 

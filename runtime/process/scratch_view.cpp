@@ -1,5 +1,7 @@
 #include "runtime/process/scratch_view.hpp"
 
+#include "actors/ports/programs.hpp"
+
 #include <algorithm>
 #include <set>
 #include <system_error>
@@ -118,10 +120,14 @@ private:
 
 } // namespace
 
-std::optional<folder_cover> cover_of(const scratch_view& view, const fs::path& changes,
-                                     const fs::path& work) {
-  folder_cover cover{view.folder, changes.string(), work.string(), {}, {}};
-  if (is_within(changes, view.folder)) return std::nullopt;
+std::optional<folder_cover> cover_of(const fs::path& scratch, const scratch_view& view) {
+  folder_cover cover{view.folder,
+                     (scratch / actors::changes_folder).string(),
+                     scratch / "kernel",
+                     scratch / "tmp",
+                     {},
+                     {}};
+  if (is_within(scratch, view.folder)) return std::nullopt;
   for (const auto& place : view.places) {
     const auto folder = fs::path(place).parent_path();
     std::error_code failure;

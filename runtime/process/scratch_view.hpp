@@ -16,11 +16,10 @@ namespace hearth::process {
 /// view's.
 inline constexpr std::size_t max_entries_above = 2000;
 
-/// The overlay that takes the view's place: over its folder, with these folders for what is
-/// changed and for the kernel. Nothing: a file is to be made outside of the folder, or behind a
-/// symbolic link.
-std::optional<folder_cover> cover_of(const scratch_view& view, const std::filesystem::path& changes,
-                                     const std::filesystem::path& work);
+/// The overlay that takes the view's place, over its folder, with folders of `scratch` that are not
+/// made yet. Nothing: a file is to be made outside of the folder, or behind a symbolic link.
+std::optional<folder_cover> cover_of(const std::filesystem::path& scratch,
+                                     const scratch_view& view);
 
 /// Builds the view in `scratch`. Returns the name in there of the view's folder. A file that is
 /// both shown and to be made is copied. Errors: those of the system.

@@ -57,11 +57,6 @@ private:
   const call_options& options_;
 };
 
-// Whether programs are watched here, where they are to be.
-bool can_watch(const engine::runtime_core& core) {
-  return core.settings().watch_programs && process::can_watch();
-}
-
 // What a look-up needs besides the action.
 struct look_up_ports {
   const result_caches& in;
@@ -173,7 +168,7 @@ expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
 expected<action_outcome> action_cache::run(const action& asked, const call_options& options) const {
   auto& core = *shared_->core;
   auto ready = prepare(asked, {core.processes(), *shared_->facts, options.cancel,
-                               core.settings().watch_programs, can_watch(core),
+                               core.settings().watch_programs, process::can_watch(),
                                facts_while_open(shared_->facts)});
   if (!ready) return fail(ready.error());
   return run_prepared(core, {shared_->results, *shared_->facts, core.settings().log}, asked,
@@ -198,9 +193,11 @@ future<action_outcome> action_cache::run_async(const action& asked,
 expected<action_explanation> action_cache::explain(const action& asked) const {
   const auto& core = *shared_->core;
   auto& facts = *shared_->facts;
-  const auto ready = prepare(
-      asked,
-      {shared_->core->processes(), facts, {}, core.settings().watch_programs, can_watch(core)});
+  const auto ready = prepare(asked, {shared_->core->processes(),
+                                     facts,
+                                     {},
+                                     core.settings().watch_programs,
+                                     process::can_watch()});
   if (!ready) return fail(ready.error());
   const call_options none;
   cached_entries entries(shared_->results, none);
@@ -228,7 +225,7 @@ expected<structural_key> action_cache::key_of(const action& asked) const {
                                *shared_->facts,
                                {},
                                core.settings().watch_programs,
-                               can_watch(core)});
+                               process::can_watch()});
   if (!ready) return fail(ready.error());
   return std::move(ready->key);
 }

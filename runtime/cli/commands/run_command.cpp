@@ -9,8 +9,6 @@
 #include "runtime/cli/io/output.hpp"
 #include "runtime/cli/settings/settings.hpp"
 #include "runtime/cli/signal_watch.hpp"
-#include "runtime/front/compile_line.hpp"
-#include "runtime/front/programs.hpp"
 #include "runtime/handle/runtime.hpp"
 
 #include <algorithm>
@@ -117,47 +115,23 @@ std::string explanation_json(const action_explanation& why) {
 
 } // namespace
 
-status explain_action(const config& settings, const run_arguments& arguments, bool as_json) {
-  if (arguments.command.empty()) return report({errc::invalid_argument, std::string(no_command)});
-  const auto asked = action_of(arguments);
-  if (!asked) return report(asked.error());
+status explain(const config& settings, const action& asked, bool as_json) {
   auto host = settings;
   host.jobs = 1;
   runtime rt(host);
   const auto actions = action_cache::open(rt);
   if (!actions) return report(actions.error());
-  const auto why = actions->explain(*asked);
+  const auto why = actions->explain(asked);
   if (!why) return report(why.error());
   return print(as_json ? explanation_json(*why) : explanation_text(*why),
                why->would_be_found ? yes : no);
 }
 
-int compile_cached(const config& settings, const std::vector<std::string>& words) {
-  if (words.empty())
-    return report({errc::invalid_argument, "there is no compiler: write 'hearth cc gcc -c a.c'"});
-  const auto asked = front::action_of_compile(words);
-  if (!asked) return front::become_compiler(words);
-  const signal_watch signals;
-  auto host = settings;
-  host.jobs = 1;
-  std::optional<action_outcome> outcome;
-  {
-    runtime rt(host);
-    const auto actions = action_cache::open(rt);
-    if (!actions) return front::become_compiler(words);
-    auto ran = actions->run(*asked, {.cancel = signals.token()});
-    if (signals.signal() != 0) return run_signalled + signals.signal();
-    if (!ran) return front::become_compiler(words);
-    outcome = std::move(*ran);
-    if (settings.log && !outcome->problem.empty())
-      settings.log(log_level::info, "the result was not kept: " + outcome->problem);
-  }
-  if (front::has_to_run_plainly(*outcome) || !materialize_outputs(*outcome, asked->directory))
-    return front::become_compiler(words); // which says what is wrong with its outputs
-  // A compiler's status does not depend on where its messages go.
-  pass_on(outcome->out, stdout);
-  pass_on(outcome->err, stderr);
-  return outcome->status;
+status explain_action(const config& settings, const run_arguments& arguments, bool as_json) {
+  if (arguments.command.empty()) return report({errc::invalid_argument, std::string(no_command)});
+  const auto asked = action_of(arguments);
+  if (!asked) return report(asked.error());
+  return explain(settings, *asked, as_json);
 }
 
 int run_action(const config& settings, const run_arguments& arguments) {

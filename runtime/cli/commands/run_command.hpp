@@ -17,8 +17,7 @@ int run_action(const config& settings, const run_arguments& arguments);
 /// stored runs read.
 status explain_action(const config& settings, const run_arguments& arguments, bool as_json);
 
-/// `hearth cc`: runs the compile, or finds its stored result. Whatever fails here, the compiler
-/// runs as it would without Hearth.
-int compile_cached(const config& settings, const std::vector<std::string>& words);
+/// As above, for any action.
+status explain(const config& settings, const action& asked, bool as_json);
 
 } // namespace hearth::cli

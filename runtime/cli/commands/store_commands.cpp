@@ -5,6 +5,7 @@
 #include "runtime/cli/io/json.hpp"
 #include "runtime/cli/io/remote_report.hpp"
 #include "runtime/cli/open_store.hpp"
+#include "runtime/front/compile_counts.hpp"
 #include "runtime/process/process_runner.hpp"
 
 #include <nlohmann/json.hpp>
@@ -103,11 +104,54 @@ std::string text_of(const remote_answer& remote) {
   return printable(remote.place + " does not answer: " + remote.problem);
 }
 
+using front::compile_end;
+
+json json_of(const front::compile_counts& all) {
+  return {{"hits", all.of(compile_end::hit)},
+          {"hits_elsewhere", all.of(compile_end::hit_elsewhere)},
+          {"misses", all.of(compile_end::miss)},
+          {"saved_ms", all.saved_ns / 1'000'000},
+          {"not_kept", all.of(compile_end::not_kept)},
+          {"failed", all.of(compile_end::failed)},
+          {"on_terminal", all.of(compile_end::on_terminal)},
+          {"trouble", all.of(compile_end::trouble)},
+          {"uncached", all.uncached}};
+}
+
+// Nothing where no compile was counted.
+void add_rows(const front::compile_counts& all, std::vector<std::vector<std::string>>& rows) {
+  const auto hits = all.of(compile_end::hit) + all.of(compile_end::hit_elsewhere);
+  const auto misses = all.of(compile_end::miss);
+  if (hits + misses != 0)
+    rows.push_back(
+        {"compiles found",
+         fmt::format("{} of {} ({:.1f}%), {} of them elsewhere", hits, hits + misses,
+                     100.0 * static_cast<double>(hits) / static_cast<double>(hits + misses),
+                     all.of(compile_end::hit_elsewhere))});
+  if (hits != 0)
+    rows.push_back(
+        {"time saved", fmt::format("{:.1f} s", static_cast<double>(all.saved_ns) / 1e9)});
+  const std::pair<const char*, compile_end> others[] = {
+      {"not kept", compile_end::not_kept},
+      {"failed", compile_end::failed},
+      {"shown on a terminal", compile_end::on_terminal},
+      {"ran without Hearth", compile_end::trouble}};
+  for (const auto& [name, how] : others)
+    if (all.of(how) != 0) rows.push_back({name, std::to_string(all.of(how))});
+  for (const auto& [reason, times] : all.uncached)
+    rows.push_back({"not cached: " + reason, std::to_string(times)});
+}
+
 } // namespace
 
 status stats(const config& settings, const store_arguments& arguments) {
   const auto source = open_store(settings, store_use::look);
   if (!source) return store_trouble(source.error());
+  if (arguments.zero) {
+    if (front::forget_counts_of_compiles(settings.store)) return yes;
+    return report({errc::io, "cannot write " + (settings.store / "compiles.count").string()});
+  }
+  const auto compiles = front::counts_of_compiles(settings.store);
   const auto s = (*source)->stats();
   std::optional<remote_answer> remote;
   if (!settings.remote.url.empty()) remote = ask_remote(settings.remote);
@@ -121,6 +165,7 @@ status stats(const config& settings, const store_arguments& arguments) {
                        {"segments", s.segments},
                        {"shards", (*source)->shards()},
                        {"budget_bytes", s.budget_bytes},
+                       {"compiles", json_of(compiles)},
                        {"watching", watching.empty() ? json(true) : json(watching)},
                        {"remote", remote ? json_of(*remote) : json(nullptr)}}));
   std::vector<std::vector<std::string>> rows{
@@ -131,6 +176,7 @@ status stats(const config& settings, const store_arguments& arguments) {
       {"index", human_bytes(s.index_bytes)},
       {"segments", fmt::format("{} in {} shards", s.segments, (*source)->shards())},
       {"budget", human_bytes(s.budget_bytes)}};
+  add_rows(compiles, rows);
   rows.push_back({"watching", watching.empty() ? "yes" : "no: " + watching});
   if (remote) rows.push_back({"remote", text_of(*remote)});
   std::ostringstream out;

@@ -12,6 +12,7 @@ namespace hearth::cli {
 struct store_arguments {
   std::optional<std::string> cache; ///< list: only this cache
   bool json = false;
+  bool zero = false; ///< stats: forget the counts of compiles
 };
 
 status list(const config& settings, const store_arguments& arguments);

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using kind = file_question::kind;
 
-constexpr std::int64_t form = 3; // of the bytes
+constexpr std::int64_t form = 4; // of the bytes
 
 // The group of the questions about the command's own files: all that are not of the system.
 constexpr std::string_view own_group = "";
@@ -147,10 +147,11 @@ private:
   std::string status(const struct stat& found, const std::string& folder = {}) const {
     if (!with_status_) return {};
     const auto time = changes_by_itself(folder) ? 0 : to_ns(found.st_mtim);
+    const auto names = S_ISDIR(found.st_mode) ? 0 : std::uint64_t{found.st_nlink};
     std::string all;
     for (const std::uint64_t number :
          {std::uint64_t{found.st_mode}, std::uint64_t{found.st_uid}, std::uint64_t{found.st_gid},
-          static_cast<std::uint64_t>(time)})
+          names, static_cast<std::uint64_t>(time)})
       append(all, number);
     return all;
   }

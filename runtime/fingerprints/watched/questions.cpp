@@ -84,13 +84,14 @@ private:
     // The folder of all scratch directories was made by this process, too.
     if (!scratch_.empty() && is_below(seen.path, parent_of(scratch_)) && !goes_up(seen.path))
       return add_in_scratch(seen);
+    if (is_covered_ && seen.was_run) programs_.insert(seen.path); // it may have made it itself
     auto base = seen.path.substr(0, seen.base);
     // A folder that the command has made itself is below one of the host's.
     while (is_covered_ && is_below(base, view_.folder) && look(base).what == entry_kind::absent)
       base = parent_of(base);
     walk now{seen, reversed_components(std::string_view(seen.path).substr(base.size()))};
     if (base.empty()) {
-      now.how = {is_covered_ && seen.from_scratch, true};
+      now.how.absolute = true;
     } else if (seen.from_scratch) {
       now.how.relative = reached_[base].relative = true;
       shown_.insert(base);
@@ -98,7 +99,6 @@ private:
       now.left.push_back(base.substr(now.at.size() + 1));
     } else {
       now.how = spelling_of(base);
-      now.how.relative |= is_covered_ && is_below(base, view_.folder);
       now.at = base == "/" ? "" : base;
     }
     while (!now.left.empty()) {
@@ -146,8 +146,6 @@ private:
 
   // Goes on to `next`. True: there is nothing more to ask.
   expected<bool> step(walk& now, const std::string& next) {
-    // It may have made the name from its folder's, which a shell knows.
-    if (is_covered_ && next == view_.folder) now.how.relative = true;
     if (is_no_input(next)) return true;
     if (is_covered_ && is_place(next))
       return true; // it was not there, or is made of what is declared

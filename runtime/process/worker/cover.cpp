@@ -13,6 +13,7 @@
 #include <string_view>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace hearth::worker {
@@ -86,7 +87,15 @@ int mount_overlay(const folder_cover& cover, bool is_user) {
   auto options =
       "lowerdir=" + path_of(lower) + ",upperdir=" + path_of(upper) + ",workdir=" + path_of(work);
   options += is_user ? ",userxattr" : ",redirect_dir=off,metacopy=off"; // the first implies them
-  const bool is_done = ::mount("overlay", cover.folder.c_str(), "overlay", 0, options.c_str()) == 0;
+  struct statvfs of {};
+  if (::statvfs(cover.folder.c_str(), &of) != 0) return errno;
+  if ((of.f_flag & ST_RDONLY) != 0) return EROFS;
+  unsigned long flags = 0;
+  if ((of.f_flag & ST_NOEXEC) != 0) flags |= MS_NOEXEC;
+  if ((of.f_flag & ST_NOSUID) != 0) flags |= MS_NOSUID;
+  if ((of.f_flag & ST_NODEV) != 0) flags |= MS_NODEV;
+  const bool is_done =
+      ::mount("overlay", cover.folder.c_str(), "overlay", flags, options.c_str()) == 0;
   return is_done ? 0 : errno;
 }
 
@@ -96,6 +105,13 @@ public:
   void keep(const std::string& folder) {
     struct stat found {};
     if (::stat(folder.c_str(), &found) == 0) kept_.try_emplace(folder, found);
+  }
+  // Whether all belong to this user and its group: in a namespace in which they alone are known,
+  // nothing of others can be changed.
+  bool are_own() const {
+    return std::all_of(kept_.begin(), kept_.end(), [](const auto& one) {
+      return one.second.st_uid == ::geteuid() && one.second.st_gid == ::getegid();
+    });
   }
   void restore() const {
     for (const auto& [folder, found] : kept_) {
@@ -128,8 +144,13 @@ int cover_folder(const folder_cover& cover) {
   kept.keep(cover.folder);
   for (const auto& path : cover.hidden)
     kept.keep(folder_above(path));
+  for (const auto& path : cover.folders)
+    for (auto at = path; at.size() > cover.folder.size(); at = folder_above(at))
+      kept.keep(at);
+  const bool are_own = kept.are_own();
   bool is_user = false;
   if (const int failure = enter_namespaces(is_user); failure != 0) return failure;
+  if (is_user && !are_own) return EPERM;
   if (has_mounts_below(cover.folder)) return EXDEV;
   // Else the mount would be made for everybody.
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return errno;

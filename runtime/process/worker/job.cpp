@@ -59,7 +59,8 @@ bool read_limits(const value& from, resource_limits& to) {
 value::array cover_of(const job& asked) {
   if (!asked.cover) return {};
   const auto& cover = *asked.cover;
-  return {cover.folder, cover.changes, cover.work, texts(cover.hidden), texts(cover.folders)};
+  return {cover.folder,    cover.changes,       cover.work,
+          cover.temporary, texts(cover.hidden), texts(cover.folders)};
 }
 
 bool read_cover(const value& from, std::optional<folder_cover>& to) {
@@ -67,9 +68,9 @@ bool read_cover(const value& from, std::optional<folder_cover>& to) {
   const auto* items = member ? member->as<value::array>() : nullptr;
   if (!items) return false;
   if (items->empty()) return true;
-  if (items->size() != 5) return false;
+  if (items->size() != 6) return false;
   to.emplace();
-  std::string* const names[] = {&to->folder, &to->changes, &to->work};
+  std::string* const names[] = {&to->folder, &to->changes, &to->work, &to->temporary};
   std::vector<std::string>* const lists[] = {&to->hidden, &to->folders};
   for (std::size_t i = 0; i < items->size(); ++i) {
     const auto& item = (*items)[i];

@@ -52,6 +52,18 @@ constexpr call_form telling_place(kind how, std::uint8_t path) {
   return form;
 }
 
+constexpr call_form giving_name(kind how, std::uint8_t path, std::uint8_t name) {
+  call_form form{how, path, false};
+  form.new_name = name;
+  return form;
+}
+
+constexpr call_form removing_folder(kind how, std::uint8_t path) {
+  call_form form{how, path, false};
+  form.tells_emptiness = true;
+  return form;
+}
+
 constexpr known_call calls[] = {
 #ifdef __NR_open // older calls, which newer architectures lack
     {__NR_open, {kind::path, 0, true, 1, O_NOFOLLOW, false, 1}},
@@ -62,8 +74,18 @@ constexpr known_call calls[] = {
     {__NR_readlink, reading_link(kind::path, 0)},
     {__NR_getdents, {kind::listed, 0}},
     {__NR_rename, {kind::path, 0, false}}, // what is moved is read by its new name
-    {__NR_link, {kind::path, 0, false}},
     {__NR_renameat, {kind::path_at, 1, false}},
+    {__NR_link, giving_name(kind::path, 0, 1)},
+    {__NR_symlink, {kind::path, 1, false}},
+    {__NR_mknod, {kind::path, 0, false}},
+    {__NR_unlink, {kind::path, 0, false}},
+    {__NR_rmdir, removing_folder(kind::path, 0)},
+    {__NR_chmod, {kind::path, 0}},
+    {__NR_chown, {kind::path, 0}},
+    {__NR_lchown, {kind::path, 0, false}},
+    {__NR_utime, {kind::path, 0}},
+    {__NR_utimes, {kind::path, 0}},
+    {__NR_futimesat, {kind::path_at, 1}},
 #endif
     {__NR_openat, {kind::path_at, 1, true, 2, O_NOFOLLOW, false, 2}},
     {__NR_openat2, {kind::path_how, 1}},
@@ -75,8 +97,16 @@ constexpr known_call calls[] = {
     {__NR_execve, {kind::path, 0, true, call_form::no_flags, 0, true}},
     {__NR_execveat, {kind::path_at, 1, true, 4, no_follow, true}},
     {__NR_mkdirat, {kind::path_at, 1, false}},
-    {__NR_renameat2, {kind::path_at, 1, false}},
-    {__NR_linkat, {kind::path_at, 1, false}},
+    {__NR_renameat2, giving_name(kind::path_at, 1, 3)}, // coreutils do not replace
+    {__NR_linkat, giving_name(kind::path_at, 1, 3)},
+    {__NR_symlinkat, {kind::path_at, 2, false}},
+    {__NR_mknodat, {kind::path_at, 1, false}},
+    {__NR_unlinkat, removing_folder(kind::path_at, 1)},
+    {__NR_truncate, {kind::path, 0}},
+    {__NR_fchmodat, {kind::path_at, 1}},
+    {__NR_fchownat, {kind::path_at, 1, true, 4, no_follow}},
+    {__NR_utimensat, {kind::path_at, 1, true, 3, no_follow}},
+    {__NR_statfs, {kind::path, 0}},
     {__NR_getxattr, {kind::path, 0}},
     {__NR_lgetxattr, {kind::path, 0, false}},
     {__NR_listxattr, {kind::path, 0}},
@@ -87,6 +117,7 @@ constexpr known_call calls[] = {
     {__NR_chroot, {kind::out_of_sight}},
     {__NR_pivot_root, {kind::out_of_sight}},
     {__NR_mount, {kind::out_of_sight}},
+    {__NR_umount2, {kind::out_of_sight}},
     {__NR_move_mount, {kind::out_of_sight}},
     {__NR_setns, {kind::out_of_sight}},
     {__NR_open_by_handle_at, {kind::out_of_sight}},

@@ -29,6 +29,10 @@ struct call_form {
   std::uint8_t mode = no_flags;    ///< the argument with the flags of an open
   bool reads_link = false;         ///< whether it reads the text of a symbolic link
   bool tells_place = false;        ///< whether it tells where a file is, and nothing else
+  bool tells_emptiness = false;    ///< whether it fails for a folder that is not empty
+  /// The argument with the name that it gives a file, which fails if it is taken. Relative, where
+  /// `how` is `path_at`, to the folder of the descriptor in the one before.
+  std::uint8_t new_name = no_flags;
   static constexpr std::uint8_t no_flags = 0xff;
 };
 

@@ -15,7 +15,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <utility>
@@ -116,24 +115,9 @@ bool is_there(const std::string& path) {
   return ::lstat(path.c_str(), &found) == 0;
 }
 
-// Whether a path is one of the kernel's or the system's, from where no way leads to the covered
-// folder.
-bool is_far_from(const folder_cover& cover, std::string_view path) {
-  constexpr std::array<std::string_view, 6> folders{"/proc/", "/sys/", "/dev/",
-                                                    "/usr/",  "/lib/", "/lib64/"};
-  const auto is_in = [&](std::string_view one) {
-    return std::any_of(folders.begin(), folders.end(),
-                       [&](std::string_view folder) { return one.starts_with(folder); });
-  };
-  return is_in(path) && !is_in(cover.folder + "/") && path.find("/..") == path.npos;
-}
-
-// Shells ask for their folder whenever they start.
-bool is_shell(pid_t process) {
-  const auto program = text_of_link("/proc/" + std::to_string(process) + "/exe");
-  constexpr std::array<std::string_view, 5> shells{"sh", "dash", "bash", "busybox", "zsh"};
-  return std::find(shells.begin(), shells.end(), program.substr(program.rfind('/') + 1)) !=
-         shells.end();
+// Whether a path is one of the kernel's, from where no way leads to files.
+bool is_of_kernel(std::string_view path) {
+  return path.starts_with("/proc/") || path.starts_with("/sys/");
 }
 
 bool is_number(std::string_view text) {
@@ -231,10 +215,15 @@ void watcher::note_path(const seccomp_notif& call, const call_form& form) {
   sighting one;
   one.follows = form.follows && (flags & not_following) == 0;
   one.was_run = form.runs;
-  // A shell makes such a name of its folder's.
-  one.from_scratch =
-      cover_ && call.data.nr == __NR_chdir && path.starts_with('/') && is_shell(thread);
+  one.was_listed = form.tells_emptiness;
   note_name(std::move(one), path, {thread, descriptor, form.reads_link});
+  if (form.new_name == call_form::no_flags) return;
+  if (read_text(thread, arguments[form.new_name], path) != 0 || path.empty()) return; // it fails
+  sighting name;
+  name.follows = false;
+  const bool is_at = form.how == call_form::kind::path_at;
+  note_name(std::move(name), path,
+            {thread, is_at ? static_cast<int>(arguments[form.new_name - 1U]) : AT_FDCWD, false});
 }
 
 // Notes a path that a thread has named.
@@ -264,7 +253,7 @@ void watcher::note_name(sighting one, std::string_view name, const call_place& f
   if (path.starts_with("/proc/") && path.find("/..") != path.npos)
     return miss("it names a file by a path through /proc");
   const bool was_run = one.was_run;
-  if (cover_ && !is_far_from(*cover_, path)) path = note_own_ways(one, from.thread);
+  if (cover_ && !is_of_kernel(path)) path = note_own_ways(one, from.thread);
   note(std::move(one));
   if (was_run && from.depth < most_interpreters) note_interpreter(path, from);
 }
@@ -289,8 +278,6 @@ std::string watcher::known_folder(pid_t thread, int descriptor) {
 // A folder that is listed, or whose path is asked for.
 void watcher::note_folder(const seccomp_notif& call, int descriptor, bool is_listed) {
   const auto thread = static_cast<pid_t>(call.pid);
-  // What it does with the answer shows in what it writes: see `observe`.
-  if (cover_ && !is_listed && is_shell(thread)) return;
   sighting one;
   one.path = known_folder(thread, descriptor);
   if (!one.path.starts_with('/')) return;
@@ -337,22 +324,27 @@ std::string watcher::note_own_ways(const sighting& one, pid_t thread) {
     }
     const auto next = at + "/" + name;
     const auto own = changed_file(next);
-    const bool is_own = !own.empty() && is_there(own);
+    const bool is_changed = !own.empty() && is_there(own);
+    const bool is_own = is_changed || is_in_scratch(next);
     const bool is_end = left.empty() && !one.follows;
-    const auto text = is_end ? std::string() : text_of_link(is_own ? own : next);
+    const auto text = is_end ? std::string() : text_of_link(is_changed ? own : next);
     if (text.empty()) {
       at = next;
       continue;
     }
     ++links;
+    bool is_other = false;
     auto inner = reversed_components(text);
     left.insert(left.end(), std::make_move_iterator(inner.begin()),
                 std::make_move_iterator(inner.end()));
     if (text.starts_with('/')) {
       at.clear();
-      left = reversed_components(without_proc_links(thread, joined(left)));
+      const auto whole = joined(left);
+      auto meant = without_proc_links(thread, whole);
+      is_other = meant != whole;
+      left = reversed_components(meant);
     }
-    if (is_own) note_way(at);
+    if (is_own || is_other) note_way(at);
   }
   const auto own = changed_file(at);
   return !own.empty() && is_there(own) ? own : at;

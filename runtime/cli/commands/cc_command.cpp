@@ -1,0 +1,77 @@
+#include "runtime/cli/commands/cc_command.hpp"
+
+#include "runtime/caches/actions/action_cache.hpp"
+#include "runtime/cli/commands/run_command.hpp"
+#include "runtime/cli/signal_watch.hpp"
+#include "runtime/front/compile_counts.hpp"
+#include "runtime/front/compile_line.hpp"
+#include "runtime/front/programs.hpp"
+#include "runtime/handle/runtime.hpp"
+
+#include <cstdio>
+#include <fmt/format.h>
+#include <optional>
+
+namespace hearth::cli {
+namespace {
+
+using front::compile_end;
+
+error no_compiler() {
+  return {errc::invalid_argument, "there is no compiler: write 'hearth cc gcc -c a.c'"};
+}
+
+status explain_compile(const config& settings, const std::vector<std::string>& words) {
+  if (words.empty()) return report(no_compiler());
+  const auto asked = front::action_of_compile(words);
+  if (asked) return explain(settings, *asked, false);
+  const auto& why = asked.error();
+  const auto argument = why.argument.empty() ? "" : fmt::format(" ({})", printable(why.argument));
+  return print(fmt::format("not cached: {}{}\n", launcher::reason_text(why.why), argument), no);
+}
+
+} // namespace
+
+int compile_cached(const config& settings, const std::vector<std::string>& words) {
+  if (!words.empty() && words.front() == "--explain")
+    return explain_compile(settings, {words.begin() + 1, words.end()});
+  if (words.empty()) return report(no_compiler());
+  const auto asked = front::action_of_compile(words);
+  if (!asked) {
+    front::count_compile(settings.store, asked.error().why);
+    return front::become_compiler(words);
+  }
+  const auto become_compiler_by = [&](compile_end how) {
+    front::count_compile(settings.store, how);
+    return front::become_compiler(words);
+  };
+  const signal_watch signals;
+  auto host = settings;
+  host.jobs = 1;
+  std::optional<action_outcome> outcome;
+  {
+    runtime rt(host);
+    const auto actions = action_cache::open(rt);
+    if (!actions) return become_compiler_by(compile_end::trouble);
+    auto ran = actions->run(*asked, {.cancel = signals.token()});
+    if (signals.signal() != 0) return run_signalled + signals.signal();
+    if (!ran) return become_compiler_by(compile_end::trouble);
+    outcome = std::move(*ran);
+    if (settings.log && !outcome->problem.empty())
+      settings.log(log_level::info, "the result was not kept: " + outcome->problem);
+  }
+  if (!outcome->succeeded()) return become_compiler_by(compile_end::failed);
+  if (front::has_to_run_plainly(*outcome)) return become_compiler_by(compile_end::on_terminal);
+  if (!materialize_outputs(*outcome, asked->directory))
+    return become_compiler_by(compile_end::trouble); // it says what is wrong with its outputs
+  front::count_compile(settings.store,
+                       outcome->found ? compile_end::hit_elsewhere : compile_end::miss,
+                       outcome->found ? outcome->time_taken_ns : 0);
+  if (!outcome->problem.empty()) front::count_compile(settings.store, compile_end::not_kept);
+  // A compiler's status does not depend on where its messages go.
+  (void)std::fwrite(outcome->out.data(), 1, outcome->out.size(), stdout);
+  (void)std::fwrite(outcome->err.data(), 1, outcome->err.size(), stderr);
+  return outcome->status;
+}
+
+} // namespace hearth::cli
