@@ -15,6 +15,7 @@ registry all_rows() {
   add_key_rows(all);
   add_bundle_rows(all);
   add_start_rows(all);
+  add_compile_rows(all);
   add_remote_rows(all);
   add_remote_tier_rows(all);
   add_remote_handle_rows(all);

@@ -15,7 +15,8 @@ void add_stampede_rows(registry& all);      ///< stampede: actions
 void add_guard_rows(registry& all);         ///< guard
 void add_key_rows(registry& all);           ///< key.*: structural keys and toolchains
 void add_bundle_rows(registry& all);        ///< bundle.*: artifacts carried in a file
-void add_start_rows(registry& all);         ///< start.*, run.hit: programs that find a result
+void add_start_rows(registry& all);         ///< start.*: commands with little to do
+void add_compile_rows(registry& all);       ///< cc.*, run.*: compiles by launchers
 void add_remote_rows(registry& all);        ///< remote.connection
 void add_remote_tier_rows(registry& all);   ///< remote.tier: the tier's actor alone
 void add_remote_handle_rows(registry& all); ///< remote.get, stalled: through the handle
