@@ -174,13 +174,15 @@ struct reading {
 
 void read_on(self_pointer self, const reading& now, const log_place& from);
 
+// Inserts that found the mark of a removed entry, which was removed before them. A server without
+// scripts cannot replace that mark alone, and might replace a later one: there they are not shared.
 void send_again(self_pointer self) {
   auto& state = self->state;
   auto all = std::exchange(state.log.refused, {});
   for (auto& [key, refused] : all) {
     const bool is_last_word = state.writes.newest_of(key) == &state.writes.sent(refused.which);
     auto write = state.writes.finish(refused.which);
-    if (!is_last_word) continue;
+    if (!is_last_word || !state.has_scripts) continue;
     write.what = remote_write::kind::overwrite;
     write.token = std::move(refused.mark);
     remote::write(self, std::move(write));

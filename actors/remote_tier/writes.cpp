@@ -200,8 +200,7 @@ void fail_write(self_pointer self, number which, const remote_reply& reply) {
   if (was_script) note_script_failure(state, reply);
   state.writing.end_probe(true);
   if (write.what == remote_write::kind::release) return;
-  if (was_script && !state.has_scripts) return remote::write(self, write);
-  give_up(self, write, to_string(reply.failure));
+  give_up(self, write, was_script && !state.has_scripts ? "no scripts" : to_string(reply.failure));
 }
 
 void try_again(self_pointer self, number which, const remote_reply& reply) {

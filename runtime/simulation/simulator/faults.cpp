@@ -120,6 +120,7 @@ void random_run::pause(host_state& host, const simulated_process& process) {
   for (auto& worker : workers_)
     if (worker.process == process.name()) worker.wake = std::max(worker.wake, until);
   host.last_pause = std::max(host.last_pause, until);
+  host.pauses.insert_or_assign(process.name(), std::pair(world_.system().now(), until));
   // Its leases of the fleet end meanwhile, and it does not notice.
   if (has_remote_) doubt_leases_until(until + lease_time);
 }

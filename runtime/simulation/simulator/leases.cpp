@@ -27,7 +27,8 @@ void random_run::acquire(worker_state& worker, std::size_t k) {
 
 // Whether this client of the host may get the lease while another has it. A process that was
 // stopped, or whose disk failed, may have shown no sign of life; behind a client that never ends,
-// the patience of a process ends, which began when a client of it first waited.
+// the patience of a process ends, which began when a client of it first waited. And a process that
+// was passed over while it was stopped goes on with the lease that it held.
 bool random_run::may_take_held(const worker_state& worker, std::size_t k, const lease_hold& held) {
   const auto& host = hosts_.at(worker.host);
   const auto time = world_.system().now();
@@ -38,7 +39,11 @@ bool random_run::may_take_held(const worker_state& worker, std::size_t k, const 
       (host.last_pause >= held.since || !host.faulty.empty() || host.last_faulty_step >= held.step);
   const bool is_impatient =
       has_hung_ && time - host.first_acquires.at({worker.process, k}) >= patience_of_processes;
-  return was_silent || is_impatient;
+  const auto pause = host.pauses.find(worker.process);
+  const bool was_passed_over =
+      pause != host.pauses.end() && held.since <= pause->second.second &&
+      held.since - pause->second.first >= config.lease_silence - config.lease_beat;
+  return was_silent || is_impatient || was_passed_over;
 }
 
 void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {

@@ -124,7 +124,8 @@ struct host_state {
   std::map<std::size_t, unsigned> inserted; // number of acknowledgements, for keys never erased
   std::map<std::size_t, std::vector<lease_hold>> lease_holders; // by key: clients that have it
   std::map<std::pair<std::string, std::size_t>, virtual_time> first_acquires; // by process and key
-  virtual_time last_pause{-1};        // until then a process of it is stopped
+  virtual_time last_pause{-1}; // until then a process of it is stopped
+  std::map<std::string, std::pair<virtual_time, virtual_time>> pauses; // the last, by process
   std::uint64_t last_faulty_step = 0; // the last step at which the disk failed, or may have
   std::uint64_t last_end = 0;         // the last step at which a process or a client ended
   std::set<std::size_t> saved_graphs; // of which a client has saved a kernel
