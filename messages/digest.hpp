@@ -36,16 +36,13 @@ digest sha256(std::string_view bytes);
 class sha256_stream {
 public:
   sha256_stream();
-  sha256_stream(const sha256_stream&) = delete;
-  sha256_stream& operator=(const sha256_stream&) = delete;
-  ~sha256_stream();
 
   sha256_stream& update(std::string_view bytes);
   /// The digest of all parts. Call it once, last.
   digest finish();
 
 private:
-  void* context_; // EVP_MD_CTX
+  std::array<std::uint32_t, 28> state_; // SHA256_CTX
 };
 
 } // namespace hearth

@@ -14,7 +14,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
-#include <openssl/crypto.h>
 #include <poll.h>
 #include <string_view>
 #include <unistd.h>
@@ -263,9 +262,6 @@ std::optional<int> compile(const word_list& line, bool has_settings) {
 } // namespace
 
 std::optional<int> answer(const word_list& all) {
-  // Nothing here depends on the configuration of the machine's OpenSSL, and reading it takes longer
-  // than a hash.
-  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   if (all == word_list{"--version"}) return print_version();
   const bool has_settings = has_other_settings();
   if (!all.empty() && all.front() == "cc")
