@@ -1,9 +1,9 @@
 #include "messages/hash.hpp"
 
 #include "messages/inline_hash.hpp"
+#include "messages/random_number.hpp"
 
 #include <cstring>
-#include <random>
 
 namespace hearth {
 
@@ -26,10 +26,7 @@ hash_128 fast_hash_128(std::string_view bytes, std::uint64_t seed) noexcept {
 }
 
 std::uint64_t process_seed() noexcept {
-  static const std::uint64_t seed = [] {
-    std::random_device source;
-    return (std::uint64_t{source()} << 32) | source();
-  }();
+  static const std::uint64_t seed = random_number();
   return seed;
 }
 

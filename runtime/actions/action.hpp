@@ -6,6 +6,7 @@
 #include "messages/artifact.hpp"
 #include "messages/process.hpp"
 #include "messages/replies.hpp"
+#include "runtime/os/files/replacement.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -93,6 +94,7 @@ struct action_explanation {
 /// first is renamed, so that no process sees a partial file. Missing folders are created. Errors:
 /// those of writing; then nothing has changed, unless the last step, renaming, failed.
 expected<void> materialize_outputs(const action_outcome& outcome,
-                                   const std::filesystem::path& directory);
+                                   const std::filesystem::path& directory,
+                                   os::replacement how = os::replacement::in_one_step);
 
 } // namespace hearth

@@ -23,7 +23,10 @@ std::optional<action_outcome> find_observed(const find_ports& ports, const actio
     const auto entry_key = key::tuple({base, observed_part(observation)});
     const auto entry = ports.in.get(entry_key);
     auto found = stored_outcome(asked, entry);
-    if (found) return found;
+    if (found) {
+      if (ports.held) ports.held(observation, entry_key);
+      return found;
+    }
     if (entry) ports.in.erase(entry_key);
   }
   return std::nullopt;

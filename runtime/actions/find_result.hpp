@@ -33,6 +33,8 @@ struct find_ports {
   fingerprints::fact_memo& facts;
   /// Called with what has changed since a stored result was made, for each that is passed over.
   std::function<void(const std::string& change)> outdated{};
+  /// Called with the observation that holds, and the place of its result.
+  std::function<void(const std::string& observation, const key& result)> held{};
 };
 
 /// The result of the latest observation that holds, or, if the action discovers nothing, the only

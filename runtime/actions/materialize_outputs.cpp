@@ -27,14 +27,15 @@ expected<os::pending_file> write_aside(const action_output& output, const fs::pa
 
 } // namespace
 
-expected<void> materialize_outputs(const action_outcome& outcome, const fs::path& directory) {
+expected<void> materialize_outputs(const action_outcome& outcome, const fs::path& directory,
+                                   os::replacement how) {
   std::vector<os::pending_file> files;
   for (const auto& output : outcome.outputs) {
     auto file = write_aside(output, directory / output.name);
     if (!file) return fail(file.error());
     files.push_back(std::move(*file));
   }
-  return os::pending_file::commit_all(files);
+  return os::pending_file::commit_all(files, how);
 }
 
 } // namespace hearth

@@ -2,6 +2,7 @@
 
 #include "actors/thread_unit.hpp"
 #include "messages/hex.hpp"
+#include "messages/random_number.hpp"
 #include "runtime/api/blocking_region.hpp"
 #include "runtime/net/redis_client.hpp"
 #include "runtime/net/remote_endpoint.hpp"
@@ -94,7 +95,7 @@ make_remote_tier(const remote_config& settings, actors::log_sink log, caf::actor
   result.max_value_bytes = settings.max_value_bytes;
   result.queue.bytes = settings.queue_bytes;
   result.queue.entries = settings.queue_entries;
-  result.breaker.seed = std::random_device{}();
+  result.breaker.seed = random_number();
   result.holder = unique_name();
   result.log = std::move(log);
   return result;

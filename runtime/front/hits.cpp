@@ -5,6 +5,7 @@
 #include "runtime/api/version.hpp"
 #include "runtime/front/compile_counts.hpp"
 #include "runtime/front/compile_line.hpp"
+#include "runtime/front/known_compiles.hpp"
 #include "runtime/front/local_store.hpp"
 #include "runtime/front/programs.hpp"
 #include "runtime/front/run_line.hpp"
@@ -138,17 +139,11 @@ std::optional<int> get_entry(const word_list& all) {
   if (!wanted) return std::nullopt;
   const auto cache = cache_id::make(name.value_or("default"));
   if (!cache) return std::nullopt;
-  const auto in = open_local_store(place_of_store(store));
-  if (!in) return std::nullopt;
-  const auto encoded = key(*wanted).encoded();
-  const auto found = in->get({*cache, encoded});
-  // A damaged entry is told of once.
-  if (found.status == storage::read_status::corrupt) {
-    print(STDERR_FILENO, "hearth: " + storage::corrupt_entry(*cache).text() + "\n");
-    return io_trouble;
-  }
-  if (found.status != storage::read_status::hit) return std::nullopt;
-  return print_result(found.value.payload());
+  const auto in = local_store::open(place_of_store(store));
+  // The other program tells of a damaged entry, and drops it.
+  const auto found = in ? in->get(*cache, key(*wanted).encoded()) : artifact{};
+  if (!found) return std::nullopt;
+  return print_result(found.payload());
 }
 
 struct run_words {
@@ -195,20 +190,45 @@ int status_of(const action_outcome& outcome) {
   return outcome.signal != 0 ? run_signalled + outcome.signal : outcome.status;
 }
 
+using held_callback =
+    std::function<void(const std::string& observation, const key& result, const scratch_view&)>;
+
+std::optional<action_outcome> find_action(const action& asked, local_results& results,
+                                          local_facts& facts, const held_callback& held) {
+  no_programs programs;
+  auto ready = prepare(asked, {programs, facts});
+  if (!ready) return std::nullopt;
+  find_ports ports{results, facts};
+  if (held)
+    ports.held = [&](const std::string& observation, const key& result) {
+      held(observation, result, ready->view);
+    };
+  return find_result(ports, asked, *ready);
+}
+
+std::optional<action_outcome> find_compile(const action& asked, local_results& results,
+                                           local_facts& facts) {
+  known_compiles known(facts, asked);
+  if (auto found = known.find(results)) return found;
+  return find_action(asked, results, facts,
+                     [&](const std::string& observation, const key& result,
+                         const scratch_view& view) { known.remember(observation, result, view); });
+}
+
 // Finds the stored result of an action, and puts its outputs in their places, unless `leaves` says
 // that they are not to be.
 std::optional<action_outcome> put_out(const action& asked, const std::optional<std::string>& store,
                                       const std::function<bool(const action_outcome&)>& leaves) {
-  const auto in = open_local_store(place_of_store(store));
+  const auto in = local_store::open(place_of_store(store));
   if (!in) return std::nullopt;
   local_facts facts(*in);
-  no_programs programs;
-  auto ready = prepare(asked, {programs, facts});
-  if (!ready) return std::nullopt;
   local_results results(*in);
-  auto found = find_result({results, facts}, asked, *ready);
+  auto found = asked.runs_in_folder ? find_compile(asked, results, facts)
+                                    : find_action(asked, results, facts, {});
   if (!found || found->timed_out) return std::nullopt;
-  if (!leaves(*found) && !materialize_outputs(*found, asked.directory)) return std::nullopt;
+  const auto how =
+      asked.runs_in_folder ? os::replacement::removing_first : os::replacement::in_one_step;
+  if (!leaves(*found) && !materialize_outputs(*found, asked.directory, how)) return std::nullopt;
   facts.keep();
   return found;
 }

@@ -12,11 +12,6 @@ namespace fs = std::filesystem;
 // A named cache of the store, as a runtime names it.
 cache_id named(std::string_view name) { return cache_id::make(name).value(); }
 
-artifact read(storage::store& from, const cache_id& cache, std::string_view encoded) {
-  auto found = from.get({cache, encoded});
-  return found.status == storage::read_status::hit ? std::move(found.value) : artifact{};
-}
-
 } // namespace
 
 fs::path store_of_user(const std::optional<std::string>& caches,
@@ -26,28 +21,59 @@ fs::path store_of_user(const std::optional<std::string>& caches,
   return {};
 }
 
-std::unique_ptr<storage::store> open_local_store(const fs::path& directory) {
+std::unique_ptr<local_store> local_store::open(const fs::path& directory) {
   std::error_code failure;
   if (directory.empty() || !fs::is_directory(directory / "v1", failure)) return nullptr;
+  std::unique_ptr<local_store> made(new local_store(directory));
+  if (auto view = storage::disk::hit_view::open(directory)) made->view_ = std::move(*view);
+  return made->view_ || made->whole() ? std::move(made) : nullptr;
+}
+
+storage::store* local_store::whole() {
+  if (whole_ || is_unusable_) return whole_.get();
   storage::store_options options;
-  options.directory = directory;
+  options.directory = directory_;
   options.guard_sigbus = true;
   options.sync_interval = std::chrono::milliseconds(0);
-  auto opened = storage::store::open(std::move(options));
-  return opened ? std::move(*opened) : nullptr;
+  if (auto opened = storage::store::open(std::move(options))) whole_ = std::move(*opened);
+  is_unusable_ = !whole_;
+  return whole_.get();
+}
+
+storage::read_result local_store::read(const cache_id& cache, std::string_view encoded_key) {
+  const storage::entry_key place(cache, encoded_key);
+  if (view_) {
+    if (auto found = view_->get(place)) return std::move(*found);
+    view_ = nullptr;
+  }
+  auto* const all = whole();
+  return all ? all->get(place) : storage::read_result{storage::read_status::unreadable};
+}
+
+artifact local_store::get(const cache_id& cache, std::string_view encoded_key) {
+  auto found = read(cache, encoded_key);
+  return found.status == storage::read_status::hit ? std::move(found.value) : artifact{};
+}
+
+void local_store::put(const cache_id& cache, std::string_view encoded_key, artifact value) {
+  auto* const all = whole();
+  if (!all) return;
+  const storage::entry_key place(cache, encoded_key);
+  storage::write_request write{storage::write_kind::put, place, std::move(value)};
+  all->apply(all->shard_of(place.hash), {&write, 1});
 }
 
 artifact local_results::get(const key& k) {
   const auto cache = named("results");
   const auto encoded = k.encoded();
-  return read(in_, cache, encoded);
+  return in_.get(cache, encoded);
 }
 
 std::optional<std::string> local_facts::load(std::string_view fact) {
   if (const auto own = saved_.find(fact); own != saved_.end()) return own->second;
   const auto cache = named("facts");
   const auto encoded = key(std::string(fact)).encoded();
-  const auto found = read(in_, cache, encoded);
+  const auto found = in_.get(cache, encoded);
   return found ? std::optional(std::string(found.payload())) : std::nullopt;
 }
 
@@ -57,12 +83,8 @@ void local_facts::save(std::string_view fact, std::string_view bytes) {
 
 void local_facts::keep() {
   const auto cache = named("facts");
-  for (const auto& [fact, bytes] : saved_) {
-    const auto encoded = key(fact).encoded();
-    const storage::entry_key place(cache, encoded);
-    storage::write_request write{storage::write_kind::put, place, artifact::make(bytes)};
-    in_.apply(in_.shard_of(place.hash), {&write, 1});
-  }
+  for (const auto& [fact, bytes] : saved_)
+    in_.put(cache, key(fact).encoded(), artifact::make(bytes));
   saved_.clear();
 }
 

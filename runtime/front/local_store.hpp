@@ -7,6 +7,7 @@
 #include "runtime/actions/find_result.hpp"
 #include "runtime/fingerprints/toolchain/fact_memo.hpp"
 #include "storage/disk/store.hpp"
+#include "storage/disk/store/hit_view.hpp"
 
 #include <filesystem>
 #include <map>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace hearth::front {
 
@@ -22,13 +24,34 @@ namespace hearth::front {
 std::filesystem::path store_of_user(const std::optional<std::string>& caches,
                                     const std::optional<std::string>& home);
 
-/// Opens the store, unless there is none yet. Null: it cannot be used.
-std::unique_ptr<storage::store> open_local_store(const std::filesystem::path& directory);
+/// The store, opened for finding things. It is opened as a whole only for what finding does not do.
+/// Owner: one thread.
+class local_store {
+public:
+  /// Null: there is no store in `directory` yet, or it cannot be used.
+  static std::unique_ptr<local_store> open(const std::filesystem::path& directory);
+
+  storage::read_result read(const cache_id& cache, std::string_view encoded_key);
+  /// The entry; empty: there is none, or it is damaged.
+  artifact get(const cache_id& cache, std::string_view encoded_key);
+  /// Errors are ignored.
+  void put(const cache_id& cache, std::string_view encoded_key, artifact value);
+
+private:
+  explicit local_store(std::filesystem::path directory)
+      : directory_(std::move(directory)) {}
+  storage::store* whole();
+
+  std::filesystem::path directory_;
+  std::unique_ptr<storage::disk::hit_view> view_; // null: only the whole store will do
+  std::unique_ptr<storage::store> whole_;
+  bool is_unusable_ = false;
+};
 
 /// The results of actions in the store. The store outlives it.
 class local_results : public entry_source {
 public:
-  explicit local_results(storage::store& in)
+  explicit local_results(local_store& in)
       : in_(in) {}
 
   artifact get(const key& k) override;
@@ -37,13 +60,13 @@ public:
   void erase(const key&) override {}
 
 private:
-  storage::store& in_;
+  local_store& in_;
 };
 
 /// The facts about this host that the store keeps. The store outlives it.
 class local_facts : public fingerprints::fact_memo {
 public:
-  explicit local_facts(storage::store& in)
+  explicit local_facts(local_store& in)
       : in_(in) {}
 
   std::optional<std::string> load(std::string_view key) override;
@@ -52,7 +75,7 @@ public:
   void keep();
 
 private:
-  storage::store& in_;
+  local_store& in_;
   std::map<std::string, std::string, std::less<>> saved_;
 };
 

@@ -62,7 +62,7 @@ int compile_cached(const config& settings, const std::vector<std::string>& words
   }
   if (!outcome->succeeded()) return become_compiler_by(compile_end::failed);
   if (front::has_to_run_plainly(*outcome)) return become_compiler_by(compile_end::on_terminal);
-  if (!materialize_outputs(*outcome, asked->directory))
+  if (!materialize_outputs(*outcome, asked->directory, os::replacement::removing_first))
     return become_compiler_by(compile_end::trouble); // it says what is wrong with its outputs
   front::count_compile(settings.store,
                        outcome->found ? compile_end::hit_elsewhere : compile_end::miss,

@@ -56,13 +56,6 @@ void append(std::string& to, std::uint64_t number) {
   to.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-void append(std::string& to, const file_stamp& stamp) {
-  for (const auto number :
-       {stamp.mount, stamp.device, stamp.inode, static_cast<std::uint64_t>(stamp.size),
-        static_cast<std::uint64_t>(stamp.mtime_ns), static_cast<std::uint64_t>(stamp.ctime_ns)})
-    append(to, number);
-}
-
 class input_answers {
 public:
   input_answers(const input_reader& in, bool with_status)
@@ -93,13 +86,11 @@ public:
     if (asked.what == kind::link) return link(at);
     if (asked.what == kind::place) return at;
     const auto stamp = in_.files.stamp(at);
-    if (!stamp) return "a";
+    if (!stamp) return stamp_mark(stamp);
     const bool is_folder = stamp->is_directory && asked.what == kind::content && !with_status_;
-    if (is_folder) return "d";
+    if (is_folder) return folder_mark();
     is_reliable_now = is_reliable_now && is_reliable(*stamp, now_ns);
-    std::string all(1, stamp->is_directory ? 'D' : 'f');
-    append(all, *stamp);
-    return all;
+    return stamp_mark(stamp);
   }
 
   // Whether the file may have been another when the command ran.
@@ -194,11 +185,10 @@ private:
 
   std::string link(const std::string& at) const {
     const auto found = in_.files.link(at);
-    if (found.what == link_state::kind::absent) return "a";
-    if (found.what == link_state::kind::other) return "n";
+    if (found.what != link_state::kind::link) return link_mark(found);
     struct stat itself {};
     if (with_status_ && ::lstat(at.c_str(), &itself) != 0) return "a";
-    return "s" + found.text + status(itself);
+    return link_mark(found) + status(itself);
   }
 
   const input_reader& in_;
@@ -470,6 +460,21 @@ std::vector<std::string> files_in(std::string_view bytes, std::string_view folde
       for (const auto& asked : group.asked)
         if (asked.what == kind::content) all.push_back(path_of(folder, asked.name));
   return all;
+}
+
+bool add_marks(packed_marks& to, std::string_view bytes, const input_reader& in) {
+  const auto inputs = decode_inputs(bytes);
+  if (!inputs || inputs->with_status) return false;
+  const input_answers from(in, false);
+  const auto now_ns = file_clock_ns();
+  bool is_reliable_now = true;
+  for (const auto& [folder, group] : inputs->by_folder)
+    for (const auto& asked : group.asked) {
+      if (asked.what == kind::place) continue; // the same for a command in the same folder
+      to.add(asked.what, from.path(asked), from.mark(asked, now_ns, is_reliable_now));
+      if (!is_reliable_now) return false;
+    }
+  return true;
 }
 
 std::optional<std::string> change_in(std::string_view bytes, const digest& hash,

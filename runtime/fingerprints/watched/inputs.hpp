@@ -10,6 +10,7 @@
 #include "runtime/fingerprints/files/file_view.hpp"
 #include "runtime/fingerprints/observation.hpp"
 #include "runtime/fingerprints/toolchain/fact_memo.hpp"
+#include "runtime/fingerprints/watched/marks.hpp"
 #include "runtime/fingerprints/watched/questions.hpp"
 
 #include <optional>
@@ -39,6 +40,11 @@ expected<std::string> watched_inputs(const std::set<file_question>& questions, b
 /// `watched_inputs`. `hash`: SHA-256 of the bytes.
 std::optional<std::string> change_in(std::string_view inputs, const digest& hash,
                                      const input_reader& in);
+
+/// Adds the marks of all that these bytes ask about, as they are now, for a command in the same
+/// folder. False: the bytes are not of `watched_inputs`, or something changed so shortly ago that
+/// its mark cannot be trusted, or times, owners and modes are answers.
+bool add_marks(packed_marks& to, std::string_view inputs, const input_reader& in);
 
 /// The questions of these bytes, each in words with its answer where that is known: "x.h (not
 /// there)"; relative names first. No value: the bytes are not of `watched_inputs`.

@@ -1,5 +1,6 @@
 #include "runtime/os/files/pending_file.hpp"
 
+#include "messages/random_number.hpp"
 #include "runtime/os/files/file_problem.hpp"
 #include "runtime/os/unstoppable.hpp"
 
@@ -8,7 +9,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <fcntl.h>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +25,7 @@ constexpr const char* own_files = "/proc/self/fd/";
 std::string temporary_beside(const fs::path& path) {
   static std::atomic<std::uint64_t> last{0};
   return path.string() + ".hearth-" + std::to_string(::getpid()) + "-" +
-         std::to_string(std::random_device{}()) + "-" + std::to_string(++last);
+         std::to_string(random_number()) + "-" + std::to_string(++last);
 }
 
 fs::path folder_of(const fs::path& path) {
@@ -82,6 +82,7 @@ expected<void> pending_file::sync() {
 struct pending_file::placing {
   pending_file* file;
   std::string nameless; // empty: it has a name
+  replacement how;
 
   bool name_it() const noexcept {
     if (file->is_named_) return true;
@@ -90,13 +91,14 @@ struct pending_file::placing {
     return file->is_named_;
   }
   bool rename_it() const noexcept {
+    if (how == replacement::removing_first) ::unlink(file->target_.c_str());
     if (::rename(file->temporary_.c_str(), file->target_.c_str()) != 0) return false;
     file->is_named_ = false;
     return true;
   }
 };
 
-expected<void> pending_file::commit_all(std::span<pending_file> files) {
+expected<void> pending_file::commit_all(std::span<pending_file> files, replacement how) {
   struct plan {
     std::vector<placing> steps;
     const pending_file* failed = nullptr;
@@ -104,7 +106,7 @@ expected<void> pending_file::commit_all(std::span<pending_file> files) {
   } work;
   for (auto& file : files)
     work.steps.push_back(
-        {&file, file.is_named_ ? "" : own_files + std::to_string(file.file_.get())});
+        {&file, file.is_named_ ? "" : own_files + std::to_string(file.file_.get()), how});
   const auto carry_out = [](void* context) noexcept {
     auto& all = *static_cast<plan*>(context);
     for (const auto step : {&placing::name_it, &placing::rename_it})

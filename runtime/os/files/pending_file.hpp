@@ -4,6 +4,7 @@
 
 #include "messages/error.hpp"
 #include "runtime/os/files/descriptor.hpp"
+#include "runtime/os/files/replacement.hpp"
 
 #include <filesystem>
 #include <span>
@@ -32,7 +33,8 @@ public:
   expected<void> commit() { return commit_all({this, 1}); }
   /// Puts all files in place: all of them or none when this process is killed meanwhile. Errors:
   /// that of the first file that fails; its target and those of later files are unchanged.
-  static expected<void> commit_all(std::span<pending_file> files);
+  static expected<void> commit_all(std::span<pending_file> files,
+                                   replacement how = replacement::in_one_step);
 
 private:
   struct placing;

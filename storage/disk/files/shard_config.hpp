@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 
 namespace hearth::storage {
 class file_system;
@@ -26,12 +27,18 @@ struct shard_config {
   std::uint64_t min_budget_bytes = 0;
   std::uint64_t max_budget_bytes = 0;
   bool read_only = false;
+  /// Read-only, but hits are noted in the index; refused, where it would be rebuilt in memory.
+  bool notes_hits = false;
   bool compress = false;
   /// Called when `shard::catch_up` should run soon; empty: the writer's thread calls it itself.
   std::function<void()> work_due;
   std::chrono::milliseconds lock_deadline{2000};
-  std::uint64_t boot = 0; ///< 48 bits of the machine's present start
+  std::uint64_t boot = 0; ///< `boot_number` of the machine's present start
   bool was_clean = false; ///< the store's clean mark existed when the store was opened
 };
+
+/// The 48 bits of a start of the machine that a head holds; never 0, which marks an index that
+/// cannot be trusted.
+std::uint64_t boot_number(std::string_view boot_id) noexcept;
 
 } // namespace hearth::storage::disk

@@ -1,9 +1,11 @@
 #include "storage/disk/files/shard_files.hpp"
 
+#include "messages/random_number.hpp"
+#include "storage/hash/copy_hash.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <random>
 
 namespace hearth::storage::disk {
 namespace {
@@ -23,10 +25,7 @@ std::uint64_t roll_limit_for(const shard_config& config) noexcept {
       {config.segment_bytes, part / page_bytes * page_bytes, max_segment_bytes - unit_bytes});
 }
 
-std::uint64_t new_opening_id() {
-  std::random_device source;
-  return ((std::uint64_t{source()} << 16 ^ source()) & head_value_mask) | 2;
-}
+std::uint64_t new_opening_id() { return (random_number() & head_value_mask) | 2; }
 
 } // namespace
 
@@ -42,7 +41,7 @@ shard_files::shard_files(shard_config with, file in, clean_mark& marked_by, head
     , lock(std::move(locked_by))
     , windows({config.system, directory.get(), config.store_id, config.segment_bytes},
               windows_for(config))
-    , index(system, directory.get(), head, config.store_id, config.read_only)
+    , index(system, directory.get(), head, config.store_id, config.read_only && !config.notes_hits)
     , born_(fork_generation())
     , roll_limit_(roll_limit_for(config)) {}
 
@@ -82,6 +81,10 @@ std::vector<std::string> shard_files::names() const {
 
 file shard_files::open_file(const std::string& name, int flags) const noexcept {
   return {system, system.open_at(directory.get(), name.c_str(), flags | O_NOFOLLOW, 0600)};
+}
+
+std::uint64_t boot_number(std::string_view boot_id) noexcept {
+  return (hash_bytes(boot_id) & head_value_mask) | 1;
 }
 
 bool is_process_error(int error) noexcept {

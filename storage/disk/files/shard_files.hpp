@@ -79,6 +79,7 @@ public:
   }
 
   bool is_forked() const noexcept { return fork_generation() != born_; }
+  bool notes_hits() const noexcept { return !config.read_only || config.notes_hits; }
   bool is_writable() const noexcept { return !config.read_only && !is_forked(); }
   /// The error for a write when the shard is not writable.
   error refusal() const;

@@ -147,7 +147,7 @@ read_result entry_reader::found(slot& one, std::uint64_t word, const record_head
     counts_.add(counter::misses);
     return {};
   }
-  if (!(word & hit_bit) && !files_.config.read_only)
+  if (!(word & hit_bit) && files_.notes_hits())
     one.compare_exchange_strong(word, word | hit_bit, std::memory_order_relaxed);
   counts_.add(counter::hits);
   return {read_status::hit, std::move(value), header.sequence};
@@ -177,7 +177,7 @@ read_result entry_reader::drop_corrupt(slot& one, std::uint64_t word) noexcept {
 }
 
 void entry_reader::touch(const entry_key& key) noexcept {
-  auto* index = files_.config.read_only ? nullptr : index_.current();
+  auto* index = files_.notes_hits() ? index_.current() : nullptr;
   if (!index) return;
   for (slot* bucket : index->buckets_of(key.hash)) {
     for (slot* one = bucket; one < bucket + slots_per_bucket; ++one) {

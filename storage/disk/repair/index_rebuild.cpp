@@ -1,5 +1,6 @@
 #include "storage/disk/repair/index_rebuild.hpp"
 
+#include "messages/random_number.hpp"
 #include "storage/disk/os/errors.hpp"
 #include "storage/disk/segment/segment_reader.hpp"
 #include "storage/disk/segment/segment_table.hpp"
@@ -11,7 +12,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
-#include <random>
 
 namespace hearth::storage::disk {
 namespace {
@@ -196,7 +196,7 @@ index_rebuild::head_values index_rebuild::values_after(const std::vector<survivo
         std::max({head.get(head_word::next_segment), highest + 1, values.synced_files,
                   location::unpack(values.synced).segment + 1});
   } else {
-    values.epoch = std::uint64_t{std::random_device{}()} + 1;
+    values.epoch = (random_number() & 0xffffffff) + 1;
     values.next_segment = highest == 0 ? 1 : highest + number_gap;
   }
   values.oldest = segments.empty() ? values.next_segment : segments.front();

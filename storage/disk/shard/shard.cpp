@@ -59,7 +59,9 @@ expected<void> shard::check_at_open() {
   if (files_.config.read_only) {
     const bool trusted = known || (files_.config.was_clean && files_.head.verify() &&
                                    files_.head.get(head_word::inode) == files_.opened_head.inode());
-    return trusted && files_.index.current() ? expected<void>{} : rebuild_.run_in_memory();
+    if (trusted && files_.index.current()) return {};
+    if (!files_.config.notes_hits) return rebuild_.run_in_memory();
+    return fail(errc::busy, files_.config.path.string() + " has to be put in order first");
   }
   if (!files_.lock->lock(known ? std::chrono::milliseconds(0) : rebuild_deadline)) {
     if (known) return {}; // another process is writing, so it has checked the shard

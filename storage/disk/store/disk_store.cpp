@@ -1,5 +1,6 @@
 #include "storage/disk/store/disk_store.hpp"
 
+#include "messages/random_number.hpp"
 #include "storage/disk/os/errors.hpp"
 #include "storage/disk/os/sigbus_guard.hpp"
 #include "storage/disk/store/fleet_mark.hpp"
@@ -11,7 +12,6 @@
 #include <fcntl.h>
 #include <limits>
 #include <numeric>
-#include <random>
 #include <system_error>
 
 namespace hearth::storage {
@@ -197,8 +197,7 @@ shard_config disk_store::config_of(const opening& one, unsigned number,
   config.compress = options_.compress;
   if (background_) config.work_due = [timer = background_->timer] { timer->wake(); };
   config.lock_deadline = options_.lock_deadline;
-  // Never 0, which marks an index that cannot be trusted.
-  config.boot = (hash_bytes(files_.boot_id()) & head_value_mask) | 1;
+  config.boot = boot_number(files_.boot_id());
   config.was_clean = one.mark.exists();
   return config;
 }
@@ -390,7 +389,7 @@ expected<std::unique_ptr<change_journal>> disk_store::open_journal(std::string_v
     return fail(errc::read_only, "no journal in " + path.string() +
                                      ": the store is open read-only; open it for writing");
   return change_journal::open(files_, current().directory.folder.get(), path, fleet,
-                              std::random_device{}());
+                              random_number());
 }
 
 std::string disk_store::fleet_mark() const {
@@ -401,8 +400,7 @@ expected<void> disk_store::set_fleet_mark(std::string_view mark) {
   if (options_.read_only || mark.size() > max_fleet_mark_bytes)
     return fail(errc::invalid_argument, "the store is read-only, or the mark is too long");
   const auto& directory = current().directory;
-  return write_fleet_mark(files_, directory.folder.get(), std::random_device{}(), mark,
-                          directory.path);
+  return write_fleet_mark(files_, directory.folder.get(), random_number(), mark, directory.path);
 }
 
 } // namespace disk

@@ -1,6 +1,7 @@
 #include "storage/disk/store/store_directory.hpp"
 
 #include "messages/hex.hpp"
+#include "messages/random_number.hpp"
 #include "storage/disk/os/errors.hpp"
 #include "storage/disk/store/recover_description.hpp"
 
@@ -9,7 +10,6 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <optional>
-#include <random>
 #include <unistd.h>
 
 namespace hearth::storage::disk {
@@ -71,16 +71,11 @@ std::optional<store_description> decode(const page& bytes) {
   return best;
 }
 
-std::uint64_t new_store_id() {
-  std::random_device source;
-  return (std::uint64_t{source()} << 32) | source();
-}
-
 // Links a complete description to its name atomically; if several processes make one, the first
 // wins.
 expected<void> make_description(file_system& files, store_directory& in,
                                 const store_description& d) {
-  const auto name = "store." + std::to_string(::getpid()) + "." + std::to_string(new_store_id());
+  const auto name = "store." + std::to_string(::getpid()) + "." + std::to_string(random_number());
   const auto broken = [&](int error, std::string_view action) {
     files.remove_at(in.folder.get(), name.c_str());
     return fail(system_error(error, action, in.path / description_name));
@@ -100,17 +95,21 @@ expected<void> make_description(file_system& files, store_directory& in,
 }
 
 expected<void> read_description(file_system& files, store_directory& in, bool read_only,
-                                const store_description& fresh) {
+                                const std::function<store_description()>& make_fresh) {
   const auto path = in.path / description_name;
   page bytes{};
   const auto got = read_fully(files, in.description_file.get(), bytes.data(), bytes.size(), 0);
   if (got < 0) return fail(system_error(static_cast<int>(-got), "read", path));
   auto found = decode(bytes);
   const bool damaged = !found;
-  if (damaged) found = recover_description(files, in.folder, fresh);
+  std::optional<store_description> fresh;
+  if (damaged) {
+    fresh = make_fresh();
+    found = recover_description(files, in.folder, *fresh);
+  }
   if (!found && read_only)
     return fail(errc::corrupt, path.string() + " is damaged; open the store for writing once");
-  in.description = found.value_or(fresh);
+  in.description = found ? *found : *fresh;
   if (in.description.format != format_version)
     return fail(errc::unsupported, path.string() + " is of format " +
                                        std::to_string(in.description.format) +
@@ -187,11 +186,15 @@ open_store_directory(file_system& files, const std::filesystem::path& directory,
   opened.folder = std::move(*folder);
   if (auto known = check_file_system(files, opened.folder, opened.path); !known)
     return fail(known.error());
-  const auto shape = choose(opened.folder);
-  store_description fresh;
-  fresh.shards = shape.shards;
-  fresh.segment_bytes = shape.segment_bytes;
-  fresh.store_id = new_store_id();
+  // Choosing looks at all files of the store.
+  const auto make_fresh = [&] {
+    const auto shape = choose(opened.folder);
+    store_description fresh;
+    fresh.shards = shape.shards;
+    fresh.segment_bytes = shape.segment_bytes;
+    fresh.store_id = random_number();
+    return fresh;
+  };
   const int flags = (read_only ? O_RDONLY : O_RDWR) | O_NOFOLLOW;
   const auto open = [&] {
     opened.description_file =
@@ -199,6 +202,7 @@ open_store_directory(file_system& files, const std::filesystem::path& directory,
   };
   open();
   if (opened.description_file.error() == ENOENT && missing == when_missing::make) {
+    const auto fresh = make_fresh();
     const auto recovered = recover_description(files, opened.folder, fresh);
     if (auto made = make_description(files, opened, recovered.value_or(fresh)); !made)
       return fail(made.error());
@@ -207,7 +211,7 @@ open_store_directory(file_system& files, const std::filesystem::path& directory,
   if (!opened.description_file)
     return fail(
         system_error(opened.description_file.error(), "open", opened.path / description_name));
-  if (auto read = read_description(files, opened, read_only, fresh); !read)
+  if (auto read = read_description(files, opened, read_only, make_fresh); !read)
     return fail(read.error());
   return opened;
 }
