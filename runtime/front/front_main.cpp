@@ -73,7 +73,8 @@ int main(int count, char** arguments) {
   ignore_write_signals();
   const auto all = words_of(count, arguments);
   try {
-    if (const auto status = answer(all)) return *status;
+    // Nothing is left to write; what is mapped ends with the process.
+    if (const auto status = answer(all)) ::_exit(*status);
   } catch (const std::exception&) { // no memory: the other program tells
   }
   return become_runtime(all);

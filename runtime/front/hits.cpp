@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <poll.h>
 #include <string_view>
 #include <unistd.h>
@@ -219,7 +220,8 @@ std::optional<action_outcome> find_compile(const action& asked, local_results& r
 // that they are not to be.
 std::optional<action_outcome> put_out(const action& asked, const std::optional<std::string>& store,
                                       const std::function<bool(const action_outcome&)>& leaves) {
-  const auto in = local_store::open(place_of_store(store));
+  static std::unique_ptr<local_store> in; // not unmapped when this process ends
+  in = local_store::open(place_of_store(store));
   if (!in) return std::nullopt;
   local_facts facts(*in);
   local_results results(*in);
@@ -230,6 +232,7 @@ std::optional<action_outcome> put_out(const action& asked, const std::optional<s
       asked.runs_in_folder ? os::replacement::removing_first : os::replacement::in_one_step;
   if (!leaves(*found) && !materialize_outputs(*found, asked.directory, how)) return std::nullopt;
   facts.keep();
+  in->close();
   return found;
 }
 

@@ -36,6 +36,9 @@ public:
   artifact get(const cache_id& cache, std::string_view encoded_key);
   /// Errors are ignored.
   void put(const cache_id& cache, std::string_view encoded_key, artifact value);
+  /// Closes what was opened for writing. The view stays: this process ends soon, and the kernel
+  /// drops its mappings as fast.
+  void close() noexcept { whole_ = nullptr; }
 
 private:
   explicit local_store(std::filesystem::path directory)

@@ -1,6 +1,7 @@
 #include "runtime/fingerprints/files/mount.hpp"
 
 #include "messages/hash.hpp"
+#include "runtime/os/files/descriptor.hpp"
 
 #include <array>
 #include <fcntl.h>
@@ -37,10 +38,12 @@ static_assert(sizeof(listmount_request) == 24);
 // The random number of this boot; of this process where there is none.
 std::uint64_t boot_seed() {
   static const std::uint64_t seed = [] {
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
-    std::string text;
-    std::getline(file, text);
-    return text.empty() ? process_seed() : fast_hash(text);
+    // No stream: the first one of a program makes its locales.
+    std::array<char, 64> text{};
+    const os::descriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+    const auto bytes = file ? ::read(file.get(), text.data(), text.size()) : -1;
+    if (bytes <= 1) return process_seed();
+    return fast_hash({text.data(), static_cast<std::size_t>(bytes) - 1}); // without its newline
   }();
   return seed;
 }
