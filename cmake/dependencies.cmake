@@ -9,6 +9,24 @@ find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(tl-expected REQUIRED)
 
+# OpenSSL, from its archives in programs with the property HEARTH_LINKS_ARCHIVES: loading its shared
+# libraries takes longer than a compile that is found.
+find_library(crypto_archive libcrypto.a)
+find_library(ssl_archive libssl.a)
+set(crypto_shared OpenSSL::Crypto)
+set(ssl_shared OpenSSL::SSL)
+set(ssl_needs "$<SEMICOLON>${crypto_archive}")
+foreach(name crypto ssl)
+  add_library(hearth::${name} INTERFACE IMPORTED)
+  if(crypto_archive AND ssl_archive)
+    set(wants_archive "$<BOOL:$<TARGET_PROPERTY:HEARTH_LINKS_ARCHIVES>>")
+    target_link_libraries(hearth::${name} INTERFACE
+      "$<IF:${wants_archive},${${name}_archive}${${name}_needs},${${name}_shared}>")
+  else()
+    target_link_libraries(hearth::${name} INTERFACE ${${name}_shared})
+  endif()
+endforeach()
+
 # Libraries for which Debian ships no CMake config, or one that differs from version to version.
 function(hearth_find_library target header library)
   find_path(${target}_include ${header})

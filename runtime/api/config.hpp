@@ -61,6 +61,8 @@ struct config {
   std::filesystem::path store;         ///< directory of the disk tier; empty: no disk tier
   std::uint64_t disk_budget_bytes = 0; ///< default: 10 GiB, at most a tenth of the free disk
   bool store_read_only = false;
+  /// False: closing the store syncs it only if nobody has for a minute (a command line's compile).
+  bool store_syncs_when_closed = true;
   bool guard_sigbus = false; ///< a file truncated while it is read is a miss (installs a handler)
   std::uint64_t memory_budget_bytes = std::uint64_t{256} << 20;
   unsigned memory_shards = 0;     ///< default: one per core

@@ -119,6 +119,7 @@ void runtime_core::open_store() {
   options.budget_bytes = settings_.disk_budget_bytes;
   options.read_only = settings_.store_read_only;
   options.guard_sigbus = settings_.guard_sigbus;
+  options.syncs_when_closed = settings_.store_syncs_when_closed;
   auto opened = storage::store::open(std::move(options));
   if (opened) {
     store_ = std::move(*opened);

@@ -35,6 +35,7 @@ storage::store* local_store::whole() {
   options.directory = directory_;
   options.guard_sigbus = true;
   options.sync_interval = std::chrono::milliseconds(0);
+  options.syncs_when_closed = false; // facts are determined again
   if (auto opened = storage::store::open(std::move(options))) whole_ = std::move(*opened);
   is_unusable_ = !whole_;
   return whole_.get();

@@ -52,6 +52,9 @@ struct store_options {
   std::chrono::milliseconds lock_deadline{2000}; ///< how long a writer waits for another process
   /// Zero: no background thread; the store syncs only in flush(), and writers evict themselves.
   std::chrono::milliseconds sync_interval{5000};
+  /// False: closing syncs only if nobody has for a minute. For processes that end after one entry
+  /// of which no power loss matters: syncing takes longer than what they do.
+  bool syncs_when_closed = true;
   std::shared_ptr<sync_timer> timer; ///< null: the clock
   file_system* files = nullptr;
 };

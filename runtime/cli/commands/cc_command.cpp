@@ -46,8 +46,7 @@ int compile_cached(const config& settings, const std::vector<std::string>& words
     return front::become_compiler(words);
   };
   const signal_watch signals;
-  auto host = settings;
-  host.jobs = 1;
+  const auto host = settings_of_one_run(settings);
   std::optional<action_outcome> outcome;
   {
     runtime rt(host);

@@ -116,8 +116,7 @@ std::string explanation_json(const action_explanation& why) {
 } // namespace
 
 status explain(const config& settings, const action& asked, bool as_json) {
-  auto host = settings;
-  host.jobs = 1;
+  auto host = settings_of_one_run(settings);
   runtime rt(host);
   const auto actions = action_cache::open(rt);
   if (!actions) return report(actions.error());
@@ -134,13 +133,20 @@ status explain_action(const config& settings, const run_arguments& arguments, bo
   return explain(settings, *asked, as_json);
 }
 
+config settings_of_one_run(config settings) {
+  settings.jobs = 1;
+  settings.compile_threads = 1;
+  settings.memory_shards = 1;
+  settings.store_syncs_when_closed = false; // it can be run again
+  return settings;
+}
+
 int run_action(const config& settings, const run_arguments& arguments) {
   if (arguments.command.empty()) return failed({errc::invalid_argument, std::string(no_command)});
   const auto asked = action_of(arguments);
   if (!asked) return failed(asked.error());
   const signal_watch signals;
-  auto host = settings;
-  host.jobs = 1;
+  auto host = settings_of_one_run(settings);
   // The command's own stderr is passed on as it is, so only a person at a terminal is told.
   if (isatty(STDERR_FILENO) != 0)
     host.waits = [](std::string_view text) { say(fmt::format("{}\n", text)); };

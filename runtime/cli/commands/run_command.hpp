@@ -9,6 +9,9 @@ namespace hearth::cli {
 
 using front::run_arguments;
 
+/// The settings of a runtime that makes one run and ends.
+config settings_of_one_run(config settings);
+
 /// Runs the command, or finds its stored result: writes its outputs, prints what it printed, and
 /// returns its status.
 int run_action(const config& settings, const run_arguments& arguments);

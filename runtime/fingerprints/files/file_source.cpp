@@ -3,19 +3,21 @@
 #include "runtime/fingerprints/files/mount.hpp"
 #include "runtime/os/files/plain_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <fcntl.h>
+#include <memory>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include <vector>
 
 namespace hearth::fingerprints {
 namespace {
 
 constexpr std::size_t read_bytes = 256 * 1024;
+constexpr std::size_t min_read_bytes = 4096;
 constexpr int read_attempts = 3;            // for a file that changes while it is read
 constexpr std::size_t max_digests = 65'536; // that a source remembers
 
@@ -82,12 +84,15 @@ expected<file_stamp> read_through(const std::string& path, Consume consume) {
   const auto before = file.status();
   if (!before) return fail(error_of_errno(errno, "cannot look at " + path));
   if (auto good = os::check_regular(path, before->mode); !good) return fail(good.error());
-  std::vector<char> buffer(read_bytes);
+  // Most files are small, and a large buffer costs its pages each time.
+  const auto size =
+      std::clamp(static_cast<std::size_t>(before->stamp.size) + 1, min_read_bytes, read_bytes);
+  const std::unique_ptr<char[]> buffer(new char[size]);
   for (;;) {
-    const auto got = file.read(buffer.data(), buffer.size());
+    const auto got = file.read(buffer.get(), size);
     if (got < 0) return fail(error_of_errno(errno, "cannot read " + path));
     if (got == 0) break;
-    if (auto done = consume(std::string_view(buffer.data(), static_cast<std::size_t>(got))); !done)
+    if (auto done = consume(std::string_view(buffer.get(), static_cast<std::size_t>(got))); !done)
       return fail(done.error());
   }
   const auto after = file.status();

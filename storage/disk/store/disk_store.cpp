@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <ctime>
 #include <fcntl.h>
 #include <limits>
 #include <numeric>
@@ -261,12 +262,21 @@ void disk_store::close() noexcept {
     background_->thread.join();
   }
   if (!current_.load() || !current().session || !current().mark.wrote()) return;
+  if (!options_.syncs_when_closed && was_synced_lately()) return;
   if (!flush()) return;
   // The last process to close the store marks that all of it is on disk.
   if (files_.try_lock(current().session->get(), true) != 0 || !flush()) return;
   for (const auto& one : current().shards)
     if (!one->sync_index()) return;
   (void)current().mark.set();
+}
+
+// Whether the clean mark was there a minute ago: its removal changed its folder.
+bool disk_store::was_synced_lately() const noexcept {
+  constexpr std::time_t lately_s = 60;
+  struct stat about {};
+  if (files_.status(current().directory.folder.get(), about) < 0) return false;
+  return std::time(nullptr) - about.st_mtim.tv_sec < lately_s;
 }
 
 read_result disk_store::get(const entry_key& key) { return shard_at(shard_of(key.hash)).get(key); }

@@ -80,6 +80,7 @@ private:
   expected<void> begin_background_work();
   void evict_and_sync();
   void close() noexcept;
+  bool was_synced_lately() const noexcept;
   bool is_forked() const noexcept { return fork_generation() != born_; }
   std::vector<std::uint64_t> taken() const; // bytes of disk, by shard
 
