@@ -85,7 +85,7 @@ expected<std::string> observe(const action& asked, const scratch_view& view,
 }
 
 void add_quiet_variables(std::vector<std::string>& environment) {
-  for (const std::string name : {"CCACHE_DISABLE=", "PYTHONDONTWRITEBYTECODE="})
+  for (const std::string name : {"CCACHE_DISABLE=", "HEARTH_DISABLE=", "PYTHONDONTWRITEBYTECODE="})
     if (std::none_of(environment.begin(), environment.end(),
                      [&](const std::string& one) { return one.starts_with(name); }))
       environment.push_back(name + "1");

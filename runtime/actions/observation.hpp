@@ -32,8 +32,8 @@ expected<std::string> observe_watched(const scratch_view& view,
                                       fingerprints::fact_memo& memo);
 
 /// Adds variables, unless they are set, that keep programs from reading what they have written:
-/// Python would put its bytecode into the caller's folders, and ccache would keep what is kept
-/// here.
+/// Python would put its bytecode into the caller's folders, and ccache, or a compiler's name for
+/// `hearth cc`, would keep what is kept here.
 void add_quiet_variables(std::vector<std::string>& environment);
 
 /// The text that says why a result is not kept: nothing tells what the command read, because of

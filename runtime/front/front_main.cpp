@@ -1,6 +1,8 @@
 // The program `hearth`: answers what the mapped store knows, and becomes `hearth-runtime` for all
 // else. It is linked statically and starts no thread, so a hit costs hardly more than starting it.
-// By the name `hearth-cc` it is `hearth cc`.
+// By the name `hearth-cc`, or a compiler's, it is `hearth cc`.
+#include "runtime/actions/tool_identity.hpp"
+#include "runtime/front/compiler_behind.hpp"
 #include "runtime/front/hits.hpp"
 #include "runtime/front/programs.hpp"
 #include "runtime/front/statuses.hpp"
@@ -59,11 +61,11 @@ int become_runtime(const words& given) {
   return is_run(given) ? run_failed : io_trouble;
 }
 
-words words_of(int count, char** arguments) {
-  words all(arguments + std::min(count, 1), arguments + count);
-  const std::string_view name(count > 0 ? arguments[0] : "");
-  if (name.substr(name.rfind('/') + 1) == "hearth-cc") all.insert(all.begin(), "cc");
-  return all;
+int report_no_compiler(const std::string& name) {
+  const auto text = "hearth: cannot run " + name + ": no other program of this name is in PATH; " +
+                    "install the compiler, or name its folder in PATH\n";
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+  return run_not_found;
 }
 
 } // namespace
@@ -71,7 +73,16 @@ words words_of(int count, char** arguments) {
 int main(int count, char** arguments) {
   hearth::os::open_missing_standard_streams();
   ignore_write_signals();
-  const auto all = words_of(count, arguments);
+  const std::string_view called(count > 0 ? arguments[0] : "");
+  const std::string name(called.substr(called.rfind('/') + 1));
+  words all(arguments + std::min(count, 1), arguments + count);
+  if (name == "hearth-cc") {
+    all.insert(all.begin(), "cc");
+  } else if (hearth::is_compiler_name(name)) {
+    const auto compiler = compiler_behind(name);
+    if (!compiler) return report_no_compiler(name);
+    all.insert(all.begin(), {"cc", *compiler});
+  }
   try {
     // Nothing is left to write; what is mapped ends with the process.
     if (const auto status = answer(all)) ::_exit(*status);

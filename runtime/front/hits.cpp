@@ -27,6 +27,8 @@ namespace {
 
 using word_list = std::vector<std::string>;
 
+constexpr const char* off_variable = "HEARTH_DISABLE"; // compilers run as they are
+
 // A compiler that has to be asked is asked by the program with the runtime.
 class no_programs : public actors::process_runner {
 public:
@@ -66,7 +68,8 @@ bool has_other_settings() {
   const auto counts = [](std::string_view variable) {
     constexpr std::string_view ours = "HEARTH_";
     const auto name = variable.substr(0, variable.find('='));
-    return name.starts_with(ours) && name != "HEARTH_STORE" && name != "HEARTH_WORKER";
+    return name.starts_with(ours) && name != "HEARTH_STORE" && name != "HEARTH_WORKER" &&
+           name != off_variable;
   };
   for (char** at = environ; *at; ++at)
     if (counts(*at)) return true;
@@ -263,6 +266,7 @@ std::optional<int> compile(const word_list& line, bool has_settings) {
       line.front() == "--explain")
     return std::nullopt;
   if (line.front() == "--version") return print_version();
+  if (const auto off = variable(off_variable); off && !off->empty()) return become_compiler(line);
   const auto asked = action_of_compile(line);
   if (!asked) {
     count_here(asked.error().why);

@@ -45,20 +45,16 @@ std::string name_of(const action& asked, std::string_view path) {
   return "compile " + sha256(all).hex();
 }
 
-// The places of a program up to the first that can be run.
-std::vector<std::string> places_of(const std::string& program, std::string_view path,
-                                   const std::string& directory) {
-  if (program.find('/') != program.npos) return {fingerprints::path_in(directory, program)};
-  std::vector<std::string> places;
+// The folders in which programs are searched for.
+std::vector<std::string> folders_in(std::string_view path, const std::string& directory) {
+  std::vector<std::string> folders;
   for (std::size_t begin = 0; begin <= path.size();) {
     const auto end = std::min(path.find(':', begin), path.size());
     const auto folder = path.substr(begin, end - begin);
-    places.push_back(fingerprints::path_in(
-        fingerprints::path_in(directory, folder.empty() ? "." : folder), program));
-    if (os::is_program(places.back())) break;
+    folders.push_back(fingerprints::path_in(directory, folder.empty() ? "." : folder));
     begin = end + 1;
   }
-  return places;
+  return folders;
 }
 
 } // namespace
@@ -91,8 +87,14 @@ void known_compiles::remember(const std::string& observation, const key& result,
   fingerprints::packed_marks marks;
   fingerprints::file_view files;
   const auto now_ns = fingerprints::file_clock_ns();
-  for (const auto& place : places_of(asked_.command.front(), path_, asked_.directory.string()))
-    if (!marks.add_now(place, now_ns)) return;
+  // The result may be of another PATH, whose folders have the same compiler and the same assembler:
+  // so what this one selects is not among what was looked at.
+  for (const auto& folder : folders_in(path_, asked_.directory.string()))
+    if (!marks.add_now(folder, now_ns)) return;
+  const auto& program = asked_.command.front();
+  if (program.find('/') != program.npos &&
+      !marks.add_now(fingerprints::path_in(asked_.directory.string(), program), now_ns))
+    return;
   if (!fingerprints::add_marks(marks, observation, {view, files, facts_})) return;
   const auto bytes = marks.bytes();
   if (bytes.empty()) return;

@@ -289,4 +289,41 @@ TEST_CASE_FIXTURE(launcher, "cc: under its own name, in a build by make") {
   CHECK(entries() == 5); // one more result of one of them
 }
 
+TEST_CASE_FIXTURE(launcher,
+                  "cc: under a compiler's name, it is the launcher of the next one in PATH") {
+  fs::create_directory(directory / "links");
+  for (const auto* name : {"gcc", "g++", "cc", "x86_64-linux-gnu-gcc-12", "clang"})
+    fs::create_symlink(HEARTH_FRONT, directory / "links" / name);
+  const auto path = "PATH='" + (directory / "links").string() + "':$PATH ";
+  REQUIRE(shell(path + "gcc -c a.c -o a.o").status == 0);
+  const auto object = text("a.o");
+  CHECK(entries() == 2);
+  REQUIRE(shell("rm a.o; " + path + "gcc -c a.c -o a.o").status == 0);
+  CHECK(text("a.o") == object);
+  CHECK(entries() == 2);
+  REQUIRE(shell("gcc -c a.c -o a.o").status == 0);
+  CHECK(text("a.o") == object);
+  for (const auto* name : {"cc", "x86_64-linux-gnu-gcc-12", "clang"}) {
+    CAPTURE(name);
+    const auto before = entries();
+    REQUIRE(shell(path + name + " -O1 -c a.c -o b.o").status == 0);
+    CHECK(entries() == before + 2);
+    REQUIRE(shell(std::string(name) + " -O1 -c a.c -o c.o; cmp b.o c.o").status == 0);
+  }
+  // What is not cached, and what the compiler prints.
+  CHECK(shell(path + "gcc --version").out == shell("gcc --version").out);
+  // Both ways at once: the launcher starts the compiler, and not itself.
+  const auto before = entries();
+  CHECK(shell(path + "timeout 50 " HEARTH_FRONT " cc gcc -O2 -c a.c").status == 0);
+  CHECK(entries() == before + 2);
+  // Switched off.
+  CHECK(shell("HEARTH_DISABLE=1 " + path + "gcc -O3 -c a.c").status == 0);
+  CHECK(shell("HEARTH_DISABLE=1 " HEARTH_FRONT " cc gcc -O3 -c a.c").status == 0);
+  CHECK(entries() == before + 2);
+  // Nothing behind it.
+  const auto none = shell("PATH='" + (directory / "links").string() + "' gcc -c a.c");
+  CHECK(none.status == 127);
+  CHECK(none.err.find("no other program of this name is in PATH") != std::string::npos);
+}
+
 } // namespace cc_test

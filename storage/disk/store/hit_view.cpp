@@ -6,19 +6,21 @@
 
 namespace hearth::storage::disk {
 
-hit_view::hit_view(store_directory directory)
-    : directory_(std::move(directory))
-    , mark_(real_file_system(), directory_.folder.get(), directory_.path)
-    , boot_id_(real_file_system().boot_id())
+hit_view::hit_view(file_system& files, store_directory directory)
+    : files_(files)
+    , directory_(std::move(directory))
+    , mark_(files, directory_.folder.get(), directory_.path)
+    , boot_id_(files.boot_id())
     , shards_(directory_.description.shards) {}
 
-expected<std::unique_ptr<hit_view>> hit_view::open(const std::filesystem::path& directory) {
+expected<std::unique_ptr<hit_view>> hit_view::open(const std::filesystem::path& directory,
+                                                   file_system& files) {
   install_sigbus_guard();
-  auto opened = open_store_directory(real_file_system(), directory, true,
-                                     [](const file&) { return store_shape(); });
+  auto opened =
+      open_store_directory(files, directory, true, [](const file&) { return store_shape(); });
   if (!opened) return fail(opened.error());
-  std::unique_ptr<hit_view> view(new hit_view(std::move(*opened)));
-  auto folder = open_own_directory(real_file_system(), view->directory_.folder.get(), "shards",
+  std::unique_ptr<hit_view> view(new hit_view(files, std::move(*opened)));
+  auto folder = open_own_directory(files, view->directory_.folder.get(), "shards",
                                    view->directory_.path / "shards", when_missing::refuse,
                                    others_may::nothing);
   if (!folder) return fail(folder.error());
@@ -29,7 +31,7 @@ expected<std::unique_ptr<hit_view>> hit_view::open(const std::filesystem::path& 
 std::unique_ptr<shard> hit_view::open_shard(unsigned number) {
   const auto name = shard_folder(number);
   shard_config config;
-  config.system = &real_file_system();
+  config.system = &files_;
   config.path = directory_.path / "shards" / name;
   config.store_id = directory_.description.store_id;
   config.number = number;
@@ -37,8 +39,9 @@ std::unique_ptr<shard> hit_view::open_shard(unsigned number) {
   config.segment_bytes = directory_.description.segment_bytes;
   config.read_only = true;
   config.notes_hits = true;
+  config.was_clean = mark_.exists();
   config.boot = boot_number(boot_id_);
-  auto folder = open_own_directory(real_file_system(), shards_folder_.get(), name, config.path,
+  auto folder = open_own_directory(files_, shards_folder_.get(), name, config.path,
                                    when_missing::refuse, others_may::nothing);
   if (!folder) return nullptr;
   auto opened = shard::open(std::move(config), std::move(*folder), mark_);

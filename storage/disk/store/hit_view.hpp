@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ class hit_view {
 public:
   /// Opens the store in `directory`, and installs the handler that turns SIGBUS into a miss.
   /// Errors: those of opening a store read-only.
-  static expected<std::unique_ptr<hit_view>> open(const std::filesystem::path& directory);
+  static expected<std::unique_ptr<hit_view>> open(const std::filesystem::path& directory,
+                                                  file_system& files = real_file_system());
 
   /// Looks a key up. Nothing: its shard has to be opened by a whole store first, which puts in
   /// order what a crash or a restart of the machine has left.
@@ -33,9 +35,10 @@ private:
     std::unique_ptr<shard> opened;
   };
 
-  explicit hit_view(store_directory directory);
+  hit_view(file_system& files, store_directory directory);
   std::unique_ptr<shard> open_shard(unsigned number);
 
+  file_system& files_;
   store_directory directory_;
   clean_mark mark_; // never set here
   std::string boot_id_;
