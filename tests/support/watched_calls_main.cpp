@@ -1,5 +1,6 @@
-// A program that looks at files in one unusual way: `watched_calls HOW PATH`. Status 0: it did what
-// its name says; 77: this system cannot.
+// A program that looks at files in one unusual way: `watched_calls HOW PATH`, or in one system call
+// that names a file: `watched_calls "call NAME" PATH`. Status 0: it did what its name says; 77:
+// this system cannot.
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -11,9 +12,11 @@
 #include <linux/seccomp.h>
 #include <spawn.h>
 #include <string>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -68,6 +71,21 @@ int by_execveat(const char* path) {
   const int folder = ::open("/bin", O_PATH | O_DIRECTORY);
   ::syscall(SYS_execveat, folder, "cat", arguments.data(), environ, 0);
   return 1;
+}
+
+// Runs what a descriptor is open on.
+int by_fexecve(const char* path) {
+  const int file = ::open(path, O_PATH | O_CLOEXEC);
+  auto arguments = cat(path);
+  ::syscall(SYS_execveat, file, "", arguments.data(), environ, AT_EMPTY_PATH);
+  return 1;
+}
+
+// A call with the address of no memory fails; the program goes on.
+int after_fault(const char* path) {
+  constexpr long nowhere = 8;
+  if (::syscall(SYS_openat, AT_FDCWD, nowhere, O_RDONLY) != -1 || errno != EFAULT) return 1;
+  return read_byte(::open(path, O_RDONLY));
 }
 
 int by_openat2(const char* path) {
@@ -179,6 +197,20 @@ int mapped(const char* path) {
   return bytes != MAP_FAILED && *static_cast<const volatile char*>(bytes) != 0 ? 0 : 1;
 }
 
+// Lists the folder of the file by the older call.
+int by_getdents(const char* path) {
+#ifdef SYS_getdents
+  std::string folder = path;
+  folder.resize(folder.rfind('/'));
+  char names[4096];
+  const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY);
+  return ::syscall(SYS_getdents, opened, names, sizeof names) > 0 ? 0 : 1;
+#else
+  (void)path;
+  return cannot;
+#endif
+}
+
 int after_chroot(const char* path) {
   if (::chroot("/") != 0) return cannot;
   return read_byte(::open(path, O_RDONLY));
@@ -222,6 +254,8 @@ constexpr way ways[] = {
     {"vfork", by_vfork},
     {"posix_spawn", by_posix_spawn},
     {"execveat", by_execveat},
+    {"fexecve", by_fexecve},
+    {"fault", after_fault},
     {"openat2", by_openat2},
     {"in_root", in_root},
     {"io_uring", by_io_uring},
@@ -232,10 +266,127 @@ constexpr way ways[] = {
     {"proc", through_proc},
     {"passed_on", passed_on},
     {"mapped", mapped},
+    {"getdents", by_getdents},
     {"chroot", after_chroot},
     {"descendants", by_descendants},
     {"signals", under_signals},
 };
+
+// One system call that names a file.
+struct named_call {
+  enum class form {
+    path,        // the first argument is the path
+    path_at,     // the first two are the folder and the name in it
+    new_path,    // the second is the path, the first another one
+    new_path_at, // the folder and the name are the third and the fourth
+    link_at,     // the folder and the name are the second and the third
+  };
+  const char* name;
+  long number;
+  form how;
+  long others[3]; // arguments after the path
+};
+
+// Makes the call; whether it finds the file does not count.
+int make(const named_call& one, const char* path) {
+  using form = named_call::form;
+  const auto* const elsewhere = "/nonexistent/file";
+  const std::string text = path;
+  const auto end = text.rfind('/');
+  const int folder = ::open(text.substr(0, end).c_str(), O_PATH | O_DIRECTORY);
+  const auto* const name = path + end + 1;
+  const auto [a, b, c] = one.others;
+  const auto call = [&](auto... arguments) { return ::syscall(one.number, arguments...); };
+  long result = -1;
+  switch (one.how) {
+  case form::path: result = call(path, a, b, c); break;
+  case form::path_at: result = call(folder, name, a, b, c); break;
+  case form::new_path: result = call(elsewhere, path); break;
+  case form::new_path_at: result = call(folder, elsewhere, folder, name, 0); break;
+  case form::link_at: result = call(elsewhere, folder, name); break;
+  }
+  return result == -1 && (errno == EPERM || errno == ENOSYS) ? cannot : 0;
+}
+
+int by_named_call(const char* name, const char* file) {
+  using enum named_call::form;
+  static char room[4096];
+  static char* no_words[] = {nullptr};
+  static open_how no_follow{O_NOFOLLOW, 0, 0};
+  const auto number_of = [](const void* pointer) { return reinterpret_cast<long>(pointer); };
+  const auto to = number_of(room), none = number_of(no_words), attribute = number_of("user.x"),
+             elsewhere = number_of("/nonexistent/file");
+  constexpr long size = sizeof room;
+  const named_call calls[] = {
+#ifdef SYS_open // older calls, which newer architectures lack
+      {"open", SYS_open, path, {O_RDONLY}},
+      {"open, no link", SYS_open, path, {O_NOFOLLOW}},
+      {"stat", SYS_stat, path, {to}},
+      {"lstat", SYS_lstat, path, {to}},
+      {"access", SYS_access, path, {F_OK}},
+      {"mkdir", SYS_mkdir, path, {0700}},
+      {"readlink", SYS_readlink, path, {to, size}},
+      {"rename", SYS_rename, path, {elsewhere}},
+      {"renameat", SYS_renameat, path_at, {AT_FDCWD, elsewhere}},
+      {"link", SYS_link, path, {elsewhere}},
+      {"link, new", SYS_link, new_path, {}},
+      {"symlink", SYS_symlink, new_path, {}},
+      {"mknod", SYS_mknod, path, {S_IFREG}},
+      {"unlink", SYS_unlink, path, {}},
+      {"rmdir", SYS_rmdir, path, {}},
+      {"chmod", SYS_chmod, path, {0600}},
+      {"chown", SYS_chown, path, {-1, -1}},
+      {"lchown", SYS_lchown, path, {-1, -1}},
+      {"utime", SYS_utime, path, {}},
+      {"utimes", SYS_utimes, path, {}},
+      {"futimesat", SYS_futimesat, path_at, {}},
+#endif
+      {"openat", SYS_openat, path_at, {O_RDONLY}},
+      {"openat, no link", SYS_openat, path_at, {O_NOFOLLOW}},
+      {"openat2, no link", SYS_openat2, path_at, {number_of(&no_follow), sizeof no_follow}},
+      {"newfstatat", SYS_newfstatat, path_at, {to}},
+      {"newfstatat, no link", SYS_newfstatat, path_at, {to, AT_SYMLINK_NOFOLLOW}},
+      {"statx", SYS_statx, path_at, {0, 0, to}},
+      {"statx, no link", SYS_statx, path_at, {AT_SYMLINK_NOFOLLOW, 0, to}},
+      {"faccessat", SYS_faccessat, path_at, {F_OK}},
+      {"faccessat2", SYS_faccessat2, path_at, {F_OK}},
+      {"faccessat2, no link", SYS_faccessat2, path_at, {F_OK, AT_SYMLINK_NOFOLLOW}},
+      {"readlinkat", SYS_readlinkat, path_at, {to, size}},
+      {"execve", SYS_execve, path, {none, none}},
+      {"execveat", SYS_execveat, path_at, {none, none}},
+      {"execveat, no link", SYS_execveat, path_at, {none, none, AT_SYMLINK_NOFOLLOW}},
+      {"mkdirat", SYS_mkdirat, path_at, {0700}},
+      {"renameat2", SYS_renameat2, path_at, {AT_FDCWD, elsewhere}},
+      {"renameat2, new", SYS_renameat2, new_path_at, {}},
+      {"linkat", SYS_linkat, path_at, {AT_FDCWD, elsewhere}},
+      {"linkat, new", SYS_linkat, new_path_at, {}},
+      {"symlinkat", SYS_symlinkat, link_at, {}},
+      {"mknodat", SYS_mknodat, path_at, {S_IFREG}},
+      {"unlinkat", SYS_unlinkat, path_at, {}},
+      {"truncate", SYS_truncate, path, {}},
+      {"fchmodat", SYS_fchmodat, path_at, {0600}},
+      {"fchownat", SYS_fchownat, path_at, {-1, -1}},
+      {"fchownat, no link", SYS_fchownat, path_at, {-1, -1, AT_SYMLINK_NOFOLLOW}},
+      {"utimensat", SYS_utimensat, path_at, {}},
+      {"utimensat, no link", SYS_utimensat, path_at, {0, AT_SYMLINK_NOFOLLOW}},
+      {"statfs", SYS_statfs, path, {to}},
+      {"getxattr", SYS_getxattr, path, {attribute, to, size}},
+      {"lgetxattr", SYS_lgetxattr, path, {attribute, to, size}},
+      {"listxattr", SYS_listxattr, path, {to, size}},
+      {"llistxattr", SYS_llistxattr, path, {to, size}},
+      {"chdir", SYS_chdir, path, {}},
+      // These would change what paths mean.
+      {"pivot_root", SYS_pivot_root, path, {elsewhere}},
+      {"mount", SYS_mount, path, {elsewhere}},
+      {"umount2", SYS_umount2, path, {}},
+      {"move_mount", SYS_move_mount, path_at, {AT_FDCWD, elsewhere}},
+      {"setns", SYS_setns, path, {}},
+      {"open_by_handle_at", SYS_open_by_handle_at, path, {}},
+  };
+  for (const auto& one : calls)
+    if (std::strcmp(one.name, name) == 0) return make(one, file);
+  return cannot;
+}
 
 } // namespace
 
@@ -243,5 +394,7 @@ int main(int count, char** arguments) {
   if (count != 3) return 2;
   for (const auto& one : ways)
     if (std::strcmp(one.name, arguments[1]) == 0) return one.look(arguments[2]);
-  return 2;
+  constexpr std::string_view call = "call ";
+  const std::string_view how = arguments[1];
+  return how.starts_with(call) ? by_named_call(arguments[1] + call.size(), arguments[2]) : 2;
 }

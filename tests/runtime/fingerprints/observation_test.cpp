@@ -2,6 +2,7 @@
 
 #include "tests/support/temporary_directory.hpp"
 
+#include <chrono>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
@@ -51,6 +52,10 @@ TEST_CASE_FIXTURE(folder, "a change after the start of a command shows, however 
   const auto seen = observe_since(start);
   REQUIRE_FALSE(seen);
   CHECK(seen.error().code() == errc::busy);
+  // Also if the file gets the time back that it had.
+  std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() -
+                                             std::chrono::hours(1));
+  CHECK(observe_since(start).error().code() == errc::busy);
 }
 
 TEST_CASE_FIXTURE(folder, "a file on a mount that the start did not have is not kept") {

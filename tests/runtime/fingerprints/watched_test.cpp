@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <map>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
 
 namespace watched_test {
 
@@ -67,6 +69,11 @@ struct project {
     one.base = start.string().size();
     return one;
   }
+  sighting missed_from(const fs::path& start, const std::string& name) const {
+    auto one = from(start, name);
+    one.was_there = false;
+    return one;
+  }
   // What the program came to from the scratch directory, by the link that shows `entry`.
   sighting shown(const std::string& entry, const std::string& name = "") const {
     const auto path = (folder / entry).lexically_normal();
@@ -91,6 +98,12 @@ struct project {
     auto found = look(all);
     REQUIRE(found);
     return found->asked;
+  }
+  // The questions of a program that ran in the folder itself, beneath an overlay.
+  watched_questions look_covered(const std::vector<sighting>& all) const {
+    auto found = questions_of(all, {scratch.string(), view, true});
+    REQUIRE(found);
+    return *found;
   }
 
   test::temporary_directory directory;
@@ -121,6 +134,59 @@ TEST_CASE_FIXTURE(project, "watched inputs: paths in the scratch directory are t
 TEST_CASE_FIXTURE(project, "watched inputs: what the program made itself is absent on the host") {
   CHECK(ask({in_scratch("new", true)}) == questions{{kind::content, "new"}});
   CHECK(ask({in_scratch("folder/in it")}) == questions{{kind::content, "folder"}});
+}
+
+TEST_CASE_FIXTURE(project, "watched inputs: what else the scratch directory tells") {
+  auto listed = in_scratch("sub/..", true);
+  listed.path = (scratch / "root" / folder.relative_path()).string();
+  CHECK(ask({listed}).empty()); // it is asked about, and the view has made it
+  listed.was_listed = true;
+  CHECK(ask({listed}) == questions{{kind::listing, "."}});
+  view.places.clear(); // also if it makes nothing there
+  CHECK(ask({listed}) == questions{{kind::listing, "."}});
+  CHECK(ask({in_scratch("absent", false, false)}) ==
+        questions{{kind::content, "absent"}, {kind::link, "absent"}});
+  auto told = in_scratch("absent");
+  told.told_place = true;
+  CHECK(ask({told}) == questions{{kind::content, "absent"}, {kind::place, "absent"}});
+  view.shows_all = false; // what is there is declared
+  CHECK(ask({in_scratch("absent")}).empty());
+}
+
+TEST_CASE_FIXTURE(project, "watched inputs: what else a path of the host tells") {
+  auto listed = shown("sub");
+  listed.was_listed = true;
+  CHECK(ask({listed}) == questions{{kind::content, "sub"}, {kind::listing, "sub"}});
+  auto told = shown("sub");
+  told.told_place = true;
+  CHECK(ask({told}) == questions{{kind::content, "sub"}, {kind::place, "sub"}});
+  fs::create_symlink("sub", folder / "link");
+  auto itself = named(base / "shared" / "s", true, false);
+  CHECK(ask({itself}) ==
+        questions{{kind::content, itself.path}, {kind::link, itself.path}}); // it is no link
+  itself = from(folder, "link");
+  const auto link = named(folder / "link", true, false);
+  itself.follows = false;
+  itself.inode = link.inode;
+  CHECK(ask({itself}) == questions{{kind::link, "link"}});
+  // "a/" is not there if a is a file.
+  CHECK(ask({missed_from(folder, "a.c/")}) == questions{{kind::content, "a.c"}});
+}
+
+TEST_CASE_FIXTURE(project, "watched inputs: beneath an overlay") {
+  const auto asked = [&](const std::vector<sighting>& all) { return look_covered(all).asked; };
+  CHECK(asked({from(folder, "out"), from(folder, "made"), from(folder, "made/out")}).empty());
+  auto listed = from(folder, "made");
+  listed.was_listed = true;
+  CHECK(asked({listed}) == questions{{kind::listing, "made"}});
+  // A folder that it has made is below one of the host's.
+  CHECK(asked({missed_from(folder / "own", "x")}) == questions{{kind::content, "own"}});
+  auto told = missed_from(folder, "own");
+  told.told_place = true;
+  CHECK(asked({told}) == questions{{kind::content, "own"}, {kind::place, "."}});
+  auto run = missed_from(folder, "own/tool");
+  run.was_run = true;
+  CHECK(look_covered({run}).programs == std::set<std::string>{run.path});
 }
 
 TEST_CASE_FIXTURE(project, "watched inputs: links are questions of their own") {
@@ -160,6 +226,22 @@ TEST_CASE_FIXTURE(project,
   // By one that it named absolute.
   CHECK(ask({named(shared), from(shared, "s")}) ==
         questions{{kind::content, shared.string()}, {kind::content, (shared / "s").string()}});
+  // Below one that it came to so, also by an absolute name that it may have made from it.
+  fs::create_directory(shared / "deep");
+  write("../shared/deep/t", "t");
+  CHECK(ask({shown("../shared"), from(shared / "deep", "t")}) ==
+        questions{{kind::content, "../shared"}, {kind::content, "../shared/deep/t"}});
+  auto missed = shown("../shared", "none");
+  missed.was_there = false;
+  CHECK(ask({missed, named(shared / "s")}).contains({kind::content, "../shared/s"}));
+  const auto both = ask({shown("../shared"), named(shared / "s")});
+  CHECK(both.contains({kind::content, "../shared/s"}));
+  CHECK(both.contains({kind::content, (shared / "s").string()}));
+  fs::create_symlink("shared", base / "other");
+  CHECK(ask({shown("../other"), from(shared, "s")}).contains({kind::content, "../shared/s"}));
+  // A file of the system, too, if it was named so.
+  const auto env = fs::path("/usr/bin/env").lexically_relative(folder).string();
+  CHECK(ask({from(folder, env)}).contains({kind::content, env}));
   fs::create_symlink(shared, folder / "absolute");
   CHECK(ask({shown("absolute", "s")}) ==
         questions{{kind::link, "absolute"}, {kind::content, (shared / "s").string()}});
@@ -200,6 +282,10 @@ TEST_CASE_FIXTURE(project, "watched inputs: files that come, go or are replaced 
   auto replaced = named(folder / "sub" / "y.h");
   ++replaced.inode;
   CHECK(look({replaced}).error().code() == errc::busy);
+  --replaced.inode;
+  CHECK(look({replaced}));
+  ++replaced.device;
+  CHECK(look({replaced}).error().code() == errc::busy);
 }
 
 TEST_CASE_FIXTURE(project, "watched inputs: a listing has no outputs, and the folders for them") {
@@ -224,6 +310,25 @@ TEST_CASE_FIXTURE(project, "watched inputs: a listing has no outputs, and the fo
   fs::remove_all(folder / "sub");
   write("sub", ""); // another kind of file
   CHECK(change(*inputs) == ". changed");
+  fs::remove(folder / "sub");
+  fs::create_directory(folder / "sub");
+  CHECK(change(*inputs) == "");
+  fs::rename(folder / "a.c", folder / "b.c");
+  CHECK(change(*inputs) == ". changed");
+  fs::rename(folder / "b.c", folder / "a.c");
+  CHECK(change(*inputs) == "");
+}
+
+TEST_CASE_FIXTURE(project,
+                  "watched inputs: a listing of another command, which makes other files") {
+  memo_in_memory memo;
+  file_view files;
+  const auto inputs =
+      watched_inputs({{kind::listing, "made"}}, false, start_of_run(), {view, files, memo});
+  REQUIRE(inputs);
+  CHECK(change_in(*inputs, sha256(*inputs), {view, files, memo}) == "");
+  view.places.clear();
+  CHECK(change_in(*inputs, sha256(*inputs), {view, files, memo}) == "made is gone");
 }
 
 TEST_CASE_FIXTURE(project, "watched inputs: an observation holds until an answer changes") {
@@ -296,6 +401,103 @@ TEST_CASE_FIXTURE(project, "watched inputs: times of links and folders, where th
     CHECK(change() == "");
     touch("made", 0);
   }
+}
+
+TEST_CASE_FIXTURE(project, "watched inputs: modes and owners, where they are told") {
+  memo_in_memory memo;
+  start_of_run start;
+  start.time_ns += std::chrono::nanoseconds(std::chrono::hours(1)).count();
+  file_view files;
+  view.places.push_back((folder / "places" / "deep" / "out").string());
+  fs::create_directory(folder / "places");
+  const questions all{{kind::content, "a.c"}, {kind::content, "places"}};
+  const auto inputs = watched_inputs(all, true, start, {view, files, memo});
+  REQUIRE(inputs);
+  const auto change = [&] {
+    file_view now;
+    return change_in(*inputs, sha256(*inputs), {view, now, memo}).value_or("no inputs");
+  };
+  fs::create_directory(folder / "places" / "deep"); // for an output
+  CHECK(change() == "");
+  fs::permissions(folder / "a.c", fs::perms::owner_read);
+  CHECK(change() == "a.c changed");
+  fs::permissions(folder / "a.c", fs::perms{0644});
+  CHECK(change() == "");
+  if (::geteuid() != 0) return;
+  for (const auto& [user, group] : {std::pair{1U, 0U}, {0U, 1U}}) {
+    REQUIRE(::chown((folder / "a.c").c_str(), user, group) == 0);
+    CHECK(change() == "a.c changed");
+    REQUIRE(::chown((folder / "a.c").c_str(), 0, 0) == 0);
+    CHECK(change() == "");
+  }
+}
+
+TEST_CASE_FIXTURE(project, "watched inputs: times of its own folder and of those above") {
+  memo_in_memory memo;
+  start_of_run start;
+  start.time_ns += std::chrono::nanoseconds(std::chrono::hours(1)).count();
+  file_view files;
+  view.places.clear();
+  const questions all{{kind::content, "."}, {kind::content, ".."}};
+  const auto inputs = watched_inputs(all, true, start, {view, files, memo});
+  REQUIRE(inputs);
+  write("new", "");
+  write("../new", "");
+  file_view now;
+  CHECK(change_in(*inputs, sha256(*inputs), {view, now, memo}) == "");
+}
+
+TEST_CASE_FIXTURE(project, "watched inputs: a link that is turned") {
+  memo_in_memory memo;
+  const start_of_run start;
+  start.wait_until_changes_show();
+  file_view files;
+  fs::create_symlink("sub", folder / "link");
+  const questions all{{kind::link, "link"}};
+  const auto turned = watched_inputs(all, false, start, {view, files, memo});
+  REQUIRE_FALSE(turned);
+  CHECK(turned.error().code() == errc::busy);
+  start_of_run later;
+  later.time_ns += std::chrono::nanoseconds(std::chrono::hours(1)).count();
+  const auto inputs = watched_inputs(all, false, later, {view, files, memo});
+  REQUIRE(inputs);
+  const auto change = [&] {
+    file_view now;
+    return change_in(*inputs, sha256(*inputs), {view, now, memo}).value_or("no inputs");
+  };
+  CHECK(change() == "");
+  fs::remove(folder / "link");
+  fs::create_symlink("made", folder / "link");
+  CHECK(change() == "link changed");
+}
+
+TEST_CASE_FIXTURE(project, "watched inputs: what changes after the start is not kept") {
+  memo_in_memory memo;
+  const auto failure = [&](const questions& all, bool with_status, const start_of_run& start,
+                           file_view& files) {
+    const auto inputs = watched_inputs(all, with_status, start, {view, files, memo});
+    return inputs ? errc{} : inputs.error().code();
+  };
+  fs::create_directory(folder / "made");
+  const start_of_run start;
+  start.wait_until_changes_show();
+  file_view before;
+  (void)before.stamp((folder / "sub").string());
+  test::write_text(folder / "a.c", "b");
+  test::write_text(folder / "sub" / "new", "");
+  test::write_text(folder / "made" / "out", "");
+  file_view files;
+  CHECK(failure({{kind::content, "a.c"}}, false, start, files) == errc::busy);
+  CHECK(failure({{kind::listing, "sub"}}, false, start, files) == errc::busy);
+  // The names are read later than the first stamp.
+  CHECK(failure({{kind::listing, "sub"}}, false, start, before) == errc::busy);
+  CHECK(failure({{kind::content, "sub"}}, false, start, files) == errc{});
+  CHECK(failure({{kind::content, "sub"}}, true, start, files) == errc::busy); // its time is told
+  CHECK(failure({{kind::content, "made"}}, true, start, files) == errc{});
+  REQUIRE(::mkfifo((folder / "fifo").c_str(), 0600) == 0);
+  start_of_run later;
+  later.time_ns += std::chrono::nanoseconds(std::chrono::hours(1)).count();
+  CHECK(failure({{kind::content, "fifo"}}, false, later, files) != errc{});
 }
 
 TEST_CASE_FIXTURE(project, "watched inputs: damaged bytes hold for nothing") {

@@ -11,8 +11,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <thread>
+#include <utility>
 
 namespace watch_test {
 
@@ -75,6 +77,43 @@ struct folder {
   }
 };
 
+// A folder beneath an overlay, with a file and a program, and a folder for temporary files.
+struct covered_folder : folder {
+  covered_folder() {
+    fs::create_directories(host);
+    for (const auto* name : {"changes", "kernel", "tmp"})
+      fs::create_directories(path / "scratch" / name);
+    std::ofstream(host / "x") << "content";
+    fs::copy_file("/bin/cat", host / "i");
+  }
+  // Nothing: this system has no overlays.
+  std::optional<watched> look(const std::string& script) const {
+    const auto scratch = path / "scratch";
+    auto request = shell(script);
+    request.environment.push_back("TMPDIR=" + (scratch / "tmp").string());
+    request.directory = host;
+    request.scratch = scratch;
+    request.cover =
+        folder_cover{host, scratch / "changes", scratch / "kernel", scratch / "tmp", {}, {}};
+    request.watch = watching::files_and_links;
+    const auto result = subprocess_runner{find_worker().value()}.run(request, {});
+    if (!result && result.error().code() == errc::unsupported) return std::nullopt;
+    REQUIRE_MESSAGE(result, result.error().text());
+    CHECK(result->blind_spot == "");
+    auto seen = read_sightings(result->sightings);
+    REQUIRE(seen);
+    return watched{*result, std::move(*seen)};
+  }
+  // How a path, exactly as it is here, was seen.
+  static const sighting* find(const watched& seen, const fs::path& path) {
+    const auto at = std::find_if(seen.all.begin(), seen.all.end(),
+                                 [&](const sighting& one) { return one.path == path; });
+    return at == seen.all.end() ? nullptr : &*at;
+  }
+
+  fs::path host = path / "host";
+};
+
 } // namespace
 
 TEST_CASE_FIXTURE(folder, "watch: files that are opened, asked about, listed and looked for") {
@@ -94,11 +133,38 @@ TEST_CASE_FIXTURE(folder, "watch: files that are opened, asked about, listed and
   CHECK(seen.has_seen("/usr/bin/cat"));
 }
 
+TEST_CASE_FIXTURE(folder, "watch: what is seen again in another way is noted, too") {
+  const auto listed = path / "listed";
+  fs::create_directory(listed);
+  fs::create_symlink("file", path / "link");
+  auto request = shell("cat file; cat '" + file.string() +
+                       "'; cat link; readlink link; ls listed; cd listed; exec sh -c 'pwd -P'");
+  request.directory = path;
+  const auto seen = run(request, watching::files_and_links);
+  const auto is_seen = [&](const fs::path& at, auto how) {
+    return std::any_of(seen.all.begin(), seen.all.end(),
+                       [&](const sighting& one) { return one.path == at && how(one); });
+  };
+  CHECK(is_seen(file, [](const sighting& one) { return one.base == 0; }));
+  CHECK(is_seen(file, [](const sighting& one) { return one.base > 0; }));
+  CHECK(is_seen(path / "link", [](const sighting& one) { return one.follows; }));
+  CHECK(is_seen(path / "link", [](const sighting& one) { return !one.follows; }));
+  CHECK(is_seen(listed, [](const sighting& one) { return one.was_listed && one.told_place; }));
+  // The shell has asked about it first.
+  CHECK(is_seen("/usr/bin/cat", [](const sighting& one) { return one.was_run; }));
+  request = shell("ls"); // and where its folder is
+  request.directory = listed;
+  CHECK(run(request, watching::files_and_links).has_listed(listed));
+}
+
 TEST_CASE_FIXTURE(folder, "watch: links in the scratch directory are followed at each look") {
   const auto root = path / "scratch" / "root";
   fs::create_directories(root / path.relative_path());
   fs::create_symlink(file, root / file.relative_path());
-  auto request = shell("ln -s file own; cat own; rm own; readlink file; readlink -f gone; exit 0");
+  std::ofstream(path / "other") << "content";
+  fs::create_symlink(path / "other", root / path.relative_path() / "other");
+  auto request = shell("ln -s file own; cat own; rm own; readlink file; readlink -f gone; "
+                       "ln -s /proc/self/cwd me; cat me/other; exit 0");
   request.scratch = path / "scratch";
   request.directory = root / path.relative_path();
   const auto seen = run(request, watching::files_and_links);
@@ -112,6 +178,87 @@ TEST_CASE_FIXTURE(folder, "watch: links in the scratch directory are followed at
   REQUIRE(link);
   CHECK(link->is_shown);
   CHECK(link->told_place);
+  CHECK(seen.has_seen(path / "other"));
+}
+
+TEST_CASE_FIXTURE(folder, "watch: ways out of the scratch directory, and back") {
+  const auto root = path / "scratch" / "root";
+  const auto inside = root / path.relative_path();
+  fs::create_directories(inside);
+  fs::create_symlink(file, inside / "file");
+  std::string up;
+  for (auto at = inside; at.has_relative_path(); at = at.parent_path())
+    up += "../";
+  const auto host = "'" + file.string() + "'", back = (inside / "file").relative_path().string();
+  for (const auto& [script, is_absolute] : std::vector<std::pair<std::string, bool>>{
+           {"ln -s " + host + " own; cat own", true},
+           {"cat '" + up + file.relative_path().string() + "'", true},
+           {"ln -s \"$PWD/file\" own; cat own", false},
+           {"cat '" + up + back + "'", false}}) {
+    CAPTURE(script);
+    auto request = shell(script);
+    request.scratch = path / "scratch";
+    request.directory = inside;
+    const auto seen = run(request, watching::files_and_links);
+    fs::remove(inside / "own");
+    CHECK(seen.result.output == "content");
+    const auto* const one = seen.find(file);
+    REQUIRE(one);
+    CHECK(one->was_there);
+    CHECK(one->from_scratch == !is_absolute);
+    CHECK(one->base == (is_absolute ? 0 : file.string().size()));
+  }
+}
+
+TEST_CASE_FIXTURE(covered_folder,
+                  "watch: beneath an overlay, ways through what the program makes") {
+  fs::create_symlink("/proc/self/cwd", host / "self");
+  for (const std::string script :
+       {"ln -s x l; cat l; rm l", "ln -s \"$PWD/x\" l; cat l",
+        "ln -s \"$PWD/x\" $TMPDIR/s; ln -s $TMPDIR/s l; cat l", "mkdir d; cd d; cat ../x",
+        "ln -s /proc/self/cwd l; cat l/x", "cat self/x"}) {
+    CAPTURE(script);
+    const auto seen = look(script);
+    if (!seen) {
+      MESSAGE("not tested: this system lets us make no overlay");
+      return;
+    }
+    fs::remove_all(path / "scratch" / "changes");
+    fs::create_directory(path / "scratch" / "changes");
+    CHECK(seen->result.output == "content");
+    const auto* const one = find(*seen, host / "x");
+    REQUIRE(one);
+    CHECK(one->was_there);
+    CHECK((one->base == 0 || one->base == host.string().size()));
+  }
+}
+
+TEST_CASE_FIXTURE(covered_folder, "watch: beneath an overlay, how a way is named") {
+  const auto seen = look("ln -s x l; cat l; mkdir d; cd d; cat ../none; ln -s y k; "
+                         "readlink k; exit 0");
+  if (!seen) {
+    MESSAGE("not tested: this system lets us make no overlay");
+    return;
+  }
+  const auto* const relative = find(*seen, host / "x");
+  REQUIRE(relative);
+  CHECK(relative->base == host.string().size()); // it is the same in another checkout
+  const auto* const missed = find(*seen, host / "none");
+  REQUIRE(missed);
+  CHECK_FALSE(missed->was_there);
+  CHECK_FALSE(find(*seen, host / "d" / "y")); // the link itself was read
+}
+
+TEST_CASE_FIXTURE(covered_folder, "watch: beneath an overlay, interpreters of what it makes") {
+  const auto seen = look("printf '#!%s/i\\n' \"$PWD\" > t; chmod +x t; ./t");
+  if (!seen) {
+    MESSAGE("not tested: this system lets us make no overlay");
+    return;
+  }
+  CHECK(seen->result.output == "#!" + (host / "i").string() + "\n");
+  const auto* const interpreter = find(*seen, host / "i");
+  REQUIRE(interpreter);
+  CHECK(interpreter->was_run);
 }
 
 TEST_CASE_FIXTURE(folder, "watch: links and interpreters without end") {
@@ -158,7 +305,7 @@ TEST_CASE_FIXTURE(folder,
 TEST_CASE_FIXTURE(folder, "watch: unusual ways to look at a file are seen") {
   for (const auto* how :
        {"vfork", "posix_spawn", "execveat", "openat2", "io_uring", "seccomp", "own_listener",
-        "own_folder", "proc", "passed_on", "mapped", "descendants", "signals"}) {
+        "own_folder", "fault", "proc", "passed_on", "mapped", "descendants", "signals"}) {
     CAPTURE(how);
     const auto seen = run(looks(how));
     CHECK_MESSAGE(seen.result.succeeded(), seen.result.output);
@@ -167,10 +314,155 @@ TEST_CASE_FIXTURE(folder, "watch: unusual ways to look at a file are seen") {
   }
   // The kernel opens a program by itself.
   CHECK(run(looks("execveat")).has_seen(fs::canonical("/bin") / "cat"));
+  const auto program = path / "program";
+  fs::copy_file("/bin/true", program);
+  auto request = looks("fexecve");
+  request.argv.back() = program;
+  const auto seen = run(request);
+  CHECK(std::any_of(seen.all.begin(), seen.all.end(),
+                    [&](const sighting& one) { return one.path == program && one.was_run; }));
+}
+
+TEST_CASE_FIXTURE(folder, "watch: interpreters that the kernel opens") {
+  fs::copy_file("/bin/cat", path / "last");
+  for (const auto& [name, next] : {std::pair{"first", "second"}, {"second", "last"}}) {
+    std::ofstream(path / name) << "#!" << (path / next).string() << "\n";
+    fs::permissions(path / name, fs::perms::owner_all);
+  }
+  const auto seen = run(shell("'" + (path / "first").string() + "'"));
+  CHECK(seen.result.succeeded());
+  for (const auto* name : {"second", "last"}) {
+    const auto* const one = seen.find(path / name);
+    REQUIRE(one);
+    CHECK(one->was_there);
+    CHECK(one->was_run);
+  }
+}
+
+TEST_CASE_FIXTURE(folder,
+                  "watch: each system call that names a file, and whether it follows links") {
+  const std::vector<std::string> following{
+      "open",       "stat",      "access",   "chmod",     "chown",     "utime",
+      "utimes",     "futimesat", "openat",   "statx",     "faccessat", "faccessat2",
+      "newfstatat", "execve",    "execveat", "statfs",    "truncate",  "fchmodat",
+      "fchownat",   "utimensat", "getxattr", "listxattr", "chdir"};
+  const std::vector<std::string> others{"open, no link",
+                                        "lstat",
+                                        "mkdir",
+                                        "readlink",
+                                        "rename",
+                                        "renameat",
+                                        "link",
+                                        "link, new",
+                                        "symlink",
+                                        "mknod",
+                                        "unlink",
+                                        "rmdir",
+                                        "lchown",
+                                        "openat, no link",
+                                        "openat2, no link",
+                                        "newfstatat, no link",
+                                        "statx, no link",
+                                        "faccessat2, no link",
+                                        "readlinkat",
+                                        "execveat, no link",
+                                        "mkdirat",
+                                        "renameat2",
+                                        "renameat2, new",
+                                        "linkat",
+                                        "linkat, new",
+                                        "symlinkat",
+                                        "mknodat",
+                                        "unlinkat",
+                                        "fchownat, no link",
+                                        "utimensat, no link",
+                                        "lgetxattr",
+                                        "llistxattr"};
+  const auto look = [&](const std::string& call, bool follows) {
+    CAPTURE(call);
+    const auto link = path / "link";
+    fs::remove(link);
+    fs::create_symlink("nowhere", link);
+    auto request = looks("call " + call);
+    request.argv.back() = link;
+    const auto seen = run(request, watching::files_and_links);
+    if (seen.result.exit_status == 77) return;
+    const auto* const one = seen.find(link);
+    REQUIRE(one);
+    CHECK(one->follows == follows);
+    CHECK(one->was_there == !follows);
+    CHECK(one->was_run == call.starts_with("exec"));
+    CHECK(one->was_listed == (call == "rmdir" || call == "unlinkat"));
+  };
+  for (const auto& call : following)
+    look(call, true);
+  for (const auto& call : others)
+    look(call, false);
+  const auto listing = run(looks("getdents"));
+  CHECK((listing.has_listed(path) || listing.result.exit_status == 77));
+}
+
+TEST_CASE_FIXTURE(folder, "watch: paths through the links of /proc") {
+  for (const std::string way :
+       {"/proc/self/cwd/file", "/proc/thread-self/cwd/file", "/proc/$$/cwd/file",
+        "/proc/$$/task/$$/cwd/file", "/proc/self/root$PWD/file", "/proc/self/fd/3/file",
+        "/dev/fd/3/file"}) {
+    CAPTURE(way);
+    auto request = shell("exec 3<.; cat " + way);
+    request.directory = path;
+    const auto seen = run(request);
+    CHECK(seen.result.output == "content");
+    CHECK(seen.result.blind_spot == "");
+    CHECK(seen.has_seen(file));
+  }
+  auto relative = shell("exec 3<.; cd /proc/self; cat fd/3/file");
+  relative.directory = path;
+  const auto seen = run(relative, watching::files_and_links);
+  REQUIRE(seen.find(file));
+  CHECK(seen.find(file)->base == 0);
+  auto tells = shell("readlink /proc/self/cwd");
+  tells.directory = path;
+  const auto told = run(tells, watching::files_and_links);
+  CHECK(std::any_of(told.all.begin(), told.all.end(), [&](const sighting& one) {
+    return one.path == path && one.told_place && !one.follows;
+  }));
+  // The supervisor was not started by a call that is watched.
+  const auto program = run(shell("cat /proc/$PPID/exe > /dev/null"));
+  CHECK(program.has_seen(fs::canonical(find_worker().value())));
+  const auto through = run(shell("cat /proc/self/fdinfo/../cwd/file; exit 0"));
+  CHECK(through.result.blind_spot != "");
+}
+
+TEST_CASE_FIXTURE(folder, "watch: opens to write that tell something") {
+  auto request = shell("cat 0<>file; dd if=/dev/null of=absent conv=nocreat; "
+                       "dd if=/dev/null of=made conv=excl; exit 0");
+  request.directory = path;
+  const auto seen = run(request);
+  CHECK(seen.has_seen(file));              // it may be read
+  CHECK(seen.has_missed(path / "absent")); // it is not made
+  CHECK(seen.has_missed(path / "made"));   // it is made only if it was not there
+}
+
+TEST_CASE_FIXTURE(folder, "watch: a path that ends in a slash follows links") {
+  fs::create_directory(path / "target");
+  fs::create_symlink("target", path / "link");
+  for (const std::string end : {"/", "/."}) {
+    CAPTURE(end);
+    auto request = shell("stat '" + (path / "link").string() + end + "'");
+    const auto seen = run(request, watching::files_and_links);
+    const auto at = std::find_if(seen.all.begin(), seen.all.end(), [&](const sighting& one) {
+      return one.path.starts_with((path / "link").string());
+    });
+    REQUIRE(at != seen.all.end());
+    CHECK(at->follows);
+    CHECK(at->path.ends_with('/'));
+  }
 }
 
 TEST_CASE_FIXTURE(folder, "watch: what cannot be seen is said") {
-  for (const auto* how : {"chroot", "other_architecture", "in_root"}) {
+  for (const auto* how :
+       {"chroot", "call pivot_root", "call mount", "call umount2", "call move_mount", "call setns",
+        "call open_by_handle_at", "other_architecture", "in_root"}) {
     CAPTURE(std::string(how));
     const auto seen = run(looks(how));
     if (seen.result.exit_status == 77 || seen.result.signal != 0) {
@@ -186,10 +478,20 @@ TEST_CASE_FIXTURE(folder, "watch: a path that is longer than the kernel takes") 
   auto deep = path;
   for (int i = 0; i < 100; ++i)
     deep /= "a folder with a name that is rather long";
-  auto request = shell("cat " + deep.string() + "/file; exit 0");
+  auto request = shell("cat '" + deep.string() + "/file'; exit 0");
   const auto seen = run(request);
   CHECK(seen.result.succeeded());
   CHECK(seen.result.blind_spot == "");
+}
+
+TEST_CASE_FIXTURE(folder,
+                  "watch: a working folder with a path that is longer than the kernel tells") {
+  auto request = shell("n=$(printf %0200d 0); for i in $(seq 25); do mkdir $n; cd -P $n; done; "
+                       "cat x; exit 0");
+  request.directory = path;
+  const auto seen = run(request);
+  CHECK(seen.result.succeeded());
+  CHECK(seen.result.blind_spot != "");
 }
 
 TEST_CASE_FIXTURE(folder,

@@ -105,6 +105,8 @@ TEST_CASE_FIXTURE(actions_fixture,
   CHECK(changed([](action& a) { a.environment["PATH"] = "/bin:/usr/bin"; }));
   CHECK(changed([](action& a) { a.dependency_file = "a.d"; }));
   CHECK(changed([](action& a) { a.sees_undeclared = false; }));
+  CHECK(changed([](action& a) { a.keep_failures = true; }));
+  CHECK(changed([](action& a) { a.placeholders = true; }));
   CHECK(changed([](action& a) { a.toolchains = {"g++"}; }));
   CHECK(changed([](action& a) { a.inputs = {"in"}; }));
   write_text(folder / "in", "2");
