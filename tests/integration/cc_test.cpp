@@ -88,6 +88,14 @@ TEST_CASE_FIXTURE(launcher, "cc: objects and dependency files are the compiler's
   CHECK(entries() == before + 2);
   write("flags", "-DX2=3 -O1\n");
   check("gcc @flags -c a.c", {"a.o"});
+  // A header that is read once, and named in two ways.
+  write("m/once.h", "#pragma once\nstruct once;\n");
+  write("s/once.c", "#include \"m/once.h\"\n");
+  write("once.c", "#include \"m/once.h\"\n");
+  const auto kept = entries();
+  check("clang -c once.c", {"once.o"});
+  check("gcc -I" + folder.string() + " -c s/once.c", {"once.o"});
+  CHECK(entries() == kept + 4);
 }
 
 TEST_CASE_FIXTURE(launcher, "cc: what is not cached runs as it is") {

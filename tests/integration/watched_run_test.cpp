@@ -244,6 +244,11 @@ TEST_CASE_FIXTURE(watched_bench, "watched: commands see files, and not links to 
        "python3 -c 'import os\ntry: os.unlink(\"x\"); r = 1\nexcept OSError: r = 2\n"
        "open(\"o\", \"w\").write(str(r))'",
        "o", "touch x"},
+      {"a socket's name that is taken", "true",
+       "python3 -c 'import os, socket\ns = socket.socket(socket.AF_UNIX)\n"
+       "try: s.bind(\"x\"); r = 1; os.unlink(\"x\")\nexcept OSError: r = 2\n"
+       "open(\"o\", \"w\").write(str(r))'",
+       "o", "touch x"},
       {"how many names a file has", "echo 1 > a", "sh -c 'ls -l a | cut -c1-15 > o'", "o",
        "ln a b"},
       {"its own folder", "echo 1 > a", "sh -c 'pwd > o; cat a >> o'", "o", "echo 2 > a"},

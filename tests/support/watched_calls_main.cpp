@@ -13,6 +13,7 @@
 #include <spawn.h>
 #include <string>
 #include <string_view>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -277,6 +278,7 @@ struct named_call {
   enum class form {
     path,        // the first argument is the path
     path_at,     // the first two are the folder and the name in it
+    path_after,  // the second is the path
     new_path,    // the second is the path, the first another one
     new_path_at, // the folder and the name are the third and the fourth
     link_at,     // the folder and the name are the second and the third
@@ -301,6 +303,7 @@ int make(const named_call& one, const char* path) {
   switch (one.how) {
   case form::path: result = call(path, a, b, c); break;
   case form::path_at: result = call(folder, name, a, b, c); break;
+  case form::path_after: result = call(0, path, a, b, c); break;
   case form::new_path: result = call(elsewhere, path); break;
   case form::new_path_at: result = call(folder, elsewhere, folder, name, 0); break;
   case form::link_at: result = call(elsewhere, folder, name); break;
@@ -374,6 +377,26 @@ int by_named_call(const char* name, const char* file) {
       {"lgetxattr", SYS_lgetxattr, path, {attribute, to, size}},
       {"listxattr", SYS_listxattr, path, {to, size}},
       {"llistxattr", SYS_llistxattr, path, {to, size}},
+      {"setxattr", SYS_setxattr, path, {attribute, to, 1}},
+      {"lsetxattr", SYS_lsetxattr, path, {attribute, to, 1}},
+      {"removexattr", SYS_removexattr, path, {attribute}},
+      {"lremovexattr", SYS_lremovexattr, path, {attribute}},
+      {"setxattrat", 463, path_at, {0, attribute, to}},
+      {"setxattrat, no link", 463, path_at, {AT_SYMLINK_NOFOLLOW, attribute, to}},
+      {"getxattrat", 464, path_at, {0, attribute, to}},
+      {"listxattrat", 465, path_at, {0, to, size}},
+      {"removexattrat", 466, path_at, {0, attribute}},
+      {"file_getattr", 468, path_at, {to, 24, 0}},
+      {"fchmodat2", 452, path_at, {0600, 0}},
+      {"fchmodat2, no link", 452, path_at, {0600, AT_SYMLINK_NOFOLLOW}},
+      {"open_tree", 428, path_at, {0}},
+      {"open_tree, no link", 428, path_at, {AT_SYMLINK_NOFOLLOW}},
+      {"name_to_handle_at", SYS_name_to_handle_at, path_at, {to, to, 0}},
+      {"inotify_add_watch", SYS_inotify_add_watch, path_after, {IN_ACCESS}},
+      {"inotify_add_watch, no link",
+       SYS_inotify_add_watch,
+       path_after,
+       {IN_ACCESS | IN_DONT_FOLLOW}},
       {"chdir", SYS_chdir, path, {}},
       // These would change what paths mean.
       {"pivot_root", SYS_pivot_root, path, {elsewhere}},

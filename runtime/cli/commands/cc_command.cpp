@@ -64,7 +64,9 @@ int compile_cached(const config& settings, const std::vector<std::string>& words
   if (!materialize_outputs(*outcome, asked->directory, os::replacement::removing_first))
     return become_compiler_by(compile_end::trouble); // it says what is wrong with its outputs
   front::count_compile(settings.store,
-                       outcome->found ? compile_end::hit_elsewhere : compile_end::miss,
+                       !outcome->found               ? compile_end::miss
+                       : settings.remote.url.empty() ? compile_end::hit
+                                                     : compile_end::hit_elsewhere,
                        outcome->found ? outcome->time_taken_ns : 0);
   if (!outcome->problem.empty()) front::count_compile(settings.store, compile_end::not_kept);
   // A compiler's status does not depend on where its messages go.

@@ -10,6 +10,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -64,6 +65,11 @@ constexpr call_form removing_folder(kind how, std::uint8_t path) {
   return form;
 }
 
+// Calls of Linux 5.2 to 6.17, not in every header. Their numbers are those of all architectures.
+constexpr int open_tree_call = 428, fchmodat2_call = 452, setxattrat_call = 463,
+              getxattrat_call = 464, listxattrat_call = 465, removexattrat_call = 466,
+              file_getattr_call = 468, file_setattr_call = 469;
+
 constexpr known_call calls[] = {
 #ifdef __NR_open // older calls, which newer architectures lack
     {__NR_open, {kind::path, 0, true, 1, O_NOFOLLOW, false, 1}},
@@ -111,6 +117,21 @@ constexpr known_call calls[] = {
     {__NR_lgetxattr, {kind::path, 0, false}},
     {__NR_listxattr, {kind::path, 0}},
     {__NR_llistxattr, {kind::path, 0, false}},
+    {__NR_setxattr, {kind::path, 0}},
+    {__NR_lsetxattr, {kind::path, 0, false}},
+    {__NR_removexattr, {kind::path, 0}},
+    {__NR_lremovexattr, {kind::path, 0, false}},
+    {setxattrat_call, {kind::path_at, 1, true, 2, no_follow}},
+    {getxattrat_call, {kind::path_at, 1, true, 2, no_follow}},
+    {listxattrat_call, {kind::path_at, 1, true, 2, no_follow}},
+    {removexattrat_call, {kind::path_at, 1, true, 2, no_follow}},
+    {file_getattr_call, {kind::path_at, 1, true, 4, no_follow}},
+    {file_setattr_call, {kind::path_at, 1, true, 4, no_follow}},
+    {fchmodat2_call, {kind::path_at, 1, true, 3, no_follow}},
+    {open_tree_call, {kind::path_at, 1, true, 2, no_follow}},
+    {__NR_name_to_handle_at, {kind::path_at, 1}}, // a link at the end counts as well
+    {__NR_inotify_add_watch, {kind::path, 1, true, 2, IN_DONT_FOLLOW}},
+    {__NR_bind, {kind::socket, 1, false}},
     {__NR_chdir, {kind::path, 0}},
     {__NR_getcwd, telling_place(kind::own_folder, 0)},
     {__NR_getdents64, {kind::listed, 0}},

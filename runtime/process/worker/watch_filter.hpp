@@ -15,6 +15,7 @@ struct call_form {
   enum class kind : std::uint8_t {
     path,         ///< argument `path`
     path_at,      ///< argument `path`, relative to the folder of the descriptor in the one before
+    socket,       ///< argument `path` is the address of a socket, which may be a file
     path_how,     ///< as `path_at`; flags of an open and more are in the structure after it
     listed,       ///< a descriptor of a folder that is listed
     own_folder,   ///< the working folder's path is asked for

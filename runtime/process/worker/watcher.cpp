@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstring>
 #include <fcntl.h>
 #include <iterator>
@@ -16,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <utility>
 
@@ -180,6 +182,7 @@ void watcher::look(const seccomp_notif& call) {
   case call_form::kind::path:
   case call_form::kind::path_at:
   case call_form::kind::path_how: return note_path(call, *form);
+  case call_form::kind::socket: return note_socket(call, *form);
   case call_form::kind::listed: return note_folder(call, static_cast<int>(call.data.args[0]), true);
   case call_form::kind::own_folder: return note_folder(call, AT_FDCWD, false);
   case call_form::kind::out_of_sight:
@@ -224,6 +227,21 @@ void watcher::note_path(const seccomp_notif& call, const call_form& form) {
   const bool is_at = form.how == call_form::kind::path_at;
   note_name(std::move(name), path,
             {thread, is_at ? static_cast<int>(arguments[form.new_name - 1U]) : AT_FDCWD, false});
+}
+
+// Notes the name that a Unix socket is given, which fails if it is taken.
+void watcher::note_socket(const seccomp_notif& call, const call_form& form) {
+  const auto thread = static_cast<pid_t>(call.pid);
+  sockaddr_un address{};
+  const auto size = std::min<std::uint64_t>(call.data.args[form.path + 1U], sizeof address);
+  if (size <= offsetof(sockaddr_un, sun_path)) return;
+  if (read_bytes(thread, call.data.args[form.path], &address, size) != 0) return; // it fails
+  const auto bytes = static_cast<std::size_t>(size) - offsetof(sockaddr_un, sun_path);
+  const std::string path(address.sun_path, ::strnlen(address.sun_path, bytes));
+  if (address.sun_family != AF_UNIX || path.empty()) return; // no file
+  sighting one;
+  one.follows = form.follows;
+  note_name(std::move(one), path, {thread, AT_FDCWD, false});
 }
 
 // Notes a path that a thread has named.

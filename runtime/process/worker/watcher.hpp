@@ -52,6 +52,7 @@ private:
 
   void look(const seccomp_notif& call);
   void note_path(const seccomp_notif& call, const call_form& form);
+  void note_socket(const seccomp_notif& call, const call_form& form);
   void note_folder(const seccomp_notif& call, int descriptor, bool is_listed);
   void note_name(sighting one, std::string_view name, const call_place& from);
   void note_interpreter(const std::string& program, const call_place& from);

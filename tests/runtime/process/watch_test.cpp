@@ -341,11 +341,35 @@ TEST_CASE_FIXTURE(folder, "watch: interpreters that the kernel opens") {
 
 TEST_CASE_FIXTURE(folder,
                   "watch: each system call that names a file, and whether it follows links") {
-  const std::vector<std::string> following{
-      "open",       "stat",      "access",   "chmod",     "chown",     "utime",
-      "utimes",     "futimesat", "openat",   "statx",     "faccessat", "faccessat2",
-      "newfstatat", "execve",    "execveat", "statfs",    "truncate",  "fchmodat",
-      "fchownat",   "utimensat", "getxattr", "listxattr", "chdir"};
+  const std::vector<std::string> following{"open",
+                                           "stat",
+                                           "access",
+                                           "chmod",
+                                           "chown",
+                                           "utime",
+                                           "utimes",
+                                           "futimesat",
+                                           "openat",
+                                           "statx",
+                                           "faccessat",
+                                           "faccessat2",
+                                           "newfstatat",
+                                           "execve",
+                                           "execveat",
+                                           "statfs",
+                                           "truncate",
+                                           "fchmodat",
+                                           "fchownat",
+                                           "utimensat",
+                                           "getxattr",
+                                           "listxattr",
+                                           "chdir",
+                                           "setxattr",
+                                           "removexattr",
+                                           "fchmodat2",
+                                           "open_tree",
+                                           "name_to_handle_at",
+                                           "inotify_add_watch"};
   const std::vector<std::string> others{"open, no link",
                                         "lstat",
                                         "mkdir",
@@ -377,7 +401,12 @@ TEST_CASE_FIXTURE(folder,
                                         "fchownat, no link",
                                         "utimensat, no link",
                                         "lgetxattr",
-                                        "llistxattr"};
+                                        "llistxattr",
+                                        "lsetxattr",
+                                        "lremovexattr",
+                                        "fchmodat2, no link",
+                                        "open_tree, no link",
+                                        "inotify_add_watch, no link"};
   const auto look = [&](const std::string& call, bool follows) {
     CAPTURE(call);
     const auto link = path / "link";
