@@ -87,14 +87,15 @@ void known_compiles::remember(const std::string& observation, const key& result,
   fingerprints::packed_marks marks;
   fingerprints::file_view files;
   const auto now_ns = fingerprints::file_clock_ns();
-  // The result may be of another PATH, whose folders have the same compiler and the same assembler:
+  // The result may be of another PATH that selects the same compiler and assembler, or equal ones:
   // so what this one selects is not among what was looked at.
   for (const auto& folder : folders_in(path_, asked_.directory.string()))
     if (!marks.add_now(folder, now_ns)) return;
-  const auto& program = asked_.command.front();
-  if (program.find('/') != program.npos &&
-      !marks.add_now(fingerprints::path_in(asked_.directory.string(), program), now_ns))
-    return;
+  auto programs = fingerprints::searched_tools();
+  programs.push_back(asked_.command.front());
+  for (const auto& name : programs)
+    if (const auto found = os::find_program(name, path_, asked_.directory.string()))
+      if (!marks.add_now(*found, now_ns)) return;
   if (!fingerprints::add_marks(marks, observation, {view, files, facts_})) return;
   const auto bytes = marks.bytes();
   if (bytes.empty()) return;

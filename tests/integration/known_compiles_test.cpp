@@ -55,6 +55,9 @@ constexpr change changes[] = {
     {"a shared result, and a compiler earlier in PATH", "PATH=$PWD/bin:$PATH gcc -c a.c",
      "printf '#!/bin/sh\nexec /usr/bin/gcc -DZ=8 \"$@\"\n' > bin/gcc; chmod +x bin/gcc",
      afterwards::plain, true},
+    {"a shared result, and another assembler in the place of an equal one",
+     "PATH=$PWD/tools:$PATH gcc -c a.c", "printf '#!/bin/sh\nexit 3\n' > tools/as",
+     afterwards::plain, true},
     {"times alone", "gcc -c a.c", "touch a.c i2/x.h", afterwards::found},
     {"another file beside", "gcc -c a.c", "echo > i2/other.h; mkdir i3", afterwards::found},
     {"clang", "clang -c a.c", "printf '#define X 3\n' > i2/x.h", afterwards::compiled},
@@ -73,14 +76,14 @@ struct known : action_bench {
   project make(const change& about) const {
     project made{about, folder / std::to_string(&about - changes)};
     fs::create_directories(made.folder);
-    CHECK(shell(made,
-                "mkdir i1 i2 bin own; echo '#define X 1' > i2/x.h; echo '#define L 1' > l1.h; "
-                "echo '#define L 2' > l2.h; ln -s l1.h l.h; echo -DZ=1 > flags; "
-                "ln -s /usr/bin/gcc own/gcc; "
-                "printf '#include <x.h>\n#if __has_include(<y.h>)\n#include <y.h>\n#endif\n"
-                "#ifndef L\n#define L 0\n#endif\n#ifndef Y\n#define Y 0\n#endif\n"
-                "#ifndef Z\n#define Z 0\n#endif\nint f(void) { return X + 10 * L + 100 * Y + "
-                "1000 * Z; }\n' > a.c")
+    CHECK(shell(made, "mkdir i1 i2 bin own tools; cp /usr/bin/as tools/as; echo '#define X 1' > "
+                      "i2/x.h; echo '#define L 1' > l1.h; "
+                      "echo '#define L 2' > l2.h; ln -s l1.h l.h; echo -DZ=1 > flags; "
+                      "ln -s /usr/bin/gcc own/gcc; "
+                      "printf '#include <x.h>\n#if __has_include(<y.h>)\n#include <y.h>\n#endif\n"
+                      "#ifndef L\n#define L 0\n#endif\n#ifndef Y\n#define Y 0\n#endif\n"
+                      "#ifndef Z\n#define Z 0\n#endif\nint f(void) { return X + 10 * L + 100 * Y + "
+                      "1000 * Z; }\n' > a.c")
               .status == 0);
     return made;
   }

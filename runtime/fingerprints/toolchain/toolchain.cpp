@@ -440,6 +440,8 @@ std::vector<std::string> keyed_variables(std::span<const std::string> environmen
   return keyed;
 }
 
+std::vector<std::string> searched_tools() { return {tool_names.begin(), tool_names.end()}; }
+
 std::vector<std::string> host_variables() {
   std::vector<std::string> variables;
   for (char** at = environ; at && *at; ++at)

@@ -83,6 +83,9 @@ std::vector<std::string> compiler_environment(std::span<const std::string> varia
 /// Those of `environment` that a key holds, in the same order.
 std::vector<std::string> keyed_variables(std::span<const std::string> environment);
 
+/// The tools of a compiler that are searched for in PATH where its own folders lack them.
+std::vector<std::string> searched_tools();
+
 /// The environment of this process. No other thread may change it during the call.
 std::vector<std::string> host_variables();
 
