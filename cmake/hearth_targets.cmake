@@ -13,14 +13,13 @@ if(HEARTH_WERROR)
 endif()
 
 add_library(hearth_sanitizers INTERFACE)
-if(NOT HEARTH_SANITIZE)
-  # So that the linker leaves out of `hearth` what it does not use: it starts faster.
-  add_compile_options(-ffunction-sections -fdata-sections)
-endif()
 if(HEARTH_SANITIZE)
   target_compile_options(hearth_sanitizers INTERFACE -fsanitize=${HEARTH_SANITIZE}
                          -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(hearth_sanitizers INTERFACE -fsanitize=${HEARTH_SANITIZE})
+else()
+  # So that the linker leaves out of `hearth` what it does not use: it starts faster.
+  add_compile_options(-ffunction-sections -fdata-sections)
 endif()
 
 # The allocator of Hearth's programs. Actors free memory that callers' threads allocated: glibc has

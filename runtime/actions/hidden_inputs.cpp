@@ -8,7 +8,6 @@
 #include <array>
 #include <cstring>
 #include <map>
-#include <set>
 
 namespace hearth {
 namespace {
@@ -127,8 +126,7 @@ std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated
                                        "ELF";
   constexpr std::string_view archive = "!<arch>";
   std::multimap<std::size_t, std::string> read_once; // by size
-  // A path that was named relative and absolute is in the list twice.
-  for (const auto& path : std::set<std::string>(paths.begin(), paths.end())) {
+  for (const auto& path : paths) {
     const auto start = fingerprints::read_prefix(path, archive.size());
     if (!start || start->starts_with(program) || start->starts_with(archive)) continue;
     if (path.ends_with(".gch") || path.ends_with(".pch")) return path + " is precompiled";

@@ -1,13 +1,11 @@
 #include "runtime/front/known_compiles.hpp"
 
 #include "messages/digest.hpp"
-#include "messages/value.hpp"
 #include "runtime/fingerprints/files/file_stamp.hpp"
 #include "runtime/fingerprints/toolchain/toolchain.hpp"
 #include "runtime/fingerprints/watched/inputs.hpp"
 #include "runtime/os/find_program.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <vector>
@@ -45,18 +43,6 @@ std::string name_of(const action& asked, std::string_view path) {
   return "compile " + sha256(all).hex();
 }
 
-// The folders in which programs are searched for.
-std::vector<std::string> folders_in(std::string_view path, const std::string& directory) {
-  std::vector<std::string> folders;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const auto end = std::min(path.find(':', begin), path.size());
-    const auto folder = path.substr(begin, end - begin);
-    folders.push_back(fingerprints::path_in(directory, folder.empty() ? "." : folder));
-    begin = end + 1;
-  }
-  return folders;
-}
-
 } // namespace
 
 known_compiles::known_compiles(fingerprints::fact_memo& facts, const action& asked)
@@ -89,12 +75,14 @@ void known_compiles::remember(const std::string& observation, const key& result,
   const auto now_ns = fingerprints::file_clock_ns();
   // The result may be of another PATH that selects the same compiler and assembler, or equal ones:
   // so what this one selects is not among what was looked at.
-  for (const auto& folder : folders_in(path_, asked_.directory.string()))
-    if (!marks.add_now(folder, now_ns)) return;
+  const auto directory = asked_.directory.string();
+  for (const auto folder : os::folders_in(path_))
+    if (!marks.add_now(fingerprints::path_in(directory, folder.empty() ? "." : folder), now_ns))
+      return;
   auto programs = fingerprints::searched_tools();
   programs.push_back(asked_.command.front());
   for (const auto& name : programs)
-    if (const auto found = os::find_program(name, path_, asked_.directory.string()))
+    if (const auto found = os::find_program(name, path_, directory))
       if (!marks.add_now(*found, now_ns)) return;
   if (!fingerprints::add_marks(marks, observation, {view, files, facts_})) return;
   const auto bytes = marks.bytes();

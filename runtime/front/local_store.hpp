@@ -31,7 +31,6 @@ public:
   /// Null: there is no store in `directory` yet, or it cannot be used.
   static std::unique_ptr<local_store> open(const std::filesystem::path& directory);
 
-  storage::read_result read(const cache_id& cache, std::string_view encoded_key);
   /// The entry; empty: there is none, or it is damaged.
   artifact get(const cache_id& cache, std::string_view encoded_key);
   /// Errors are ignored.
@@ -43,6 +42,7 @@ public:
 private:
   explicit local_store(std::filesystem::path directory)
       : directory_(std::move(directory)) {}
+  storage::read_result read(const cache_id& cache, std::string_view encoded_key);
   storage::store* whole();
 
   std::filesystem::path directory_;

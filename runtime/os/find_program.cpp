@@ -46,13 +46,11 @@ fs::path candidate(std::string_view folder, const std::string& name, const std::
 expected<std::string> search(const std::string& name, std::string_view path,
                              const std::string& directory) {
   std::string refused; // a file of that name that cannot be executed
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const auto end = std::min(path.find(':', begin), path.size());
-    const auto file = candidate(path.substr(begin, end - begin), name, directory);
+  for (const auto folder : folders_in(path)) {
+    const auto file = candidate(folder, name, directory);
     const int why = check_executable(file);
     if (why == 0) return file.string();
     if (!is_missing(why) && refused.empty()) refused = file.string() + ": " + text_of(why);
-    begin = end + 1;
   }
   if (!refused.empty()) return refuse(errc::program_refused, name, refused);
   return refuse(errc::program_not_found, name,
@@ -60,6 +58,16 @@ expected<std::string> search(const std::string& name, std::string_view path,
 }
 
 } // namespace
+
+std::vector<std::string_view> folders_in(std::string_view search_path) {
+  std::vector<std::string_view> folders;
+  for (std::size_t begin = 0; begin <= search_path.size();) {
+    const auto end = std::min(search_path.find(':', begin), search_path.size());
+    folders.push_back(search_path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return folders;
+}
 
 bool is_program(const std::string& path) { return check_executable(path) == 0; }
 

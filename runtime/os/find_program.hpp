@@ -5,8 +5,12 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hearth::os {
+
+/// The folders of a list like PATH, in its order; an empty one is the working folder.
+std::vector<std::string_view> folders_in(std::string_view search_path);
 
 /// Whether there is a file at `path` that may be executed.
 bool is_program(const std::string& path);

@@ -454,12 +454,12 @@ std::optional<std::vector<std::string>> inputs_in_words(std::string_view bytes) 
 
 std::vector<std::string> files_in(std::string_view bytes, std::string_view folder) {
   const auto inputs = decode_inputs(bytes);
-  std::vector<std::string> all;
+  std::set<std::string> all; // one may be asked about by a relative and by an absolute name
   if (inputs)
     for (const auto& [group_folder, group] : inputs->by_folder)
       for (const auto& asked : group.asked)
-        if (asked.what == kind::content) all.push_back(path_of(folder, asked.name));
-  return all;
+        if (asked.what == kind::content) all.insert(path_of(folder, asked.name));
+  return {all.begin(), all.end()};
 }
 
 bool add_marks(packed_marks& to, std::string_view bytes, const input_reader& in) {

@@ -50,7 +50,7 @@ bool add_marks(packed_marks& to, std::string_view inputs, const input_reader& in
 /// there)"; relative names first. No value: the bytes are not of `watched_inputs`.
 std::optional<std::vector<std::string>> inputs_in_words(std::string_view inputs);
 
-/// The paths of the files whose content these bytes hold, for a command in `folder`.
+/// The paths of the files whose content these bytes hold, each once, for a command in `folder`.
 std::vector<std::string> files_in(std::string_view inputs, std::string_view folder);
 
 } // namespace hearth::fingerprints

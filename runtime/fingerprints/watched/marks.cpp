@@ -1,7 +1,5 @@
 #include "runtime/fingerprints/watched/marks.hpp"
 
-#include <cstring>
-
 namespace hearth::fingerprints {
 namespace {
 

@@ -3,10 +3,11 @@
 // them. They hold on this host alone. Reads the file system; any thread.
 #pragma once
 
-#include "runtime/fingerprints/files/file_source.hpp"
+#include "runtime/fingerprints/files/file_stamp.hpp"
 #include "runtime/fingerprints/files/file_view.hpp"
 #include "runtime/fingerprints/watched/questions.hpp"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

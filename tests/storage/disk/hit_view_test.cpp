@@ -84,7 +84,7 @@ TEST_CASE_FIXTURE(viewed_store, "a hit view sees what others do meanwhile") {
   CHECK(text_in(*in, "a") == "2");
   erase(*store, "a");
   CHECK(text_in(*in, "a") == "<miss>");
-  // Where the whole store is locked, finding goes on.
+  // Another view, beside the open store.
   CHECK(text_in(*view(), "key7") == "v");
 }
 
