@@ -1,0 +1,48 @@
+// Checks credentials against the users of the server. Any thread.
+//
+// A password is hashed slowly, by scrypt, on a thread of its own: the connections' threads never
+// hash one. The result is remembered (by a keyed hash that lives as long as the process), so that a
+// client that sends its password with each request costs one slow hash.
+#pragma once
+
+#include "messages/error.hpp"
+#include "runtime/server/access/identity.hpp"
+#include "runtime/server/access/users_file.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace hearth::server {
+
+class authenticator {
+public:
+  using answer_callback = std::function<void(expected<identity_ptr>)>;
+
+  explicit authenticator(user_list users);
+  authenticator(const authenticator&) = delete;
+  authenticator& operator=(const authenticator&) = delete;
+  /// Waits for the hash that is being made, and answers the others with `closed`.
+  ~authenticator();
+
+  /// Replaces the users. Connections keep the identity that they have.
+  void replace_users(user_list users);
+
+  /// Calls `answer` once: at once if the password is known to be right, else on a thread of this
+  /// object. `from` is the peer's address: after too many failures from it, checks are refused for
+  /// a while. Errors: `permission` (which says neither whether the user nor the password was
+  /// wrong), `overloaded` (too many failures, or too many checks that wait).
+  void check_password(std::string_view user, std::string_view password, std::string_view from,
+                      answer_callback answer);
+
+  /// The user of a token, for `Authorization: Bearer`. A token is either `NAME:PASSWORD` or a
+  /// user's token, which is long and random and therefore hashed fast. As above.
+  void check_token(std::string_view token, std::string_view from, answer_callback answer);
+
+private:
+  struct shared_state;
+  std::shared_ptr<shared_state> state_;
+};
+
+} // namespace hearth::server

@@ -1,0 +1,30 @@
+// What all connections of a server share. Set up before the first connection; any thread.
+#pragma once
+
+#include "runtime/server/access/authenticator.hpp"
+#include "runtime/server/entries/entry_space.hpp"
+#include "runtime/server/settings/server_settings.hpp"
+#include "runtime/server/status/server_counters.hpp"
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+namespace hearth::server {
+
+struct server_context {
+  const server_settings& settings;
+  authenticator& users;
+  server_counters& counters;
+  /// The entries that an identity sees in a numbered database (0 to 15). Errors: those of opening a
+  /// cache.
+  std::function<expected<entry_space>(const identity&, unsigned database)> entries_of;
+  /// Runs `task` on a thread that may block (a list of the store, a page of metrics). Any thread.
+  std::function<void(std::function<void()> task)> run_blocking;
+  /// The pages of the HTTP listener; they block, so they are made by `run_blocking`.
+  std::function<std::string()> metrics_page; ///< Prometheus' text
+  std::function<std::string()> status_json;  ///< what the page at `/` asks for
+  std::atomic<bool> is_draining{false};
+};
+
+} // namespace hearth::server
