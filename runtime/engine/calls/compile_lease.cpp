@@ -92,17 +92,6 @@ error cycle_on(const cache_key& key) {
                                  " could never end: its holder waits for this callback's key"};
 }
 
-// Asks for the lease; a caller that gives up withdraws from the lease's waiters.
-future<lease_reply> ask_for_lease(runtime_core& core, const cache_key& key,
-                                  const call_options& options) {
-  auto answer = ask<lease_reply>(core, options, verb::acquire_v, key);
-  if (const auto& state = answer.state())
-    state->on_give_up([owner = core.shards().owner_of(key), key] {
-      caf::anon_send(owner, verb::withdraw_v, key);
-    });
-  return answer;
-}
-
 // A granted lease that waits for a thread: either the thread begins the compile, or the caller
 // gives up first and the next waiter gets the lease.
 class granted_lease {
@@ -130,6 +119,16 @@ private:
 };
 
 } // namespace
+
+future<lease_reply> ask_for_lease(runtime_core& core, const cache_key& key,
+                                  const call_options& options) {
+  auto answer = ask<lease_reply>(core, options, verb::acquire_v, key);
+  if (const auto& state = answer.state())
+    state->on_give_up([owner = core.shards().owner_of(key), key] {
+      caf::anon_send(owner, verb::withdraw_v, key);
+    });
+  return answer;
+}
 
 expected<lease_reply> wait_for_lease(runtime_core& core, const cache_key& key,
                                      const call_options& options) {

@@ -13,6 +13,11 @@
 
 namespace hearth::engine {
 
+/// Asks for the artifact of `key` or the lease to make it. The caller enforces the deadline of the
+/// future; one that gives up no longer waits for the lease.
+future<lease_reply> ask_for_lease(runtime_core& core, const cache_key& key,
+                                  const call_options& options);
+
 /// Returns the artifact of `key` or the lease to make it. Errors: `timeout`, `cancelled`, the error
 /// of the caller that compiles, `lease_cycle` when the wait could never end.
 expected<lease_reply> wait_for_lease(runtime_core& core, const cache_key& key,

@@ -6,10 +6,12 @@
 #include "messages/replies.hpp"
 #include "runtime/api/future.hpp"
 #include "runtime/handle/cache.hpp"
+#include "runtime/server/entries/change_order.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,36 +28,59 @@ artifact make_value(std::string_view bytes, expiry_ms expires = 0, value::map me
 /// The expiry of a value; 0: none.
 expiry_ms expiry_of(const artifact& stored);
 
+/// What a change makes of an entry.
+struct entry_change {
+  enum class kind : std::uint8_t { keep, put, erase };
+  kind what = kind::keep;
+  artifact value{}; ///< for put
+};
+
+/// The entry as a change found it.
+struct changed_entry {
+  lookup before;        ///< as `get` returns it
+  bool is_own = false;  ///< it is in the own namespace
+  bool changed = false; ///< it was put or erased
+};
+
 class entry_space {
 public:
-  entry_space(cache own, std::optional<cache> trusted);
+  using decision = std::function<entry_change(const lookup& before, bool is_own)>;
+
+  /// `trusted` is empty where the own namespace is the trusted one. All spaces of a server share
+  /// one order of changes.
+  entry_space(cache own, std::optional<cache> trusted, std::shared_ptr<change_order> order);
 
   /// Looks in the own namespace, then in the trusted one; an expired entry is a miss. Ready at once
   /// unless the upstream has to be asked.
   future<lookup> get(std::string_view key) const;
   /// Inserts or replaces, in the own namespace.
   future<done> put(std::string_view key, const artifact& value) const;
-  /// Inserts unless there is an entry. An expired one counts as none, and as one while it is being
-  /// replaced by somebody else.
+  /// Inserts unless there is an entry that `get` returns.
   future<insert_outcome> insert(std::string_view key, const artifact& value) const;
-  /// Drops the entry of the own namespace. Answers whether there was one that a client could see.
+  /// Drops the entry of the own namespace. Answers whether there was one that had not expired.
   future<bool> erase(std::string_view key) const;
+  /// Looks the entry up and does what `decide` says; no other client changes it meanwhile.
+  future<changed_entry> change(std::string_view key, decision decide) const;
 
   /// The entry, or the lease to make it; waits while another client, process or host makes it, at
   /// most until the deadline (`timeout`).
   future<lease_reply> acquire(std::string_view key, std::chrono::milliseconds deadline) const;
-  /// End a lease. Any later use of its number does nothing.
+  /// Ends a lease with the entry, for all who wait, and stores it as `put` does, even if the lease
+  /// has ended before. Answers whether there was an entry.
   future<insert_outcome> fulfil(std::string_view key, lease_id lease, const artifact& value) const;
+  /// Ends a lease: the next that waits gets it. Does nothing if it has ended before.
   void release(std::string_view key, lease_id lease) const;
 
   /// Calls `visit` with the key and size of each entry of the own namespace that has not expired,
-  /// until it returns false. Blocks on the disk: not on a connection's thread.
+  /// until it returns false. Blocks on the disk: not on a connection's thread. Errors: those of
+  /// reading the store.
   expected<void>
   list(const std::function<bool(std::string_view key, std::uint64_t bytes)>& visit) const;
 
 private:
   cache own_;
   std::optional<cache> trusted_;
+  std::shared_ptr<change_order> order_;
 };
 
 } // namespace hearth::server

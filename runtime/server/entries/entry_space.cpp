@@ -1,0 +1,302 @@
+#include "runtime/server/entries/entry_space.hpp"
+
+#include "actors/thread_unit.hpp"
+#include "messages/digest.hpp"
+#include "runtime/engine/calls/ask_actor.hpp"
+#include "runtime/engine/calls/compile_lease.hpp"
+#include "runtime/engine/calls/requests.hpp"
+#include "runtime/handle/internals.hpp"
+#include "runtime/server/entries/chain.hpp"
+
+#include <utility>
+
+namespace hearth::server {
+namespace {
+
+// Members of a value's metadata.
+constexpr std::string_view expiry_member = "expires_unix_ms";
+constexpr std::string_view key_member = "key";
+
+// A longer key is stored under its digest, since a key of a cache is shorter than Redis's may be.
+constexpr std::size_t longest_plain_key_bytes = 60'000;
+
+bool is_long(std::string_view raw) { return raw.size() > longest_plain_key_bytes; }
+
+key key_of(std::string_view raw) {
+  if (!is_long(raw)) return key::bytes(raw);
+  return key::tuple({key::text("long"), key::bytes(sha256(raw).view())});
+}
+
+cache_key named_key(const cache& in, std::string_view raw) {
+  return {internals::name(in), key_of(raw).encoded()};
+}
+
+// The value to store under this key: a long key is kept with it, for `list`.
+artifact value_for(std::string_view raw, const artifact& value) {
+  if (!is_long(raw)) return value;
+  auto members = value.metadata().value_or(value::map{});
+  members.insert_or_assign(std::string(key_member), binary{std::string(raw)});
+  return artifact::make(value.payload(), members);
+}
+
+bool has_expired(const artifact& stored) {
+  const auto end = expiry_of(stored);
+  return end != 0 && end <= unix_time_ms();
+}
+
+expected<lookup> without_expired(expected<lookup> found) {
+  if (found && found->hit() && has_expired(found->value)) return lookup{};
+  return found;
+}
+
+future<lookup> get_from(const cache& in, const key& k) {
+  return chain<lookup>(in.get_async(k),
+                       [](expected<lookup> found) -> future<lookup> {
+                         return without_expired(std::move(found));
+                       });
+}
+
+bool is_hit(const expected<lookup>& found) { return found && found->hit(); }
+
+// The entry as a change finds it.
+future<changed_entry> look(const cache& own, const std::optional<cache>& trusted, const key& k) {
+  return chain<changed_entry>(
+      get_from(own, k), [trusted, k](expected<lookup> found) -> future<changed_entry> {
+        if (!found) return expected<changed_entry>(fail(found.error()));
+        if (found->hit() || !trusted) {
+          const bool is_own = found->hit();
+          return changed_entry{std::move(*found), is_own, false};
+        }
+        return chain<changed_entry>(get_from(*trusted, k),
+                                    [](expected<lookup> shared) -> future<changed_entry> {
+                                      if (!shared)
+                                        return expected<changed_entry>(fail(shared.error()));
+                                      return changed_entry{std::move(*shared), false, false};
+                                    });
+      });
+}
+
+// The answer of a change that was carried out, or could not be.
+template <class T>
+future<changed_entry> carried_out(future<T> write, changed_entry entry) {
+  return chain<changed_entry>(std::move(write),
+                              [entry](expected<T> answer) -> future<changed_entry> {
+                                if (!answer) return expected<changed_entry>(fail(answer.error()));
+                                auto result = entry;
+                                result.changed = true;
+                                return result;
+                              });
+}
+
+future<changed_entry> carry_out(const cache& own, const key& k, const entry_change& change,
+                                changed_entry entry) {
+  using kind = entry_change::kind;
+  switch (change.what) {
+  case kind::keep: return entry;
+  case kind::put: return carried_out(own.put_async(k, change.value), std::move(entry));
+  case kind::erase: return carried_out(own.erase_async(k), std::move(entry));
+  }
+  return entry;
+}
+
+// Begins a change in its turn, which ends when the change's answer has come.
+template <class T, class Begin, class Work>
+future<T> in_turn(const Begin& begin, Work work) {
+  auto state = std::make_shared<completion_state<T>>();
+  const completion<T> answer(state);
+  begin([answer, work = std::move(work)](change_order::turn turn) {
+    work().then([answer, turn = std::move(turn)](expected<T> result) mutable {
+      // Whoever hears the answer may begin the next change at once.
+      turn.reset();
+      answer.deliver(std::move(result));
+    });
+  });
+  return future<T>(std::move(state));
+}
+
+// The key of an entry as clients know it, or nothing if it is not theirs.
+std::optional<std::string> raw_key(std::string_view encoded, const artifact& value) {
+  if (const auto members = value.metadata())
+    if (const auto found = members->find(std::string(key_member)); found != members->end())
+      if (const auto* const raw = found->second.as<binary>()) return raw->bytes;
+  const auto decoded = decode_value(encoded);
+  const auto* const raw = decoded ? decoded->as<binary>() : nullptr;
+  return raw ? std::optional(raw->bytes) : std::nullopt;
+}
+
+using entry_visitor = std::function<bool(std::string_view key, std::uint64_t bytes)>;
+
+// Visits an entry with metadata, which tells whether it has expired.
+bool visit_looking(const cache& in, std::string_view encoded, const entry_visitor& visit) {
+  const auto k = key::decode(encoded);
+  const auto found = k ? in.get(*k) : lookup{};
+  if (!found || !found->hit() || has_expired(found->value)) return true;
+  const auto raw = raw_key(encoded, found->value);
+  return !raw || visit(*raw, found->value.payload().size());
+}
+
+expected<void> list_store(storage::store& from, const cache& in, const entry_visitor& visit) {
+  return from.list([&](const storage::entry_info& entry) {
+    if (entry.cache != in.id().name() || entry.version != in.id().version()) return true;
+    if (entry.metadata_bytes != 0) return visit_looking(in, entry.key, visit);
+    const auto raw = raw_key(entry.key, {});
+    return !raw || visit(*raw, entry.payload_bytes);
+  });
+}
+
+expected<void> list_memory(engine::runtime_core& core, const cache& in,
+                           const entry_visitor& visit) {
+  for (const auto& shard : core.shards().all()) {
+    const auto entries =
+        engine::ask_actor<entry_list>(core, shard, verb::list_v, internals::name(in)->number);
+    if (!entries) return fail(entries.error());
+    for (const auto& [encoded, value] : *entries) {
+      const auto raw = has_expired(value) ? std::nullopt : raw_key(encoded, value);
+      if (raw && !visit(*raw, value.payload().size())) return {};
+    }
+  }
+  return {};
+}
+
+std::uint64_t hash_of(const cache& in, std::string_view raw) {
+  return named_key(in, raw).disk_hash;
+}
+
+} // namespace
+
+expiry_ms unix_time_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+artifact make_value(std::string_view bytes, expiry_ms expires, value::map members) {
+  if (expires != 0) members.insert_or_assign(std::string(expiry_member), expires);
+  return members.empty() ? artifact::make(bytes) : artifact::make(bytes, members);
+}
+
+expiry_ms expiry_of(const artifact& stored) {
+  if (stored.metadata_bytes().empty()) return 0;
+  const auto members = stored.metadata();
+  if (!members) return 0;
+  const auto found = members->find(std::string(expiry_member));
+  if (found == members->end()) return 0;
+  const auto* const end = found->second.as<std::int64_t>();
+  return end ? *end : 0;
+}
+
+entry_space::entry_space(cache own, std::optional<cache> trusted,
+                         std::shared_ptr<change_order> order)
+    : own_(std::move(own))
+    , trusted_(std::move(trusted))
+    , order_(std::move(order)) {}
+
+future<lookup> entry_space::get(std::string_view raw) const {
+  auto k = key_of(raw);
+  if (!trusted_) return get_from(own_, k);
+  return chain<lookup>(get_from(own_, k),
+                       [trusted = *trusted_, k](expected<lookup> found) -> future<lookup> {
+                         if (!found || found->hit()) return found;
+                         return get_from(trusted, k);
+                       });
+}
+
+future<done> entry_space::put(std::string_view raw, const artifact& value) const {
+  return in_turn<done>(
+      [&](change_order::task task) { order_->begin(hash_of(own_, raw), std::move(task)); },
+      [own = own_, k = key_of(raw), stored = value_for(raw, value)] {
+        return own.put_async(k, stored);
+      });
+}
+
+future<insert_outcome> entry_space::insert(std::string_view raw, const artifact& value) const {
+  auto answer = change(raw, [value](const lookup& before, bool) -> entry_change {
+    if (before.hit()) return {};
+    return {entry_change::kind::put, value};
+  });
+  return chain<insert_outcome>(
+      std::move(answer), [](expected<changed_entry> result) -> future<insert_outcome> {
+        if (!result) return expected<insert_outcome>(fail(result.error()));
+        return result->changed ? insert_outcome::inserted : insert_outcome::exists;
+      });
+}
+
+future<bool> entry_space::erase(std::string_view raw) const {
+  auto answer = change(raw, [](const lookup&, bool is_own) -> entry_change {
+    return {is_own ? entry_change::kind::erase : entry_change::kind::keep, {}};
+  });
+  return chain<bool>(std::move(answer), [](expected<changed_entry> result) -> future<bool> {
+    if (!result) return expected<bool>(fail(result.error()));
+    return result->changed;
+  });
+}
+
+future<changed_entry> entry_space::change(std::string_view raw, decision decide) const {
+  return in_turn<changed_entry>(
+      [&](change_order::task task) { order_->begin_alone(hash_of(own_, raw), std::move(task)); },
+      [own = own_, trusted = trusted_, name = std::string(raw), decide = std::move(decide)] {
+        const auto k = key_of(name);
+        return chain<changed_entry>(
+            look(own, trusted, k),
+            [own, k, name, decide](expected<changed_entry> found) -> future<changed_entry> {
+              if (!found) return found;
+              auto what = decide(found->before, found->is_own);
+              if (what.value) what.value = value_for(name, what.value);
+              return carry_out(own, k, what, std::move(*found));
+            });
+      });
+}
+
+future<lease_reply> entry_space::acquire(std::string_view raw,
+                                         std::chrono::milliseconds deadline) const {
+  return chain<lease_reply>(
+      get(raw), [own = own_, name = std::string(raw),
+                 deadline](expected<lookup> found) -> future<lease_reply> {
+        if (!found) return expected<lease_reply>(fail(found.error()));
+        if (found->hit()) return lease_reply{std::move(*found), {}, false};
+        auto& core = *internals::core(own);
+        const call_options options{.deadline = deadline};
+        auto asked = engine::ask_for_lease(core, named_key(own, name), options);
+        if (const auto& state = asked.state()) engine::expire(core, state, options);
+        return chain<lease_reply>(std::move(asked),
+                                  [](expected<lease_reply> reply) -> future<lease_reply> {
+                                    if (reply) reply->found = *without_expired(reply->found);
+                                    return reply;
+                                  });
+      });
+}
+
+future<insert_outcome> entry_space::fulfil(std::string_view raw, lease_id lease,
+                                           const artifact& value) const {
+  auto& core = *internals::core(own_);
+  const auto stored = value_for(raw, value);
+  auto state = std::make_shared<completion_state<insert_outcome>>();
+  if (auto no = core.refusal()) return expected<insert_outcome>(fail(*no));
+  actors::send_from_thread(core.shards().owner_of(named_key(own_, raw)), verb::fulfil_v, lease,
+                           stored, insert_completion(state));
+  return chain<insert_outcome>(
+      future<insert_outcome>(std::move(state)),
+      [self = *this, name = std::string(raw),
+       value](expected<insert_outcome> outcome) -> future<insert_outcome> {
+        const bool is_stored = outcome && *outcome == insert_outcome::inserted;
+        if (is_stored || (!outcome && outcome.error().code() != errc::lease_lost)) return outcome;
+        return chain<insert_outcome>(self.put(name, value),
+                                     [](expected<done> put) -> future<insert_outcome> {
+                                       if (!put) return expected<insert_outcome>(fail(put.error()));
+                                       return insert_outcome::exists;
+                                     });
+      });
+}
+
+void entry_space::release(std::string_view raw, lease_id lease) const {
+  auto& core = *internals::core(own_);
+  if (core.refusal()) return;
+  actors::send_from_thread(core.shards().owner_of(named_key(own_, raw)), verb::release_v, lease);
+}
+
+expected<void> entry_space::list(const entry_visitor& visit) const {
+  auto& core = *internals::core(own_);
+  if (const auto& store = core.store()) return list_store(*store, own_, visit);
+  return list_memory(core, own_, visit);
+}
+
+} // namespace hearth::server

@@ -1,0 +1,44 @@
+#include "runtime/server/resp/resp_command.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <unordered_map>
+
+namespace hearth::server {
+namespace {
+
+constexpr std::size_t longest_name = 24;
+
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+using command_index = std::unordered_map<std::string_view, const resp_command*>;
+
+const command_index& all_commands() {
+  static const auto index = [] {
+    command_index made;
+    for (const auto table :
+         {string_commands(), key_commands(), connection_commands(), server_commands()})
+      for (const auto& command : table)
+        made.emplace(command.name, &command);
+    return made;
+  }();
+  return index;
+}
+
+} // namespace
+
+const resp_command* find_command(std::string_view name) noexcept {
+  if (name.size() > longest_name) return nullptr;
+  std::array<char, longest_name> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::transform(name.begin(), name.end(), buffer.begin(), lower);
+  const auto found = all_commands().find({buffer.data(), name.size()});
+  return found == all_commands().end() ? nullptr : found->second;
+}
+
+bool is_option(std::string_view word, std::string_view lower_case) noexcept {
+  return std::equal(word.begin(), word.end(), lower_case.begin(), lower_case.end(),
+                    [](char a, char b) { return lower(a) == b; });
+}
+
+} // namespace hearth::server

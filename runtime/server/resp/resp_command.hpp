@@ -1,0 +1,40 @@
+// The commands of the Redis protocol that the server knows. Constant tables, any thread.
+#pragma once
+
+#include "runtime/server/resp/resp_session.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace hearth::server {
+
+/// What a command needs before it runs.
+enum class command_turn : std::uint8_t {
+  alone, ///< the writes before it are done
+  write, ///< runs beside the writes before it
+};
+
+struct resp_command {
+  std::string_view name; ///< lower case
+  int arity;             ///< words with the name; negative: at least that many
+  user_role role;        ///< the least role that may run it
+  request_kind kind;
+  command_turn turn;
+  void (*run)(resp_session&, const resp_words&);
+  bool needs_user = true; ///< false: before AUTH too
+};
+
+/// The command of this name, in any case; null: there is none.
+const resp_command* find_command(std::string_view name) noexcept;
+
+/// The tables, one for each file of commands.
+std::span<const resp_command> string_commands() noexcept;
+std::span<const resp_command> key_commands() noexcept;
+std::span<const resp_command> connection_commands() noexcept;
+std::span<const resp_command> server_commands() noexcept;
+
+/// Whether `word` is this option; options are in any case.
+bool is_option(std::string_view word, std::string_view lower_case) noexcept;
+
+} // namespace hearth::server

@@ -1,0 +1,17 @@
+// Error texts of the Redis protocol. Any thread.
+#pragma once
+
+#include "messages/error.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace hearth::server {
+
+inline constexpr std::string_view not_an_integer = "ERR value is not an integer or out of range";
+
+/// The error of a command that the cache could not carry out, with the code that clients of Redis
+/// know for it: OOM, READONLY, BUSY, else ERR.
+std::string failure_text(const error& why);
+
+} // namespace hearth::server

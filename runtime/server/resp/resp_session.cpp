@@ -1,0 +1,254 @@
+#include "runtime/server/resp/resp_session.hpp"
+
+#include "runtime/server/resp/resp_command.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace hearth::server {
+namespace {
+
+std::uint64_t next_client_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+storage::resp_limits limits_of(const limit_settings& settings) {
+  storage::resp_limits limits;
+  // A command has a value and a few words; MSET has many.
+  limits.bytes = settings.value_bytes + (std::uint64_t{1} << 20);
+  limits.items = 1u << 20;
+  limits.depth = 1;
+  limits.line_bytes = 64u << 10;
+  return limits;
+}
+
+resp_words words_of(storage::resp_value request) {
+  resp_words words;
+  words.reserve(request.items.size());
+  for (auto& item : request.items)
+    words.push_back(std::move(item.text));
+  return words;
+}
+
+// The error of an unknown command, as Redis words it.
+std::string unknown_command(const resp_words& words) {
+  constexpr std::size_t most_shown = 128;
+  std::string text = "ERR unknown command '" + words[0].substr(0, most_shown) +
+                     "', with args beginning with: ";
+  for (std::size_t i = 1; i < words.size() && text.size() < 2 * most_shown; ++i)
+    text += "'" + words[i].substr(0, most_shown) + "' ";
+  return text;
+}
+
+std::string wrong_arity(const resp_command& command) {
+  return "ERR wrong number of arguments for '" + std::string(command.name) + "' command";
+}
+
+bool has_right_arity(const resp_command& command, std::size_t words) {
+  const auto count = static_cast<int>(std::min<std::size_t>(words, 1u << 30));
+  return command.arity >= 0 ? count == command.arity : count >= -command.arity;
+}
+
+} // namespace
+
+resp_session::resp_session(session_host& host, server_context& context)
+    : host_(host)
+    , context_(context)
+    , reply_(host.output())
+    , parser_(limits_of(context.settings.limits), storage::resp_side::client)
+    , id_(next_client_id()) {
+  if (host_.anonymous()) become(host_.anonymous(), 0);
+}
+
+resp_session::~resp_session() = default;
+
+bool resp_session::become(identity_ptr who, unsigned database) {
+  auto entries = context_.entries_of(*who, database);
+  if (!entries) {
+    reply_.error("ERR " + entries.error().text());
+    return false;
+  }
+  who_ = std::move(who);
+  database_ = database;
+  entries_ = std::move(*entries);
+  leases_ = std::make_unique<held_leases>(host_, context_, *entries_);
+  counts_ = &context_.counters.space(who_->name_space);
+  return true;
+}
+
+void resp_session::reset() {
+  client_name_.clear();
+  reply_.set_version(2);
+  if (host_.anonymous()) {
+    become(host_.anonymous(), 0);
+  } else {
+    who_ = nullptr;
+    leases_ = nullptr;
+    entries_.reset();
+  }
+}
+
+// --- bytes in ----------------------------------------------------------------------------------
+
+std::span<char> resp_session::room() { return parser_.room(); }
+
+void resp_session::received(std::size_t count) {
+  parser_.filled(count);
+  wants_bytes_ = false;
+  run_received();
+}
+
+bool resp_session::is_ready() const { return wants_bytes_ && !has_ended_ && !put_off_; }
+
+void resp_session::sent() { run_received(); }
+
+bool resp_session::is_idle() const {
+  return !is_waiting_ && turns_.empty() && !put_off_ && parser_.is_between_values();
+}
+
+void resp_session::drain() {
+  if (is_idle()) quit();
+}
+
+void resp_session::quit() {
+  has_ended_ = true;
+  host_.close_after_output();
+}
+
+bool resp_session::may_run_next() const {
+  const auto& limits = context_.settings.limits;
+  return !has_ended_ && !is_waiting_ && turns_.size() < limits.pipelined_writes &&
+         host_.output().size() < limits.output_bytes;
+}
+
+void resp_session::run_received() {
+  if (std::exchange(is_running_, true)) return;
+  while (may_run_next()) {
+    if (put_off_) {
+      if (!turns_.empty()) break;
+      run(*std::exchange(put_off_, std::nullopt));
+      continue;
+    }
+    if (wants_bytes_) break;
+    storage::resp_value request;
+    const auto outcome = parser_.next(request);
+    if (outcome == storage::resp_parser::outcome::more) {
+      wants_bytes_ = true;
+    } else if (outcome == storage::resp_parser::outcome::broken) {
+      context_.counters.protocol_errors.fetch_add(1, std::memory_order_relaxed);
+      reply_.error(std::string("ERR Protocol error: ") + parser_.problem());
+      quit();
+    } else if (auto words = words_of(std::move(request)); !words.empty()) {
+      run(std::move(words));
+    }
+  }
+  is_running_ = false;
+  if (context_.is_draining.load(std::memory_order_relaxed) && !has_ended_ && is_idle()) quit();
+}
+
+void resp_session::run(resp_words words) {
+  began_ = std::chrono::steady_clock::now();
+  const auto* const command = find_command(words[0]);
+  if (!turns_.empty() && !(command && command->turn == command_turn::write)) {
+    put_off_ = std::move(words);
+    return;
+  }
+  if (!command) return reply_.error(unknown_command(words));
+  kind_ = command->kind;
+  if (turns_.empty() || has_right_arity(*command, words.size())) {
+    run(*command, words);
+  } else {
+    put_off_ = std::move(words);
+  }
+}
+
+void resp_session::run(const resp_command& command, const resp_words& words) {
+  if (!refuses(command, words)) command.run(*this, words);
+}
+
+bool resp_session::refuses(const resp_command& command, const resp_words& words) {
+  if (!has_right_arity(command, words.size())) {
+    reply_.error(wrong_arity(command));
+    return true;
+  }
+  if (!command.needs_user) return false;
+  if (!who_) {
+    reply_.error("NOAUTH Authentication required.");
+    return true;
+  }
+  if (who_->role >= command.role) return false;
+  note_refused();
+  const bool drops = command.role == user_role::writer && who_->refused == refused_writes::ignore;
+  if (drops) return false;
+  reply_.error("NOPERM this user has no permissions to run the '" + std::string(command.name) +
+               "' command");
+  return true;
+}
+
+// --- answers -----------------------------------------------------------------------------------
+
+std::uint64_t resp_session::begin_waiting() {
+  is_waiting_ = true;
+  return ++call_;
+}
+
+void resp_session::end_waiting(std::uint64_t call) {
+  if (call != call_) return;
+  is_waiting_ = false;
+  go_on();
+}
+
+std::uint64_t resp_session::begin_turn() {
+  turns_.emplace_back();
+  return first_turn_ + turns_.size() - 1;
+}
+
+void resp_session::fill_turn(std::uint64_t number, std::string reply) {
+  auto& filled = turns_[number - first_turn_];
+  filled.text = std::move(reply);
+  filled.is_filled = true;
+  while (!turns_.empty() && turns_.front().is_filled) {
+    reply_.raw(turns_.front().text);
+    turns_.pop_front();
+    ++first_turn_;
+  }
+  go_on();
+}
+
+void resp_session::go_on() {
+  if (is_running_) return;
+  run_received();
+  host_.resume();
+}
+
+void resp_session::reply_after(std::function<void()> work, std::function<void()> next) {
+  context_.run_blocking([weak = host_.weak_from_this(), work = std::move(work),
+                         finish = [this, call = begin_waiting(), next = std::move(next)] {
+                           next();
+                           end_waiting(call);
+                         }] {
+    work();
+    if (const auto living = weak.lock()) living->post(finish);
+  });
+}
+
+// --- counts ------------------------------------------------------------------------------------
+
+void resp_session::note(request_outcome outcome, std::uint64_t in, std::uint64_t out) noexcept {
+  if (!counts_) return;
+  context_.counters.note({protocol::resp, kind_, outcome, in, out,
+                          std::chrono::steady_clock::now() - began_},
+                         *counts_);
+}
+
+void resp_session::note_hit(std::uint64_t bytes) noexcept { note(request_outcome::hit, 0, bytes); }
+void resp_session::note_miss() noexcept { note(request_outcome::miss, 0, 0); }
+void resp_session::note_write(std::uint64_t bytes) noexcept {
+  note(request_outcome::done, bytes, 0);
+}
+void resp_session::note_refused() noexcept { note(request_outcome::refused, 0, 0); }
+void resp_session::note_failed() noexcept { note(request_outcome::failed, 0, 0); }
+
+} // namespace hearth::server

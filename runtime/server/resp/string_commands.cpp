@@ -1,0 +1,293 @@
+// Commands that read and write values.
+#include "runtime/server/resp/resp_arguments.hpp"
+#include "runtime/server/resp/resp_command.hpp"
+#include "runtime/server/resp/resp_failure.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace hearth::server {
+namespace {
+
+constexpr std::string_view syntax_error = "ERR syntax error";
+
+std::string invalid_expiry(std::string_view command) {
+  return "ERR invalid expire time in '" + std::string(command) + "' command";
+}
+
+// --- reads -------------------------------------------------------------------------------------
+
+void reply_range(resp_session& in, const expected<lookup>& found, std::size_t first,
+                 std::size_t count) {
+  in.note_hit(count);
+  in.reply().bytes(found->value, first, count);
+}
+
+// A failure of a cache is a miss to its client.
+bool reply_unless_hit(resp_session& in, const expected<lookup>& found) {
+  if (found && found->hit()) return false;
+  in.note_miss();
+  in.reply().null();
+  return true;
+}
+
+void reply_value(resp_session& in, const expected<lookup>& found) {
+  if (!reply_unless_hit(in, found)) reply_range(in, found, 0, found->value.payload().size());
+}
+
+bool may_hold(resp_session& in) {
+  return in.who()->holds_misses && in.who()->may_write() && !in.has_more_input();
+}
+
+void get(resp_session& in, const resp_words& words) {
+  if (!may_hold(in))
+    return in.reply_later(in.entries().get(words[1]),
+                          [&in](const expected<lookup>& found) { reply_value(in, found); });
+  in.leases().get(words[1], [&in, call = in.begin_waiting()](const expected<lookup>& found) {
+    reply_value(in, found);
+    in.end_waiting(call);
+  });
+}
+
+void mget(resp_session& in, const resp_words& words) {
+  struct state {
+    std::vector<expected<lookup>> found;
+    std::size_t missing;
+  };
+  const auto keys = words.size() - 1;
+  auto all = std::make_shared<state>(state{std::vector<expected<lookup>>(keys, lookup{}), keys});
+  const auto call = in.begin_waiting();
+  for (std::size_t i = 0; i < keys; ++i)
+    in.host().when_answered(in.entries().get(words[i + 1]),
+                            [&in, all, i, call](expected<lookup> found) {
+                              all->found[i] = std::move(found);
+                              if (--all->missing != 0) return;
+                              in.reply().array(all->found.size());
+                              for (const auto& one : all->found)
+                                reply_value(in, one);
+                              in.end_waiting(call);
+                            });
+}
+
+void strlen(resp_session& in, const resp_words& words) {
+  in.reply_later(in.entries().get(words[1]), [&in](const expected<lookup>& found) {
+    const bool hit = found && found->hit();
+    hit ? in.note_hit(0) : in.note_miss();
+    in.reply().integer(hit ? static_cast<std::int64_t>(found->value.payload().size()) : 0);
+  });
+}
+
+void getrange(resp_session& in, const resp_words& words) {
+  const auto first = parse_integer(words[2]);
+  const auto last = parse_integer(words[3]);
+  if (!first || !last) return in.reply().error(not_an_integer);
+  in.reply_later(in.entries().get(words[1]), [&in, first, last](const expected<lookup>& found) {
+    if (!found || !found->hit()) {
+      in.note_miss();
+      return in.reply().bytes("");
+    }
+    const auto [start, count] = byte_range(found->value.payload().size(), *first, *last);
+    reply_range(in, found, start, count);
+  });
+}
+
+// --- writes ------------------------------------------------------------------------------------
+
+std::string reply_of_write(resp_session& in, const expected<done>& stored, std::uint64_t bytes) {
+  if (!stored) {
+    in.note_failed();
+    return error_text(failure_text(stored.error()));
+  }
+  in.note_write(bytes);
+  return status_text("OK");
+}
+
+void put(resp_session& in, const std::string& key, const artifact& value) {
+  const auto bytes = value.payload().size();
+  if (!in.who()->holds_misses)
+    return in.reply_in_turn(in.entries().put(key, value),
+                            [&in, bytes](const expected<done>& stored) {
+                              return reply_of_write(in, stored, bytes);
+                            });
+  in.leases().put(key, value, [&in, bytes, number = in.begin_turn()](const expected<done>& stored) {
+    in.fill_turn(number, reply_of_write(in, stored, bytes));
+  });
+}
+
+// Whether the session's user may not write, and its writes are dropped: replies as if it had.
+bool drops(resp_session& in) {
+  if (in.who()->may_write()) return false;
+  in.fill_turn(in.begin_turn(), status_text("OK"));
+  return true;
+}
+
+struct set_options {
+  expiry_ms expires = 0;
+  bool only_new = false, only_existing = false, returns_old = false, keeps_expiry = false;
+  bool is_plain() const { return !only_new && !only_existing && !returns_old && !keeps_expiry; }
+};
+
+std::optional<expiry_unit> unit_of(std::string_view word) {
+  if (is_option(word, "ex")) return expiry_unit::seconds;
+  if (is_option(word, "px")) return expiry_unit::milliseconds;
+  if (is_option(word, "exat")) return expiry_unit::unix_seconds;
+  if (is_option(word, "pxat")) return expiry_unit::unix_milliseconds;
+  return std::nullopt;
+}
+
+bool take_flag(std::string_view word, set_options& to) {
+  for (auto [name, flag] : {std::pair{"nx", &set_options::only_new},
+                            {"xx", &set_options::only_existing},
+                            {"get", &set_options::returns_old},
+                            {"keepttl", &set_options::keeps_expiry}})
+    if (is_option(word, name)) return to.*flag = true;
+  return false;
+}
+
+// The options behind the value; an error's text where they are none.
+expected<set_options> parse_set_options(const resp_words& words) {
+  set_options options;
+  for (std::size_t i = 3; i < words.size(); ++i) {
+    if (take_flag(words[i], options)) continue;
+    const auto unit = unit_of(words[i]);
+    if (!unit || options.expires != 0 || i + 1 == words.size())
+      return fail(errc::malformed, std::string(syntax_error));
+    const auto number = parse_integer(words[++i]);
+    if (!number) return fail(errc::malformed, std::string(not_an_integer));
+    const auto at = parse_expiry(words[i], *unit, unix_time_ms());
+    if (*number <= 0 || !at) return fail(errc::malformed, invalid_expiry("set"));
+    options.expires = *at;
+  }
+  if ((options.only_new && options.only_existing) || (options.expires && options.keeps_expiry))
+    return fail(errc::malformed, std::string(syntax_error));
+  return options;
+}
+
+// SET with a condition: the reply is OK, nil where the condition does not hold, or the old value.
+void set_if(resp_session& in, const resp_words& words, const set_options& options) {
+  auto answer = in.entries().change(
+      words[1],
+      [options, bytes = words[2]](const lookup& before, bool is_own) -> entry_change {
+        if (before.hit() ? options.only_new : options.only_existing) return {};
+        const auto kept = options.keeps_expiry && is_own ? expiry_of(before.value) : 0;
+        return {entry_change::kind::put, make_value(bytes, kept ? kept : options.expires)};
+      });
+  in.reply_later(std::move(answer), [&in, options, size = words[2].size()](
+                                        const expected<changed_entry>& result) {
+    if (!result) {
+      in.note_failed();
+      return in.reply().error(failure_text(result.error()));
+    }
+    if (result->changed) in.note_write(size);
+    if (options.returns_old) return reply_value(in, result->before);
+    result->changed ? in.reply().status("OK") : in.reply().null();
+  });
+}
+
+void set(resp_session& in, const resp_words& words) {
+  const auto options = parse_set_options(words);
+  if (!options) return in.reply().error(options.error().text());
+  if (drops(in)) return;
+  if (options->is_plain()) return put(in, words[1], make_value(words[2], options->expires));
+  set_if(in, words, *options);
+}
+
+void set_with_expiry(resp_session& in, const resp_words& words, expiry_unit unit,
+                     std::string_view name) {
+  const auto number = parse_integer(words[2]);
+  if (!number) return in.reply().error(not_an_integer);
+  const auto at = parse_expiry(words[2], unit, unix_time_ms());
+  if (*number <= 0 || !at) return in.reply().error(invalid_expiry(name));
+  if (!drops(in)) put(in, words[1], make_value(words[3], *at));
+}
+
+void setex(resp_session& in, const resp_words& words) {
+  set_with_expiry(in, words, expiry_unit::seconds, "setex");
+}
+
+void psetex(resp_session& in, const resp_words& words) {
+  set_with_expiry(in, words, expiry_unit::milliseconds, "psetex");
+}
+
+void setnx(resp_session& in, const resp_words& words) {
+  if (!in.who()->may_write()) return in.reply().integer(1);
+  in.reply_later(in.entries().insert(words[1], make_value(words[2])),
+                 [&in, size = words[2].size()](const expected<insert_outcome>& outcome) {
+                   if (!outcome) {
+                     in.note_failed();
+                     return in.reply().error(failure_text(outcome.error()));
+                   }
+                   in.note_write(size);
+                   in.reply().integer(*outcome == insert_outcome::inserted ? 1 : 0);
+                 });
+}
+
+// Replies with the value as it was before a change.
+void reply_before(resp_session& in, future<changed_entry> asked) {
+  in.reply_later(std::move(asked), [&in](const expected<changed_entry>& result) {
+    if (result) return reply_value(in, result->before);
+    in.note_failed();
+    in.reply().error(failure_text(result.error()));
+  });
+}
+
+void getset(resp_session& in, const resp_words& words) {
+  if (!in.who()->may_write()) return get(in, words);
+  reply_before(in, in.entries().change(
+                       words[1], [bytes = words[2]](const lookup&, bool) -> entry_change {
+                         return {entry_change::kind::put, make_value(bytes)};
+                       }));
+}
+
+void getdel(resp_session& in, const resp_words& words) {
+  if (!in.who()->may_write()) return get(in, words);
+  reply_before(in, in.entries().change(words[1], [](const lookup&, bool is_own) -> entry_change {
+    return {is_own ? entry_change::kind::erase : entry_change::kind::keep, {}};
+  }));
+}
+
+void mset(resp_session& in, const resp_words& words) {
+  if (words.size() % 2 == 0)
+    return in.reply().error("ERR wrong number of arguments for 'mset' command");
+  if (drops(in)) return;
+  struct state {
+    std::size_t missing;
+    std::string problem;
+  };
+  const auto all = std::make_shared<state>(state{words.size() / 2, {}});
+  const auto number = in.begin_turn();
+  for (std::size_t i = 1; i < words.size(); i += 2)
+    in.host().when_answered(in.entries().put(words[i], make_value(words[i + 1])),
+                            [&in, all, number, size = words[i + 1].size()](
+                                const expected<done>& stored) {
+                              if (!stored) all->problem = failure_text(stored.error());
+                              stored ? in.note_write(size) : in.note_failed();
+                              if (--all->missing != 0) return;
+                              in.fill_turn(number, all->problem.empty() ? status_text("OK")
+                                                                        : error_text(all->problem));
+                            });
+}
+
+constexpr auto alone = command_turn::alone;
+constexpr auto beside = command_turn::write;
+
+constexpr resp_command table[] = {
+    {"get", 2, user_role::reader, request_kind::get, alone, get},
+    {"mget", -2, user_role::reader, request_kind::get, alone, mget},
+    {"strlen", 2, user_role::reader, request_kind::exists, alone, strlen},
+    {"getrange", 4, user_role::reader, request_kind::get, alone, getrange},
+    {"substr", 4, user_role::reader, request_kind::get, alone, getrange},
+    {"set", -3, user_role::writer, request_kind::put, beside, set},
+    {"setex", 4, user_role::writer, request_kind::put, beside, setex},
+    {"psetex", 4, user_role::writer, request_kind::put, beside, psetex},
+    {"setnx", 3, user_role::writer, request_kind::put, alone, setnx},
+    {"getset", 3, user_role::writer, request_kind::put, alone, getset},
+    {"getdel", 2, user_role::writer, request_kind::erase, alone, getdel},
+    {"mset", -3, user_role::writer, request_kind::put, beside, mset},
+};
+
+} // namespace
+
+std::span<const resp_command> string_commands() noexcept { return table; }
+
+} // namespace hearth::server
