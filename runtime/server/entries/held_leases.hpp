@@ -1,0 +1,78 @@
+// The leases that one connection holds because it missed, for clients that do not know what a lease
+// is: the first miss of a key makes its connection the holder, later misses wait for the holder's
+// value. Owned by a session, used on its connection's thread.
+//
+// A lease ends with the value that the connection stores, after `hold.holder`, or with this object.
+#pragma once
+
+#include "messages/artifact.hpp"
+#include "messages/replies.hpp"
+#include "runtime/server/connection/session.hpp"
+#include "runtime/server/entries/entry_space.hpp"
+#include "runtime/server/server_context.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace hearth::server {
+
+class held_leases {
+public:
+  /// What a connection holds at most; beyond it, a miss is a plain miss.
+  static constexpr std::size_t max_leases = 256;
+
+  /// The host and the context outlive this object.
+  held_leases(session_host& host, server_context& context, entry_space entries);
+  held_leases(const held_leases&) = delete;
+  held_leases& operator=(const held_leases&) = delete;
+  /// Releases the leases and calls no callback any more.
+  ~held_leases();
+
+  const entry_space& entries() const noexcept { return entries_; }
+  /// Whether this connection is the holder of the key.
+  bool holds(std::string_view key) const { return leases_.contains(key); }
+
+  /// Looks up. A miss makes this connection the holder and is answered as a miss, or waits at most
+  /// `hold.wait` for the value of another holder. A key that this connection holds, and a miss
+  /// above `hold.max_held` or `max_leases`, is answered as a miss at once. Errors: those of the
+  /// lookup.
+  ///
+  /// Callbacks of all functions run on the connection's thread, at once if the answer is ready.
+  void get(std::string_view key, std::function<void(expected<lookup>)> answer);
+  /// Inserts or replaces. If this connection holds the key, its lease ends with the value, which
+  /// every waiter gets.
+  void put(std::string_view key, const artifact& value, std::function<void(expected<done>)> answer);
+  /// The same, but an entry that is there stays.
+  void insert(std::string_view key, const artifact& value,
+              std::function<void(expected<insert_outcome>)> answer);
+
+private:
+  using lookup_callback = std::function<void(expected<lookup>)>;
+  using outcome_callback = std::function<void(expected<insert_outcome>)>;
+
+  template <class T, class Next>
+  void when_answered(future<T> asked, Next next);
+  bool may_wait();
+  void acquire(const std::string& key, const lookup_callback& answer);
+  void take_reply(const std::string& key, expected<lease_reply> reply,
+                  const lookup_callback& answer);
+  void hold(const std::string& key, lease_id lease);
+  lease_id take_lease(std::string_view key);
+  void fulfil(std::string_view key, const artifact& value, outcome_callback answer);
+  void replace(const std::string& key, const artifact& value,
+               std::function<void(expected<done>)> answer);
+  void end_hold(const std::string& key, lease_id lease);
+
+  session_host& host_;
+  server_context& context_;
+  entry_space entries_;
+  std::map<std::string, lease_id, std::less<>> leases_;
+  std::size_t waiting_ = 0; // of `held_now`
+  std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+};
+
+} // namespace hearth::server

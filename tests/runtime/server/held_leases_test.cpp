@@ -1,0 +1,181 @@
+// Misses that wait for the connection that missed first.
+#include "runtime/server/entries/held_leases.hpp"
+#include "tests/runtime/server/stepped_host.hpp"
+
+namespace held_leases_test {
+
+using namespace hearth;
+using namespace hearth::server;
+using namespace hearth::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A connection whose answers are kept.
+struct holder {
+  explicit holder(server_bench& in)
+      : leases(std::make_unique<held_leases>(*host, in.context, in.trusted())) {}
+
+  void get(std::string_view key) {
+    leases->get(key, [this](expected<lookup> found) { got = std::move(found); });
+  }
+  bool has_answer() {
+    return host->run_until([this] { return got.has_value(); });
+  }
+  // The value that a get finds; "miss" or the error.
+  std::string find(std::string_view key) {
+    got.reset();
+    get(key);
+    return answer();
+  }
+  std::string answer() {
+    if (!has_answer()) return "no answer";
+    if (!*got) return (*got).error().to_string();
+    return (*got)->hit() ? std::string((*got)->value.payload()) : "miss";
+  }
+  std::string put(std::string_view key, std::string_view bytes) {
+    std::optional<expected<done>> stored;
+    leases->put(key, make_value(bytes), [&](expected<done> one) { stored = std::move(one); });
+    if (!host->run_until([&] { return stored.has_value(); })) return "no answer";
+    return *stored ? "done" : stored->error().to_string();
+  }
+  std::string insert(std::string_view key, std::string_view bytes) {
+    std::optional<expected<insert_outcome>> stored;
+    leases->insert(key, make_value(bytes),
+                   [&](expected<insert_outcome> one) { stored = std::move(one); });
+    if (!host->run_until([&] { return stored.has_value(); })) return "no answer";
+    return *stored ? std::string(to_string(**stored)) : stored->error().to_string();
+  }
+
+  std::shared_ptr<stepped_host> host = std::make_shared<stepped_host>(nullptr);
+  std::unique_ptr<held_leases> leases;
+  std::optional<expected<lookup>> got;
+};
+
+struct fixture : server_bench {
+  fixture() { settings.hold.wait = 60s; }
+  holder a{*this}, b{*this};
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(fixture, "the first miss is a miss, the second gets the value of the first") {
+  CHECK(a.find("k") == "miss");
+  CHECK(a.leases->holds("k"));
+  CHECK(counters.holders_now == 1);
+  b.get("k");
+  CHECK_FALSE(b.got);
+  CHECK(counters.held_now == 1);
+  CHECK(a.put("k", "made") == "done");
+  CHECK_FALSE(a.leases->holds("k"));
+  CHECK(b.answer() == "made");
+  CHECK(counters.held_now == 0);
+  CHECK(counters.held_hits == 1);
+  CHECK(counters.holders_now == 0);
+  CHECK(counters.holders_ended == 0);
+  CHECK(b.find("k") == "made");
+}
+
+TEST_CASE_FIXTURE(fixture, "a holder that misses its own key again does not wait for itself") {
+  CHECK(a.find("k") == "miss");
+  CHECK(a.find("k") == "miss");
+  CHECK(counters.holders_now == 1);
+}
+
+TEST_CASE_FIXTURE(fixture, "the end of a connection makes the next one the holder") {
+  CHECK(a.find("k") == "miss");
+  b.get("k");
+  a.leases.reset();
+  CHECK(counters.holders_ended == 1);
+  CHECK(b.answer() == "miss");
+  CHECK(b.leases->holds("k"));
+}
+
+TEST_CASE_FIXTURE(fixture, "a holder that takes too long loses the lease") {
+  CHECK(a.find("k") == "miss");
+  REQUIRE(a.host->timers.size() == 1);
+  CHECK(a.host->timers.front().first == settings.hold.holder);
+  b.get("k");
+  a.host->run_timers();
+  CHECK_FALSE(a.leases->holds("k"));
+  CHECK(counters.holders_ended == 1);
+  CHECK(b.answer() == "miss");
+  CHECK(b.leases->holds("k"));
+  SUBCASE("and its value is stored all the same") {
+    CHECK(a.put("k", "late") == "done");
+    CHECK(a.find("k") == "late");
+  }
+}
+
+TEST_CASE_FIXTURE(fixture, "the timer of an earlier lease does not end a later one") {
+  CHECK(a.find("k") == "miss");
+  CHECK(a.put("k", "1") == "done");
+  CHECK(trusted().erase("k").get().value());
+  auto early = std::exchange(a.host->timers, {});
+  CHECK(a.find("k") == "miss");
+  early.front().second();
+  CHECK(a.leases->holds("k"));
+}
+
+TEST_CASE_FIXTURE(fixture, "a timer that is left over does nothing after the end") {
+  CHECK(a.find("k") == "miss");
+  a.leases.reset();
+  a.host->run_timers();
+  CHECK(counters.holders_now == 0);
+}
+
+TEST_CASE_FIXTURE(fixture, "a wait that takes too long is a miss without a lease") {
+  settings.hold.wait = 1ms;
+  CHECK(a.find("k") == "miss");
+  CHECK(b.find("k") == "miss");
+  CHECK_FALSE(b.leases->holds("k"));
+  CHECK(counters.held_deadlines == 1);
+  CHECK(counters.held_now == 0);
+}
+
+TEST_CASE_FIXTURE(fixture, "misses above the bound are answered at once") {
+  settings.hold.max_held = 1;
+  CHECK(a.find("k") == "miss");
+  b.get("k");
+  holder c{*this};
+  CHECK(c.find("k") == "miss");
+  CHECK(counters.held_refused == 1);
+  CHECK_FALSE(c.leases->holds("k"));
+}
+
+TEST_CASE_FIXTURE(fixture, "a connection holds a bounded number of leases") {
+  for (std::size_t i = 0; i < held_leases::max_leases; ++i)
+    REQUIRE(a.find("k" + std::to_string(i)) == "miss");
+  CHECK(a.find("more") == "miss");
+  CHECK_FALSE(a.leases->holds("more"));
+  CHECK(counters.holders_now == held_leases::max_leases);
+}
+
+TEST_CASE_FIXTURE(fixture, "a connection that ends while it waits is counted out and not called") {
+  CHECK(a.find("k") == "miss");
+  b.get("k");
+  CHECK(counters.held_now == 1);
+  b.leases.reset();
+  CHECK(counters.held_now == 0);
+  CHECK(a.put("k", "v") == "done");
+  holder c{*this};
+  CHECK(c.find("k") == "v");
+  CHECK_FALSE(b.got);
+}
+
+TEST_CASE_FIXTURE(fixture, "a put under a lease replaces what another caller stored meanwhile") {
+  CHECK(a.find("k") == "miss");
+  CHECK(b.put("k", "theirs") == "done");
+  CHECK(a.put("k", "ours") == "done");
+  CHECK(b.find("k") == "ours");
+}
+
+TEST_CASE_FIXTURE(fixture, "an insert ends the lease, and leaves what is there") {
+  CHECK(a.find("k") == "miss");
+  CHECK(a.insert("k", "1") == "inserted");
+  CHECK_FALSE(a.leases->holds("k"));
+  CHECK(a.insert("k", "2") == "exists");
+  CHECK(a.find("k") == "1");
+}
+
+} // namespace held_leases_test
