@@ -9,6 +9,7 @@
 #include "runtime/server/access/identity.hpp"
 #include "runtime/server/access/users_file.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,19 +21,27 @@ class authenticator {
 public:
   using answer_callback = std::function<void(expected<identity_ptr>)>;
 
-  explicit authenticator(user_list users);
+  /// The time for the limit on failures.
+  using clock_function = std::function<std::chrono::steady_clock::time_point()>;
+
+  /// The checks that wait for their hash at once; more are refused.
+  static constexpr std::size_t max_waiting = 256;
+
+  explicit authenticator(user_list users, clock_function clock = std::chrono::steady_clock::now);
   authenticator(const authenticator&) = delete;
   authenticator& operator=(const authenticator&) = delete;
   /// Waits for the hash that is being made, and answers the others with `closed`.
   ~authenticator();
 
-  /// Replaces the users. Connections keep the identity that they have.
+  /// Replaces the users, and forgets which passwords were right. Connections keep the identity that
+  /// they have.
   void replace_users(user_list users);
 
   /// Calls `answer` once: at once if the password is known to be right, else on a thread of this
-  /// object. `from` is the peer's address: after too many failures from it, checks are refused for
-  /// a while. Errors: `permission` (which says neither whether the user nor the password was
-  /// wrong), `overloaded` (too many failures, or too many checks that wait).
+  /// object. `from` is the peer's address: after ten failures from it within a minute, checks are
+  /// refused until the minute is over. Errors: `permission` (which says neither whether the user
+  /// nor the password was wrong), `overloaded` (too many failures, too many checks that wait, or no
+  /// thread to be had).
   void check_password(std::string_view user, std::string_view password, std::string_view from,
                       answer_callback answer);
 

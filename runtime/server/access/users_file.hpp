@@ -3,9 +3,10 @@
 //   [users.ci]
 //   role = "writer"                 # reader (default), writer or admin
 //   password = "scrypt$15$8$1$SALT$HASH"   # by `hearth serve --hash-password`
-//   token = "sha256$HEX"            # by `hearth serve --new-token`; instead of or beside a
-//   password namespace = "main"              # default: the trusted one hold_misses = true #
-//   default: the listener's setting refused_writes = "ignore"       # or "error", the default
+//   token = "sha256$HEX"            # by `hearth serve --new-token`; beside a password or alone
+//   namespace = "main"              # default: the trusted one
+//   hold_misses = true              # default: the listener's setting
+//   refused_writes = "ignore"       # or "error", the default
 #pragma once
 
 #include "messages/error.hpp"
@@ -37,7 +38,8 @@ expected<user_list> parse_users(std::string_view text, const std::filesystem::pa
 /// Reads the file. Errors also: `io`; `permission` when others than its owner may read or write it.
 expected<user_list> read_users(const std::filesystem::path& file);
 
-/// Hashes a password with a new salt. Errors: `internal` when OpenSSL refuses.
+/// Hashes a password with a new salt. Errors: `invalid_argument` unless it has 1 to 1024 bytes;
+/// `internal` when OpenSSL refuses.
 expected<std::string> hash_password(std::string_view password);
 /// Whether this is the password of that hash; takes tens of milliseconds, compares in constant
 /// time.

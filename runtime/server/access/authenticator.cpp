@@ -1,0 +1,242 @@
+#include "runtime/server/access/authenticator.hpp"
+
+#include "runtime/server/access/credential_forms.hpp"
+#include "runtime/server/access/failure_limiter.hpp"
+#include "runtime/server/access/remembered_credentials.hpp"
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <openssl/crypto.h>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace hearth::server {
+namespace {
+
+struct known_user {
+  identity_ptr who;
+  std::string password_hash, token_hash;
+};
+
+// The users as they are checked. Immutable once shared.
+struct user_table {
+  std::map<std::string, known_user, std::less<>> by_name;
+  /// What the password of an unknown user is compared with: it takes as long as a known one's.
+  std::string decoy_hash = "scrypt$15$8$1$AAAAAAAAAAAAAAAAAAAAAA$"
+                           "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+};
+using user_table_ptr = std::shared_ptr<const user_table>;
+
+user_table_ptr make_user_table(user_list users) {
+  auto table = std::make_shared<user_table>();
+  for (auto& one : users) {
+    if (!one.password_hash.empty()) table->decoy_hash = one.password_hash;
+    auto who = std::make_shared<const identity>(one.who);
+    table->by_name.insert_or_assign(
+        one.who.user,
+        known_user{std::move(who), std::move(one.password_hash), std::move(one.token_hash)});
+  }
+  return table;
+}
+
+// The user, if the password is right; null otherwise. Slow in either case.
+identity_ptr user_of_password(const user_table& users, std::string_view name,
+                              std::string_view password) {
+  const auto at = users.by_name.find(name);
+  const bool has_password = at != users.by_name.end() && !at->second.password_hash.empty();
+  const bool matches =
+      matches_password(password, has_password ? at->second.password_hash : users.decoy_hash);
+  return has_password && matches ? at->second.who : nullptr;
+}
+
+// The user of the token; null if there is none. Looks at all users, so that the time does not tell
+// which one was near.
+identity_ptr user_of_token(const user_table& users, std::string_view token) {
+  const auto hash = hash_token(token);
+  const identity_ptr* found = nullptr;
+  for (const auto& [name, user] : users.by_name)
+    if (user.token_hash.size() == hash.size() &&
+        CRYPTO_memcmp(user.token_hash.data(), hash.data(), hash.size()) == 0)
+      found = &user.who;
+  return found ? *found : nullptr;
+}
+
+tl::unexpected<error> wrong_credentials() {
+  return fail(errc::permission, "wrong user, password or token; see the server's users file");
+}
+
+using check_result = expected<identity_ptr>;
+
+} // namespace
+
+struct authenticator::shared_state : std::enable_shared_from_this<shared_state> {
+  // A password that waits for its hash.
+  struct waiting_check {
+    digest name;
+    std::string user, password, from;
+    answer_callback answer;
+  };
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<waiting_check> queue;
+  std::thread worker;
+  bool is_stopped = false;
+  user_table_ptr users;
+  remembered_credentials remembered;
+  failure_limiter limiter;
+  clock_function clock;
+
+  std::optional<check_result> known_result(const digest& name, std::string_view from);
+  check_result note(const user_table_ptr& of, const digest& name, std::string_view from,
+                    identity_ptr who);
+  expected<void> enqueue(waiting_check&& one);
+  void work();
+  check_result check(waiting_check& one);
+  void stop();
+};
+
+// The result that needs no hash: the credentials are known to be right, or the address has to wait.
+// With the lock.
+std::optional<check_result> authenticator::shared_state::known_result(const digest& name,
+                                                                      std::string_view from) {
+  if (auto who = remembered.find(name)) return check_result(std::move(who));
+  if (limiter.is_limited(from, clock()))
+    return fail(errc::overloaded,
+                "too many wrong credentials from " + std::string(from) + "; try again in a minute");
+  return std::nullopt;
+}
+
+// The result of a check with the users `of`, noted. Right credentials are not remembered if the
+// users were replaced meanwhile. Without the lock.
+check_result authenticator::shared_state::note(const user_table_ptr& of, const digest& name,
+                                               std::string_view from, identity_ptr who) {
+  const std::lock_guard lock(mutex);
+  if (!who) {
+    limiter.note_failure(from, clock());
+    return wrong_credentials();
+  }
+  if (of == users) remembered.remember(name, who);
+  return who;
+}
+
+// With the lock.
+expected<void> authenticator::shared_state::enqueue(waiting_check&& one) {
+  if (queue.size() >= max_waiting)
+    return fail(errc::overloaded, "too many passwords wait to be checked; try again");
+  try {
+    if (!worker.joinable()) worker = std::thread([self = shared_from_this()] { self->work(); });
+  } catch (const std::system_error&) {
+    return fail(errc::overloaded, "no thread to be had to check a password on; try again");
+  }
+  queue.push_back(std::move(one));
+  changed.notify_one();
+  return {};
+}
+
+void authenticator::shared_state::work() {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    changed.wait(lock, [&] { return is_stopped || !queue.empty(); });
+    if (is_stopped) return;
+    auto next = std::move(queue.front());
+    queue.pop_front();
+    lock.unlock();
+    next.answer(check(next));
+    next = {};
+    lock.lock();
+  }
+}
+
+// While the check waited, the same credentials may have been found right, or the address may have
+// failed too often.
+check_result authenticator::shared_state::check(waiting_check& one) {
+  user_table_ptr of;
+  {
+    const std::lock_guard lock(mutex);
+    if (auto known = known_result(one.name, one.from)) return std::move(*known);
+    of = users;
+  }
+  auto who = user_of_password(*of, one.user, one.password);
+  OPENSSL_cleanse(one.password.data(), one.password.size());
+  return note(of, one.name, one.from, std::move(who));
+}
+
+void authenticator::shared_state::stop() {
+  std::deque<waiting_check> dropped;
+  std::thread ended;
+  {
+    const std::lock_guard lock(mutex);
+    is_stopped = true;
+    dropped.swap(queue);
+    ended.swap(worker);
+  }
+  changed.notify_all();
+  for (auto& one : dropped)
+    one.answer(fail(errc::closed, "the server ends"));
+  if (!ended.joinable()) return;
+  if (ended.get_id() == std::this_thread::get_id())
+    ended.detach(); // an answer ended this object; the thread ends after it
+  else
+    ended.join();
+}
+
+authenticator::authenticator(user_list users, clock_function clock)
+    : state_(std::make_shared<shared_state>()) {
+  state_->users = make_user_table(std::move(users));
+  state_->clock = std::move(clock);
+}
+
+authenticator::~authenticator() { state_->stop(); }
+
+void authenticator::replace_users(user_list users) {
+  auto table = make_user_table(std::move(users));
+  const std::lock_guard lock(state_->mutex);
+  state_->users.swap(table);
+  state_->remembered.clear();
+}
+
+void authenticator::check_password(std::string_view user, std::string_view password,
+                                   std::string_view from, answer_callback answer) {
+  const bool is_possible =
+      user.size() <= max_user_name_bytes && password.size() <= max_secret_bytes;
+  const auto name = is_possible ? state_->remembered.name_of_password(user, password) : digest{};
+  std::optional<check_result> result;
+  {
+    const std::lock_guard lock(state_->mutex);
+    result = state_->known_result(name, from);
+    if (!result && is_possible) {
+      const auto waits = state_->enqueue(
+          {name, std::string(user), std::string(password), std::string(from), answer});
+      if (waits) return;
+      result = fail(waits.error());
+    }
+  }
+  if (!result) result = state_->note(nullptr, name, from, nullptr);
+  answer(std::move(*result));
+}
+
+void authenticator::check_token(std::string_view token, std::string_view from,
+                                answer_callback answer) {
+  if (const auto colon = token.find(':'); colon != token.npos)
+    return check_password(token.substr(0, colon), token.substr(colon + 1), from, std::move(answer));
+  const bool is_possible = token.size() <= max_secret_bytes;
+  const auto name = is_possible ? state_->remembered.name_of_token(token) : digest{};
+  user_table_ptr of;
+  std::optional<check_result> result;
+  {
+    const std::lock_guard lock(state_->mutex);
+    result = state_->known_result(name, from);
+    of = state_->users;
+  }
+  if (!result)
+    result = state_->note(of, name, from, is_possible ? user_of_token(*of, token) : nullptr);
+  answer(std::move(*result));
+}
+
+} // namespace hearth::server
