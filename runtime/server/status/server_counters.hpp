@@ -52,6 +52,8 @@ struct noted_request {
 
 class server_counters {
 public:
+  /// Adds to `requests`, `latency` and the counts of the namespace: lookups are `get` and `exists`,
+  /// writes are `put` and `erase` that are done.
   void note(const noted_request& one, space_counters& in) noexcept;
   /// The counts of a namespace ("" is the trusted one); the same object for each call. Takes a
   /// lock: a connection asks once.
@@ -70,8 +72,9 @@ public:
   std::array<std::array<std::atomic<std::uint64_t>, request_kind_count>, protocol_count>
       latency_sum_ns{};
   std::array<std::atomic<std::uint64_t>, protocol_count> connections{}, connections_total{};
-  std::atomic<std::uint64_t> connections_refused{0}, protocol_errors{0}, bytes_in{0}, bytes_out{0};
-  std::atomic<std::uint64_t> receiving_bytes{0}; ///< of large values being received
+  std::atomic<std::uint64_t> connections_refused{0}, protocol_errors{0};
+  std::atomic<std::uint64_t> bytes_in{0}, bytes_out{0}; ///< of sockets; `note` leaves them alone
+  std::atomic<std::uint64_t> receiving_bytes{0};        ///< of large values being received
   std::atomic<std::uint64_t> held_now{0}, held_total{0}, held_hits{0}, held_deadlines{0},
       held_refused{0}, holders_now{0}, holders_ended{0}; ///< misses that wait for a holder
   std::atomic<std::uint64_t> credentials_right{0}, credentials_wrong{0};
