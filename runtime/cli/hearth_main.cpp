@@ -9,6 +9,7 @@
 #include "runtime/cli/commands/entry_commands.hpp"
 #include "runtime/cli/commands/key_commands.hpp"
 #include "runtime/cli/commands/run_command.hpp"
+#include "runtime/cli/commands/serve_command.hpp"
 #include "runtime/cli/commands/store_commands.hpp"
 #include "runtime/cli/commands/text_commands.hpp"
 #include "runtime/cli/commands/upkeep_commands.hpp"
@@ -49,6 +50,7 @@ struct command_line {
   std::vector<std::string> compile_words; ///< the words after `cc`
   store_arguments store;
   bench_arguments bench;
+  serve_arguments serve;
   bundle_arguments bundle;
   guard_arguments guard;
   graph_arguments graph;
@@ -200,6 +202,25 @@ void add_bench_command(CLI::App& app, command_line& line) {
   });
 }
 
+void add_serve_command(CLI::App& app, command_line& line) {
+  auto& given = line.serve;
+  auto* sub = add_command(app, line, "serve",
+                          "serve the store to clients of Redis, of HTTP caches and of ccache",
+                          given, serve);
+  sub->add_option("FILE", given.file, "the server's settings, a TOML file (docs/serve.md)");
+  sub->add_option("--listen", given.listen,
+                  "without FILE: resp=HOST:PORT, http=..., crsh=unix:/PATH")
+      ->type_name("PROTOCOL=ADDRESS");
+  sub->add_option("--role", given.role, "without FILE: what clients may do: reader, writer, admin")
+      ->capture_default_str();
+  sub->add_flag("--hold-misses", given.hold_misses,
+                "without FILE: let one client compile what several miss");
+  sub->add_flag("--check", given.check, "check the settings, and serve nothing");
+  sub->add_flag("--hash-password", given.hash_password,
+                "print the hash of the password on standard input, for the users file");
+  sub->add_flag("--new-token", given.new_token, "print a new token and its hash");
+}
+
 void add_text_commands(CLI::App& app, command_line& line) {
   auto* guards = add_command(app, line, "guard", "whether a guard holds: true (0) or false (1)",
                              line.guard, guard);
@@ -293,6 +314,7 @@ void describe(CLI::App& app, command_line& line) {
   add_store_commands(app, line);
   add_autotune_commands(app, line);
   add_bench_command(app, line);
+  add_serve_command(app, line);
   add_text_commands(app, line);
   for (const auto& [name, help] : simulation_commands)
     app.add_subcommand(name, help);

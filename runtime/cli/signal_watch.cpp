@@ -12,9 +12,6 @@
 namespace hearth::cli {
 namespace {
 
-// A supervisor stops killing after two seconds. What is not over after this time is stuck.
-constexpr int stop_patience_ms = 9'000;
-
 bool is_ignored(int number) {
   struct sigaction now {};
   return ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
@@ -31,8 +28,10 @@ sigset_t watched_signals() {
 
 } // namespace
 
-signal_watch::signal_watch()
-    : end_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+signal_watch::signal_watch(std::function<void()> hung_up, std::chrono::milliseconds patience)
+    : hung_up_(std::move(hung_up))
+    , patience_(patience)
+    , end_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   const auto watched = watched_signals();
   signals_ = os::descriptor{::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK)};
   if (!end_ || !signals_) return;
@@ -50,6 +49,7 @@ signal_watch::~signal_watch() {
 void signal_watch::take_signal() {
   signalfd_siginfo taken{};
   if (::read(signals_.get(), &taken, sizeof taken) != sizeof taken) return;
+  if (hung_up_ && taken.ssi_signo == SIGHUP) return hung_up_();
   int none = 0;
   signal_.compare_exchange_strong(none, static_cast<int>(taken.ssi_signo));
   stop_.request_stop();
@@ -60,7 +60,7 @@ void signal_watch::watch() {
   pollfd ready[] = {{signals_.get(), POLLIN, 0}, {end_.get(), POLLIN, 0}};
   for (;;) {
     const int asked = signal_.load();
-    const int count = ::poll(ready, 2, asked == 0 ? forever : stop_patience_ms);
+    const int count = ::poll(ready, 2, asked == 0 ? forever : static_cast<int>(patience_.count()));
     if (count == 0) ::_exit(run_signalled + asked);
     if (count < 0) continue;
     if (ready[1].revents != 0) return;

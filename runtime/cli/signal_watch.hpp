@@ -6,6 +6,8 @@
 #include "runtime/os/files/descriptor.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <thread>
@@ -14,9 +16,15 @@ namespace hearth::cli {
 
 class signal_watch {
 public:
+  /// How long a command may take to end: a supervisor stops killing after two seconds, so what is
+  /// not over after this time is stuck.
+  static constexpr std::chrono::milliseconds default_patience{9'000};
+
   /// Watches SIGHUP, SIGINT, SIGQUIT and SIGTERM, except those that were ignored before. A command
-  /// that has not ended 9 s after the last of them is ended, with status 128 plus the first one.
-  signal_watch();
+  /// that has not ended `patience` after the last of them is ended, with status 128 plus the first
+  /// one. Where `hung_up` is given, SIGHUP calls it, on the watch's thread, and ends nothing.
+  explicit signal_watch(std::function<void()> hung_up = {},
+                        std::chrono::milliseconds patience = default_patience);
   signal_watch(const signal_watch&) = delete;
   signal_watch& operator=(const signal_watch&) = delete;
   ~signal_watch();
@@ -29,6 +37,8 @@ private:
   void watch();
   void take_signal();
 
+  const std::function<void()> hung_up_; // empty: SIGHUP ends the command
+  const std::chrono::milliseconds patience_;
   std::stop_source stop_;
   std::atomic<int> signal_{0};
   os::descriptor signals_;

@@ -19,11 +19,16 @@ struct server_context {
   /// The entries that an identity sees in a numbered database (0 to 15). Errors: those of opening a
   /// cache.
   std::function<expected<entry_space>(const identity&, unsigned database)> entries_of;
+  /// From now on clients need this password of the user `default`, who may what clients without
+  /// credentials could; empty: they need none again. Blocks: it hashes.
+  std::function<expected<void>(const std::string& password)> require_password;
   /// Runs `task` on a thread that may block (a list of the store, a page of metrics). Any thread.
   std::function<void(std::function<void()> task)> run_blocking;
   /// The pages of the HTTP listener; they block, so they are made by `run_blocking`.
   std::function<std::string()> metrics_page; ///< Prometheus' text
   std::function<std::string()> status_json;  ///< what the page at `/` asks for
+  /// INFO's text for the Redis protocol; it blocks too.
+  std::function<std::string()> info_text;
   std::atomic<bool> is_draining{false};
 };
 

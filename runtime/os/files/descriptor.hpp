@@ -26,6 +26,8 @@ public:
 
   int get() const noexcept { return number_; }
   explicit operator bool() const noexcept { return number_ >= 0; }
+  /// Leaves the descriptor to the caller.
+  int release() noexcept { return std::exchange(number_, -1); }
   void reset() noexcept {
     if (number_ >= 0) ::close(std::exchange(number_, -1));
   }

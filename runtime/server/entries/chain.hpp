@@ -18,7 +18,8 @@ void forward(future<T> asked, const completion<T>& to) {
     asked.then([to](expected<T> answer) { to.deliver(std::move(answer)); });
 }
 
-/// The future that `next` returns for the answer of `asked`. Runs `next` at once when that is ready.
+/// The future that `next` returns for the answer of `asked`. Runs `next` at once when that is
+/// ready.
 template <class Out, class In, class Next>
 future<Out> chain(future<In> asked, Next next) {
   if (asked.ready()) return next(asked.get());

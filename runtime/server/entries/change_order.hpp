@@ -1,9 +1,9 @@
 // The order of changes of one key among the clients of a server: a change that depends on what is
-// there (SET NX, EXPIRE, GETDEL) runs alone, all others run side by side. Any thread; nobody blocks:
-// a change that has to wait is run by the one that it waits for.
+// there (SET NX, EXPIRE, GETDEL) runs alone, all others run side by side. Any thread; nobody
+// blocks: a change that has to wait is run by the one that it waits for.
 //
-// Keys share a fixed number of places, so that two keys may wait for each other needlessly. A change
-// must not begin another one before it ends.
+// Keys share a fixed number of places, so that two keys may wait for each other needlessly. A
+// change must not begin another one before it ends.
 #pragma once
 
 #include <array>

@@ -50,10 +50,9 @@ expected<lookup> without_expired(expected<lookup> found) {
 }
 
 future<lookup> get_from(const cache& in, const key& k) {
-  return chain<lookup>(in.get_async(k),
-                       [](expected<lookup> found) -> future<lookup> {
-                         return without_expired(std::move(found));
-                       });
+  return chain<lookup>(in.get_async(k), [](expected<lookup> found) -> future<lookup> {
+    return without_expired(std::move(found));
+  });
 }
 
 bool is_hit(const expected<lookup>& found) { return found && found->hit(); }
@@ -249,8 +248,9 @@ future<changed_entry> entry_space::change(std::string_view raw, decision decide)
 future<lease_reply> entry_space::acquire(std::string_view raw,
                                          std::chrono::milliseconds deadline) const {
   return chain<lease_reply>(
-      get(raw), [own = own_, name = std::string(raw),
-                 deadline](expected<lookup> found) -> future<lease_reply> {
+      get(raw),
+      [own = own_, name = std::string(raw),
+       deadline](expected<lookup> found) -> future<lease_reply> {
         if (!found) return expected<lease_reply>(fail(found.error()));
         if (found->hit()) return lease_reply{std::move(*found), {}, false};
         auto& core = *internals::core(own);
@@ -273,18 +273,7 @@ future<insert_outcome> entry_space::fulfil(std::string_view raw, lease_id lease,
   if (auto no = core.refusal()) return expected<insert_outcome>(fail(*no));
   actors::send_from_thread(core.shards().owner_of(named_key(own_, raw)), verb::fulfil_v, lease,
                            stored, insert_completion(state));
-  return chain<insert_outcome>(
-      future<insert_outcome>(std::move(state)),
-      [self = *this, name = std::string(raw),
-       value](expected<insert_outcome> outcome) -> future<insert_outcome> {
-        const bool is_stored = outcome && *outcome == insert_outcome::inserted;
-        if (is_stored || (!outcome && outcome.error().code() != errc::lease_lost)) return outcome;
-        return chain<insert_outcome>(self.put(name, value),
-                                     [](expected<done> put) -> future<insert_outcome> {
-                                       if (!put) return expected<insert_outcome>(fail(put.error()));
-                                       return insert_outcome::exists;
-                                     });
-      });
+  return future<insert_outcome>(std::move(state));
 }
 
 void entry_space::release(std::string_view raw, lease_id lease) const {

@@ -65,8 +65,8 @@ public:
   /// The entry, or the lease to make it; waits while another client, process or host makes it, at
   /// most until the deadline (`timeout`).
   future<lease_reply> acquire(std::string_view key, std::chrono::milliseconds deadline) const;
-  /// Ends a lease with the entry, for all who wait, and stores it as `put` does, even if the lease
-  /// has ended before. Answers whether there was an entry.
+  /// Ends a lease with the entry, for all who wait. An entry that another caller stored meanwhile
+  /// stays (`exists`). Errors: `lease_lost` when the lease has ended before.
   future<insert_outcome> fulfil(std::string_view key, lease_id lease, const artifact& value) const;
   /// Ends a lease: the next that waits gets it. Does nothing if it has ended before.
   void release(std::string_view key, lease_id lease) const;

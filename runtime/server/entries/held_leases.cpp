@@ -85,6 +85,14 @@ void held_leases::hold(const std::string& key, lease_id lease) {
                    });
 }
 
+bool held_leases::abandon(std::string_view key) {
+  const auto lease = take_lease(key);
+  if (lease == 0) return false;
+  entries_.release(key, lease);
+  ++context_.counters.holders_ended;
+  return true;
+}
+
 void held_leases::end_hold(const std::string& key, lease_id lease) {
   const auto at = leases_.find(key);
   if (at == leases_.end() || at->second != lease) return;

@@ -50,6 +50,9 @@ public:
   void insert(std::string_view key, const artifact& value,
               std::function<void(expected<insert_outcome>)> answer);
 
+  /// Gives this connection's lease on the key to the next that waits. Returns whether it held one.
+  bool abandon(std::string_view key);
+
 private:
   using lookup_callback = std::function<void(expected<lookup>)>;
   using outcome_callback = std::function<void(expected<insert_outcome>)>;

@@ -66,7 +66,9 @@ std::pair<std::size_t, std::size_t> byte_range(std::size_t size, std::int64_t fi
                                                std::int64_t last) noexcept {
   const auto length = static_cast<std::int64_t>(size);
   if (first < 0 && last < 0 && first > last) return {0, 0};
-  const auto from_end = [&](std::int64_t at) { return at < 0 ? std::max<std::int64_t>(length + at, 0) : at; };
+  const auto from_end = [&](std::int64_t at) {
+    return at < 0 ? std::max<std::int64_t>(length + at, 0) : at;
+  };
   first = from_end(first);
   last = std::min(from_end(last), length - 1);
   if (length == 0 || first > last) return {0, 0};

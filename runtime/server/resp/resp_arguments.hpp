@@ -26,7 +26,8 @@ enum class expiry_unit : std::uint8_t {
   unix_milliseconds,
 };
 /// The time in ms of Unix time. Empty for a number that is none or overflows.
-std::optional<expiry_ms> parse_expiry(std::string_view word, expiry_unit unit, expiry_ms now) noexcept;
+std::optional<expiry_ms> parse_expiry(std::string_view word, expiry_unit unit,
+                                      expiry_ms now) noexcept;
 
 /// Whether `text` is of this form: `*`, `?`, `[a-c]`, `[^a]`, and `\` before a character that means
 /// itself. Takes at most the product of both lengths in steps.

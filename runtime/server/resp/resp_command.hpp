@@ -9,6 +9,9 @@
 
 namespace hearth::server {
 
+/// The version of Redis whose commands and error texts these are.
+inline constexpr std::string_view compatible_redis_version = "7.0.15";
+
 /// What a command needs before it runs.
 enum class command_turn : std::uint8_t {
   alone, ///< the writes before it are done

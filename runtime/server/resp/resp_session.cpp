@@ -35,8 +35,8 @@ resp_words words_of(storage::resp_value request) {
 // The error of an unknown command, as Redis words it.
 std::string unknown_command(const resp_words& words) {
   constexpr std::size_t most_shown = 128;
-  std::string text = "ERR unknown command '" + words[0].substr(0, most_shown) +
-                     "', with args beginning with: ";
+  std::string text =
+      "ERR unknown command '" + words[0].substr(0, most_shown) + "', with args beginning with: ";
   for (std::size_t i = 1; i < words.size() && text.size() < 2 * most_shown; ++i)
     text += "'" + words[i].substr(0, most_shown) + "' ";
   return text;
@@ -238,9 +238,9 @@ void resp_session::reply_after(std::function<void()> work, std::function<void()>
 
 void resp_session::note(request_outcome outcome, std::uint64_t in, std::uint64_t out) noexcept {
   if (!counts_) return;
-  context_.counters.note({protocol::resp, kind_, outcome, in, out,
-                          std::chrono::steady_clock::now() - began_},
-                         *counts_);
+  context_.counters.note(
+      {protocol::resp, kind_, outcome, in, out, std::chrono::steady_clock::now() - began_},
+      *counts_);
 }
 
 void resp_session::note_hit(std::uint64_t bytes) noexcept { note(request_outcome::hit, 0, bytes); }

@@ -105,10 +105,9 @@ std::string reply_of_write(resp_session& in, const expected<done>& stored, std::
 void put(resp_session& in, const std::string& key, const artifact& value) {
   const auto bytes = value.payload().size();
   if (!in.who()->holds_misses)
-    return in.reply_in_turn(in.entries().put(key, value),
-                            [&in, bytes](const expected<done>& stored) {
-                              return reply_of_write(in, stored, bytes);
-                            });
+    return in.reply_in_turn(
+        in.entries().put(key, value),
+        [&in, bytes](const expected<done>& stored) { return reply_of_write(in, stored, bytes); });
   in.leases().put(key, value, [&in, bytes, number = in.begin_turn()](const expected<done>& stored) {
     in.fill_turn(number, reply_of_write(in, stored, bytes));
   });
@@ -166,22 +165,21 @@ expected<set_options> parse_set_options(const resp_words& words) {
 // SET with a condition: the reply is OK, nil where the condition does not hold, or the old value.
 void set_if(resp_session& in, const resp_words& words, const set_options& options) {
   auto answer = in.entries().change(
-      words[1],
-      [options, bytes = words[2]](const lookup& before, bool is_own) -> entry_change {
+      words[1], [options, bytes = words[2]](const lookup& before, bool is_own) -> entry_change {
         if (before.hit() ? options.only_new : options.only_existing) return {};
         const auto kept = options.keeps_expiry && is_own ? expiry_of(before.value) : 0;
         return {entry_change::kind::put, make_value(bytes, kept ? kept : options.expires)};
       });
-  in.reply_later(std::move(answer), [&in, options, size = words[2].size()](
-                                        const expected<changed_entry>& result) {
-    if (!result) {
-      in.note_failed();
-      return in.reply().error(failure_text(result.error()));
-    }
-    if (result->changed) in.note_write(size);
-    if (options.returns_old) return reply_value(in, result->before);
-    result->changed ? in.reply().status("OK") : in.reply().null();
-  });
+  in.reply_later(std::move(answer),
+                 [&in, options, size = words[2].size()](const expected<changed_entry>& result) {
+                   if (!result) {
+                     in.note_failed();
+                     return in.reply().error(failure_text(result.error()));
+                   }
+                   if (result->changed) in.note_write(size);
+                   if (options.returns_old) return reply_value(in, result->before);
+                   result->changed ? in.reply().status("OK") : in.reply().null();
+                 });
 }
 
 void set(resp_session& in, const resp_words& words) {
@@ -233,10 +231,10 @@ void reply_before(resp_session& in, future<changed_entry> asked) {
 
 void getset(resp_session& in, const resp_words& words) {
   if (!in.who()->may_write()) return get(in, words);
-  reply_before(in, in.entries().change(
-                       words[1], [bytes = words[2]](const lookup&, bool) -> entry_change {
-                         return {entry_change::kind::put, make_value(bytes)};
-                       }));
+  reply_before(
+      in, in.entries().change(words[1], [bytes = words[2]](const lookup&, bool) -> entry_change {
+        return {entry_change::kind::put, make_value(bytes)};
+      }));
 }
 
 void getdel(resp_session& in, const resp_words& words) {
@@ -257,15 +255,14 @@ void mset(resp_session& in, const resp_words& words) {
   const auto all = std::make_shared<state>(state{words.size() / 2, {}});
   const auto number = in.begin_turn();
   for (std::size_t i = 1; i < words.size(); i += 2)
-    in.host().when_answered(in.entries().put(words[i], make_value(words[i + 1])),
-                            [&in, all, number, size = words[i + 1].size()](
-                                const expected<done>& stored) {
-                              if (!stored) all->problem = failure_text(stored.error());
-                              stored ? in.note_write(size) : in.note_failed();
-                              if (--all->missing != 0) return;
-                              in.fill_turn(number, all->problem.empty() ? status_text("OK")
-                                                                        : error_text(all->problem));
-                            });
+    in.host().when_answered(
+        in.entries().put(words[i], make_value(words[i + 1])),
+        [&in, all, number, size = words[i + 1].size()](const expected<done>& stored) {
+          if (!stored) all->problem = failure_text(stored.error());
+          stored ? in.note_write(size) : in.note_failed();
+          if (--all->missing != 0) return;
+          in.fill_turn(number, all->problem.empty() ? status_text("OK") : error_text(all->problem));
+        });
 }
 
 constexpr auto alone = command_turn::alone;

@@ -1,0 +1,160 @@
+#include "runtime/cli/commands/serve_command.hpp"
+
+#include "runtime/cli/signal_watch.hpp"
+#include "runtime/server/access/users_file.hpp"
+#include "runtime/server/server.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <iostream>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace hearth::cli {
+namespace {
+
+using server::listener_settings;
+using server::server_settings;
+
+// --- settings ----------------------------------------------------------------------------------
+
+// "resp=ADDRESS" as a table of a settings file has it.
+expected<std::string> listen_table(const std::string& given, const serve_arguments& arguments) {
+  const auto mark = given.find('=');
+  if (mark == std::string::npos || given.find_first_of("\"\\\n") != std::string::npos)
+    return fail(errc::invalid_argument,
+                "--listen " + printable(given) +
+                    ": PROTOCOL=ADDRESS is expected, as resp=127.0.0.1:6379 or http=unix:/PATH");
+  return fmt::format("[[listen]]\nprotocol = \"{}\"\naddress = \"{}\"\nanonymous = \"{}\"\n"
+                     "hold_misses = {}\n",
+                     given.substr(0, mark), given.substr(mark + 1), arguments.role,
+                     arguments.hold_misses);
+}
+
+expected<server_settings> settings_of_options(const config& settings,
+                                              const serve_arguments& arguments) {
+  if (arguments.listen.empty())
+    return fail(errc::invalid_argument,
+                "serve: give a settings file, or --listen resp=127.0.0.1:6379");
+  std::string text;
+  for (const auto& one : arguments.listen) {
+    auto table = listen_table(one, arguments);
+    if (!table) return fail(table.error());
+    text += *table;
+  }
+  auto made = server::parse_server_settings(text, "--listen");
+  if (made) made->cache = settings;
+  return made;
+}
+
+expected<server_settings> settings_for(const config& settings, const serve_arguments& arguments) {
+  if (arguments.file.empty()) return settings_of_options(settings, arguments);
+  if (!arguments.listen.empty())
+    return fail(errc::invalid_argument,
+                "serve: --listen and a settings file exclude each other; write it in the file");
+  auto made = server::read_server_settings(arguments.file);
+  if (!made) return made;
+  if (made->cache.store.empty()) made->cache.store = settings.store;
+  made->cache.log = settings.log;
+  made->cache.guard_sigbus = settings.guard_sigbus;
+  return made;
+}
+
+// --- small commands ----------------------------------------------------------------------------
+
+status print_hash() {
+  std::string password;
+  if (!std::getline(std::cin, password) || password.empty())
+    return report({errc::invalid_argument,
+                   "serve --hash-password: standard input has no password in its first line"});
+  const auto hash = server::hash_password(password);
+  return hash ? print(*hash + '\n', yes) : report(hash.error());
+}
+
+status print_token() {
+  const auto made = server::make_token();
+  if (!made) return report(made.error());
+  return print(fmt::format("token for the client: {}\nline for the users file: token = \"{}\"\n",
+                           made->token, made->hash),
+               yes);
+}
+
+// --- systemd -----------------------------------------------------------------------------------
+
+// Tells the service manager, if there is one that wants to know (sd_notify(3)).
+void notify_manager(std::string_view what) {
+  const char* const path = std::getenv("NOTIFY_SOCKET");
+  sockaddr_un to{};
+  if (!path || std::strlen(path) >= sizeof to.sun_path) return;
+  to.sun_family = AF_UNIX;
+  std::strcpy(to.sun_path, path);
+  if (to.sun_path[0] == '@') to.sun_path[0] = '\0';
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(path));
+  const os::descriptor by(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (by)
+    ::sendto(by.get(), what.data(), what.size(), MSG_NOSIGNAL,
+             reinterpret_cast<const sockaddr*>(&to), size);
+}
+
+// --- serving -----------------------------------------------------------------------------------
+
+std::string listening_text(const server::server& running) {
+  std::string text;
+  for (const auto& address : running.addresses())
+    text += "listening: " + address + '\n';
+  return text;
+}
+
+status run_server(server_settings settings) {
+  const auto patience = settings.drain_deadline + signal_watch::default_patience;
+  std::mutex mutex;
+  server::server* running = nullptr;
+  const signal_watch watch(
+      [&] {
+        const std::lock_guard lock(mutex);
+        if (!running) return;
+        notify_manager("RELOADING=1");
+        if (const auto good = running->reload(); !good)
+          report(good.error().within("not reloaded"));
+        else
+          say("hearth: users and certificates are read again\n");
+        notify_manager("READY=1");
+      },
+      patience);
+  auto started = server::server::start(std::move(settings));
+  if (!started) return report(started.error());
+  {
+    const std::lock_guard lock(mutex);
+    running = started->get();
+  }
+  if (!write_stdout(listening_text(**started))) return trouble;
+  notify_manager("READY=1");
+  const auto ended = (*started)->run(watch.token());
+  notify_manager("STOPPING=1");
+  {
+    const std::lock_guard lock(mutex);
+    running = nullptr;
+  }
+  if (ended != 0)
+    say(fmt::format("hearth: {} connections were ended before they were done\n", ended));
+  return yes;
+}
+
+} // namespace
+
+status serve(const config& settings, const serve_arguments& arguments) {
+  if (arguments.hash_password) return print_hash();
+  if (arguments.new_token) return print_token();
+  auto wanted = settings_for(settings, arguments);
+  if (!wanted) return report(wanted.error());
+  if (arguments.check) return print("the settings are right\n", yes);
+  return run_server(std::move(*wanted));
+}
+
+} // namespace hearth::cli

@@ -1,0 +1,39 @@
+// The threads of the connections: each has its own loop and its own connections. A thread runs the
+// actors that its connections' requests wake, so that most requests wake no other thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <utility> // Boost 1.74 does not include it under C++20
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+namespace caf {
+class actor_system;
+} // namespace caf
+
+namespace hearth::server {
+
+class io_threads {
+public:
+  /// Starts `count` threads. Throws std::system_error when the system refuses one.
+  io_threads(caf::actor_system& system, std::size_t count);
+  io_threads(const io_threads&) = delete;
+  io_threads& operator=(const io_threads&) = delete;
+  /// Ends the loops and waits for the threads.
+  ~io_threads();
+
+  std::size_t count() const noexcept { return loops_.size(); }
+  boost::asio::io_context& loop(std::size_t at) noexcept;
+  /// Called by a handler of a loop, on its thread, when it may have sent messages to actors: they
+  /// run behind the handlers that are ready.
+  static void run_actors_soon();
+
+private:
+  struct loop_thread;
+  std::vector<std::unique_ptr<loop_thread>> loops_;
+};
+
+} // namespace hearth::server

@@ -1,0 +1,123 @@
+#include "runtime/server/connection/stream.hpp"
+
+#include <sys/socket.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
+
+namespace hearth::server {
+namespace {
+
+using error_code = stream::error_code;
+
+std::vector<boost::asio::const_buffer> buffers_of(const std::vector<std::string_view>& pieces) {
+  std::vector<boost::asio::const_buffer> all;
+  all.reserve(pieces.size());
+  for (const auto piece : pieces)
+    all.emplace_back(piece.data(), piece.size());
+  return all;
+}
+
+bool would_wait(const error_code& why) {
+  return why == boost::asio::error::would_block || why == boost::asio::error::try_again ||
+         why == boost::asio::error::interrupted;
+}
+
+void close_socket(stream_socket& socket) {
+  error_code ignored;
+  socket.close(ignored);
+}
+
+class plain_stream final : public stream {
+public:
+  explicit plain_stream(stream_socket socket)
+      : socket_(std::move(socket)) {
+    error_code ignored;
+    socket_.non_blocking(true, ignored);
+  }
+
+  void begin(done_callback done) override { done({}); }
+
+  void read(room_function room, count_callback done) override {
+    // Asio would first try to read, in vain: a client sends when it has the reply.
+    socket_.async_wait(stream_socket::wait_read, [this, room = std::move(room),
+                                                  done = std::move(done)](error_code why) {
+      if (why) return done(why, 0);
+      const auto to = room();
+      const auto count = socket_.read_some(boost::asio::buffer(to.data(), to.size()), why);
+      if (would_wait(why)) return read(room, done);
+      done(why, count);
+    });
+  }
+
+  std::size_t try_write(const std::vector<std::string_view>& pieces, error_code& why) override {
+    std::size_t written = 0;
+    auto left = buffers_of(pieces);
+    std::size_t first = 0;
+    while (first < left.size()) {
+      auto count = socket_.write_some(std::span(left).subspan(first), why);
+      written += count;
+      if (would_wait(why)) why = {};
+      if (why || count == 0) break;
+      while (first < left.size() && count >= left[first].size())
+        count -= left[first++].size();
+      if (first < left.size()) left[first] += count;
+    }
+    return written;
+  }
+
+  void write(const std::vector<std::string_view>& pieces, count_callback done) override {
+    boost::asio::async_write(socket_, buffers_of(pieces), std::move(done));
+  }
+
+  void end_output() override {
+    error_code ignored;
+    socket_.shutdown(stream_socket::shutdown_send, ignored);
+  }
+  void close() override { close_socket(socket_); }
+
+private:
+  stream_socket socket_;
+};
+
+class tls_stream final : public stream {
+public:
+  tls_stream(stream_socket socket, net::tls_context context)
+      : context_(std::move(context))
+      , stream_(std::move(socket), *context_) {}
+
+  void begin(done_callback done) override {
+    stream_.async_handshake(boost::asio::ssl::stream_base::server, std::move(done));
+  }
+
+  void read(room_function room, count_callback done) override {
+    const auto to = room();
+    stream_.async_read_some(boost::asio::buffer(to.data(), to.size()), std::move(done));
+  }
+
+  std::size_t try_write(const std::vector<std::string_view>&, error_code&) override { return 0; }
+
+  void write(const std::vector<std::string_view>& pieces, count_callback done) override {
+    boost::asio::async_write(stream_, buffers_of(pieces), std::move(done));
+  }
+
+  void end_output() override {
+    // The peer need not answer: the socket is closed in any case.
+    stream_.async_shutdown([](error_code) {});
+  }
+  void close() override { close_socket(stream_.next_layer()); }
+
+private:
+  net::tls_context context_;
+  boost::asio::ssl::stream<stream_socket> stream_;
+};
+
+} // namespace
+
+std::unique_ptr<stream> make_stream(stream_socket socket, net::tls_context tls) {
+  if (tls) return std::make_unique<tls_stream>(std::move(socket), std::move(tls));
+  return std::make_unique<plain_stream>(std::move(socket));
+}
+
+} // namespace hearth::server

@@ -1,0 +1,171 @@
+// Commands about the server, and Hearth's own: leases for clients that know them.
+#include "runtime/server/resp/resp_arguments.hpp"
+#include "runtime/server/resp/resp_command.hpp"
+#include "runtime/server/resp/resp_failure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace hearth::server {
+namespace {
+
+void info(resp_session& in, const resp_words&) {
+  const auto text = std::make_shared<std::string>();
+  in.reply_after([&context = in.context(), text] { *text = context.info_text(); },
+                 [&in, text] { in.reply().bytes(*text); });
+}
+
+// --- CONFIG ------------------------------------------------------------------------------------
+
+// What clients ask for; the server has no other parameters under Redis's names.
+std::vector<std::pair<std::string, std::string>> parameters(const server_context& context) {
+  return {{"save", ""},
+          {"appendonly", "yes"},
+          {"databases", "16"},
+          {"maxmemory", std::to_string(context.settings.cache.memory_budget_bytes)},
+          {"maxmemory-policy", "allkeys-lru"},
+          {"proto-max-bulk-len", std::to_string(context.settings.limits.value_bytes)},
+          {"maxclients", std::to_string(context.settings.limits.connections)},
+          {"timeout", std::to_string(context.settings.limits.idle_time.count() / 1000)}};
+}
+
+void config_get(resp_session& in, const resp_words& words) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (auto& one : parameters(in.context()))
+    if (std::any_of(words.begin() + 2, words.end(),
+                    [&](const auto& pattern) { return matches_pattern(one.first, pattern); }))
+      found.push_back(std::move(one));
+  in.reply().map(found.size());
+  for (const auto& [name, value] : found) {
+    in.reply().bytes(name);
+    in.reply().bytes(value);
+  }
+}
+
+void config_set(resp_session& in, const resp_words& words) {
+  if (words.size() != 4 || !is_option(words[2], "requirepass"))
+    return in.reply().error("ERR CONFIG SET knows 'requirepass' alone; the others are in the "
+                            "server's settings file");
+  const auto problem = std::make_shared<expected<void>>();
+  in.reply_after([&context = in.context(), password = words[3],
+                  problem] { *problem = context.require_password(password); },
+                 [&in, problem] {
+                   *problem ? in.reply().status("OK")
+                            : in.reply().error(failure_text(problem->error()));
+                 });
+}
+
+void config(resp_session& in, const resp_words& words) {
+  if (is_option(words[1], "get") && words.size() > 2) return config_get(in, words);
+  if (is_option(words[1], "set")) return config_set(in, words);
+  if (is_option(words[1], "resetstat")) return in.reply().status("OK");
+  in.reply().error("ERR unknown subcommand '" + words[1].substr(0, 128) + "'. Try CONFIG HELP.");
+}
+
+// --- COMMAND -----------------------------------------------------------------------------------
+
+std::size_t command_count() {
+  return string_commands().size() + key_commands().size() + connection_commands().size() +
+         server_commands().size();
+}
+
+// What clients learn of a command: its name, arity and flags.
+void reply_command(resp_session& in, const resp_command& command) {
+  auto& reply = in.reply();
+  const bool has_key = command.kind != request_kind::other && command.kind != request_kind::list;
+  reply.array(6);
+  reply.bytes(command.name);
+  reply.integer(command.arity);
+  reply.array(1);
+  reply.status(command.role == user_role::reader ? "readonly" : "write");
+  reply.integer(has_key ? 1 : 0);
+  reply.integer(has_key ? 1 : 0);
+  reply.integer(has_key ? 1 : 0);
+}
+
+void command(resp_session& in, const resp_words& words) {
+  auto& reply = in.reply();
+  if (words.size() == 1) {
+    reply.array(command_count());
+    for (const auto table :
+         {string_commands(), key_commands(), connection_commands(), server_commands()})
+      for (const auto& one : table)
+        reply_command(in, one);
+    return;
+  }
+  if (is_option(words[1], "count"))
+    return reply.integer(static_cast<std::int64_t>(command_count()));
+  // No documentation: clients then show no hints.
+  if (is_option(words[1], "docs")) return reply.map(0);
+  if (is_option(words[1], "info")) {
+    reply.array(words.size() - 2);
+    for (std::size_t i = 2; i < words.size(); ++i)
+      if (const auto* const one = find_command(words[i]))
+        reply_command(in, *one);
+      else
+        reply.null();
+    return;
+  }
+  reply.error("ERR unknown subcommand '" + words[1].substr(0, 128) + "'. Try COMMAND HELP.");
+}
+
+void time(resp_session& in, const resp_words&) {
+  using namespace std::chrono;
+  const auto now = duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+  in.reply().array(2);
+  in.reply().bytes(std::to_string(now / 1'000'000));
+  in.reply().bytes(std::to_string(now % 1'000'000));
+}
+
+// --- leases ------------------------------------------------------------------------------------
+
+// HEARTH.ACQUIRE KEY: the value, or nil and this connection is the holder until it sets or abandons
+// the key, ends, or the holder's time is over. Waits for another holder, at most `hold.wait`.
+void acquire(resp_session& in, const resp_words& words) {
+  in.leases().get(words[1], [&in, call = in.begin_waiting()](const expected<lookup>& found) {
+    const bool hit = found && found->hit();
+    hit ? in.note_hit(found->value.payload().size()) : in.note_miss();
+    hit ? in.reply().bytes(found->value, 0, found->value.payload().size()) : in.reply().null();
+    in.end_waiting(call);
+  });
+}
+
+// HEARTH.FULFIL KEY VALUE: ends this connection's lease with the value. 0: it held none, and
+// nothing is stored.
+void fulfil(resp_session& in, const resp_words& words) {
+  if (!in.leases().holds(words[1])) return in.reply().integer(0);
+  in.leases().put(
+      words[1], make_value(words[2]),
+      [&in, call = in.begin_waiting(), size = words[2].size()](const expected<done>& stored) {
+        stored ? in.note_write(size) : in.note_failed();
+        stored ? in.reply().integer(1) : in.reply().error(failure_text(stored.error()));
+        in.end_waiting(call);
+      });
+}
+
+// HEARTH.ABANDON KEY: gives this connection's lease to the next that waits. 0: it held none.
+void abandon(resp_session& in, const resp_words& words) {
+  in.reply().integer(in.leases().abandon(words[1]) ? 1 : 0);
+}
+
+constexpr auto alone = command_turn::alone;
+constexpr auto other = request_kind::other;
+
+constexpr resp_command table[] = {
+    {"info", -1, user_role::reader, other, alone, info},
+    {"command", -1, user_role::reader, other, alone, command, false},
+    {"time", 1, user_role::reader, other, alone, time},
+    {"config", -2, user_role::admin, other, alone, config},
+    {"hearth.acquire", 2, user_role::writer, request_kind::get, alone, acquire},
+    {"hearth.fulfil", 3, user_role::writer, request_kind::put, alone, fulfil},
+    {"hearth.abandon", 2, user_role::writer, other, alone, abandon},
+};
+
+} // namespace
+
+std::span<const resp_command> server_commands() noexcept { return table; }
+
+} // namespace hearth::server
