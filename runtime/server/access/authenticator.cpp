@@ -3,11 +3,11 @@
 #include "runtime/server/access/credential_forms.hpp"
 #include "runtime/server/access/failure_limiter.hpp"
 #include "runtime/server/access/remembered_credentials.hpp"
+#include "runtime/server/access/user_table.hpp"
 
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
-#include <map>
 #include <mutex>
 #include <openssl/crypto.h>
 #include <optional>
@@ -17,54 +17,6 @@
 
 namespace hearth::server {
 namespace {
-
-struct known_user {
-  identity_ptr who;
-  std::string password_hash, token_hash;
-};
-
-// The users as they are checked. Immutable once shared.
-struct user_table {
-  std::map<std::string, known_user, std::less<>> by_name;
-  /// What the password of an unknown user is compared with: it takes as long as a known one's.
-  std::string decoy_hash = "scrypt$15$8$1$AAAAAAAAAAAAAAAAAAAAAA$"
-                           "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-};
-using user_table_ptr = std::shared_ptr<const user_table>;
-
-user_table_ptr make_user_table(user_list users) {
-  auto table = std::make_shared<user_table>();
-  for (auto& one : users) {
-    if (!one.password_hash.empty()) table->decoy_hash = one.password_hash;
-    auto who = std::make_shared<const identity>(one.who);
-    table->by_name.insert_or_assign(
-        one.who.user,
-        known_user{std::move(who), std::move(one.password_hash), std::move(one.token_hash)});
-  }
-  return table;
-}
-
-// The user, if the password is right; null otherwise. Slow in either case.
-identity_ptr user_of_password(const user_table& users, std::string_view name,
-                              std::string_view password) {
-  const auto at = users.by_name.find(name);
-  const bool has_password = at != users.by_name.end() && !at->second.password_hash.empty();
-  const bool matches =
-      matches_password(password, has_password ? at->second.password_hash : users.decoy_hash);
-  return has_password && matches ? at->second.who : nullptr;
-}
-
-// The user of the token; null if there is none. Looks at all users, so that the time does not tell
-// which one was near.
-identity_ptr user_of_token(const user_table& users, std::string_view token) {
-  const auto hash = hash_token(token);
-  const identity_ptr* found = nullptr;
-  for (const auto& [name, user] : users.by_name)
-    if (user.token_hash.size() == hash.size() &&
-        CRYPTO_memcmp(user.token_hash.data(), hash.data(), hash.size()) == 0)
-      found = &user.who;
-  return found ? *found : nullptr;
-}
 
 tl::unexpected<error> wrong_credentials() {
   return fail(errc::permission, "wrong user, password or token; see the server's users file");
@@ -162,7 +114,7 @@ check_result authenticator::shared_state::check(waiting_check& one) {
     if (auto known = known_result(one.name, one.from)) return std::move(*known);
     of = users;
   }
-  auto who = user_of_password(*of, one.user, one.password);
+  auto who = of->user_of_password(one.user, one.password);
   OPENSSL_cleanse(one.password.data(), one.password.size());
   return note(of, one.name, one.from, std::move(who));
 }
@@ -188,14 +140,14 @@ void authenticator::shared_state::stop() {
 
 authenticator::authenticator(user_list users, clock_function clock)
     : state_(std::make_shared<shared_state>()) {
-  state_->users = make_user_table(std::move(users));
+  state_->users = std::make_shared<const user_table>(std::move(users));
   state_->clock = std::move(clock);
 }
 
 authenticator::~authenticator() { state_->stop(); }
 
 void authenticator::replace_users(user_list users) {
-  auto table = make_user_table(std::move(users));
+  user_table_ptr table = std::make_shared<const user_table>(std::move(users));
   const std::lock_guard lock(state_->mutex);
   state_->users.swap(table);
   state_->remembered.clear();
@@ -235,7 +187,7 @@ void authenticator::check_token(std::string_view token, std::string_view from,
     of = state_->users;
   }
   if (!result)
-    result = state_->note(of, name, from, is_possible ? user_of_token(*of, token) : nullptr);
+    result = state_->note(of, name, from, is_possible ? of->user_of_token(token) : nullptr);
   answer(std::move(*result));
 }
 

@@ -21,6 +21,7 @@ tl::unexpected<error> no_address(std::string_view address, std::string_view why)
 std::optional<std::array<unsigned char, 16>> numeric_address(std::string_view host) {
   std::array<unsigned char, 16> bytes{};
   const std::string text(host);
+  if (text.find('\0') != text.npos) return std::nullopt; // inet_pton would stop there
   if (::inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1) return bytes;
   bytes = {};
   bytes[10] = bytes[11] = 0xff;

@@ -72,11 +72,14 @@ struct server_settings {
   log_level log = log_level::info;
 };
 
-/// Parses the text of a settings file. Errors: `malformed` with file, line and what is wrong (an
-/// unknown table or member with the nearest known name, a wrong type, a value out of range, a size
-/// or time without a unit), `invalid_argument` for what contradicts itself: no listener; two at one
-/// address; a certificate without its key; an address that is neither on loopback nor a Unix socket
-/// and lets anonymous clients in without saying so (`anonymous` has to be given).
+/// Parses the text of a settings file; relative paths become paths of its folder. Errors:
+/// `malformed` with file, line and what is wrong (an unknown table or member with the nearest known
+/// name, a wrong type, a value out of range, a size or time without a unit), `invalid_argument` for
+/// what contradicts itself: no listener; two at one address; a certificate without its key, or at a
+/// Unix socket; an address that is neither on loopback nor a Unix socket and lets anonymous clients
+/// in without saying so (`anonymous` has to be given); a listener that lets nobody in; crsh on
+/// anything but a Unix socket; `validate_results` without http; an upstream without a server;
+/// values that may be stored and not received.
 expected<server_settings> parse_server_settings(std::string_view text,
                                                 const std::filesystem::path& file);
 expected<server_settings> read_server_settings(const std::filesystem::path& file);
