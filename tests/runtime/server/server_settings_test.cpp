@@ -1,4 +1,5 @@
 // The settings of the server: every member, and the line that each mistake gets.
+#include "runtime/server/access/users_file.hpp"
 #include "runtime/server/settings/server_settings.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -387,6 +388,22 @@ TEST_CASE("settings are read from their file") {
   const auto none = read_server_settings(directory / "none.toml");
   CHECK(none.error().code() == errc::not_found);
   CHECK(has(none.error().text(), "none.toml"));
+}
+
+TEST_CASE("the examples in the documentation are right") {
+  const auto page = test::file_text(HEARTH_SOURCE_DIR "/docs/serve.md");
+  const auto example_after = [&](std::string_view heading) {
+    constexpr std::string_view opening = "```toml\n";
+    const auto begin = page.find(opening, page.find(heading)) + opening.size();
+    return page.substr(begin, page.find("```", begin) - begin);
+  };
+  const auto settings = parsed(example_after("## Settings"));
+  REQUIRE(settings);
+  CHECK(settings->listeners.size() == 2);
+  CHECK(settings->users_file == "/etc/hearth/users.toml");
+  const auto users = parse_users(example_after("## Users, roles, namespaces"), "users.toml");
+  REQUIRE(users);
+  CHECK(users->size() == 4);
 }
 
 TEST_CASE("protocols have the names that the file uses") {
