@@ -245,12 +245,12 @@ std::string server::info_text() {
                      "\r\nredis_mode:standalone\r\nprocess_id:" + std::to_string(::getpid()) +
                      "\r\nuptime_in_seconds:" + std::to_string(seconds) +
                      "\r\n\r\n# Clients\r\nconnected_clients:" + std::to_string(connections);
-  text += "\r\n\r\n# Memory\r\nused_memory:" + std::to_string(stats.memory.bytes_used) +
-          "\r\nmaxmemory:" + std::to_string(stats.memory.budget_bytes);
+  text += "\r\n\r\n# Memory\r\nused_memory:" + std::to_string(stats.bytes_used) +
+          "\r\nmaxmemory:" + std::to_string(stats.budget_bytes);
   text += "\r\n\r\n# Persistence\r\nloading:0\r\n\r\n# Stats\r\nkeyspace_hits:" +
           std::to_string(count(request_outcome::hit)) +
           "\r\nkeyspace_misses:" + std::to_string(count(request_outcome::miss)) +
-          "\r\nevicted_keys:" + std::to_string(stats.memory.evicted) +
+          "\r\nevicted_keys:" + std::to_string(stats.evicted) +
           "\r\n\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n";
   return text;
 }

@@ -55,8 +55,6 @@ future<lookup> get_from(const cache& in, const key& k) {
   });
 }
 
-bool is_hit(const expected<lookup>& found) { return found && found->hit(); }
-
 // The entry as a change finds it.
 future<changed_entry> look(const cache& own, const std::optional<cache>& trusted, const key& k) {
   return chain<changed_entry>(

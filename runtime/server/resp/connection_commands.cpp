@@ -181,23 +181,20 @@ void quit(resp_session& in, const resp_words&) {
   in.quit();
 }
 
-constexpr auto alone = command_turn::alone;
-constexpr auto other = request_kind::other;
-constexpr auto reader = user_role::reader;
 
-constexpr resp_command table[] = {
-    {"auth", -2, reader, other, alone, auth, false},
-    {"hello", -1, reader, other, alone, hello, false},
-    {"quit", -1, reader, other, alone, quit, false},
-    {"reset", 1, reader, other, alone, reset, false},
-    {"ping", -1, reader, other, alone, ping},
-    {"echo", 2, reader, other, alone, echo},
-    {"select", 2, reader, other, alone, select},
-    {"client", -2, reader, other, alone, client},
+constexpr resp_command connection_table[] = {
+    {"auth", -2, user_role::reader, request_kind::other, command_turn::alone, auth, false},
+    {"hello", -1, user_role::reader, request_kind::other, command_turn::alone, hello, false},
+    {"quit", -1, user_role::reader, request_kind::other, command_turn::alone, quit, false},
+    {"reset", 1, user_role::reader, request_kind::other, command_turn::alone, reset, false},
+    {"ping", -1, user_role::reader, request_kind::other, command_turn::alone, ping},
+    {"echo", 2, user_role::reader, request_kind::other, command_turn::alone, echo},
+    {"select", 2, user_role::reader, request_kind::other, command_turn::alone, select},
+    {"client", -2, user_role::reader, request_kind::other, command_turn::alone, client},
 };
 
 } // namespace
 
-std::span<const resp_command> connection_commands() noexcept { return table; }
+std::span<const resp_command> connection_commands() noexcept { return connection_table; }
 
 } // namespace hearth::server

@@ -225,32 +225,31 @@ void flush(resp_session& in, const resp_words& words) {
       });
 }
 
-constexpr auto alone = command_turn::alone;
 
-constexpr resp_command table[] = {
-    {"exists", -2, user_role::reader, request_kind::exists, alone, exists},
-    {"touch", -2, user_role::reader, request_kind::exists, alone, exists},
-    {"ttl", 2, user_role::reader, request_kind::exists, alone, ttl},
-    {"pttl", 2, user_role::reader, request_kind::exists, alone, pttl},
-    {"type", 2, user_role::reader, request_kind::exists, alone, type},
-    {"del", -2, user_role::writer, request_kind::erase, alone, del},
-    {"unlink", -2, user_role::writer, request_kind::erase, alone, del},
-    {"expire", -3, user_role::writer, request_kind::put, alone, expire<expiry_unit::seconds>},
-    {"pexpire", -3, user_role::writer, request_kind::put, alone, expire<expiry_unit::milliseconds>},
-    {"expireat", -3, user_role::writer, request_kind::put, alone,
+constexpr resp_command key_table[] = {
+    {"exists", -2, user_role::reader, request_kind::exists, command_turn::alone, exists},
+    {"touch", -2, user_role::reader, request_kind::exists, command_turn::alone, exists},
+    {"ttl", 2, user_role::reader, request_kind::exists, command_turn::alone, ttl},
+    {"pttl", 2, user_role::reader, request_kind::exists, command_turn::alone, pttl},
+    {"type", 2, user_role::reader, request_kind::exists, command_turn::alone, type},
+    {"del", -2, user_role::writer, request_kind::erase, command_turn::alone, del},
+    {"unlink", -2, user_role::writer, request_kind::erase, command_turn::alone, del},
+    {"expire", -3, user_role::writer, request_kind::put, command_turn::alone, expire<expiry_unit::seconds>},
+    {"pexpire", -3, user_role::writer, request_kind::put, command_turn::alone, expire<expiry_unit::milliseconds>},
+    {"expireat", -3, user_role::writer, request_kind::put, command_turn::alone,
      expire<expiry_unit::unix_seconds>},
-    {"pexpireat", -3, user_role::writer, request_kind::put, alone,
+    {"pexpireat", -3, user_role::writer, request_kind::put, command_turn::alone,
      expire<expiry_unit::unix_milliseconds>},
-    {"persist", 2, user_role::writer, request_kind::put, alone, persist},
-    {"keys", 2, user_role::admin, request_kind::list, alone, keys},
-    {"scan", -2, user_role::admin, request_kind::list, alone, scan},
-    {"dbsize", 1, user_role::admin, request_kind::list, alone, dbsize},
-    {"flushdb", -1, user_role::admin, request_kind::erase, alone, flush},
-    {"flushall", -1, user_role::admin, request_kind::erase, alone, flush},
+    {"persist", 2, user_role::writer, request_kind::put, command_turn::alone, persist},
+    {"keys", 2, user_role::admin, request_kind::list, command_turn::alone, keys},
+    {"scan", -2, user_role::admin, request_kind::list, command_turn::alone, scan},
+    {"dbsize", 1, user_role::admin, request_kind::list, command_turn::alone, dbsize},
+    {"flushdb", -1, user_role::admin, request_kind::erase, command_turn::alone, flush},
+    {"flushall", -1, user_role::admin, request_kind::erase, command_turn::alone, flush},
 };
 
 } // namespace
 
-std::span<const resp_command> key_commands() noexcept { return table; }
+std::span<const resp_command> key_commands() noexcept { return key_table; }
 
 } // namespace hearth::server

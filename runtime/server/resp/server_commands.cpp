@@ -58,7 +58,7 @@ void config_set(resp_session& in, const resp_words& words) {
                  });
 }
 
-void config(resp_session& in, const resp_words& words) {
+void configure(resp_session& in, const resp_words& words) {
   if (is_option(words[1], "get") && words.size() > 2) return config_get(in, words);
   if (is_option(words[1], "set")) return config_set(in, words);
   if (is_option(words[1], "resetstat")) return in.reply().status("OK");
@@ -151,21 +151,19 @@ void abandon(resp_session& in, const resp_words& words) {
   in.reply().integer(in.leases().abandon(words[1]) ? 1 : 0);
 }
 
-constexpr auto alone = command_turn::alone;
-constexpr auto other = request_kind::other;
 
-constexpr resp_command table[] = {
-    {"info", -1, user_role::reader, other, alone, info},
-    {"command", -1, user_role::reader, other, alone, command, false},
-    {"time", 1, user_role::reader, other, alone, time},
-    {"config", -2, user_role::admin, other, alone, config},
-    {"hearth.acquire", 2, user_role::writer, request_kind::get, alone, acquire},
-    {"hearth.fulfil", 3, user_role::writer, request_kind::put, alone, fulfil},
-    {"hearth.abandon", 2, user_role::writer, other, alone, abandon},
+constexpr resp_command server_table[] = {
+    {"info", -1, user_role::reader, request_kind::other, command_turn::alone, info},
+    {"command", -1, user_role::reader, request_kind::other, command_turn::alone, command, false},
+    {"time", 1, user_role::reader, request_kind::other, command_turn::alone, time},
+    {"config", -2, user_role::admin, request_kind::other, command_turn::alone, configure},
+    {"hearth.acquire", 2, user_role::writer, request_kind::get, command_turn::alone, acquire},
+    {"hearth.fulfil", 3, user_role::writer, request_kind::put, command_turn::alone, fulfil},
+    {"hearth.abandon", 2, user_role::writer, request_kind::other, command_turn::alone, abandon},
 };
 
 } // namespace
 
-std::span<const resp_command> server_commands() noexcept { return table; }
+std::span<const resp_command> server_commands() noexcept { return server_table; }
 
 } // namespace hearth::server

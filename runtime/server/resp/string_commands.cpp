@@ -265,26 +265,24 @@ void mset(resp_session& in, const resp_words& words) {
         });
 }
 
-constexpr auto alone = command_turn::alone;
-constexpr auto beside = command_turn::write;
 
-constexpr resp_command table[] = {
-    {"get", 2, user_role::reader, request_kind::get, alone, get},
-    {"mget", -2, user_role::reader, request_kind::get, alone, mget},
-    {"strlen", 2, user_role::reader, request_kind::exists, alone, strlen},
-    {"getrange", 4, user_role::reader, request_kind::get, alone, getrange},
-    {"substr", 4, user_role::reader, request_kind::get, alone, getrange},
-    {"set", -3, user_role::writer, request_kind::put, beside, set},
-    {"setex", 4, user_role::writer, request_kind::put, beside, setex},
-    {"psetex", 4, user_role::writer, request_kind::put, beside, psetex},
-    {"setnx", 3, user_role::writer, request_kind::put, alone, setnx},
-    {"getset", 3, user_role::writer, request_kind::put, alone, getset},
-    {"getdel", 2, user_role::writer, request_kind::erase, alone, getdel},
-    {"mset", -3, user_role::writer, request_kind::put, beside, mset},
+constexpr resp_command string_table[] = {
+    {"get", 2, user_role::reader, request_kind::get, command_turn::alone, get},
+    {"mget", -2, user_role::reader, request_kind::get, command_turn::alone, mget},
+    {"strlen", 2, user_role::reader, request_kind::exists, command_turn::alone, strlen},
+    {"getrange", 4, user_role::reader, request_kind::get, command_turn::alone, getrange},
+    {"substr", 4, user_role::reader, request_kind::get, command_turn::alone, getrange},
+    {"set", -3, user_role::writer, request_kind::put, command_turn::write, set},
+    {"setex", 4, user_role::writer, request_kind::put, command_turn::write, setex},
+    {"psetex", 4, user_role::writer, request_kind::put, command_turn::write, psetex},
+    {"setnx", 3, user_role::writer, request_kind::put, command_turn::alone, setnx},
+    {"getset", 3, user_role::writer, request_kind::put, command_turn::alone, getset},
+    {"getdel", 2, user_role::writer, request_kind::erase, command_turn::alone, getdel},
+    {"mset", -3, user_role::writer, request_kind::put, command_turn::write, mset},
 };
 
 } // namespace
 
-std::span<const resp_command> string_commands() noexcept { return table; }
+std::span<const resp_command> string_commands() noexcept { return string_table; }
 
 } // namespace hearth::server
