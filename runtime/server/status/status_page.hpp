@@ -1,12 +1,12 @@
-// The page at `/` of the HTTP listener. A constant, any thread.
+// The page at `/` of the HTTP listener. Any thread.
 #pragma once
 
 #include <string_view>
 
 namespace hearth::server {
 
-/// The whole page: HTML with its style and script, which asks for `/status.json` and loads nothing
-/// else.
-std::string_view status_page_html();
+/// An HTML page in UTF-8 (`page/status.html`) that asks for `status.json` beside it every 2 s and
+/// for nothing else. Lives as long as the program.
+std::string_view status_page_html() noexcept;
 
 } // namespace hearth::server
