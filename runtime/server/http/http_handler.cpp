@@ -1,0 +1,295 @@
+#include "runtime/server/http/http_handler.hpp"
+
+#include "runtime/server/http/action_result.hpp"
+#include "runtime/server/http/webdav.hpp"
+#include "runtime/server/status/status_page.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth::server {
+namespace {
+
+constexpr std::string_view empty_digest =
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+// Members of a value's metadata: Turbo's headers.
+constexpr auto tag_member = "artifact_tag";
+constexpr auto duration_member = "artifact_duration";
+
+http_reply plain_reply(unsigned status) {
+  http_reply reply;
+  reply.status = status;
+  return reply;
+}
+
+http_reply text_reply(std::string_view content_type, std::string text) {
+  http_reply reply;
+  reply.content_type = content_type;
+  reply.text = std::move(text);
+  return reply;
+}
+
+http_reply missing(const http_route& route) {
+  return refusal(route, 404, "there is no such entry");
+}
+
+// The answer to a PUT that stored, or was dropped silently.
+http_reply stored_reply(const http_route& route) {
+  switch (route.kind) {
+  case route_kind::turbo_artifact: {
+    auto reply = text_reply("application/json", "{\"urls\":[]}\n");
+    reply.status = 202;
+    return reply;
+  }
+  case route_kind::nx_artifact: return plain_reply(200);
+  default: return plain_reply(201);
+  }
+}
+
+http_reply options_reply(const http_route& route) {
+  auto reply = plain_reply(200);
+  reply.add_field("Allow", allowed_methods(route));
+  reply.add_field("DAV", "1");
+  return reply;
+}
+
+value::map members_of(const http_request& request) {
+  value::map members;
+  if (request.route.kind != route_kind::turbo_artifact) return members;
+  const auto& head = request.head;
+  if (!head.artifact_tag.empty()) members.emplace(tag_member, head.artifact_tag);
+  if (!head.artifact_duration.empty()) members.emplace(duration_member, head.artifact_duration);
+  return members;
+}
+
+bool is_header_value(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
+}
+
+// The headers that came with Turbo's artifact.
+void add_members(http_reply& reply, const artifact& stored) {
+  const auto members = stored.metadata();
+  if (!members) return;
+  const auto add = [&](const char* member, std::string_view header) {
+    const auto at = members->find(member);
+    const auto* text = at == members->end() ? nullptr : at->second.as<std::string>();
+    if (text && is_header_value(*text)) reply.add_field(header, *text);
+  };
+  add(tag_member, "x-artifact-tag");
+  add(duration_member, "x-artifact-duration");
+}
+
+// The `Range` header where it has a meaning. Entries have no version that `If-Range` could name.
+std::string_view range_in(const request_head& head) {
+  return head.method == "GET" && !head.has_if_range ? head.range : std::string_view{};
+}
+
+std::string_view path_of(const http_request& request) {
+  const std::string_view target = request.head.target;
+  return target.substr(0, target.find('?'));
+}
+
+} // namespace
+
+http_handler::http_handler(session_host& host, server_context& context,
+                           const listener_settings& listener)
+    : host_(host)
+    , context_(context)
+    , listener_(listener)
+    , space_(&context.counters.space({})) {}
+
+template <class T, class Next>
+void http_handler::when_answered(future<T> asked, Next next) {
+  host_.when_answered(std::move(asked),
+                      [alive = std::weak_ptr(alive_), next = std::move(next)](expected<T> answer) {
+                        if (!alive.expired()) next(std::move(answer));
+                      });
+}
+
+std::optional<body_plan> http_handler::plan_body(const http_request& request) const {
+  const auto& [head, route] = request;
+  if (head.method != "PUT" || !identity_->may_write()) return std::nullopt;
+  body_plan plan;
+  plan.bytes = head.content_length;
+  plan.is_zstd = head.content_encoding == "zstd";
+  plan.is_hashed = route.kind == route_kind::blob;
+  plan.metadata = make_value({}, 0, members_of(request)).metadata_bytes();
+  plan.max_bytes = context_.settings.limits.value_bytes;
+  return plan;
+}
+
+void http_handler::handle(const http_request& request, http_body body, bool is_last,
+                          reply_callback answer) {
+  if (request.head.method == "OPTIONS") return answer(options_reply(request.route));
+  if (request.head.method == "PROPFIND") return find_properties(request, std::move(answer));
+  if (!request.route.has_entry()) return answer_page(request, std::move(answer));
+  handle_entry(request, std::move(body), is_last, std::move(answer));
+}
+
+void http_handler::handle_entry(const http_request& request, http_body body, bool is_last,
+                                reply_callback answer) {
+  const auto& [head, route] = request;
+  if (head.reads()) return get(request, is_last, std::move(answer));
+  if (head.method == "MKCOL") return answer(plain_reply(201));
+  const bool is_put = head.method == "PUT";
+  if (!identity_->may_write()) {
+    auto reply = is_put ? stored_reply(route) : plain_reply(204);
+    reply.outcome = request_outcome::refused;
+    return answer(std::move(reply));
+  }
+  if (is_put) return put(request, std::move(body), std::move(answer));
+  erase(request, std::move(answer));
+}
+
+void http_handler::answer_page(const http_request& request, reply_callback answer) {
+  switch (request.route.kind) {
+  case route_kind::metrics:
+    return make_page(context_.metrics_page, "text/plain; version=0.0.4; charset=utf-8",
+                     std::move(answer));
+  case route_kind::status_json:
+    return make_page(context_.status_json, "application/json", std::move(answer));
+  case route_kind::status_page:
+    return answer(text_reply("text/html; charset=utf-8", std::string(status_page_html())));
+  case route_kind::turbo_status:
+    return answer(text_reply("application/json", "{\"status\":\"enabled\"}\n"));
+  case route_kind::readiness:
+    if (context_.is_draining) return answer(refusal(request.route, 503, "draining"));
+    [[fallthrough]];
+  case route_kind::liveness: return answer(text_reply("text/plain; charset=utf-8", "ok\n"));
+  default: return answer(text_reply("application/json", "{}\n")); // Turbo's events are not kept
+  }
+}
+
+// Pages block, so they are made on another thread.
+void http_handler::make_page(const std::function<std::string()>& make,
+                             std::string_view content_type, reply_callback answer) {
+  context_.run_blocking([make, content_type, answer = std::move(answer),
+                         host = host_.weak_from_this(), alive = std::weak_ptr(alive_)] {
+    auto page = make();
+    const auto living = host.lock();
+    if (!living) return;
+    living->post([page = std::move(page), content_type, answer, alive] {
+      if (!alive.expired()) answer(text_reply(content_type, page));
+    });
+  });
+}
+
+void http_handler::get(const http_request& request, bool is_last, reply_callback answer) {
+  const auto& [head, route] = request;
+  if (route.blob_digest == empty_digest) return answer(value_reply(artifact::make(""), {}));
+  auto found = [this, &request, answer = std::move(answer)](expected<lookup> one) {
+    answer_found(request, std::move(one), answer);
+  };
+  const bool may_hold = identity_->holds_misses && identity_->may_write() && route.can_hold;
+  if (may_hold && is_last && head.method == "GET")
+    leases_->get(route.key, std::move(found));
+  else
+    when_answered(leases_->entries().get(route.key), std::move(found));
+}
+
+void http_handler::answer_found(const http_request& request, expected<lookup> found,
+                                reply_callback answer) {
+  const auto& [head, route] = request;
+  if (!found) return answer(refusal(route, found.error()));
+  if (!found->hit()) return answer(missing(route));
+  if (route.kind == route_kind::action_result && listener_.validate_results)
+    return answer_result(request, std::move(*found), std::move(answer));
+  auto reply = value_reply(found->value, range_in(head));
+  if (route.kind == route_kind::turbo_artifact) add_members(reply, found->value);
+  answer(std::move(reply));
+}
+
+// Bazel takes a result at its word: it is a hit only if all its blobs are there.
+void http_handler::answer_result(const http_request& request, lookup found, reply_callback answer) {
+  auto digests = blobs_of_result(found.value.payload());
+  if (!digests) return answer(missing(request.route));
+  find_blobs(std::make_shared<const std::vector<std::string>>(std::move(*digests)), 0,
+             [&request, value = found.value, answer = std::move(answer)](bool are_all) {
+               answer(are_all ? value_reply(value, range_in(request.head))
+                              : missing(request.route));
+             });
+}
+
+// Whether all blobs from `next` on are stored.
+void http_handler::find_blobs(std::shared_ptr<const std::vector<std::string>> digests,
+                              std::size_t next, std::function<void(bool)> answer) {
+  for (; next < digests->size(); ++next) {
+    const auto& name = (*digests)[next];
+    if (name == empty_digest) continue;
+    auto asked = leases_->entries().get(blob_key(name));
+    if (!asked.ready())
+      return when_answered(std::move(asked), [this, digests, next, answer](expected<lookup> found) {
+        if (!found || !found->hit()) return answer(false);
+        find_blobs(digests, next + 1, answer);
+      });
+    const auto found = asked.get();
+    if (!found || !found->hit()) return answer(false);
+  }
+  answer(true);
+}
+
+void http_handler::put(const http_request& request, http_body body, reply_callback answer) {
+  const auto& route = request.route;
+  if (route.kind == route_kind::blob) return put_blob(request, body, std::move(answer));
+  if (route.kind == route_kind::nx_artifact) return put_new(request, body.value, std::move(answer));
+  if (route.kind == route_kind::action_result && listener_.validate_results)
+    if (const auto good = blobs_of_result(body.value.payload()); !good)
+      return answer(refusal(route, 400, good.error().text()));
+  leases_->put(route.key, body.value, [&route, answer = std::move(answer)](expected<done> stored) {
+    answer(stored ? stored_reply(route) : refusal(route, stored.error()));
+  });
+}
+
+void http_handler::put_blob(const http_request& request, const http_body& body,
+                            reply_callback answer) {
+  const auto& route = request.route;
+  if (const auto hash = body.hash.hex(); hash != route.blob_digest)
+    return answer(
+        refusal(route, 400, "the SHA-256 of the body is " + hash + ", not that of the path"));
+  if (route.blob_digest == empty_digest) return answer(stored_reply(route));
+  when_answered(leases_->entries().insert(route.key, body.value),
+                [&route, answer = std::move(answer)](expected<insert_outcome> stored) {
+                  answer(stored ? stored_reply(route) : refusal(route, stored.error()));
+                });
+}
+
+// Nx wants to hear of an entry that is there.
+void http_handler::put_new(const http_request& request, const artifact& value,
+                           reply_callback answer) {
+  const auto& route = request.route;
+  when_answered(leases_->entries().insert(route.key, value),
+                [&route, answer = std::move(answer)](expected<insert_outcome> stored) {
+                  if (!stored) return answer(refusal(route, stored.error()));
+                  if (*stored == insert_outcome::inserted) return answer(stored_reply(route));
+                  answer(refusal(route, 409, "the entry exists: it is not replaced"));
+                });
+}
+
+void http_handler::erase(const http_request& request, reply_callback answer) {
+  const auto& route = request.route;
+  when_answered(leases_->entries().erase(route.key),
+                [&route, answer = std::move(answer)](expected<bool> erased) {
+                  if (!erased) return answer(refusal(route, erased.error()));
+                  answer(*erased ? plain_reply(204) : missing(route));
+                });
+}
+
+void http_handler::find_properties(const http_request& request, reply_callback answer) {
+  const auto properties = [path = std::string(path_of(request))](
+                              std::optional<std::uint64_t> file_bytes) {
+    auto reply = text_reply("application/xml; charset=utf-8", properties_page(path, file_bytes));
+    reply.status = 207;
+    return reply;
+  };
+  const auto& route = request.route;
+  if (path_of(request).ends_with('/')) return answer(properties(std::nullopt));
+  when_answered(leases_->entries().get(route.key),
+                [&route, properties, answer = std::move(answer)](expected<lookup> found) {
+                  if (!found) return answer(refusal(route, found.error()));
+                  if (!found->hit()) return answer(missing(route));
+                  answer(properties(found->value.payload().size()));
+                });
+}
+
+} // namespace hearth::server
