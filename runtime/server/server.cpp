@@ -110,7 +110,7 @@ expected<void> server::listen() {
 std::unique_ptr<session> server::make_session(const listener_settings& at, session_host& host) {
   switch (at.speaks) {
   case protocol::resp: return std::make_unique<resp_session>(host, *context_);
-  case protocol::http: return std::make_unique<http_session>(host, *context_, at.validate_results);
+  case protocol::http: return std::make_unique<http_session>(host, *context_, at);
   case protocol::crsh: return std::make_unique<crsh_session>(host, *context_);
   }
   return nullptr;
@@ -131,7 +131,7 @@ identity_ptr server::anonymous_of(const listener_settings& settings) const {
   who.user = "anonymous";
   who.role = *settings.anonymous;
   who.name_space = settings.anonymous_namespace;
-  who.holds_misses = settings.hold_misses;
+  who.hold_misses = settings.hold_misses;
   who.refused = settings.refused;
   return std::make_shared<const identity>(std::move(who));
 }

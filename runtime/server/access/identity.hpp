@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,7 +29,8 @@ struct identity {
   /// The namespace that it writes. Empty: the trusted one. A user of another namespace reads its
   /// own, then the trusted one.
   std::string name_space;
-  bool holds_misses = false; ///< a miss makes the client the holder of the key's lease
+  /// Whether a miss makes the client the holder of the key's lease; empty: as its listener says.
+  std::optional<bool> hold_misses{};
   refused_writes refused = refused_writes::error;
 
   bool may_write() const noexcept { return role >= user_role::writer; }

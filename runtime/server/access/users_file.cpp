@@ -48,8 +48,7 @@ expected<void> read_namespace(const toml::node& node, user_entry& into) {
 expected<void> read_hold(const toml::node& node, user_entry& into) {
   const auto flag = toml_flag(node);
   if (!flag) return fail(flag.error());
-  into.holds_misses = *flag;
-  into.who.holds_misses = *flag;
+  into.who.hold_misses = *flag;
   return {};
 }
 

@@ -22,8 +22,7 @@ namespace hearth::server {
 
 /// A user as the file has it.
 struct user_entry {
-  identity who;                     ///< `holds_misses` is false where the file is silent
-  std::optional<bool> holds_misses; ///< what the file says
+  identity who;
   std::string password_hash;        ///< "scrypt$..."; empty: no password is right
   std::string token_hash;           ///< "sha256$..."; empty: no token is right
 };

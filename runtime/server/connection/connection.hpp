@@ -26,6 +26,7 @@ public:
     protocol speaks = protocol::resp;
     std::string peer;       ///< its address without the port, or "unix"
     identity_ptr anonymous; ///< null: clients need credentials
+    bool holds_misses = false;
   };
 
   connection(boost::asio::io_context& loop, std::unique_ptr<stream> bytes, origin from,
@@ -46,6 +47,7 @@ public:
   void post(std::function<void()> task) override;
   void post_after(std::chrono::milliseconds delay, std::function<void()> task) override;
   const std::string& peer() const override { return from_.peer; }
+  bool holds_misses() const override { return from_.holds_misses; }
   const identity_ptr& anonymous() const override { return from_.anonymous; }
 
 private:

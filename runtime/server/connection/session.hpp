@@ -39,6 +39,13 @@ public:
   /// some.
   virtual const identity_ptr& anonymous() const = 0;
 
+  /// Whether the listener holds the misses of users that do not say.
+  virtual bool holds_misses() const { return false; }
+  /// Whether a miss of this client makes it the holder of the key's lease.
+  bool may_hold(const identity& who) const {
+    return who.may_write() && who.hold_misses.value_or(holds_misses());
+  }
+
   /// Calls `next` with the answer on the connection's thread: at once if it is ready. Not at all if
   /// the connection is gone by then.
   template <class T, class Next>

@@ -181,7 +181,7 @@ void http_handler::get(const http_request& request, bool is_last, reply_callback
   auto found = [this, &request, answer = std::move(answer)](expected<lookup> one) {
     answer_found(request, std::move(one), answer);
   };
-  const bool may_hold = identity_->holds_misses && identity_->may_write() && route.can_hold;
+  const bool may_hold = host_.may_hold(*identity_) && route.can_hold;
   if (may_hold && is_last && head.method == "GET")
     leases_->get(route.key, std::move(found));
   else

@@ -36,7 +36,7 @@ void reply_value(resp_session& in, const expected<lookup>& found) {
 }
 
 bool may_hold(resp_session& in) {
-  return in.who()->holds_misses && in.who()->may_write() && !in.has_more_input();
+  return in.host().may_hold(*in.who()) && !in.has_more_input();
 }
 
 void get(resp_session& in, const resp_words& words) {
@@ -104,7 +104,7 @@ std::string reply_of_write(resp_session& in, const expected<done>& stored, std::
 
 void put(resp_session& in, const std::string& key, const artifact& value) {
   const auto bytes = value.payload().size();
-  if (!in.who()->holds_misses)
+  if (!in.host().may_hold(*in.who()))
     return in.reply_in_turn(
         in.entries().put(key, value),
         [&in, bytes](const expected<done>& stored) { return reply_of_write(in, stored, bytes); });

@@ -109,7 +109,7 @@ struct server_bench {
     server::identity who;
     who.user = "anonymous";
     who.role = may;
-    who.holds_misses = holds_misses;
+    who.hold_misses = holds_misses;
     return std::make_shared<const server::identity>(std::move(who));
   }
   static server::user_entry make_user(const std::string& name, role may,

@@ -53,17 +53,16 @@ TEST_CASE("a user has the members that the file gives, and the least rights with
   CHECK(ci.password_hash == known_hash);
   CHECK(ci.token_hash == hash_token("t"));
   CHECK(ci.who.name_space == "pull-requests");
-  CHECK(ci.holds_misses == true);
-  CHECK(ci.who.holds_misses);
+  CHECK(ci.who.hold_misses == true);
   CHECK(ci.who.refused == refused_writes::ignore);
   CHECK((*users)[1].who.role == user_role::admin);
-  CHECK((*users)[1].holds_misses == false);
+  CHECK((*users)[1].who.hold_misses == false);
   const auto& x = (*users)[2];
   CHECK(x.who.role == user_role::reader);
   CHECK(x.password_hash.empty());
   CHECK(x.token_hash.empty());
   CHECK(x.who.name_space.empty());
-  CHECK_FALSE(x.holds_misses.has_value());
+  CHECK_FALSE(x.who.hold_misses.has_value());
   CHECK(x.who.refused == refused_writes::error);
 }
 
