@@ -125,12 +125,13 @@ struct server_bench {
   server::entry_space open(const server::identity& who, unsigned database) {
     const auto name = "server." + who.name_space + "." + std::to_string(database);
     const auto trusted = "server.." + std::to_string(database);
-    if (who.name_space.empty()) return {rt.open(trusted).value(), std::nullopt};
-    return {rt.open(name).value(), rt.open(trusted).value()};
+    if (who.name_space.empty()) return {rt.open(trusted).value(), std::nullopt, order};
+    return {rt.open(name).value(), rt.open(trusted).value(), order};
   }
   server::entry_space trusted() { return open({}, 0); }
 
   runtime rt{in_memory()};
+  std::shared_ptr<server::change_order> order = std::make_shared<server::change_order>();
   server::server_settings settings;
   server::server_counters counters;
   // Passwords are hashed slowly: once a program.
@@ -141,17 +142,24 @@ struct server_bench {
     return all;
   }
   server::authenticator users{all_users()};
+  std::string required_password;
   std::vector<std::jthread> blocking;
   server::server_context context{
-      settings,
-      users,
-      counters,
-      [this](const server::identity& who, unsigned database) -> expected<server::entry_space> {
-        return open(who, database);
+      .settings = settings,
+      .users = users,
+      .counters = counters,
+      .entries_of = [this](const server::identity& who, unsigned database)
+          -> expected<server::entry_space> { return open(who, database); },
+      .require_password =
+          [this](const std::string& password) -> expected<void> {
+        required_password = password;
+        return {};
       },
-      [this](std::function<void()> task) { blocking.emplace_back(std::move(task)); },
-      [] { return std::string("hearth_up 1\n"); },
-      [] { return std::string("{\"up\":true}"); },
+      .run_blocking =
+          [this](std::function<void()> task) { blocking.emplace_back(std::move(task)); },
+      .metrics_page = [] { return std::string("hearth_up 1\n"); },
+      .status_json = [] { return std::string("{\"up\":true}"); },
+      .info_text = [] { return std::string("# Server\r\n"); },
   };
 };
 

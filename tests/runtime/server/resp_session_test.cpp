@@ -1,0 +1,429 @@
+#include "runtime/server/resp/resp_session.hpp"
+
+#include "runtime/server/resp/resp_arguments.hpp"
+#include "tests/runtime/server/stepped_host.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace hearth;
+using namespace hearth::test;
+using server::user_role;
+
+namespace {
+
+// A connection of the Redis protocol that the test feeds.
+struct client {
+  client(server_bench& of, server::identity_ptr who)
+      : host(std::make_shared<stepped_host>(std::move(who)))
+      , session(std::make_unique<server::resp_session>(*host, of.context)) {}
+
+  // Sends bytes, and waits until every reply to them is there.
+  std::string ask(std::string_view bytes, std::size_t step = 1u << 20) {
+    while (!bytes.empty() && !host->is_closed) {
+      bytes.remove_prefix(feed(*session, bytes, step));
+      REQUIRE(host->run_until([&] { return session->is_ready() || host->is_closed; }));
+    }
+    REQUIRE(host->run_until([&] { return session->is_idle() || host->is_closed; }));
+    return host->take_output();
+  }
+  // Sends one command, as clients do.
+  std::string command(std::initializer_list<std::string_view> words) { return ask(encoded(words)); }
+  static std::string encoded(std::initializer_list<std::string_view> words) {
+    std::string text = "*" + std::to_string(words.size()) + "\r\n";
+    for (const auto word : words)
+      text.append("$" + std::to_string(word.size()) + "\r\n").append(word).append("\r\n");
+    return text;
+  }
+
+  std::shared_ptr<stepped_host> host;
+  std::unique_ptr<server::resp_session> session;
+};
+
+client writer_of(server_bench& of, bool holds = false) {
+  return {of, server_bench::make_identity(user_role::writer, holds)};
+}
+
+} // namespace
+
+TEST_CASE("resp session: values are set, read and dropped") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  CHECK(one.command({"GET", "k"}) == "$-1\r\n");
+  CHECK(one.command({"set", "k", "value"}) == "+OK\r\n");
+  CHECK(one.command({"GET", "k"}) == "$5\r\nvalue\r\n");
+  CHECK(one.command({"STRLEN", "k"}) == ":5\r\n");
+  CHECK(one.command({"GETRANGE", "k", "1", "-2"}) == "$3\r\nalu\r\n");
+  CHECK(one.command({"EXISTS", "k", "other", "k"}) == ":2\r\n");
+  CHECK(one.command({"TYPE", "k"}) == "+string\r\n");
+  CHECK(one.command({"MSET", "a", "1", "b", "2"}) == "+OK\r\n");
+  CHECK(one.command({"MGET", "a", "none", "b"}) == "*3\r\n$1\r\n1\r\n$-1\r\n$1\r\n2\r\n");
+  CHECK(one.command({"DEL", "a", "b", "none"}) == ":2\r\n");
+  CHECK(one.command({"GET", "a"}) == "$-1\r\n");
+  CHECK(one.command({"GETSET", "k", "new"}) == "$5\r\nvalue\r\n");
+  CHECK(one.command({"GETDEL", "k"}) == "$3\r\nnew\r\n");
+  CHECK(one.command({"GETDEL", "k"}) == "$-1\r\n");
+}
+
+TEST_CASE("resp session: keys and values of any bytes, and keys of 64 KiB") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  std::string all_bytes;
+  for (int i = 0; i < 256; ++i)
+    all_bytes += static_cast<char>(i);
+  const std::string longest(65536, '\xff');
+  auto other_long = longest;
+  other_long.back() = 'x';
+  for (const auto& key : {std::string(), all_bytes, longest, other_long}) {
+    CHECK(one.command({"SET", key, all_bytes}) == "+OK\r\n");
+    CHECK(one.command({"GET", key}) == "$256\r\n" + all_bytes + "\r\n");
+  }
+  CHECK(one.command({"SET", "empty", ""}) == "+OK\r\n");
+  CHECK(one.command({"GET", "empty"}) == "$0\r\n\r\n");
+  CHECK(one.command({"DEL", longest}) == ":1\r\n");
+  CHECK(one.command({"EXISTS", longest, other_long}) == ":1\r\n");
+}
+
+TEST_CASE("resp session: commands byte by byte, inline and pipelined are answered in order") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  std::string all;
+  for (int i = 0; i < 50; ++i) {
+    const auto number = std::to_string(i);
+    all += client::encoded({"SET", "k" + number, number});
+    if (i % 3 == 0) all += client::encoded({"GET", "k" + number});
+  }
+  all += "PING\r\nGET k7\r\nNONSENSE x\r\n";
+  std::string wanted;
+  for (int i = 0; i < 50; ++i) {
+    const auto number = std::to_string(i);
+    wanted += "+OK\r\n";
+    if (i % 3 == 0) wanted += "$" + std::to_string(number.size()) + "\r\n" + number + "\r\n";
+  }
+  wanted += "+PONG\r\n$1\r\n7\r\n"
+            "-ERR unknown command 'NONSENSE', with args beginning with: 'x' \r\n";
+  CHECK(one.ask(all) == wanted);
+  CHECK(one.ask(all, 1) == wanted);
+}
+
+TEST_CASE("resp session: SET with a condition, and the old value") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  CHECK(one.command({"SET", "k", "a", "XX"}) == "$-1\r\n");
+  CHECK(one.command({"SET", "k", "a", "NX"}) == "+OK\r\n");
+  CHECK(one.command({"SET", "k", "b", "NX"}) == "$-1\r\n");
+  CHECK(one.command({"SET", "k", "b", "GET"}) == "$1\r\na\r\n");
+  CHECK(one.command({"SET", "k", "c", "XX", "GET"}) == "$1\r\nb\r\n");
+  CHECK(one.command({"GET", "k"}) == "$1\r\nc\r\n");
+  CHECK(one.command({"SETNX", "k", "d"}) == ":0\r\n");
+  CHECK(one.command({"SETNX", "new", "d"}) == ":1\r\n");
+  CHECK(one.command({"SET", "k", "v", "NX", "XX"}) == "-ERR syntax error\r\n");
+  CHECK(one.command({"SET", "k", "v", "EX"}) == "-ERR syntax error\r\n");
+  CHECK(one.command({"SET", "k", "v", "EX", "x"}) ==
+        "-ERR value is not an integer or out of range\r\n");
+  CHECK(one.command({"SET", "k", "v", "EX", "0"}) ==
+        "-ERR invalid expire time in 'set' command\r\n");
+  CHECK(one.command({"SET", "k", "v", "PX", "9223372036854775807"}) ==
+        "-ERR invalid expire time in 'set' command\r\n");
+}
+
+TEST_CASE("resp session: an expired entry is none") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  CHECK(one.command({"SET", "k", "v", "PXAT", "1"}) == "+OK\r\n");
+  CHECK(one.command({"GET", "k"}) == "$-1\r\n");
+  CHECK(one.command({"EXISTS", "k"}) == ":0\r\n");
+  CHECK(one.command({"TTL", "k"}) == ":-2\r\n");
+  CHECK(one.command({"DEL", "k"}) == ":0\r\n");
+  CHECK(one.command({"SET", "k", "w", "NX"}) == "+OK\r\n");
+  CHECK(one.command({"TTL", "k"}) == ":-1\r\n");
+  CHECK(one.command({"EXPIRE", "k", "100"}) == ":1\r\n");
+  CHECK(one.command({"TTL", "k"}) == ":100\r\n");
+  CHECK(one.command({"SET", "k", "x", "KEEPTTL"}) == "+OK\r\n");
+  CHECK(one.command({"TTL", "k"}) == ":100\r\n");
+  CHECK(one.command({"PERSIST", "k"}) == ":1\r\n");
+  CHECK(one.command({"PERSIST", "k"}) == ":0\r\n");
+  CHECK(one.command({"SETEX", "k", "50", "y"}) == "+OK\r\n");
+  CHECK(one.command({"TTL", "k"}) == ":50\r\n");
+  CHECK(one.command({"EXPIRE", "k", "-1"}) == ":1\r\n");
+  CHECK(one.command({"GET", "k"}) == "$-1\r\n");
+  CHECK(one.command({"EXPIRE", "k", "10"}) == ":0\r\n");
+}
+
+TEST_CASE("resp session: RESP3 has its own forms") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  const auto hello = one.command({"HELLO", "3", "SETNAME", "me"});
+  CHECK(hello.starts_with("%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n"));
+  CHECK(one.command({"GET", "none"}) == "_\r\n");
+  CHECK(one.command({"CLIENT", "GETNAME"}) == "$2\r\nme\r\n");
+  CHECK(one.command({"HELLO", "4"}) == "-NOPROTO unsupported protocol version\r\n");
+  CHECK(one.command({"RESET"}) == "+RESET\r\n");
+  CHECK(one.command({"GET", "none"}) == "$-1\r\n");
+}
+
+TEST_CASE("resp session: databases do not see each other") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  CHECK(one.command({"SET", "k", "0"}) == "+OK\r\n");
+  CHECK(one.command({"SELECT", "15"}) == "+OK\r\n");
+  CHECK(one.command({"GET", "k"}) == "$-1\r\n");
+  CHECK(one.command({"SELECT", "16"}) == "-ERR DB index is out of range\r\n");
+  CHECK(one.command({"SELECT", "0"}) == "+OK\r\n");
+  CHECK(one.command({"GET", "k"}) == "$1\r\n0\r\n");
+}
+
+TEST_CASE("resp session: without credentials nothing but AUTH, HELLO and QUIT") {
+  server_bench bench;
+  client one(bench, nullptr);
+  CHECK(one.command({"GET", "k"}) == "-NOAUTH Authentication required.\r\n");
+  CHECK(one.command({"PING"}) == "-NOAUTH Authentication required.\r\n");
+  CHECK(one.command({"HELLO", "3"}).starts_with("-NOAUTH HELLO must be called"));
+  CHECK(one.command({"AUTH", "writer", "wrong"}).starts_with("-WRONGPASS "));
+  CHECK(one.command({"GET", "k"}) == "-NOAUTH Authentication required.\r\n");
+  CHECK(one.command({"AUTH", "writer", "w"}) == "+OK\r\n");
+  CHECK(one.command({"SET", "k", "v"}) == "+OK\r\n");
+  client three(bench, nullptr);
+  CHECK(three.command({"HELLO", "3", "AUTH", "reader", "r"}).starts_with("%7"));
+  CHECK(three.command({"GET", "k"}) == "$1\r\nv\r\n");
+}
+
+TEST_CASE("resp session: a reader writes nothing, a writer lists, flushes and configures nothing") {
+  server_bench bench;
+  auto writer = writer_of(bench);
+  REQUIRE(writer.command({"SET", "k", "v"}) == "+OK\r\n");
+  client reader(bench, server_bench::make_identity(user_role::reader));
+  const std::vector<std::vector<std::string>> writes = {
+      {"SET", "k", "x"},         {"SET", "k", "x", "GET"},   {"SETNX", "k", "x"},
+      {"SETEX", "k", "9", "x"},  {"PSETEX", "k", "9", "x"},  {"GETSET", "k", "x"},
+      {"GETDEL", "k"},           {"MSET", "k", "x"},         {"DEL", "k"},
+      {"UNLINK", "k"},           {"EXPIRE", "k", "0"},       {"PEXPIRE", "k", "0"},
+      {"EXPIREAT", "k", "1"},    {"PEXPIREAT", "k", "1"},    {"PERSIST", "k"},
+      {"HEARTH.ACQUIRE", "new"}, {"HEARTH.FULFIL", "k", "x"}, {"HEARTH.ABANDON", "k"}};
+  const std::vector<std::vector<std::string>> manages = {
+      {"KEYS", "*"},  {"SCAN", "0"},         {"DBSIZE"},
+      {"FLUSHDB"},    {"FLUSHALL"},          {"CONFIG", "GET", "*"},
+      {"CONFIG", "SET", "requirepass", "x"}};
+  const auto refused = [](client& by, const std::vector<std::string>& words) {
+    std::string text = "*" + std::to_string(words.size()) + "\r\n";
+    for (const auto& word : words)
+      text += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+    CAPTURE(words[0]);
+    CHECK(by.ask(text).starts_with("-NOPERM this user has no permissions to run the '"));
+  };
+  for (const auto& words : writes)
+    refused(reader, words);
+  for (const auto& words : manages) {
+    refused(reader, words);
+    refused(writer, words);
+  }
+  CHECK(reader.command({"GET", "k"}) == "$1\r\nv\r\n");
+}
+
+TEST_CASE("resp session: a reader's writes can be dropped silently") {
+  server_bench bench;
+  auto writer = writer_of(bench);
+  REQUIRE(writer.command({"SET", "k", "v"}) == "+OK\r\n");
+  auto who = *server_bench::make_identity(user_role::reader);
+  who.refused = server::refused_writes::ignore;
+  client reader(bench, std::make_shared<const server::identity>(who));
+  CHECK(reader.command({"SET", "k", "x"}) == "+OK\r\n");
+  CHECK(reader.command({"SET", "k", "x", "XX"}) == "+OK\r\n");
+  CHECK(reader.command({"SETEX", "k", "9", "x"}) == "+OK\r\n");
+  CHECK(reader.command({"MSET", "k", "x"}) == "+OK\r\n");
+  CHECK(reader.command({"SETNX", "new", "x"}) == ":1\r\n");
+  CHECK(reader.command({"GETSET", "k", "x"}) == "$1\r\nv\r\n");
+  CHECK(reader.command({"GETDEL", "k"}) == "$1\r\nv\r\n");
+  CHECK(reader.command({"DEL", "k"}) == ":0\r\n");
+  CHECK(reader.command({"EXPIRE", "k", "1"}) == ":1\r\n");
+  CHECK(reader.command({"GET", "k"}) == "$1\r\nv\r\n");
+  CHECK(reader.command({"TTL", "k"}) == ":-1\r\n");
+  CHECK(reader.command({"GET", "new"}) == "$-1\r\n");
+  CHECK(reader.command({"KEYS", "*"}).starts_with("-NOPERM"));
+}
+
+TEST_CASE("resp session: another namespace reads the trusted one and changes nothing of it") {
+  server_bench bench;
+  auto trusted = writer_of(bench);
+  REQUIRE(trusted.command({"MSET", "a", "1", "b", "2"}) == "+OK\r\n");
+  auto who = *server_bench::make_identity(user_role::admin);
+  who.name_space = "pr-7";
+  client pull(bench, std::make_shared<const server::identity>(who));
+  CHECK(pull.command({"GET", "a"}) == "$1\r\n1\r\n");
+  CHECK(pull.command({"SET", "a", "evil"}) == "+OK\r\n");
+  CHECK(pull.command({"GET", "a"}) == "$4\r\nevil\r\n");
+  CHECK(pull.command({"DEL", "b"}) == ":0\r\n");
+  CHECK(pull.command({"GETDEL", "b"}) == "$1\r\n2\r\n");
+  CHECK(pull.command({"EXPIRE", "b", "0"}) == ":0\r\n");
+  CHECK(pull.command({"SET", "b", "evil", "NX"}) == "$-1\r\n");
+  CHECK(pull.command({"KEYS", "*"}) == "*1\r\n$1\r\na\r\n");
+  CHECK(pull.command({"FLUSHALL"}) == "+OK\r\n");
+  CHECK(pull.command({"GET", "a"}) == "$1\r\n1\r\n");
+  CHECK(trusted.command({"MGET", "a", "b"}) == "*2\r\n$1\r\n1\r\n$1\r\n2\r\n");
+}
+
+TEST_CASE("resp session: an admin lists, counts and flushes") {
+  server_bench bench;
+  client admin(bench, server_bench::make_identity(user_role::admin));
+  const std::string longest(65000, 'k');
+  CHECK(admin.command({"DBSIZE"}) == ":0\r\n");
+  REQUIRE(admin.command({"MSET", "one", "1", "two", "2"}) == "+OK\r\n");
+  REQUIRE(admin.command({"SET", longest, "3"}) == "+OK\r\n");
+  REQUIRE(admin.command({"SET", "gone", "4", "PXAT", "1"}) == "+OK\r\n");
+  CHECK(admin.command({"DBSIZE"}) == ":3\r\n");
+  CHECK(admin.command({"KEYS", "t[a-z]o"}) == "*1\r\n$3\r\ntwo\r\n");
+  CHECK(admin.command({"KEYS", "k*"}) == "*1\r\n$65000\r\n" + longest + "\r\n");
+  CHECK(admin.command({"SCAN", "0", "MATCH", "on?", "COUNT", "5"}) ==
+        "*2\r\n$1\r\n0\r\n*1\r\n$3\r\none\r\n");
+  CHECK(admin.command({"FLUSHDB"}) == "+OK\r\n");
+  CHECK(admin.command({"DBSIZE"}) == ":0\r\n");
+  CHECK(admin.command({"CONFIG", "GET", "sa*"}) == "*2\r\n$4\r\nsave\r\n$0\r\n\r\n");
+  CHECK(admin.command({"CONFIG", "SET", "requirepass", "secret"}) == "+OK\r\n");
+  CHECK(bench.required_password == "secret");
+  CHECK(admin.command({"CONFIG", "SET", "save", ""}).starts_with("-ERR CONFIG SET knows"));
+}
+
+TEST_CASE("resp session: wrong words get Redis's errors, and the connection goes on") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  CHECK(one.command({"GET"}) == "-ERR wrong number of arguments for 'get' command\r\n");
+  CHECK(one.command({"GET", "a", "b"}) == "-ERR wrong number of arguments for 'get' command\r\n");
+  CHECK(one.command({"MSET", "a"}) == "-ERR wrong number of arguments for 'mset' command\r\n");
+  CHECK(one.command({"MSET", "a", "1", "b"}) ==
+        "-ERR wrong number of arguments for 'mset' command\r\n");
+  CHECK(one.command({"EXPIRE", "k", "x"}) == "-ERR value is not an integer or out of range\r\n");
+  CHECK(one.command({"FLY", "a\r\nb"}) ==
+        "-ERR unknown command 'FLY', with args beginning with: 'a  b' \r\n");
+  CHECK(one.command({"PING", "still here"}) == "$10\r\nstill here\r\n");
+}
+
+TEST_CASE("resp session: bytes that are no commands end the connection with an error") {
+  server_bench bench;
+  for (const std::string_view bytes :
+       {"*1\r\n$-7\r\n", "*99999999999\r\n", "*1\r\n:5\r\n", "*1\r\n$99999999999\r\n"}) {
+    auto one = writer_of(bench);
+    CAPTURE(bytes);
+    CHECK(one.ask(bytes).starts_with("-ERR Protocol error: "));
+    CHECK(one.host->is_closed);
+  }
+  CHECK(bench.counters.protocol_errors == 4);
+}
+
+TEST_CASE("resp session: the first miss holds, the next waits for its value") {
+  server_bench bench;
+  auto holder = writer_of(bench, true);
+  auto waiter = writer_of(bench, true);
+  CHECK(holder.command({"GET", "k"}) == "$-1\r\n");
+  feed(*waiter.session, client::encoded({"GET", "k"}));
+  CHECK_FALSE(waiter.session->is_idle());
+  CHECK(holder.command({"SET", "k", "made"}) == "+OK\r\n");
+  CHECK(waiter.ask("") == "$4\r\nmade\r\n");
+  CHECK(bench.counters.held_hits == 1);
+}
+
+TEST_CASE("resp session: a holder that ends, or abandons, makes the next the holder") {
+  server_bench bench;
+  auto first = std::make_unique<client>(bench, server_bench::make_identity(user_role::writer, true));
+  auto second = writer_of(bench, true);
+  CHECK(first->command({"GET", "k"}) == "$-1\r\n");
+  feed(*second.session, client::encoded({"GET", "k"}));
+  CHECK_FALSE(second.session->is_idle());
+  first.reset();
+  CHECK(second.ask("") == "$-1\r\n");
+  auto third = writer_of(bench, true);
+  feed(*third.session, client::encoded({"GET", "k"}));
+  CHECK(second.command({"HEARTH.ABANDON", "k"}) == ":1\r\n");
+  CHECK(second.command({"HEARTH.ABANDON", "k"}) == ":0\r\n");
+  CHECK(third.ask("") == "$-1\r\n");
+}
+
+TEST_CASE("resp session: nothing waits where more commands follow, or with MGET") {
+  server_bench bench;
+  auto holder = writer_of(bench, true);
+  auto other = writer_of(bench, true);
+  CHECK(holder.command({"GET", "k"}) == "$-1\r\n");
+  CHECK(other.command({"MGET", "k"}) == "*1\r\n$-1\r\n");
+  CHECK(other.command({"EXISTS", "k"}) == ":0\r\n");
+  CHECK(other.ask(client::encoded({"GET", "k"}) + client::encoded({"PING"})) ==
+        "$-1\r\n+PONG\r\n");
+}
+
+TEST_CASE("resp session: clients that know leases need no setting") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  auto two = writer_of(bench);
+  CHECK(one.command({"HEARTH.ACQUIRE", "k"}) == "$-1\r\n");
+  feed(*two.session, client::encoded({"HEARTH.ACQUIRE", "k"}));
+  CHECK_FALSE(two.session->is_idle());
+  CHECK(two.host->take_output().empty());
+  CHECK(one.command({"HEARTH.FULFIL", "k", "v"}) == ":1\r\n");
+  CHECK(two.ask("") == "$1\r\nv\r\n");
+  CHECK(one.command({"HEARTH.FULFIL", "k", "again"}) == ":0\r\n");
+  CHECK(one.command({"GET", "k"}) == "$1\r\nv\r\n");
+}
+
+TEST_CASE("resp session: output above the limit waits until it is sent") {
+  server_bench bench;
+  bench.settings.limits.output_bytes = 1000;
+  auto one = writer_of(bench);
+  REQUIRE(one.command({"SET", "k", std::string(600, 'v')}) == "+OK\r\n");
+  std::string all;
+  for (int i = 0; i < 10; ++i)
+    all += client::encoded({"GET", "k"});
+  feed(*one.session, all);
+  CHECK_FALSE(one.session->is_ready());
+  std::size_t replies = 0;
+  for (int round = 0; round < 10 && replies < 10; ++round) {
+    const auto out = one.host->take_output();
+    CHECK(out.size() < 2000);
+    replies += out.size() / 600;
+    one.session->sent();
+  }
+  CHECK(replies == 10);
+  CHECK(one.session->is_ready());
+}
+
+TEST_CASE("resp session: a drain ends an idle connection, and a busy one behind its reply") {
+  server_bench bench;
+  auto idle = writer_of(bench);
+  auto busy = writer_of(bench);
+  feed(*busy.session, client::encoded({"SET", "k", "v"}));
+  bench.context.is_draining = true;
+  idle.session->drain();
+  busy.session->drain();
+  CHECK(idle.host->is_closed);
+  CHECK(busy.ask("") == "+OK\r\n");
+  CHECK(busy.host->is_closed);
+}
+
+TEST_CASE("resp arguments: patterns, ranges and expiries") {
+  using server::matches_pattern;
+  CHECK(matches_pattern("", "*"));
+  CHECK(matches_pattern("abc", "a*c"));
+  CHECK(matches_pattern("a*c", "a\\*c"));
+  CHECK_FALSE(matches_pattern("abc", "a\\*c"));
+  CHECK(matches_pattern("b", "[^a]"));
+  CHECK_FALSE(matches_pattern("a", "[^a]"));
+  CHECK(matches_pattern("x-y", "x[-]y"));
+  CHECK_FALSE(matches_pattern("", "?"));
+  CHECK_FALSE(matches_pattern("ab", "[a"));
+  CHECK(matches_pattern("a", "[a"));
+  CHECK_FALSE(matches_pattern(std::string(5000, 'a'), std::string(2000, '*') + "b"));
+  using range = std::pair<std::size_t, std::size_t>;
+  CHECK(server::byte_range(5, 0, -1) == range{0, 5});
+  CHECK(server::byte_range(5, -3, 100) == range{2, 3});
+  CHECK(server::byte_range(5, 3, 1) == range{0, 0});
+  CHECK(server::byte_range(0, 0, -1) == range{0, 0});
+  CHECK(server::byte_range(5, -1, -3) == range{0, 0});
+  CHECK(server::byte_range(5, INT64_MIN, INT64_MAX) == range{0, 5});
+  using unit = server::expiry_unit;
+  CHECK(server::parse_expiry("5", unit::seconds, 1000) == 6000);
+  CHECK(server::parse_expiry("5", unit::unix_milliseconds, 1000) == 5);
+  CHECK_FALSE(server::parse_expiry("9223372036854775807", unit::seconds, 0));
+  CHECK_FALSE(server::parse_expiry("9223372036854775807", unit::milliseconds, 1));
+  CHECK_FALSE(server::parse_expiry("1x", unit::seconds, 0));
+}
