@@ -101,7 +101,7 @@ expected<void> for_each_field(std::string_view message, Visit visit) {
   return {};
 }
 
-bool is_digest(std::string_view text) {
+bool is_blob_digest(std::string_view text) {
   return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
            return hex_digit(c) >= 0 && !(c >= 'A' && c <= 'F');
          });
@@ -148,7 +148,7 @@ private:
       return {};
     });
     if (!good) return good;
-    if (!is_digest(hash))
+    if (!is_blob_digest(hash))
       return fail(errc::malformed, "an ActionResult names a blob without a SHA-256");
     if (found.size() == max_named_blobs)
       return fail(errc::too_large, "an ActionResult names too many blobs");

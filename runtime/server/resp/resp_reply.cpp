@@ -6,14 +6,14 @@
 namespace hearth::server {
 namespace {
 
-constexpr std::string_view line_end = "\r\n";
+constexpr std::string_view reply_end = "\r\n";
 
 // A reply's line must not end early: texts come from clients in part.
 std::string one_line(char mark, std::string_view text) {
   std::string line(1, mark);
   for (const char c : text)
     line += c == '\r' || c == '\n' ? ' ' : c;
-  return line.append(line_end);
+  return line.append(reply_end);
 }
 
 } // namespace
@@ -36,13 +36,13 @@ void resp_reply::integer(std::int64_t number) { number_line(':', number); }
 void resp_reply::bytes(std::string_view raw) {
   number_line('$', static_cast<std::int64_t>(raw.size()));
   out_->append(raw);
-  out_->append(line_end);
+  out_->append(reply_end);
 }
 
 void resp_reply::bytes(const artifact& value, std::size_t offset, std::size_t count) {
   number_line('$', static_cast<std::int64_t>(count));
   out_->append_payload(value, offset, count);
-  out_->append(line_end);
+  out_->append(reply_end);
 }
 
 void resp_reply::null() { out_->append(version_ == 3 ? "_\r\n" : "$-1\r\n"); }
@@ -61,7 +61,7 @@ std::string status_text(std::string_view text) { return one_line('+', text); }
 std::string error_text(std::string_view text) { return one_line('-', text); }
 
 std::string integer_text(std::int64_t number) {
-  return ':' + std::to_string(number) + std::string(line_end);
+  return ':' + std::to_string(number) + std::string(reply_end);
 }
 
 } // namespace hearth::server
