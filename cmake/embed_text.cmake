@@ -5,7 +5,8 @@
 #   hearth_embed_text(hearth_server_status runtime/server/status/page/status.html
 #                     runtime/server/status/status_page.hpp hearth::server::status_page_html)
 #
-# As a script: cmake -DTEXT=... -DHEADER=... -DFUNCTION=... -DSOURCE=... -P embed_text.cmake
+# Call it in the folder that makes TARGET. As a script:
+#  cmake -DTEXT=... -DHEADER=... -DFUNCTION=... -DSOURCE=... -P embed_text.cmake
 set(HEARTH_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 
 function(hearth_embed_text target file header function)

@@ -23,7 +23,7 @@ json number_or_null(const std::optional<T>& number) {
   return number ? json(*number) : json(nullptr);
 }
 
-double seconds(std::chrono::duration<double> time) { return time.count(); }
+double seconds_of(std::chrono::duration<double> time) { return time.count(); }
 
 json memory_json(const runtime_stats& stats) {
   return {{"entries", stats.entries},           {"used_bytes", stats.bytes_used},
@@ -209,9 +209,9 @@ json totals_json(const space_list& spaces) {
 std::string status_json(const server_counters& counters, const runtime_stats& stats,
                         const status_facts& facts) {
   const auto spaces = counters.spaces();
-  const auto saved = facts.time_saved ? std::optional(seconds(*facts.time_saved)) : std::nullopt;
+  const auto saved = facts.time_saved ? std::optional(seconds_of(*facts.time_saved)) : std::nullopt;
   const json all{{"version", facts.version},
-                 {"uptime_s", seconds(facts.uptime)},
+                 {"uptime_s", seconds_of(facts.uptime)},
                  {"state", facts.is_draining ? "draining" : "serving"},
                  {"listeners", facts.listeners},
                  {"tiers",
