@@ -36,7 +36,6 @@ public:
 private:
   temporary_directory directory_;
   std::vector<std::string> arguments_;
-  std::filesystem::path output_; // of the present run
   int runs_ = 0;
   std::optional<program_run> run_;
   std::vector<std::string> listening_;

@@ -23,8 +23,8 @@ namespace hearth::server {
 /// A user as the file has it.
 struct user_entry {
   identity who;
-  std::string password_hash;        ///< "scrypt$..."; empty: no password is right
-  std::string token_hash;           ///< "sha256$..."; empty: no token is right
+  std::string password_hash; ///< "scrypt$..."; empty: no password is right
+  std::string token_hash;    ///< "sha256$..."; empty: no token is right
 };
 
 using user_list = std::vector<user_entry>;

@@ -96,8 +96,7 @@ void listener::take(int accepted) {
   ::setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   ::setsockopt(accepted, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
   auto& loop = threads_.loop(next_loop_++ % threads_.count());
-  connection::origin from{settings_.speaks, peer_of(accepted), nullptr,
-                          settings_.hold_misses};
+  connection::origin from{settings_.speaks, peer_of(accepted), nullptr, settings_.hold_misses};
   stream_socket socket(loop);
   boost::system::error_code why;
   socket.assign(boost::asio::generic::stream_protocol(settings_.is_unix() ? AF_UNIX : AF_INET, 0),

@@ -181,7 +181,6 @@ void quit(resp_session& in, const resp_words&) {
   in.quit();
 }
 
-
 constexpr resp_command connection_table[] = {
     {"auth", -2, user_role::reader, request_kind::other, command_turn::alone, auth, false},
     {"hello", -1, user_role::reader, request_kind::other, command_turn::alone, hello, false},

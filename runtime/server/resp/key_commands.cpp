@@ -225,7 +225,6 @@ void flush(resp_session& in, const resp_words& words) {
       });
 }
 
-
 constexpr resp_command key_table[] = {
     {"exists", -2, user_role::reader, request_kind::exists, command_turn::alone, exists},
     {"touch", -2, user_role::reader, request_kind::exists, command_turn::alone, exists},
@@ -234,8 +233,10 @@ constexpr resp_command key_table[] = {
     {"type", 2, user_role::reader, request_kind::exists, command_turn::alone, type},
     {"del", -2, user_role::writer, request_kind::erase, command_turn::alone, del},
     {"unlink", -2, user_role::writer, request_kind::erase, command_turn::alone, del},
-    {"expire", -3, user_role::writer, request_kind::put, command_turn::alone, expire<expiry_unit::seconds>},
-    {"pexpire", -3, user_role::writer, request_kind::put, command_turn::alone, expire<expiry_unit::milliseconds>},
+    {"expire", -3, user_role::writer, request_kind::put, command_turn::alone,
+     expire<expiry_unit::seconds>},
+    {"pexpire", -3, user_role::writer, request_kind::put, command_turn::alone,
+     expire<expiry_unit::milliseconds>},
     {"expireat", -3, user_role::writer, request_kind::put, command_turn::alone,
      expire<expiry_unit::unix_seconds>},
     {"pexpireat", -3, user_role::writer, request_kind::put, command_turn::alone,

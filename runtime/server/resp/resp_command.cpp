@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::size_t longest_name = 24;
 
-char lower_case_of(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower_case_of(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 using command_index = std::unordered_map<std::string_view, const resp_command*>;
 

@@ -151,7 +151,6 @@ void abandon(resp_session& in, const resp_words& words) {
   in.reply().integer(in.leases().abandon(words[1]) ? 1 : 0);
 }
 
-
 constexpr resp_command server_table[] = {
     {"info", -1, user_role::reader, request_kind::other, command_turn::alone, info},
     {"command", -1, user_role::reader, request_kind::other, command_turn::alone, command, false},

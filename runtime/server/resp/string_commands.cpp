@@ -35,9 +35,7 @@ void reply_value(resp_session& in, const expected<lookup>& found) {
   if (!reply_unless_hit(in, found)) reply_range(in, found, 0, found->value.payload().size());
 }
 
-bool may_hold(resp_session& in) {
-  return in.host().may_hold(*in.who()) && !in.has_more_input();
-}
+bool may_hold(resp_session& in) { return in.host().may_hold(*in.who()) && !in.has_more_input(); }
 
 void get(resp_session& in, const resp_words& words) {
   if (!may_hold(in))
@@ -86,7 +84,7 @@ void getrange(resp_session& in, const resp_words& words) {
       in.note_miss();
       return in.reply().bytes("");
     }
-    const auto [start, count] = byte_range(found->value.payload().size(), *first, *last);
+    const auto [start, count] = range_of(found->value.payload().size(), *first, *last);
     reply_range(in, found, start, count);
   });
 }
@@ -264,7 +262,6 @@ void mset(resp_session& in, const resp_words& words) {
           in.fill_turn(number, all->problem.empty() ? status_text("OK") : error_text(all->problem));
         });
 }
-
 
 constexpr resp_command string_table[] = {
     {"get", 2, user_role::reader, request_kind::get, command_turn::alone, get},

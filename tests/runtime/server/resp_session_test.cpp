@@ -198,16 +198,19 @@ TEST_CASE("resp session: a reader writes nothing, a writer lists, flushes and co
   REQUIRE(writer.command({"SET", "k", "v"}) == "+OK\r\n");
   client reader(bench, server_bench::make_identity(user_role::reader));
   const std::vector<std::vector<std::string>> writes = {
-      {"SET", "k", "x"},         {"SET", "k", "x", "GET"},   {"SETNX", "k", "x"},
-      {"SETEX", "k", "9", "x"},  {"PSETEX", "k", "9", "x"},  {"GETSET", "k", "x"},
-      {"GETDEL", "k"},           {"MSET", "k", "x"},         {"DEL", "k"},
-      {"UNLINK", "k"},           {"EXPIRE", "k", "0"},       {"PEXPIRE", "k", "0"},
-      {"EXPIREAT", "k", "1"},    {"PEXPIREAT", "k", "1"},    {"PERSIST", "k"},
+      {"SET", "k", "x"},         {"SET", "k", "x", "GET"},    {"SETNX", "k", "x"},
+      {"SETEX", "k", "9", "x"},  {"PSETEX", "k", "9", "x"},   {"GETSET", "k", "x"},
+      {"GETDEL", "k"},           {"MSET", "k", "x"},          {"DEL", "k"},
+      {"UNLINK", "k"},           {"EXPIRE", "k", "0"},        {"PEXPIRE", "k", "0"},
+      {"EXPIREAT", "k", "1"},    {"PEXPIREAT", "k", "1"},     {"PERSIST", "k"},
       {"HEARTH.ACQUIRE", "new"}, {"HEARTH.FULFIL", "k", "x"}, {"HEARTH.ABANDON", "k"}};
-  const std::vector<std::vector<std::string>> manages = {
-      {"KEYS", "*"},  {"SCAN", "0"},         {"DBSIZE"},
-      {"FLUSHDB"},    {"FLUSHALL"},          {"CONFIG", "GET", "*"},
-      {"CONFIG", "SET", "requirepass", "x"}};
+  const std::vector<std::vector<std::string>> manages = {{"KEYS", "*"},
+                                                         {"SCAN", "0"},
+                                                         {"DBSIZE"},
+                                                         {"FLUSHDB"},
+                                                         {"FLUSHALL"},
+                                                         {"CONFIG", "GET", "*"},
+                                                         {"CONFIG", "SET", "requirepass", "x"}};
   const auto refused = [](client& by, const std::vector<std::string>& words) {
     std::string text = "*" + std::to_string(words.size()) + "\r\n";
     for (const auto& word : words)
@@ -327,7 +330,8 @@ TEST_CASE("resp session: the first miss holds, the next waits for its value") {
 
 TEST_CASE("resp session: a holder that ends, or abandons, makes the next the holder") {
   server_bench bench;
-  auto first = std::make_unique<client>(bench, server_bench::make_identity(user_role::writer, true));
+  auto first =
+      std::make_unique<client>(bench, server_bench::make_identity(user_role::writer, true));
   auto second = writer_of(bench, true);
   CHECK(first->command({"GET", "k"}) == "$-1\r\n");
   feed(*second.session, client::encoded({"GET", "k"}));
@@ -348,8 +352,7 @@ TEST_CASE("resp session: nothing waits where more commands follow, or with MGET"
   CHECK(holder.command({"GET", "k"}) == "$-1\r\n");
   CHECK(other.command({"MGET", "k"}) == "*1\r\n$-1\r\n");
   CHECK(other.command({"EXISTS", "k"}) == ":0\r\n");
-  CHECK(other.ask(client::encoded({"GET", "k"}) + client::encoded({"PING"})) ==
-        "$-1\r\n+PONG\r\n");
+  CHECK(other.ask(client::encoded({"GET", "k"}) + client::encoded({"PING"})) == "$-1\r\n+PONG\r\n");
 }
 
 TEST_CASE("resp session: clients that know leases need no setting") {
@@ -414,12 +417,12 @@ TEST_CASE("resp arguments: patterns, ranges and expiries") {
   CHECK(matches_pattern("a", "[a"));
   CHECK_FALSE(matches_pattern(std::string(5000, 'a'), std::string(2000, '*') + "b"));
   using range = std::pair<std::size_t, std::size_t>;
-  CHECK(server::byte_range(5, 0, -1) == range{0, 5});
-  CHECK(server::byte_range(5, -3, 100) == range{2, 3});
-  CHECK(server::byte_range(5, 3, 1) == range{0, 0});
-  CHECK(server::byte_range(0, 0, -1) == range{0, 0});
-  CHECK(server::byte_range(5, -1, -3) == range{0, 0});
-  CHECK(server::byte_range(5, INT64_MIN, INT64_MAX) == range{0, 5});
+  CHECK(server::range_of(5, 0, -1) == range{0, 5});
+  CHECK(server::range_of(5, -3, 100) == range{2, 3});
+  CHECK(server::range_of(5, 3, 1) == range{0, 0});
+  CHECK(server::range_of(0, 0, -1) == range{0, 0});
+  CHECK(server::range_of(5, -1, -3) == range{0, 0});
+  CHECK(server::range_of(5, INT64_MIN, INT64_MAX) == range{0, 5});
   using unit = server::expiry_unit;
   CHECK(server::parse_expiry("5", unit::seconds, 1000) == 6000);
   CHECK(server::parse_expiry("5", unit::unix_milliseconds, 1000) == 5);

@@ -150,8 +150,7 @@ struct server_bench {
       .counters = counters,
       .entries_of = [this](const server::identity& who, unsigned database)
           -> expected<server::entry_space> { return open(who, database); },
-      .require_password =
-          [this](const std::string& password) -> expected<void> {
+      .require_password = [this](const std::string& password) -> expected<void> {
         required_password = password;
         return {};
       },

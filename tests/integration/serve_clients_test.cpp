@@ -1,0 +1,260 @@
+// `hearth serve` and clients that nobody changes: redis-cli, redis-benchmark, python3-redis, curl
+// as Bazel's protocol, and ccache over Redis, a Unix socket and both layouts of HTTP.
+#include "tests/support/files.hpp"
+#include "tests/support/running_server.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <sys/wait.h>
+#include <vector>
+
+using namespace hearth::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Runs a script of bash that stops at the first failure, and returns what it printed.
+program_result run_script(const std::string& script) {
+  const temporary_directory scratch;
+  std::ofstream(scratch / "script") << "set -euo pipefail\n" << script;
+  const auto line = "bash '" + (scratch / "script").string() + "' > '" +
+                    (scratch / "out").string() + "' 2> '" + (scratch / "err").string() +
+                    "' < /dev/null";
+  const int ended = std::system(line.c_str()); // NOLINT: a test
+  return {WEXITSTATUS(ended), file_text(scratch / "out"), file_text(scratch / "err")};
+}
+
+std::string output_of(const std::string& script) {
+  const auto result = run_script(script);
+  CHECK_MESSAGE(result.status == 0, script, "\n", result.out, "\n", result.err);
+  return result.out;
+}
+
+std::string resp_at(const std::string& place) { return "resp=" + place; }
+
+// A C project of small files, each with its own headers.
+void write_project(const fs::path& folder, int files) {
+  fs::create_directories(folder);
+  for (int i = 0; i < files; ++i) {
+    const auto number = std::to_string(i);
+    std::ofstream(folder / ("h" + number + ".h"))
+        << "static int value_" << i << " = " << i << ";\n";
+    std::ofstream(folder / ("f" + number + ".c"))
+        << "#include \"h" << number << ".h\"\n#include \"h0.h\"\nint f" << i
+        << "(int x) { return x * value_" << i << " + value_0; }\n";
+  }
+}
+
+// Builds every file of a project by ccache with this remote storage; the objects go to `out`.
+std::string build_by_ccache(const fs::path& project, const fs::path& out, const fs::path& local,
+                            const std::string& remote, const std::string& options = "") {
+  return output_of("export CCACHE_DIR='" + local.string() + "' CCACHE_REMOTE_STORAGE='" + remote +
+                   "' CCACHE_CONFIGPATH=/dev/null CCACHE_NOHASHDIR=1\n" + options + "\nmkdir -p '" +
+                   out.string() + "'\ncd '" + project.string() +
+                   "'\nls f*.c | xargs -P 4 -I {} ccache gcc -c {} -o '" + out.string() +
+                   "/{}.o'\nccache --print-stats");
+}
+
+// A counter in what `ccache --print-stats` prints.
+int counter(const std::string& stats, const std::string& name) {
+  for (const auto& line : lines_of(stats))
+    if (line.starts_with(name + "\t")) return std::stoi(line.substr(name.size() + 1));
+  return 0;
+}
+
+} // namespace
+
+TEST_CASE("serve: redis-cli sets, gets, lists and drops") {
+  running_server server({"--listen", resp_at("127.0.0.1:0"), "--role", "admin"});
+  const auto cli = "redis-cli -p " + std::to_string(server.port("resp")) + " ";
+  CHECK(output_of(cli + "SET k value") == "OK\n");
+  CHECK(output_of(cli + "GET k") == "value\n");
+  CHECK(output_of(cli + "-3 GET none") == "\n");
+  CHECK(output_of(cli + "SETEX temporary 100 x; " + cli + "TTL temporary") == "OK\n100\n");
+  CHECK(output_of(cli + "--scan --pattern 'k*'") == "k\n");
+  CHECK(output_of(cli + "DBSIZE") == "2\n");
+  CHECK(output_of(cli + "INFO").find("redis_version:7.0.15") != std::string::npos);
+  CHECK(output_of(cli + "FLUSHALL") == "OK\n");
+  CHECK(output_of(cli + "DBSIZE") == "0\n");
+  CHECK(output_of(cli + "--pipe < <(printf 'SET a 1\\r\\nSET b 2\\r\\n')")
+            .find("errors: 0, replies: 2") != std::string::npos);
+  const auto ended = server.end();
+  CHECK_MESSAGE(ended.status == 0, ended.err);
+}
+
+TEST_CASE("serve: a password for all, given while it runs") {
+  running_server server({"--listen", resp_at("127.0.0.1:0"), "--role", "admin"});
+  const auto cli = "redis-cli -p " + std::to_string(server.port("resp")) + " --no-auth-warning ";
+  CHECK(output_of(cli + "CONFIG SET requirepass foo") == "OK\n");
+  CHECK(output_of(cli + "PING").starts_with("NOAUTH"));
+  CHECK(output_of(cli + "-a wrong PING").find("NOAUTH") != std::string::npos);
+  CHECK(output_of(cli + "-a foo SET k v") == "OK\n");
+  CHECK(output_of(cli + "-a foo CONFIG SET requirepass ''") == "OK\n");
+  CHECK(output_of(cli + "GET k") == "v\n");
+}
+
+TEST_CASE("serve: redis-benchmark's gets and sets, alone and pipelined") {
+  running_server server({"--listen", resp_at("127.0.0.1:0")});
+  for (const char* depth : {"1", "16"}) {
+    const auto out = output_of("redis-benchmark -p " + std::to_string(server.port("resp")) +
+                               " -t get,set,mset -n 2000 -r 500 -d 1000 -q -P " + depth);
+    for (const char* name : {"GET: ", "SET: ", "MSET (10 keys): "})
+      CHECK_MESSAGE(out.find(name) != std::string::npos, out);
+    CHECK_MESSAGE(out.find("rror") == std::string::npos, out);
+  }
+}
+
+TEST_CASE("serve: python3-redis, in both versions of the protocol") {
+  running_server server({"--listen", resp_at("127.0.0.1:0")});
+  const auto out =
+      output_of("python3 - <<'END'\n"
+                "import redis, threading\n"
+                "r = redis.Redis(port=" +
+                std::to_string(server.port("resp")) +
+                ")\n"
+                "value = bytes(range(256)) * 40000\n"
+                "assert r.set(b'\\x00\\xff', value)\n"
+                "assert r.get(b'\\x00\\xff') == value\n"
+                "assert r.get('none') is None\n"
+                "assert r.set('x', '1', nx=True) and r.set('x', '2', nx=True) is None\n"
+                "pipe = r.pipeline(transaction=False)\n"
+                "for i in range(1000): pipe.set(f'k{i}', i)\n"
+                "for i in range(1000): pipe.get(f'k{i}')\n"
+                "got = pipe.execute()\n"
+                "assert got == [True] * 1000 + [str(i).encode() for i in range(1000)]\n"
+                "assert r.mget('k1', 'none', 'k2') == [b'1', None, b'2']\n"
+                "assert r.expire('k1', 100) and r.ttl('k1') == 100\n"
+                "assert r.delete('k1', 'k2') == 2\n"
+                "try: r.lpush('list', 1); raise SystemExit('lpush did not fail')\n"
+                "except redis.ResponseError as e: assert 'unknown command' in str(e)\n"
+                "try: r.flushall(); raise SystemExit('flushall did not fail')\n"
+                "except redis.ResponseError as e: assert 'permissions' in str(e), e\n"
+                "print('all right')\n"
+                "END\n");
+  CHECK(out == "all right\n");
+}
+
+TEST_CASE("serve: curl as Bazel's protocol, and as plain files") {
+  running_server server({"--listen", "http=127.0.0.1:0"});
+  const auto at = "http://127.0.0.1:" + std::to_string(server.port("http"));
+  const auto curl = std::string("curl -sS -o /dev/null -w '%{http_code}\\n' ");
+  CHECK(output_of("digest=$(printf hello | sha256sum | cut -c1-64)\n" + curl +
+                  "--data-binary hello -X PUT " + at + "/p/cas/$digest\n" + curl +
+                  "--data-binary other -X PUT " + at + "/p/cas/$digest\ncurl -sS " + at +
+                  "/p/cas/$digest; echo\n" + curl + at +
+                  "/q/cas/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\n" +
+                  curl + "--data-binary result -X PUT " + at + "/p/ac/$digest\ncurl -sS " + at +
+                  "/p/ac/$digest; echo\n" + curl + at + "/other/ac/$digest") ==
+        "200\n400\nhello\n200\n200\nresult\n404\n");
+  CHECK(output_of(curl + "-T /etc/services " + at + "/some/file\ncurl -sS " + at +
+                  "/some/file | cmp - /etc/services && echo same\n" + curl + "-I " + at +
+                  "/some/file\n" + curl + "-r 5-9 " + at + "/some/file\n" + curl + "-X DELETE " +
+                  at + "/some/file\n" + curl + at + "/some/file\n" + curl + at + "/healthz\n" +
+                  curl + at + "/metrics\n" + curl + at + "/") ==
+        "201\nsame\n200\n206\n204\n404\n200\n200\n200\n");
+}
+
+TEST_CASE("serve: ccache compiles a project once for all hosts, over each of its remotes") {
+  const temporary_directory work;
+  running_server server({"--listen", resp_at("127.0.0.1:0"), "--listen", "http=127.0.0.1:0",
+                         "--listen", resp_at("unix:" + (work / "sock").string())});
+  const auto port = std::to_string(server.port("resp"));
+  const auto http = "http://127.0.0.1:" + std::to_string(server.port("http"));
+  constexpr int files = 50;
+  int number = 0;
+  for (const auto& remote :
+       {"redis://127.0.0.1:" + port + "/3", "redis+unix:" + (work / "sock").string(),
+        http + "/plain", http + "/bazel|layout=bazel"}) {
+    CAPTURE(remote);
+    const auto folder = work / std::to_string(++number);
+    write_project(folder / "project", files);
+    output_of("cd '" + (folder / "project").string() +
+              "'; mkdir ../plain; for f in f*.c; do gcc -c $f -o ../plain/$f.o; done");
+    const auto cold = build_by_ccache(folder / "project", folder / "cold", folder / "a", remote);
+    CHECK(counter(cold, "cache_miss") == files);
+    const auto warm = build_by_ccache(folder / "project", folder / "warm", folder / "b", remote);
+    CHECK(counter(warm, "cache_miss") == 0);
+    CHECK(counter(warm, "direct_cache_hit") == files);
+    const auto alone = build_by_ccache(folder / "project", folder / "only", folder / "c", remote,
+                                       "export CCACHE_REMOTE_ONLY=1");
+    CHECK(counter(alone, "cache_miss") == 0);
+    for (const char* built : {"cold", "warm", "only"})
+      CHECK(output_of("diff -r '" + (folder / "plain").string() + "' '" +
+                      (folder / built).string() + "' && echo same") == "same\n");
+  }
+  const auto ended = server.end();
+  CHECK_MESSAGE(ended.status == 0, ended.err);
+}
+
+TEST_CASE("serve: of eight compiles by ccache at once, one compiles") {
+  const temporary_directory work;
+  running_server server({"--listen", resp_at("127.0.0.1:0"), "--hold-misses"});
+  write_project(work / "project", 1);
+  // A compiler that notes each compile, and takes its time.
+  std::ofstream(work / "slow-gcc")
+      << "#!/bin/sh\ncase \"$*\" in *-c*) echo x >> '" << (work / "log").string()
+      << "'; sleep 0.5;; esac\nexec gcc \"$@\"\n";
+  fs::permissions(work / "slow-gcc", fs::perms::owner_all);
+  const auto remote = "redis://127.0.0.1:" + std::to_string(server.port("resp"));
+  output_of("cd '" + (work / "project").string() + "'\nexport CCACHE_REMOTE_STORAGE='" + remote +
+            "' CCACHE_CONFIGPATH=/dev/null CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 "
+            "CCACHE_COMPILERTYPE=gcc CCACHE_COMPILERCHECK=none\n"
+            "for i in 1 2 3 4 5 6 7 8; do CCACHE_DIR='" +
+            (work / "local").string() + "'$i ccache '" + (work / "slow-gcc").string() +
+            "' -MD -c f0.c -o o$i.o & done; wait\nfor i in 2 3 4 5 6 7 8; do cmp o1.o o$i.o; done");
+  CHECK(lines_of(file_text(work / "log")).size() == 1);
+}
+
+TEST_CASE("serve: what was acknowledged survives a kill") {
+  running_server server({"--listen", resp_at("127.0.0.1:0")});
+  const auto fill = [&](int round) {
+    return "python3 - <<'END'\n"
+           "import redis\n"
+           "r = redis.Redis(port=" +
+           std::to_string(server.port("resp")) + ")\nfor i in range(300): r.set(f'" +
+           std::to_string(round) + "-{i}', str(i) * 50)\nEND\n";
+  };
+  for (int round = 0; round < 3; ++round) {
+    output_of(fill(round));
+    server.kill();
+    server.start();
+    CHECK(output_of("python3 - <<'END'\nimport redis\nr = redis.Redis(port=" +
+                    std::to_string(server.port("resp")) +
+                    ")\nprint(all(r.get(f'{k}-{i}') == "
+                    "(str(i) * 50).encode() for k in range(" +
+                    std::to_string(round + 1) + ") for i in range(300)))\nEND\n") == "True\n");
+  }
+}
+
+TEST_CASE("serve: wrong settings are refused in one line") {
+  const temporary_directory work;
+  std::ofstream(work / "bad.toml") << "[[listen]]\nprotocol = \"resp\"\naddres = \"127.0.0.1:0\"\n";
+  const auto store = (work / "store").string();
+  const auto refused =
+      run_hearth({"serve", "--store", store, (work / "bad.toml").string()}, work.path());
+  CHECK(refused.status == 2);
+  CHECK_MESSAGE(lines_of(refused.err).size() == 1, refused.err);
+  CHECK(refused.err.find("bad.toml:3: ") != std::string::npos);
+  for (const auto& arguments : std::vector<std::vector<std::string>>{
+           {"serve"},
+           {"serve", "--listen", "127.0.0.1:0"},
+           {"serve", "--listen", "gopher=127.0.0.1:0"},
+           {"serve", "--listen", "resp=127.0.0.1"},
+           {"serve", "--listen", "resp=127.0.0.1:0", "--role", "king"}}) {
+    auto all = arguments;
+    all.insert(all.end(), {"--store", store});
+    const auto result = run_hearth(all, work.path());
+    CHECK_MESSAGE(result.status == 2, result.err);
+    CHECK_MESSAGE(lines_of(result.err).size() == 1, result.err);
+  }
+  std::ofstream(work / "good.toml")
+      << "[[listen]]\nprotocol = \"resp\"\naddress = \"127.0.0.1:0\"\n";
+  const auto right = run_hearth({"serve", "--check", (work / "good.toml").string()}, work.path());
+  CHECK(right.status == 0);
+  CHECK(right.out == "the settings are right\n");
+}
