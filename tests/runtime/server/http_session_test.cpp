@@ -264,7 +264,7 @@ TEST_SUITE("http session") {
         begin + "Content-Length: 1\n\r\n\r\nx",
         begin + "Content-Length: 1\r\n\nx",
         begin + "X: a\rb\r\nContent-Length: 1\r\n\r\nx",
-        begin + std::string("X: a\0b\r\nContent-Length: 1\r\n\r\nx", 33),
+        begin + "X: a\0b\r\nContent-Length: 1\r\n\r\nx"s,
         begin + "Content-Length : 1\r\n\r\nx",
         begin + "Content Length: 1\r\n\r\nx",
         begin + ": 1\r\n\r\n",
