@@ -43,7 +43,7 @@ void write_project(const fs::path& folder, int files) {
   for (int i = 0; i < files; ++i) {
     const auto number = std::to_string(i);
     std::ofstream(folder / ("h" + number + ".h"))
-        << "static int value_" << i << " = " << i << ";\n";
+        << "#pragma once\nstatic int value_" << i << " = " << i << ";\n";
     std::ofstream(folder / ("f" + number + ".c"))
         << "#include \"h" << number << ".h\"\n#include \"h0.h\"\nint f" << i
         << "(int x) { return x * value_" << i << " + value_0; }\n";
@@ -112,8 +112,8 @@ TEST_CASE("serve: redis-benchmark's gets and sets, alone and pipelined") {
 TEST_CASE("serve: python3-redis, in both versions of the protocol") {
   running_server server({"--listen", resp_at("127.0.0.1:0")});
   const auto out =
-      output_of("python3 - <<'END'\n"
-                "import redis, threading\n"
+      output_of("/usr/bin/python3 - <<'END'\n"
+                "import redis\n"
                 "r = redis.Redis(port=" +
                 std::to_string(server.port("resp")) +
                 ")\n"
@@ -150,7 +150,7 @@ TEST_CASE("serve: curl as Bazel's protocol, and as plain files") {
                   "/q/cas/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\n" +
                   curl + "--data-binary result -X PUT " + at + "/p/ac/$digest\ncurl -sS " + at +
                   "/p/ac/$digest; echo\n" + curl + at + "/other/ac/$digest") ==
-        "200\n400\nhello\n200\n200\nresult\n404\n");
+        "201\n400\nhello\n200\n201\nresult\n404\n");
   CHECK(output_of(curl + "-T /etc/services " + at + "/some/file\ncurl -sS " + at +
                   "/some/file | cmp - /etc/services && echo same\n" + curl + "-I " + at +
                   "/some/file\n" + curl + "-r 5-9 " + at + "/some/file\n" + curl + "-X DELETE " +
@@ -213,7 +213,7 @@ TEST_CASE("serve: of eight compiles by ccache at once, one compiles") {
 TEST_CASE("serve: what was acknowledged survives a kill") {
   running_server server({"--listen", resp_at("127.0.0.1:0")});
   const auto fill = [&](int round) {
-    return "python3 - <<'END'\n"
+    return "/usr/bin/python3 - <<'END'\n"
            "import redis\n"
            "r = redis.Redis(port=" +
            std::to_string(server.port("resp")) + ")\nfor i in range(300): r.set(f'" +
@@ -223,7 +223,7 @@ TEST_CASE("serve: what was acknowledged survives a kill") {
     output_of(fill(round));
     server.kill();
     server.start();
-    CHECK(output_of("python3 - <<'END'\nimport redis\nr = redis.Redis(port=" +
+    CHECK(output_of("/usr/bin/python3 - <<'END'\nimport redis\nr = redis.Redis(port=" +
                     std::to_string(server.port("resp")) +
                     ")\nprint(all(r.get(f'{k}-{i}') == "
                     "(str(i) * 50).encode() for k in range(" +

@@ -24,7 +24,7 @@ public:
 
   /// The port of the first listener of this protocol: "resp", "http".
   std::uint16_t port(const std::string& protocol) const;
-  const std::filesystem::path& directory() const { return directory_; }
+  const std::filesystem::path& directory() const { return directory_.path(); }
   std::filesystem::path store() const { return directory_ / "store"; }
   /// Ends it as a crash does; `start` starts it again on the same store, maybe at other ports.
   void kill();

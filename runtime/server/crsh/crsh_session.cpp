@@ -211,9 +211,8 @@ void crsh_session::go_on() {
 }
 
 void crsh_session::get() {
-  const auto& who = *host_.anonymous();
   const auto found = [this](const expected<lookup>& one) { answer_found(one, true); };
-  if (!host_.may_hold(who) || !input_.is_empty())
+  if (!host_.may_hold(*host_.anonymous()) || !input_.is_empty())
     return when_answered(leases_->entries().get(key_), found);
   leases_->get(key_, [this, found](const expected<lookup>& one) {
     found(one);

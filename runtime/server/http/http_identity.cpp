@@ -21,8 +21,9 @@ void http_handler::identify(const http_request& request,
   const auto& head = request.head;
   if (request.route.is_open() || head.method == "OPTIONS") return next(std::nullopt);
   // Without users there is nothing to check a password against, and some clients have to be given
-  // one: all are anonymous.
-  if (head.authorization.empty() || context_.settings.users_file.empty()) {
+  // one: all are anonymous, as long as anonymous clients may in.
+  const bool has_no_users = context_.settings.users_file.empty() && host_.anonymous();
+  if (head.authorization.empty() || has_no_users) {
     authorization_.clear();
     return next(act_for(request.route, host_.anonymous()));
   }

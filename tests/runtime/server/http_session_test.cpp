@@ -264,7 +264,7 @@ TEST_SUITE("http session") {
         begin + "Content-Length: 1\n\r\n\r\nx",
         begin + "Content-Length: 1\r\n\nx",
         begin + "X: a\rb\r\nContent-Length: 1\r\n\r\nx",
-        begin + std::string("X: a\0b\r\nContent-Length: 1\r\n\r\nx", 33),
+        begin + "X: a\0b\r\nContent-Length: 1\r\n\r\nx"s,
         begin + "Content-Length : 1\r\n\r\nx",
         begin + "Content Length: 1\r\n\r\nx",
         begin + ": 1\r\n\r\n",
@@ -686,6 +686,9 @@ TEST_SUITE("http session") {
 
   TEST_CASE_FIXTURE(fixture, "without users, credentials say nothing") {
     CHECK(client.status(put("/v1/cache/1", "x", "Authorization: Bearer any\r\n")) == 200);
+    client = connect(nullptr); // a password was set while the server runs
+    CHECK(client.value("/v1/cache/1", as_reader) == "x");
+    CHECK(client.value("/v1/cache/1", "Authorization: Bearer any\r\n") == "401");
   }
 
   TEST_CASE_FIXTURE(fixture, "a reader's writes are refused, and the connection goes on") {
