@@ -19,6 +19,7 @@ registry all_rows() {
   add_remote_rows(all);
   add_remote_tier_rows(all);
   add_remote_handle_rows(all);
+  add_serve_rows(all);
   return all;
 }
 

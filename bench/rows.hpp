@@ -20,6 +20,7 @@ void add_compile_rows(registry& all);       ///< cc.*, run.*: compiles by launch
 void add_remote_rows(registry& all);        ///< remote.connection
 void add_remote_tier_rows(registry& all);   ///< remote.tier: the tier's actor alone
 void add_remote_handle_rows(registry& all); ///< remote.get, stalled: through the handle
+void add_serve_rows(registry& all);         ///< serve.*: `hearth serve`
 
 /// All of them.
 registry all_rows();
