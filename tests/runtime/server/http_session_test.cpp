@@ -699,6 +699,7 @@ TEST_SUITE("http session") {
     for (int i = 0; i < 2; ++i) {
       CHECK(client.status(put("/a", "x", as_writer)) == 201);
       CHECK(client.status(put("/a", "x")) == 403);
+      CHECK(client.status(put("/a", "x", as_writer)) == 201);
       CHECK(client.status(put("/a", "x", as_reader)) == 403);
     }
   }
