@@ -136,6 +136,21 @@ std::string compressed(std::string_view bytes) {
   return packed;
 }
 
+// A frame whose decoder needs a window of 32 MiB.
+std::string wide_frame(std::string_view bytes) {
+  auto* const context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, 25);
+  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+  ZSTD_outBuffer out{packed.data(), packed.size(), 0};
+  ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+  // In two steps, so that the frame does not say its size and with it a smaller window.
+  ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush);
+  ZSTD_compressStream2(context, &out, &in, ZSTD_e_end);
+  ZSTD_freeCCtx(context);
+  packed.resize(out.pos);
+  return packed;
+}
+
 std::string random_bytes(std::size_t count) {
   std::string bytes;
   for (std::uint32_t state = 1; bytes.size() < count; state = state * 1664525 + 1013904223)
@@ -300,6 +315,11 @@ TEST_SUITE("http session") {
       }
     CHECK(trusted().get(route_of("/a").key).get()->hit() == false);
     CHECK(counters.protocol_errors == 2 * heads.size());
+  }
+
+  TEST_CASE_FIXTURE(fixture, "a bare LF is refused as it comes, not when a head has ended") {
+    CHECK(client.status("GET / HTTP/1.1\n") == 400);
+    CHECK(client.host->is_closed);
   }
 
   TEST_CASE_FIXTURE(fixture, "long heads are refused") {
@@ -518,6 +538,7 @@ TEST_SUITE("http session") {
     CHECK(client.status(put("/a", packed.substr(0, 500), zstd)) == 400);
     CHECK(client.status(put("/a", packed + "x", zstd)) == 400);
     CHECK(client.status(put("/a", "", zstd)) == 400);
+    CHECK(client.status(put("/a", wide_frame("x"), zstd)) == 400);
     CHECK(client.status(put("/a", compressed(std::string(2u << 20, 'z')), zstd)) == 413);
     CHECK(client.status(put("/a", "x", "Content-Encoding: gzip\r\n")) == 415);
     CHECK_FALSE(client.host->is_closed);
@@ -670,6 +691,17 @@ TEST_SUITE("http session") {
     client.status(get("/a", as_writer));
     client.status(get("/a", as_writer));
     CHECK(counters.credentials_right == 1); // the second was known
+  }
+
+  TEST_CASE_FIXTURE(fixture, "each request of a connection has the rights that it shows") {
+    settings.users_file = "users.toml";
+    client = connect(make_identity(role::reader));
+    for (int i = 0; i < 2; ++i) {
+      CHECK(client.status(put("/a", "x", as_writer)) == 201);
+      CHECK(client.status(put("/a", "x")) == 403);
+      CHECK(client.status(put("/a", "x", as_writer)) == 201);
+      CHECK(client.status(put("/a", "x", as_reader)) == 403);
+    }
   }
 
   TEST_CASE_FIXTURE(fixture, "pipelined requests wait for the check of a password") {
