@@ -4,7 +4,7 @@
 #include "runtime/os/files/plain_file.hpp"
 #include "runtime/os/files/whole_file.hpp"
 #include "runtime/server/access/credential_forms.hpp"
-#include "runtime/server/settings/toml_members.hpp"
+#include "runtime/server/access/toml_members.hpp"
 
 #include <algorithm>
 #include <sys/stat.h>

@@ -98,13 +98,12 @@ void connection::go_on() {
 void connection::read_next() {
   if (has_ended_ || is_reading_ || closes_ || !session_ || !session_->is_ready()) return;
   is_reading_ = true;
-  bytes_->read([me = self()]() { return me->session_->room(); },
-               [me = self()](const stream::error_code& why, std::size_t count) {
-                 me->is_reading_ = false;
-                 if (why == boost::asio::error::eof) return me->note_end_of_input();
-                 if (why || count == 0) return me->end();
-                 me->note_read(count);
-               });
+  bytes_->read(session_->room(), [me = self()](const stream::error_code& why, std::size_t count) {
+    me->is_reading_ = false;
+    if (why == boost::asio::error::eof) return me->note_end_of_input();
+    if (why || count == 0) return me->end();
+    me->note_read(count);
+  });
 }
 
 void connection::note_read(std::size_t count) {
@@ -182,13 +181,12 @@ void connection::linger() {
   const auto next = std::make_shared<std::function<void()>>();
   *next = [me = self(), dropped, weak = std::weak_ptr(next)] {
     me->is_reading_ = true;
-    me->bytes_->read(
-        [dropped] { return std::span<char>(dropped->room); },
-        [me, dropped, again = weak.lock()](const stream::error_code& why, std::size_t count) {
-          dropped->bytes += count;
-          if (why || count == 0 || dropped->bytes > linger_bytes) return me->end();
-          if (!me->has_ended_) (*again)();
-        });
+    me->bytes_->read(dropped->room, [me, dropped, again = weak.lock()](
+                                        const stream::error_code& why, std::size_t count) {
+      dropped->bytes += count;
+      if (why || count == 0 || dropped->bytes > linger_bytes) return me->end();
+      if (!me->has_ended_) (*again)();
+    });
   };
   if (!is_reading_) (*next)();
 }

@@ -39,16 +39,8 @@ public:
 
   void begin(done_callback done) override { done({}); }
 
-  void read(room_function room, count_callback done) override {
-    // Asio would first try to read, in vain: a client sends when it has the reply.
-    socket_.async_wait(stream_socket::wait_read, [this, room = std::move(room),
-                                                  done = std::move(done)](error_code why) {
-      if (why) return done(why, 0);
-      const auto to = room();
-      const auto count = socket_.read_some(boost::asio::buffer(to.data(), to.size()), why);
-      if (would_wait(why)) return read(room, done);
-      done(why, count);
-    });
+  void read(std::span<char> room, count_callback done) override {
+    socket_.async_read_some(boost::asio::buffer(room.data(), room.size()), std::move(done));
   }
 
   std::size_t try_write(const std::vector<std::string_view>& pieces, error_code& why) override {
@@ -91,9 +83,8 @@ public:
     stream_.async_handshake(boost::asio::ssl::stream_base::server, std::move(done));
   }
 
-  void read(room_function room, count_callback done) override {
-    const auto to = room();
-    stream_.async_read_some(boost::asio::buffer(to.data(), to.size()), std::move(done));
+  void read(std::span<char> room, count_callback done) override {
+    stream_.async_read_some(boost::asio::buffer(room.data(), room.size()), std::move(done));
   }
 
   std::size_t try_write(const std::vector<std::string_view>&, error_code&) override { return 0; }

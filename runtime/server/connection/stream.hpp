@@ -24,14 +24,13 @@ public:
   using error_code = boost::system::error_code;
   using done_callback = std::function<void(error_code)>;
   using count_callback = std::function<void(error_code, std::size_t)>;
-  using room_function = std::function<std::span<char>()>;
 
   virtual ~stream() = default;
   /// Begins TLS, if there is any.
   virtual void begin(done_callback done) = 0;
-  /// Reads what there is, as soon as there is something. `room` is asked then, so that a connection
-  /// that says nothing needs no buffer.
-  virtual void read(room_function room, count_callback done) = 0;
+  /// Reads what there is, as soon as there is something. (Waiting first, to need no buffer until
+  /// then, would cost a call of the system for each read.)
+  virtual void read(std::span<char> room, count_callback done) = 0;
   /// Writes what can be written without waiting. Returns how many bytes.
   virtual std::size_t try_write(const std::vector<std::string_view>& pieces, error_code& why) = 0;
   /// Writes all of it, whose bytes stay alive until it calls back.

@@ -20,7 +20,6 @@ storage::resp_limits limits_of(const limit_settings& settings) {
   limits.bytes = settings.value_bytes + (std::uint64_t{1} << 20);
   limits.items = 1u << 20;
   limits.depth = 1;
-  limits.line_bytes = 64u << 10;
   return limits;
 }
 

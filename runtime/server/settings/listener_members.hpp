@@ -2,8 +2,8 @@
 // Plain values and pure functions.
 #pragma once
 
+#include "runtime/server/access/toml_members.hpp"
 #include "runtime/server/settings/server_settings.hpp"
-#include "runtime/server/settings/toml_members.hpp"
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 
 #include "messages/artifact.hpp"
 #include "runtime/os/files/whole_file.hpp"
+#include "runtime/server/access/toml_members.hpp"
 #include "runtime/server/settings/listener_members.hpp"
-#include "runtime/server/settings/toml_members.hpp"
 #include "runtime/server/settings/upstream_members.hpp"
 
 #include <limits>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/api/config.hpp"
-#include "runtime/server/settings/toml_members.hpp"
+#include "runtime/server/access/toml_members.hpp"
 
 #include <span>
 

@@ -1,4 +1,4 @@
-#include "runtime/server/settings/toml_members.hpp"
+#include "runtime/server/access/toml_members.hpp"
 
 #include "messages/hex.hpp"
 #include "messages/size_text.hpp"
