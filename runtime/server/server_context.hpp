@@ -2,11 +2,13 @@
 #pragma once
 
 #include "runtime/server/access/authenticator.hpp"
+#include "runtime/server/connection/output_queue.hpp"
 #include "runtime/server/entries/entry_space.hpp"
 #include "runtime/server/settings/server_settings.hpp"
 #include "runtime/server/status/server_counters.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -30,6 +32,13 @@ struct server_context {
   /// INFO's text for the Redis protocol; it blocks too.
   std::function<std::string()> info_text;
   std::atomic<bool> is_draining{false};
+
+  /// Whether a value of so many bytes can be sent, within the limit of all that are being sent.
+  bool may_send(std::uint64_t bytes) const noexcept {
+    return bytes < output_queue::own_piece_bytes ||
+           counters.sending_bytes.load(std::memory_order_relaxed) + bytes <=
+               settings.limits.sending_bytes;
+  }
 };
 
 } // namespace hearth::server

@@ -48,6 +48,8 @@ connection::connection(boost::asio::io_context& loop, std::unique_ptr<stream> by
     , bytes_(std::move(bytes))
     , from_(std::move(from))
     , context_(context)
+    , output_(context.counters.sending_bytes)
+    , sending_(context.counters.sending_bytes)
     , waits_since_(clock::now()) {}
 
 std::shared_ptr<connection> connection::self() {
@@ -128,7 +130,7 @@ void connection::note_end_of_input() {
 void connection::write_output() {
   for (int round = 0; !is_writing_ && !has_ended_ && !output_.is_empty(); ++round) {
     if (round == writes_in_turn) return post([] {});
-    std::swap(output_, sending_);
+    swap(output_, sending_);
     stream::error_code why;
     const auto pieces = sending_.pieces();
     const auto written = bytes_->try_write(pieces, why);

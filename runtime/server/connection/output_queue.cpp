@@ -13,6 +13,7 @@ void output_queue::append_payload(const artifact& value, std::size_t offset, std
   const auto bytes = value.payload().substr(offset, count);
   if (bytes.size() < own_piece_bytes) return append(bytes);
   pieces_.push_back({{}, value, bytes});
+  if (kept_total_) *kept_total_ += bytes.size();
   bytes_ += bytes.size();
 }
 
@@ -24,10 +25,16 @@ std::vector<std::string_view> output_queue::pieces() const {
   return all;
 }
 
+void output_queue::drop_kept(const piece& one) noexcept {
+  if (kept_total_) *kept_total_ -= one.kept.size();
+}
+
 void output_queue::clear() {
   // The buffer of one text is kept: most replies are small.
-  while (pieces_.size() > 1 || (!pieces_.empty() && pieces_.front().value))
+  while (pieces_.size() > 1 || (!pieces_.empty() && pieces_.front().value)) {
+    drop_kept(pieces_.back());
     pieces_.pop_back();
+  }
   if (!pieces_.empty()) pieces_.front().text.clear();
   bytes_ = 0;
 }

@@ -4,10 +4,13 @@
 
 #include "messages/artifact.hpp"
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hearth::server {
@@ -16,6 +19,19 @@ class output_queue {
 public:
   /// A payload of at least this many bytes is sent from where it lies.
   static constexpr std::size_t own_piece_bytes = 16u << 10;
+
+  output_queue() = default;
+  /// `sent_from_place` counts the bytes of payloads that all queues keep; it outlives this object.
+  explicit output_queue(std::atomic<std::uint64_t>& sent_from_place)
+      : kept_total_(&sent_from_place) {}
+  output_queue(const output_queue&) = delete;
+  output_queue& operator=(const output_queue&) = delete;
+  ~output_queue() { clear(); }
+  /// Exchanges what both have to send; they count in the same place.
+  friend void swap(output_queue& a, output_queue& b) noexcept {
+    std::swap(a.pieces_, b.pieces_);
+    std::swap(a.bytes_, b.bytes_);
+  }
 
   /// Copies the bytes.
   void append(std::string_view bytes);
@@ -36,6 +52,9 @@ private:
     artifact value{};
     std::string_view kept{}; // of `value`
   };
+  void drop_kept(const piece& one) noexcept;
+
+  std::atomic<std::uint64_t>* kept_total_ = nullptr; // null: not counted
   std::deque<piece> pieces_;
   std::size_t bytes_ = 0;
 };

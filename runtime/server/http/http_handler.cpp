@@ -195,6 +195,8 @@ void http_handler::answer_found(const http_request& request, expected<lookup> fo
   if (!found->hit()) return answer(missing(route));
   if (route.kind == route_kind::action_result && listener_.validate_results)
     return answer_result(request, std::move(*found), std::move(answer));
+  if (!context_.may_send(found->value.payload().size()))
+    return answer(refusal(route, 503, "too many large values are being sent: try later"));
   auto reply = value_reply(found->value, range_in(head));
   if (route.kind == route_kind::turbo_artifact) add_members(reply, found->value);
   answer(std::move(reply));

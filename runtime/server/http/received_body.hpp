@@ -5,7 +5,7 @@
 #include "messages/artifact.hpp"
 #include "messages/digest.hpp"
 #include "messages/error.hpp"
-#include "runtime/server/http/receiving_quota.hpp"
+#include "runtime/server/connection/receiving_quota.hpp"
 
 #include <atomic>
 #include <cstddef>

@@ -15,7 +15,8 @@ inline constexpr std::string_view compatible_redis_version = "7.0.15";
 /// What a command needs before it runs.
 enum class command_turn : std::uint8_t {
   alone, ///< the writes before it are done
-  write, ///< runs beside the writes before it
+  write, ///< runs beside the writes before it; its errors come in their turn
+  plain, ///< as `write` without options (no more words than its arity), else `alone`
 };
 
 struct resp_command {

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <utility>
 
 namespace hearth::server {
 namespace {
+
+// A command above this is counted while it is received.
+constexpr std::uint64_t large_bytes = 64u << 10;
 
 std::uint64_t next_client_id() {
   static std::atomic<std::uint64_t> last{0};
@@ -48,6 +52,13 @@ std::string wrong_arity(const resp_command& command) {
 bool has_right_arity(const resp_command& command, std::size_t words) {
   const auto count = static_cast<int>(std::min<std::size_t>(words, 1u << 30));
   return command.arity >= 0 ? count == command.arity : count >= -command.arity;
+}
+
+// Whether a command of so many words may run while the writes before it wait for the store.
+bool runs_beside(const resp_command& command, std::size_t words) {
+  if (command.turn == command_turn::alone || !has_right_arity(command, words)) return false;
+  return command.turn == command_turn::write ||
+         words == static_cast<std::size_t>(std::abs(command.arity));
 }
 
 } // namespace
@@ -93,8 +104,23 @@ void resp_session::reset() {
 
 std::span<char> resp_session::room() { return parser_.room(); }
 
+// Counts the bytes of a large command. Returns false, and ends the connection, above the limit: the
+// rest of the command could not be skipped without receiving it.
+bool resp_session::count_received(std::size_t count) {
+  received_ += count;
+  if (received_ <= large_bytes) return true;
+  const auto limit = context_.settings.limits.receiving_bytes;
+  if (!receiving_)
+    receiving_ = std::make_shared<receiving_quota>(context_.counters.receiving_bytes, limit);
+  if (receiving_->grow_to(received_)) return true;
+  reply_.error("OOM too many large values are being received: try later");
+  quit();
+  return false;
+}
+
 void resp_session::received(std::size_t count) {
   parser_.filled(count);
+  if (!count_received(count)) return;
   wants_bytes_ = false;
   run_received();
 }
@@ -136,11 +162,15 @@ void resp_session::run_received() {
     if (outcome == storage::resp_parser::outcome::more) {
       wants_bytes_ = true;
     } else if (outcome == storage::resp_parser::outcome::broken) {
+      if (!turns_.empty()) break; // their replies come first
       context_.counters.protocol_errors.fetch_add(1, std::memory_order_relaxed);
       reply_.error(std::string("ERR Protocol error: ") + parser_.problem());
       quit();
-    } else if (auto words = words_of(std::move(request)); !words.empty()) {
-      run(std::move(words));
+    } else {
+      running_ = std::exchange(receiving_, nullptr);
+      received_ = 0;
+      if (auto words = words_of(std::move(request)); !words.empty()) run(std::move(words));
+      running_ = nullptr;
     }
   }
   is_running_ = false;
@@ -150,17 +180,13 @@ void resp_session::run_received() {
 void resp_session::run(resp_words words) {
   began_ = std::chrono::steady_clock::now();
   const auto* const command = find_command(words[0]);
-  if (!turns_.empty() && !(command && command->turn == command_turn::write)) {
+  if (!turns_.empty() && !(command && runs_beside(*command, words.size()))) {
     put_off_ = std::move(words);
     return;
   }
   if (!command) return reply_.error(unknown_command(words));
   kind_ = command->kind;
-  if (turns_.empty() || has_right_arity(*command, words.size())) {
-    run(*command, words);
-  } else {
-    put_off_ = std::move(words);
-  }
+  run(*command, words);
 }
 
 void resp_session::run(const resp_command& command, const resp_words& words) {
@@ -190,17 +216,19 @@ bool resp_session::refuses(const resp_command& command, const resp_words& words)
 
 std::uint64_t resp_session::begin_waiting() {
   is_waiting_ = true;
+  waiting_ = running_;
   return ++call_;
 }
 
 void resp_session::end_waiting(std::uint64_t call) {
   if (call != call_) return;
   is_waiting_ = false;
+  waiting_ = nullptr;
   go_on();
 }
 
 std::uint64_t resp_session::begin_turn() {
-  turns_.emplace_back();
+  turns_.emplace_back().room = running_;
   return first_turn_ + turns_.size() - 1;
 }
 

@@ -4,6 +4,7 @@
 // writes before it are done. On the thread of its connection.
 #pragma once
 
+#include "runtime/server/connection/receiving_quota.hpp"
 #include "runtime/server/connection/session.hpp"
 #include "runtime/server/entries/held_leases.hpp"
 #include "runtime/server/resp/resp_reply.hpp"
@@ -65,6 +66,8 @@ public:
   /// Keeps a place for a reply. Writes behind it are begun, other commands wait for it.
   std::uint64_t begin_turn();
   void fill_turn(std::uint64_t number, std::string reply);
+  /// An error of a command that runs beside the writes before it.
+  void error_in_turn(std::string_view text) { fill_turn(begin_turn(), error_text(text)); }
 
   /// The command waits until the answer has come and `next` has written the reply.
   template <class T, class Next>
@@ -94,10 +97,16 @@ public:
   void quit();
 
 private:
+  // The room that a large command takes while it is received, and until it is answered.
+  using taken_room = std::shared_ptr<receiving_quota>;
+
   struct turn {
     std::string text;
     bool is_filled = false;
+    taken_room room;
   };
+
+  bool count_received(std::size_t count);
 
   void run_received();
   bool may_run_next() const;
@@ -119,9 +128,13 @@ private:
   std::unique_ptr<held_leases> leases_;
   space_counters* counts_ = nullptr;
 
-  bool wants_bytes_ = true; // the parser has no complete command
-  bool is_waiting_ = false; // a command waits for its answer
-  bool is_running_ = false; // in `run_received`
+  std::uint64_t received_ = 0; // bytes since the last whole command
+  taken_room receiving_;       // of a command that is being received; null: a small one
+  taken_room running_;         // of the command that runs
+  taken_room waiting_;         // of the command that waits for its answer
+  bool wants_bytes_ = true;    // the parser has no complete command
+  bool is_waiting_ = false;    // a command waits for its answer
+  bool is_running_ = false;    // in `run_received`
   bool has_ended_ = false;
   std::optional<resp_words> put_off_; // a command that waits for the writes before it
   std::deque<turn> turns_;

@@ -25,8 +25,9 @@ void reply_range(resp_session& in, const expected<lookup>& found, std::size_t fi
 
 // A failure of a cache is a miss to its client.
 bool reply_unless_hit(resp_session& in, const expected<lookup>& found) {
-  if (found && found->hit()) return false;
-  in.note_miss();
+  const bool hit = found && found->hit();
+  if (hit && in.context().may_send(found->value.payload().size())) return false;
+  hit ? in.note_refused() : in.note_miss();
   in.reply().null();
   return true;
 }
@@ -191,9 +192,9 @@ void set(resp_session& in, const resp_words& words) {
 void set_with_expiry(resp_session& in, const resp_words& words, expiry_unit unit,
                      std::string_view name) {
   const auto number = parse_integer(words[2]);
-  if (!number) return in.reply().error(not_an_integer);
+  if (!number) return in.error_in_turn(not_an_integer);
   const auto at = parse_expiry(words[2], unit, unix_time_ms());
-  if (*number <= 0 || !at) return in.reply().error(invalid_expiry(name));
+  if (*number <= 0 || !at) return in.error_in_turn(invalid_expiry(name));
   if (!drops(in)) put(in, words[1], make_value(words[3], *at));
 }
 
@@ -244,7 +245,7 @@ void getdel(resp_session& in, const resp_words& words) {
 
 void mset(resp_session& in, const resp_words& words) {
   if (words.size() % 2 == 0)
-    return in.reply().error("ERR wrong number of arguments for 'mset' command");
+    return in.error_in_turn("ERR wrong number of arguments for 'mset' command");
   if (drops(in)) return;
   struct state {
     std::size_t missing;
@@ -269,7 +270,7 @@ constexpr resp_command string_table[] = {
     {"strlen", 2, user_role::reader, request_kind::exists, command_turn::alone, strlen},
     {"getrange", 4, user_role::reader, request_kind::get, command_turn::alone, getrange},
     {"substr", 4, user_role::reader, request_kind::get, command_turn::alone, getrange},
-    {"set", -3, user_role::writer, request_kind::put, command_turn::write, set},
+    {"set", -3, user_role::writer, request_kind::put, command_turn::plain, set},
     {"setex", 4, user_role::writer, request_kind::put, command_turn::write, setex},
     {"psetex", 4, user_role::writer, request_kind::put, command_turn::write, psetex},
     {"setnx", 3, user_role::writer, request_kind::put, command_turn::alone, setnx},

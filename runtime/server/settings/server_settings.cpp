@@ -42,6 +42,7 @@ constexpr toml_member<limit_settings> limit_members[] = {
     {"connections", read_count<&limit_settings::connections, 1, 1'000'000>},
     {"output_bytes", read_size<&limit_settings::output_bytes, 16 * kib, gib>},
     {"receiving_bytes", read_size<&limit_settings::receiving_bytes, 1, max_payload_bytes>},
+    {"sending_bytes", read_size<&limit_settings::sending_bytes, 1, max_payload_bytes>},
     {"pipelined_writes", read_count<&limit_settings::pipelined_writes, 1, 65'536>},
     {"idle_time", read_time_or_never<&limit_settings::idle_time>},
     {"request_time", read_time_or_never<&limit_settings::request_time>},
@@ -126,6 +127,9 @@ expected<void> check_tables(const toml_place& whole, const toml::table& root,
     return refuse("upstream", "has no server; write remote = \"redis://HOST:PORT\"");
   if (remote.certificate_file.empty() != remote.key_file.empty())
     return refuse("upstream", "remote_certificate_file and remote_key_file go together; give both");
+  if (read.limits.sending_bytes < read.limits.value_bytes)
+    return refuse("limits", "a value of value_bytes could not be sent; raise sending_bytes or "
+                            "lower value_bytes");
   if (read.limits.receiving_bytes < read.limits.value_bytes)
     return refuse("limits", "a value of value_bytes could not be received; raise receiving_bytes "
                             "or lower value_bytes");

@@ -47,6 +47,7 @@ struct limit_settings {
   std::size_t connections = 10'000;     ///< of all listeners; more are refused
   std::size_t output_bytes = 1u << 20;  ///< a connection with more output waiting is not read
   std::uint64_t receiving_bytes = std::uint64_t{1} << 30; ///< of all large values being received
+  std::uint64_t sending_bytes = std::uint64_t{1} << 30;   ///< of all large values being sent
   std::size_t pipelined_writes = 64;              ///< of a connection, that wait for the store
   std::chrono::milliseconds idle_time{0};         ///< between requests; zero: for ever
   std::chrono::milliseconds request_time{60'000}; ///< from a request's first byte to its last; zero

@@ -75,6 +75,7 @@ public:
   std::atomic<std::uint64_t> connections_refused{0}, protocol_errors{0};
   std::atomic<std::uint64_t> bytes_in{0}, bytes_out{0}; ///< of sockets; `note` leaves them alone
   std::atomic<std::uint64_t> receiving_bytes{0};        ///< of large values being received
+  std::atomic<std::uint64_t> sending_bytes{0};          ///< of large values being sent
   std::atomic<std::uint64_t> held_now{0}, held_total{0}, held_hits{0}, held_deadlines{0},
       held_refused{0}, holders_now{0}, holders_ended{0}; ///< misses that wait for a holder
   std::atomic<std::uint64_t> credentials_right{0}, credentials_wrong{0};

@@ -110,6 +110,44 @@ TEST_CASE("resp session: commands byte by byte, inline and pipelined are answere
   CHECK(one.ask(all, 1) == wanted);
 }
 
+TEST_CASE("resp session: errors and other commands between writes come in their turn") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  const auto all = client::encoded({"SET", "a", "1"}) + client::encoded({"SETEX", "a", "x", "1"}) +
+                   client::encoded({"SET", "a", "2", "NX"}) + client::encoded({"SET", "b", "3"}) +
+                   client::encoded({"MSET", "c"}) + client::encoded({"MSET", "c", "4", "d"}) +
+                   client::encoded({"SET", "a", "5", "GET"}) + client::encoded({"SET", "e", "6"}) +
+                   client::encoded({"FLY"}) + client::encoded({"SET", "f", "7"}) + "*1\r\n:1\r\n";
+  const std::string wanted = "+OK\r\n-ERR value is not an integer or out of range\r\n$-1\r\n+OK\r\n"
+                             "-ERR wrong number of arguments for 'mset' command\r\n"
+                             "-ERR wrong number of arguments for 'mset' command\r\n"
+                             "$1\r\n1\r\n+OK\r\n"
+                             "-ERR unknown command 'FLY', with args beginning with: \r\n+OK\r\n"
+                             "-ERR Protocol error: ";
+  CHECK(one.ask(all).starts_with(wanted));
+}
+
+TEST_CASE("resp session: large values that are received and sent are bounded for all") {
+  server_bench bench;
+  bench.settings.limits.receiving_bytes = 1u << 20;
+  bench.settings.limits.sending_bytes = 1u << 20;
+  auto one = writer_of(bench);
+  auto two = writer_of(bench);
+  const std::string value(700u << 10, 'v');
+  const auto command = client::encoded({"SET", "k", value});
+  feed(*one.session, std::string_view(command).substr(0, 650u << 10));
+  CHECK(bench.counters.receiving_bytes >= 600u << 10);
+  CHECK(two.ask(command) == "-OOM too many large values are being received: try later\r\n");
+  CHECK(two.host->is_closed);
+  two.session.reset();
+  CHECK(one.ask(std::string_view(command).substr(650u << 10)) == "+OK\r\n");
+  CHECK(bench.counters.receiving_bytes == 0);
+  bench.counters.sending_bytes = 512u << 10;
+  CHECK(one.command({"GET", "k"}) == "$-1\r\n");
+  bench.counters.sending_bytes = 0;
+  CHECK(one.command({"GET", "k"}).size() > value.size());
+}
+
 TEST_CASE("resp session: SET with a condition, and the old value") {
   server_bench bench;
   auto one = writer_of(bench);
