@@ -57,6 +57,9 @@ public:
 
   /// The parse error: one line, without the peer's bytes. Empty when not broken.
   const char* problem() const noexcept { return problem_; }
+  /// The items of the value that is being received, as far as announced: each takes memory beside
+  /// its bytes once it is there.
+  std::uint64_t items_announced() const noexcept { return items_seen_; }
   /// Whether the bytes end between two values.
   bool is_between_values() const noexcept;
 

@@ -2,38 +2,22 @@
 // as Bazel's protocol, and ccache over Redis, a Unix socket and both layouts of HTTP.
 #include "tests/support/files.hpp"
 #include "tests/support/running_server.hpp"
+#include "tests/support/shell_script.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <sys/wait.h>
 #include <vector>
+
+namespace serve_clients_test {
 
 using namespace hearth::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-// Runs a script of bash that stops at the first failure, and returns what it printed.
-program_result run_script(const std::string& script) {
-  const temporary_directory scratch;
-  std::ofstream(scratch / "script") << "set -euo pipefail\n" << script;
-  const auto line = "bash '" + (scratch / "script").string() + "' > '" +
-                    (scratch / "out").string() + "' 2> '" + (scratch / "err").string() +
-                    "' < /dev/null";
-  const int ended = std::system(line.c_str()); // NOLINT: a test
-  return {WEXITSTATUS(ended), file_text(scratch / "out"), file_text(scratch / "err")};
-}
-
-std::string output_of(const std::string& script) {
-  const auto result = run_script(script);
-  CHECK_MESSAGE(result.status == 0, script, "\n", result.out, "\n", result.err);
-  return result.out;
-}
 
 std::string resp_at(const std::string& place) { return "resp=" + place; }
 
@@ -258,3 +242,5 @@ TEST_CASE("serve: wrong settings are refused in one line") {
   CHECK(right.status == 0);
   CHECK(right.out == "the settings are right\n");
 }
+
+} // namespace serve_clients_test

@@ -80,9 +80,7 @@ status print_hash() {
 status print_token() {
   const auto made = server::make_token();
   if (!made) return report(made.error());
-  return print(fmt::format("token for the client: {}\nline for the users file: token = \"{}\"\n",
-                           made->token, made->hash),
-               yes);
+  return print(made->token + '\n' + made->hash + '\n', yes);
 }
 
 // --- systemd -----------------------------------------------------------------------------------

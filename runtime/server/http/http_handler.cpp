@@ -2,6 +2,7 @@
 
 #include "runtime/server/http/action_result.hpp"
 #include "runtime/server/http/webdav.hpp"
+#include "runtime/server/sending_room.hpp"
 #include "runtime/server/status/status_page.hpp"
 
 #include <algorithm>
@@ -195,11 +196,28 @@ void http_handler::answer_found(const http_request& request, expected<lookup> fo
   if (!found->hit()) return answer(missing(route));
   if (route.kind == route_kind::action_result && listener_.validate_results)
     return answer_result(request, std::move(*found), std::move(answer));
-  if (!context_.may_send(found->value.payload().size()))
-    return answer(refusal(route, 503, "too many large values are being sent: try later"));
+  if (const auto size = found->value.payload().size(); !context_.may_send(size))
+    return get_when_sendable(request, size, std::move(answer));
   auto reply = value_reply(found->value, range_in(head));
   if (route.kind == route_kind::turbo_artifact) add_members(reply, found->value);
   answer(std::move(reply));
+}
+
+// Looks an entry up again once there is room to send it.
+void http_handler::get_when_sendable(const http_request& request, std::uint64_t bytes,
+                                     reply_callback answer) {
+  when_sendable(
+      host_, context_, bytes,
+      [this, &request, answer = std::move(answer), alive = std::weak_ptr(alive_)](bool has_room) {
+        if (alive.expired()) return;
+        if (!has_room)
+          return answer(
+              refusal(request.route, 503, "too many large values are being sent: try later"));
+        when_answered(leases_->entries().get(request.route.key),
+                      [this, &request, answer](expected<lookup> found) {
+                        answer_found(request, std::move(found), answer);
+                      });
+      });
 }
 
 // Bazel takes a result at its word: it is a hit only if all its blobs are there.

@@ -72,6 +72,7 @@ private:
                     reply_callback answer);
   void get(const http_request& request, bool is_last, reply_callback answer);
   void answer_found(const http_request& request, expected<lookup> found, reply_callback answer);
+  void get_when_sendable(const http_request& request, std::uint64_t bytes, reply_callback answer);
   void answer_result(const http_request& request, lookup found, reply_callback answer);
   void find_blobs(std::shared_ptr<const std::vector<std::string>> digests, std::size_t next,
                   std::function<void(bool)> answer);

@@ -10,8 +10,11 @@
 namespace hearth::server {
 namespace {
 
-// A command above this is counted while it is received.
+// A command that takes more than this is counted while it is received.
 constexpr std::uint64_t large_bytes = 64u << 10;
+
+// An item takes so many bytes at least: `$0`, and two ends of lines.
+constexpr std::uint64_t least_item_bytes = 6;
 
 std::uint64_t next_client_id() {
   static std::atomic<std::uint64_t> last{0};
@@ -22,7 +25,7 @@ storage::resp_limits limits_of(const limit_settings& settings) {
   storage::resp_limits limits;
   // A command has a value and a few words; MSET has many.
   limits.bytes = settings.value_bytes + (std::uint64_t{1} << 20);
-  limits.items = 1u << 20;
+  limits.items = 1u << 16;
   limits.depth = 1;
   return limits;
 }
@@ -108,11 +111,13 @@ std::span<char> resp_session::room() { return parser_.room(); }
 // rest of the command could not be skipped without receiving it.
 bool resp_session::count_received(std::size_t count) {
   received_ += count;
-  if (received_ <= large_bytes) return true;
+  const auto items = std::min(parser_.items_announced(), received_ / least_item_bytes);
+  const auto cost = received_ + items * sizeof(storage::resp_value);
+  if (cost <= large_bytes) return true;
   const auto limit = context_.settings.limits.receiving_bytes;
   if (!receiving_)
     receiving_ = std::make_shared<receiving_quota>(context_.counters.receiving_bytes, limit);
-  if (receiving_->grow_to(received_)) return true;
+  if (receiving_->grow_to(cost)) return true;
   reply_.error("OOM too many large values are being received: try later");
   quit();
   return false;

@@ -2,6 +2,7 @@
 #include "runtime/server/resp/resp_arguments.hpp"
 #include "runtime/server/resp/resp_command.hpp"
 #include "runtime/server/resp/resp_failure.hpp"
+#include "runtime/server/sending_room.hpp"
 
 #include <memory>
 #include <utility>
@@ -38,10 +39,29 @@ void reply_value(resp_session& in, const expected<lookup>& found) {
 
 bool may_hold(resp_session& in) { return in.host().may_hold(*in.who()) && !in.has_more_input(); }
 
+bool is_sendable(resp_session& in, const expected<lookup>& found) {
+  return !found || in.context().may_send(found->value.payload().size());
+}
+
+// Looks a value up again once there is room to send it.
+void get_when_sendable(resp_session& in, const std::string& key, std::uint64_t bytes) {
+  when_sendable(
+      in.host(), in.context(), bytes, [&in, key, call = in.begin_waiting()](bool has_room) {
+        in.host().when_answered(has_room ? in.entries().get(key) : future<lookup>(lookup{}),
+                                [&in, call](const expected<lookup>& found) {
+                                  reply_value(in, found);
+                                  in.end_waiting(call);
+                                });
+      });
+}
+
 void get(resp_session& in, const resp_words& words) {
   if (!may_hold(in))
     return in.reply_later(in.entries().get(words[1]),
-                          [&in](const expected<lookup>& found) { reply_value(in, found); });
+                          [&in, key = words[1]](const expected<lookup>& found) {
+                            if (is_sendable(in, found)) return reply_value(in, found);
+                            get_when_sendable(in, key, found->value.payload().size());
+                          });
   in.leases().get(words[1], [&in, call = in.begin_waiting()](const expected<lookup>& found) {
     reply_value(in, found);
     in.end_waiting(call);
@@ -50,22 +70,33 @@ void get(resp_session& in, const resp_words& words) {
 
 void mget(resp_session& in, const resp_words& words) {
   struct state {
-    std::vector<expected<lookup>> found;
-    std::size_t missing;
+    std::vector<expected<lookup>> found{};
+    std::size_t missing = 0;
+    std::uint64_t bytes = 0; // of the values found
+    bool is_full = false;    // the others are misses, and not looked up
   };
   const auto keys = words.size() - 1;
-  auto all = std::make_shared<state>(state{std::vector<expected<lookup>>(keys, lookup{}), keys});
+  const auto all = std::make_shared<state>();
+  all->found.assign(keys, lookup{});
+  all->missing = keys;
   const auto call = in.begin_waiting();
   for (std::size_t i = 0; i < keys; ++i)
-    in.host().when_answered(in.entries().get(words[i + 1]),
-                            [&in, all, i, call](expected<lookup> found) {
-                              all->found[i] = std::move(found);
-                              if (--all->missing != 0) return;
-                              in.reply().array(all->found.size());
-                              for (const auto& one : all->found)
-                                reply_value(in, one);
-                              in.end_waiting(call);
-                            });
+    in.host().when_answered(
+        all->is_full ? future<lookup>(lookup{}) : in.entries().get(words[i + 1]),
+        [&in, all, i, call](expected<lookup> found) {
+          // All are kept until the last one is found.
+          const auto bytes = found ? found->value.payload().size() : 0;
+          all->is_full = all->is_full || !in.context().may_send(all->bytes + bytes);
+          if (!all->is_full) {
+            all->bytes += bytes;
+            all->found[i] = std::move(found);
+          }
+          if (--all->missing != 0) return;
+          in.reply().array(all->found.size());
+          for (const auto& one : all->found)
+            reply_value(in, one);
+          in.end_waiting(call);
+        });
 }
 
 void strlen(resp_session& in, const resp_words& words) {

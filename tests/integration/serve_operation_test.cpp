@@ -1,0 +1,144 @@
+// `hearth serve` as its operator sees it: TLS and client certificates, users read again while it
+// runs, the end, and an upstream that stalls.
+#include "tests/support/certificates.hpp"
+#include "tests/support/files.hpp"
+#include "tests/support/local_redis.hpp"
+#include "tests/support/running_server.hpp"
+#include "tests/support/shell_script.hpp"
+#include "tests/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace serve_operation_test {
+
+using namespace hearth::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string redis = "/usr/bin/python3 -c 'import redis,sys\n"
+                          "r = redis.Redis(port=int(sys.argv[1]), username=sys.argv[2] or None, "
+                          "password=sys.argv[3] or None)\n"
+                          "try: print(eval(sys.argv[4]))\n"
+                          "except redis.RedisError as e: print(str(e).split()[0])' ";
+
+void write_users(const fs::path& file, const fs::path& work, const std::string& password) {
+  std::ofstream(work / "password") << password << "\n";
+  const auto hash =
+      program_run({"serve", "--hash-password"}, work, {}, work / "password").wait().out;
+  fs::remove(file);
+  std::ofstream(file) << "[users.u]\nrole = \"writer\"\npassword = \"" << lines_of(hash).front()
+                      << "\"\n";
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+}
+
+} // namespace
+
+TEST_CASE("serve: over TLS, with and without certificates of clients") {
+  const temporary_directory work;
+  certificate_authority ca(work.path(), "ca");
+  const auto own = ca.issue("server", "DNS:localhost,IP:127.0.0.1");
+  const auto client = ca.issue("client", "DNS:client");
+  const auto tls = "certificate_file = \"" + own.certificate.string() + "\"\nkey_file = \"" +
+                   own.key.string() + "\"\n";
+  std::ofstream(work / "serve.toml")
+      << "[[listen]]\nprotocol = \"http\"\naddress = \"127.0.0.1:0\"\n"
+      << tls << "[[listen]]\nprotocol = \"resp\"\naddress = \"127.0.0.1:0\"\n"
+      << tls << "client_ca_file = \"" << ca.file().string() << "\"\n";
+  running_server server({(work / "serve.toml").string()});
+  const auto curl = "curl -sS --cacert '" + ca.file().string() +
+                    "' https://127.0.0.1:" + std::to_string(server.port("http"));
+  CHECK(output_of("head -c 3000000 /dev/urandom > '" + (work / "data").string() + "'\n" + curl +
+                  "/large -T '" + (work / "data").string() + "'\n" + curl + "/large | cmp - '" +
+                  (work / "data").string() + "' && echo same") == "same\n");
+  const auto cli = "redis-cli --tls --cacert '" + ca.file().string() + "' -p " +
+                   std::to_string(server.port("resp"));
+  CHECK(output_of(cli + " PING 2>&1 || true").find("PONG") == std::string::npos);
+  CHECK(output_of(cli + " --cert '" + client.certificate.string() + "' --key '" +
+                  client.key.string() + "' PING") == "PONG\n");
+}
+
+TEST_CASE("serve: users are read again at SIGHUP, and a wrong file changes nothing") {
+  const temporary_directory work;
+  write_users(work / "users.toml", work.path(), "old");
+  std::ofstream(work / "serve.toml") << "users = \"users.toml\"\n[[listen]]\nprotocol = \"resp\"\n"
+                                        "address = \"127.0.0.1:0\"\n";
+  running_server server({(work / "serve.toml").string()});
+  const auto ask = [&](const std::string& password) {
+    return output_of(redis + std::to_string(server.port("resp")) + " u " + password +
+                     " 'r.ping()'");
+  };
+  CHECK(ask("old") == "True\n");
+  CHECK(ask("new") == "WRONGPASS\n");
+  write_users(work / "users.toml", work.path(), "new");
+  server.signal(SIGHUP);
+  // The new password counts once the file was read.
+  while (ask("new") != "True\n")
+    ;
+  CHECK(ask("old") == "WRONGPASS\n");
+  std::ofstream(work / "users.toml") << "[users.u]\nrole = \"king\"\n";
+  server.signal(SIGHUP);
+  CHECK(ask("new") == "True\n");
+  const auto ended = server.end();
+  CHECK(ended.status == 0);
+}
+
+TEST_CASE("serve: at the end a client that waits is told, and what was stored is there") {
+  const temporary_directory work;
+  running_server server({"--listen", "resp=127.0.0.1:0", "--hold-misses"});
+  const auto port = std::to_string(server.port("resp"));
+  // One holds the key, one waits for it; the end of the server answers that one with a miss.
+  std::ofstream(work / "wait.py")
+      << "import redis, os, signal, sys, threading, time\n"
+         "port = "
+      << port
+      << "\nholder, waiter, other = (redis.Redis(port=port) for _ in range(3))\n"
+         "assert holder.get('k') is None\nassert other.set('stored', 'v')\n"
+         "pid = other.info()['process_id']\n"
+         "answers = []\n"
+         "thread = threading.Thread(target=lambda: answers.append(waiter.get('k')))\n"
+         "thread.start()\n"
+         "while other.info()['connected_clients'] < 3: time.sleep(0.01)\n"
+         "os.kill(pid, signal.SIGTERM)\nthread.join()\nassert answers == [None], answers\n"
+         "print('told')\n";
+  CHECK(output_of("/usr/bin/python3 '" + (work / "wait.py").string() + "'") == "told\n");
+  const auto ended = server.end();
+  CHECK_MESSAGE(ended.status == 0, ended.err);
+  server.start();
+  CHECK(output_of("redis-cli -p " + std::to_string(server.port("resp")) + " GET stored") == "v\n");
+}
+
+TEST_CASE("serve: an upstream that stalls or vanishes costs local hits nothing, and comes back") {
+  local_redis upstream;
+  running_server first({"--listen", "resp=127.0.0.1:0", "--remote", upstream.url()});
+  running_server second({"--listen", "resp=127.0.0.1:0", "--remote", upstream.url()});
+  const auto cli = [](const running_server& at, const std::string& words) {
+    return output_of("redis-cli -p " + std::to_string(at.port("resp")) + " " + words);
+  };
+  const auto arrives = [&](const std::string& key, const std::string& value) {
+    for (int i = 0; i < 1000; ++i)
+      if (cli(second, "GET " + key) == value + "\n") return true;
+    return false;
+  };
+  CHECK(cli(first, "SET k one") == "OK\n");
+  CHECK(arrives("k", "one"));
+  upstream.freeze();
+  CHECK(cli(first, "SET local two") == "OK\n");
+  CHECK(cli(first, "GET local") == "two\n");
+  CHECK(cli(first, "GET k") == "one\n");
+  CHECK(cli(second, "GET local") == "\n");
+  upstream.thaw();
+  CHECK(cli(first, "SET late three") == "OK\n");
+  CHECK(arrives("late", "three"));
+  upstream.kill();
+  CHECK(cli(first, "GET k") == "one\n");
+  CHECK(cli(second, "SET alone four") == "OK\n");
+  CHECK(cli(second, "GET alone") == "four\n");
+}
+
+} // namespace serve_operation_test
