@@ -20,6 +20,11 @@ void look(session_host& host, server_context& context, std::uint64_t bytes,
 
 } // namespace
 
+bool may_send(session_host& host, const server_context& context, std::uint64_t bytes) {
+  host.note_loaded(bytes);
+  return context.may_send(bytes);
+}
+
 void when_sendable(session_host& host, server_context& context, std::uint64_t bytes,
                    std::function<void(bool)> next) {
   look(host, context, bytes, std::move(next), 0);

@@ -11,6 +11,10 @@
 
 namespace hearth::server {
 
+/// Whether a value that was read for this connection can be sent, within the limit of all that are
+/// being sent.
+bool may_send(session_host& host, const server_context& context, std::uint64_t bytes);
+
 /// Calls `next` on the connection's thread, at once or later: with true when there is room for
 /// `bytes` within `limits.sending_bytes`, with false after ten seconds. Not at all if the
 /// connection is gone by then.

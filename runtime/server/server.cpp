@@ -251,6 +251,8 @@ std::string server::info_text() {
           std::to_string(count(request_outcome::hit)) +
           "\r\nkeyspace_misses:" + std::to_string(count(request_outcome::miss)) +
           "\r\nevicted_keys:" + std::to_string(stats.evicted) +
+          "\r\nhearth_held_misses:" + std::to_string(counters_.held_now) +
+          "\r\nhearth_holders:" + std::to_string(counters_.holders_now) +
           "\r\n\r\n# Replication\r\nrole:master\r\nconnected_slaves:0\r\n";
   return text;
 }

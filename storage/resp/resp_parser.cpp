@@ -9,9 +9,8 @@ namespace hearth::storage {
 namespace {
 
 // From how many missing bytes on a bulk string is received directly, not through the buffer; and
-// how many bytes and items to allocate before any of them has arrived.
+// how many items to allocate before any of them has arrived.
 constexpr std::uint64_t direct_from_bytes = 4u << 10;
-constexpr std::uint64_t eager_bytes = 4u << 20;
 constexpr std::uint64_t eager_items = 64;
 // Receives this many values of the last one's size at once, within this many times the usual buffer
 // size.
@@ -177,7 +176,7 @@ bool resp_parser::start_bulk(char mark, std::string_view length, resp_value& out
     return refuse("a bulk string above the limit");
   bulk_bytes_ = static_cast<std::uint64_t>(*bytes);
   bulk_ = {};
-  bulk_.text.reserve(std::min(bulk_bytes_, eager_bytes));
+  bulk_.text.reserve(std::min(bulk_bytes_, limits_.eager_bytes));
   bulk_.type = mark == '!' ? resp_value::kind::error : resp_value::kind::bytes;
   verbatim_ = mark == '=';
   bulk_received_ = 0;
@@ -190,7 +189,7 @@ bool resp_parser::start_bulk(char mark, std::string_view length, resp_value& out
 
 void resp_parser::grow_bulk() {
   if (bulk_received_ < bulk_.text.size()) return;
-  bulk_.text.resize(std::min(bulk_bytes_, std::max(eager_bytes, 4 * bulk_received_)));
+  bulk_.text.resize(std::min(bulk_bytes_, std::max(limits_.eager_bytes, 4 * bulk_received_)));
 }
 
 bool resp_parser::read_bulk() {

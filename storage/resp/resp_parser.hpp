@@ -27,6 +27,8 @@ struct resp_limits {
   /// KiB: half as many gets of 1 KiB a second). When a read holds one reply only, the client wakes
   /// for each reply (16 KiB: a tenth fewer gets of 16 KiB).
   std::size_t buffer_bytes = 16u << 10;
+  /// Bytes to allocate for a bulk string before any of them has come; then it grows by what has.
+  std::uint64_t eager_bytes = 4u << 20;
 };
 
 /// Which side sends the bytes.
@@ -60,6 +62,8 @@ public:
   /// The items of the value that is being received, as far as announced: each takes memory beside
   /// its bytes once it is there.
   std::uint64_t items_announced() const noexcept { return items_seen_; }
+  /// The memory of the bulk string that is being received.
+  std::uint64_t bulk_memory() const noexcept { return bulk_.text.capacity(); }
   /// Whether the bytes end between two values.
   bool is_between_values() const noexcept;
 

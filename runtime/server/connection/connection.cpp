@@ -21,6 +21,8 @@ constexpr std::chrono::seconds linger_time{2};
 constexpr std::uint64_t linger_bytes = 1u << 20;
 // How many bytes are written at once while the peer is slow: each time it has some time anew.
 constexpr std::size_t written_at_once = 256u << 10;
+// After so many bytes of large values the actors run at once.
+constexpr std::uint64_t loaded_at_once = 1u << 20;
 // After so many writes in a row other connections get their turn.
 constexpr int writes_in_turn = 16;
 
@@ -92,7 +94,11 @@ void connection::go_on() {
   write_output();
   read_next();
   is_going_on_ = false;
-  io_threads::run_actors_soon();
+  // Messages that promote values to memory keep them until the actors run.
+  if (std::exchange(loaded_bytes_, 0) >= loaded_at_once)
+    io_threads::run_actors_now();
+  else
+    io_threads::run_actors_soon();
 }
 
 // --- reading -----------------------------------------------------------------------------------

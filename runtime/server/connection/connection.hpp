@@ -46,6 +46,7 @@ public:
   void close_after_output() override { closes_ = true; }
   void post(std::function<void()> task) override;
   void post_after(std::chrono::milliseconds delay, std::function<void()> task) override;
+  void note_loaded(std::uint64_t bytes) override { loaded_bytes_ += bytes; }
   const std::string& peer() const override { return from_.peer; }
   bool holds_misses() const override { return from_.holds_misses; }
   const identity_ptr& anonymous() const override { return from_.anonymous; }
@@ -76,7 +77,8 @@ private:
   bool closes_ = false;       // ends when the output is sent
   bool is_lingering_ = false; // the output has ended: waits for the peer to read it
   bool has_ended_ = false;
-  clock::time_point waits_since_; // for the peer; moves while enough bytes come or go
+  std::uint64_t loaded_bytes_ = 0; // since the actors ran
+  clock::time_point waits_since_;  // for the peer; moves while enough bytes come or go
   std::uint64_t bytes_since_ = 0;
 };
 

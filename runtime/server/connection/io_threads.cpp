@@ -60,6 +60,10 @@ io_threads::~io_threads() = default;
 
 boost::asio::io_context& io_threads::loop(std::size_t at) noexcept { return loops_[at]->loop; }
 
+void io_threads::run_actors_now() {
+  if (auto* const here = loop_thread::of_this_thread) here->unit->run();
+}
+
 void io_threads::run_actors_soon() {
   auto* const here = loop_thread::of_this_thread;
   if (!here || here->is_posted || !here->unit->has_woken()) return;

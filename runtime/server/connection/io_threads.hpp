@@ -30,6 +30,8 @@ public:
   /// Called by a handler of a loop, on its thread, when it may have sent messages to actors: they
   /// run behind the handlers that are ready.
   static void run_actors_soon();
+  /// As above, at once.
+  static void run_actors_now();
 
 private:
   struct loop_thread;

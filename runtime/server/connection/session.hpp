@@ -33,6 +33,10 @@ public:
   /// Runs `task` on the connection's thread after `delay`, unless the connection is gone.
   virtual void post_after(std::chrono::milliseconds delay, std::function<void()> task) = 0;
 
+  /// A large value was read for this connection: what holds it beside the output should let go of
+  /// it soon.
+  virtual void note_loaded(std::uint64_t /*bytes*/) {}
+
   /// The peer's address without its port, or "unix"; for logs and rate limits.
   virtual const std::string& peer() const = 0;
   /// The identity that the listener gives to clients without credentials; null: they must have

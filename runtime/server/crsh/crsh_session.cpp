@@ -1,6 +1,7 @@
 #include "runtime/server/crsh/crsh_session.hpp"
 
 #include "runtime/api/version.hpp"
+#include "runtime/server/sending_room.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -262,7 +263,7 @@ void crsh_session::answer_found(const expected<lookup>& found, bool sends_value)
   if (!found || !found->hit()) return answer(crsh_no, request_outcome::miss);
   if (!sends_value) return answer(crsh_ok, request_outcome::hit);
   const auto size = found->value.payload().size();
-  if (!context_.may_send(size)) return answer(crsh_no, request_outcome::refused);
+  if (!may_send(host_, context_, size)) return answer(crsh_no, request_outcome::refused);
   host_.output().append(crsh_ok_with_value(size));
   host_.output().append_payload(found->value);
   noted_request noted;

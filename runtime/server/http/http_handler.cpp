@@ -196,7 +196,7 @@ void http_handler::answer_found(const http_request& request, expected<lookup> fo
   if (!found->hit()) return answer(missing(route));
   if (route.kind == route_kind::action_result && listener_.validate_results)
     return answer_result(request, std::move(*found), std::move(answer));
-  if (const auto size = found->value.payload().size(); !context_.may_send(size))
+  if (const auto size = found->value.payload().size(); !may_send(host_, context_, size))
     return get_when_sendable(request, size, std::move(answer));
   auto reply = value_reply(found->value, range_in(head));
   if (route.kind == route_kind::turbo_artifact) add_members(reply, found->value);

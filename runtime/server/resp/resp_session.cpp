@@ -27,6 +27,7 @@ storage::resp_limits limits_of(const limit_settings& settings) {
   limits.bytes = settings.value_bytes + (std::uint64_t{1} << 20);
   limits.items = 1u << 16;
   limits.depth = 1;
+  limits.eager_bytes = large_bytes;
   return limits;
 }
 
@@ -112,7 +113,8 @@ std::span<char> resp_session::room() { return parser_.room(); }
 bool resp_session::count_received(std::size_t count) {
   received_ += count;
   const auto items = std::min(parser_.items_announced(), received_ / least_item_bytes);
-  const auto cost = received_ + items * sizeof(storage::resp_value);
+  const auto cost =
+      std::max(received_, parser_.bulk_memory()) + items * sizeof(storage::resp_value);
   if (cost <= large_bytes) return true;
   const auto limit = context_.settings.limits.receiving_bytes;
   if (!receiving_)

@@ -2,6 +2,7 @@
 #include "runtime/server/resp/resp_arguments.hpp"
 #include "runtime/server/resp/resp_command.hpp"
 #include "runtime/server/resp/resp_failure.hpp"
+#include "runtime/server/sending_room.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -126,7 +127,8 @@ void time(resp_session& in, const resp_words&) {
 // the key, ends, or the holder's time is over. Waits for another holder, at most `hold.wait`.
 void acquire(resp_session& in, const resp_words& words) {
   in.leases().get(words[1], [&in, call = in.begin_waiting()](const expected<lookup>& found) {
-    const bool hit = found && found->hit() && in.context().may_send(found->value.payload().size());
+    const bool hit =
+        found && found->hit() && may_send(in.host(), in.context(), found->value.payload().size());
     hit ? in.note_hit(found->value.payload().size()) : in.note_miss();
     hit ? in.reply().bytes(found->value, 0, found->value.payload().size()) : in.reply().null();
     in.end_waiting(call);

@@ -27,7 +27,7 @@ void reply_range(resp_session& in, const expected<lookup>& found, std::size_t fi
 // A failure of a cache is a miss to its client.
 bool reply_unless_hit(resp_session& in, const expected<lookup>& found) {
   const bool hit = found && found->hit();
-  if (hit && in.context().may_send(found->value.payload().size())) return false;
+  if (hit && may_send(in.host(), in.context(), found->value.payload().size())) return false;
   hit ? in.note_refused() : in.note_miss();
   in.reply().null();
   return true;
@@ -40,7 +40,7 @@ void reply_value(resp_session& in, const expected<lookup>& found) {
 bool may_hold(resp_session& in) { return in.host().may_hold(*in.who()) && !in.has_more_input(); }
 
 bool is_sendable(resp_session& in, const expected<lookup>& found) {
-  return !found || in.context().may_send(found->value.payload().size());
+  return !found || may_send(in.host(), in.context(), found->value.payload().size());
 }
 
 // Looks a value up again once there is room to send it.
@@ -86,7 +86,7 @@ void mget(resp_session& in, const resp_words& words) {
         [&in, all, i, call](expected<lookup> found) {
           // All are kept until the last one is found.
           const auto bytes = found ? found->value.payload().size() : 0;
-          all->is_full = all->is_full || !in.context().may_send(all->bytes + bytes);
+          all->is_full = all->is_full || !may_send(in.host(), in.context(), all->bytes + bytes);
           if (!all->is_full) {
             all->bytes += bytes;
             all->found[i] = std::move(found);
