@@ -41,7 +41,24 @@ void change_order::end(place& at) {
     }
   }
   for (auto& change : next)
-    change(make_turn(at));
+    run_next(
+        [change = std::move(change), turn = make_turn(at)]() mutable { change(std::move(turn)); });
+}
+
+// A change that ends at once begins the next one: that runs when this one has returned, so that a
+// long queue does not nest.
+void change_order::run_next(std::function<void()> change) {
+  thread_local std::deque<std::function<void()>>* waiting = nullptr;
+  if (waiting) return waiting->push_back(std::move(change));
+  std::deque<std::function<void()>> all;
+  waiting = &all;
+  all.push_back(std::move(change));
+  while (!all.empty()) {
+    auto first = std::move(all.front());
+    all.pop_front();
+    first();
+  }
+  waiting = nullptr;
 }
 
 } // namespace hearth::server

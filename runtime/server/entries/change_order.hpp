@@ -44,6 +44,7 @@ private:
   void enter(std::uint64_t key_hash, bool alone, task change);
   void end(place& at);
   turn make_turn(place& at);
+  static void run_next(std::function<void()> change);
   static bool may_run(const place& at, bool alone);
 
   std::array<place, 1024> places_;
