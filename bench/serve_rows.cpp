@@ -32,7 +32,8 @@ public:
       : socket_(fs::absolute(directory) / "hearth.sock")
       , running_(start_peer({hearth_program(), "serve", "--store",
                              (fs::absolute(directory) / "served").string(), "--listen",
-                             "resp=unix:" + socket_.string(), "--memory-budget", "2GiB"})) {
+                             "resp=unix:" + socket_.string(), "--role", "admin", "--memory-budget",
+                             "2GiB"})) {
     if (read_until(running_.output, "listening: ").empty())
       throw std::runtime_error("hearth serve cannot be started");
   }

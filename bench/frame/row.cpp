@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::size_t smoke_divisor = 100;
 
-bool starts_with_any(const std::string& name, const std::vector<std::string>& prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](const std::string& prefix) { return name.starts_with(prefix); });
-}
-
 double timed_turn(const contender& one) {
   if (one.prepare) one.prepare();
   return one.turn();
@@ -66,8 +61,10 @@ void row_run::value(std::string_view what_unit, double number, std::string_view 
 
 expected<std::vector<const row*>> select_rows(const registry& all,
                                               const std::vector<std::string>& prefixes) {
-  const auto matches = [](const row& one, const std::string& prefix) {
-    return one.name.starts_with(prefix);
+  const auto matches = [&](const row& one, const std::string& prefix) {
+    const bool is_a_name = std::any_of(all.rows.begin(), all.rows.end(),
+                                       [&](const row& other) { return other.name == prefix; });
+    return is_a_name ? one.name == prefix : one.name.starts_with(prefix);
   };
   for (const auto& prefix : prefixes) {
     const bool any = std::any_of(all.rows.begin(), all.rows.end(),
@@ -80,7 +77,9 @@ expected<std::vector<const row*>> select_rows(const registry& all,
   }
   std::vector<const row*> selected;
   for (const auto& one : all.rows)
-    if (prefixes.empty() || starts_with_any(one.name, prefixes)) selected.push_back(&one);
+    if (prefixes.empty() || std::any_of(prefixes.begin(), prefixes.end(),
+                                        [&](const auto& prefix) { return matches(one, prefix); }))
+      selected.push_back(&one);
   return selected;
 }
 

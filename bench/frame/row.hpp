@@ -86,8 +86,9 @@ struct registry {
   std::vector<role> roles;
 };
 
-/// The rows whose names start with one of `prefixes`; all rows without a prefix. Errors:
-/// `invalid_argument` for a prefix of no row, with the list of rows.
+/// The rows whose names start with one of `prefixes`; all rows without a prefix. A whole name
+/// selects that row alone. Errors: `invalid_argument` for a prefix of no row, with the list of
+/// rows.
 expected<std::vector<const row*>> select_rows(const registry& all,
                                               const std::vector<std::string>& prefixes);
 

@@ -58,6 +58,12 @@ server::~server() {
     one->drain();
   for (const auto& one : listeners_)
     one->end_connections();
+  // All that calls back into connections ends before they and their loops do.
+  if (threads_) threads_->stop();
+  users_.reset();
+  blocking_.reset();
+  runtime_.shutdown();
+  listeners_.clear();
   threads_.reset();
 }
 
@@ -158,6 +164,7 @@ expected<void> server::reload() {
     if (!tls) return fail(tls.error());
     contexts.push_back(std::move(*tls));
   }
+  const std::lock_guard lock(users_mutex_);
   if (auto good = set_users(); !good) return good;
   for (std::size_t i = 0; i < listeners_.size(); ++i)
     listeners_[i]->set_tls(std::move(contexts[i]));
@@ -166,20 +173,25 @@ expected<void> server::reload() {
 
 // The default user may do what clients without credentials could on the first listener that lets
 // them in.
-expected<void> server::require_password(const std::string& password) {
+expected<void> server::replace_default_user(const std::string& password) {
   default_user_.reset();
-  if (!password.empty()) {
-    auto hash = hash_password(password);
-    if (!hash) return fail(hash.error());
-    for (const auto& one : settings_.listeners)
-      if (const auto who = anonymous_of(one)) {
-        default_user_ = user_entry{};
-        default_user_->who = *who;
-        default_user_->who.user = "default";
-        default_user_->password_hash = std::move(*hash);
-        break;
-      }
-  }
+  if (password.empty()) return {};
+  auto hash = hash_password(password);
+  if (!hash) return fail(hash.error());
+  for (const auto& one : settings_.listeners)
+    if (const auto who = anonymous_of(one)) {
+      default_user_ = user_entry{};
+      default_user_->who = *who;
+      default_user_->who.user = "default";
+      default_user_->password_hash = std::move(*hash);
+      return {};
+    }
+  return {};
+}
+
+expected<void> server::require_password(const std::string& password) {
+  const std::lock_guard lock(users_mutex_);
+  if (auto good = replace_default_user(password); !good) return good;
   if (auto good = set_users(); !good) return good;
   for (const auto& one : listeners_)
     one->set_anonymous(anonymous_of(one->settings()));

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -44,6 +45,7 @@ private:
   expected<void> open();
   expected<void> listen();
   expected<void> set_users();
+  expected<void> replace_default_user(const std::string& password);
   identity_ptr anonymous_of(const listener_settings& settings) const;
   std::unique_ptr<session> make_session(const listener_settings& at, session_host& host);
   expected<entry_space> entries_of(const identity& who, unsigned database);
@@ -61,6 +63,7 @@ private:
   std::shared_ptr<change_order> order_ = std::make_shared<change_order>();
   server_counters counters_;
   std::unique_ptr<authenticator> users_;
+  std::mutex users_mutex_;                 // SIGHUP and CONFIG SET come from two threads
   std::optional<user_entry> default_user_; // by CONFIG SET requirepass
   std::optional<blocking_tasks> blocking_;
   std::optional<server_context> context_;

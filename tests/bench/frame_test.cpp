@@ -52,6 +52,10 @@ TEST_CASE("rows are chosen by prefix and run in their own order") {
   };
   CHECK(names({}).size() == 3);
   CHECK(names({"disk", "store.g"}) == std::vector<std::string>{"store.get.512", "disk.get.512"});
+  all.rows.push_back({"store.get.512.more", "", {}, {}});
+  CHECK(names({"store.get.512"}) == std::vector<std::string>{"store.get.512"});
+  CHECK(names({"store.get.5"}).size() == 2);
+  all.rows.pop_back();
   const auto none = select_rows(all, {"disk", "mem"});
   REQUIRE(!none);
   CHECK(none.error().text() ==

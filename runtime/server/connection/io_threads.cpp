@@ -14,9 +14,11 @@ struct io_threads::loop_thread {
   explicit loop_thread(caf::actor_system& system)
       : work(loop.get_executor())
       , thread([this, &system] { run(system); }) {}
-  ~loop_thread() {
+  ~loop_thread() { stop(); }
+
+  void stop() {
     loop.stop();
-    thread.join();
+    if (thread.joinable()) thread.join();
   }
 
   void run(caf::actor_system& system) {
@@ -56,7 +58,16 @@ io_threads::io_threads(caf::actor_system& system, std::size_t count) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-io_threads::~io_threads() = default;
+io_threads::~io_threads() {
+  stop();
+  while (!loops_.empty())
+    loops_.pop_back();
+}
+
+void io_threads::stop() {
+  for (const auto& one : loops_)
+    one->stop();
+}
 
 boost::asio::io_context& io_threads::loop(std::size_t at) noexcept { return loops_[at]->loop; }
 

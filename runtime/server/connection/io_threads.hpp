@@ -22,8 +22,11 @@ public:
   io_threads(caf::actor_system& system, std::size_t count);
   io_threads(const io_threads&) = delete;
   io_threads& operator=(const io_threads&) = delete;
-  /// Ends the loops and waits for the threads.
+  /// Stops, and destroys the loops, the first one last. No other thread may post to them any more.
   ~io_threads();
+
+  /// Ends the threads. The loops stay until this object ends, since sockets and timers need them.
+  void stop();
 
   std::size_t count() const noexcept { return loops_.size(); }
   boost::asio::io_context& loop(std::size_t at) noexcept;
