@@ -27,6 +27,11 @@ void check(resp_session& in, std::string_view user, std::string_view password,
                          const auto living = weak.lock();
                          if (!living) return;
                          living->post([&in, call, next, who = std::move(who)] {
+                           auto& counters = in.context().counters;
+                           if (who)
+                             ++counters.credentials_right;
+                           else if (who.error().code() == errc::permission)
+                             ++counters.credentials_wrong;
                            next(who);
                            in.end_waiting(call);
                          });

@@ -233,6 +233,8 @@ TEST_CASE("resp session: without credentials nothing but AUTH, HELLO and QUIT") 
   CHECK(one.command({"AUTH", "writer", "wrong"}).starts_with("-WRONGPASS "));
   CHECK(one.command({"GET", "k"}) == "-NOAUTH Authentication required.\r\n");
   CHECK(one.command({"AUTH", "writer", "w"}) == "+OK\r\n");
+  CHECK(bench.counters.credentials_wrong == 1);
+  CHECK(bench.counters.credentials_right == 1);
   CHECK(one.command({"SET", "k", "v"}) == "+OK\r\n");
   client three(bench, nullptr);
   CHECK(three.command({"HELLO", "3", "AUTH", "reader", "r"}).starts_with("%7"));
