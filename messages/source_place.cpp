@@ -9,6 +9,14 @@ namespace {
 
 constexpr bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
+void append_in_one_line(std::string& line, std::string_view text) {
+  for (const char c : text)
+    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f)
+      line += c;
+    else
+      append_hex_escape(line, c);
+}
+
 } // namespace
 
 std::size_t column_of(std::string_view text, std::size_t offset) {
@@ -32,14 +40,22 @@ std::string in_quotes(std::string_view text) {
   while (end < text.size() && !starts_character(text[end]))
     --end;
   std::string result = "'";
-  for (const char c : text.substr(0, end)) {
-    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) {
-      result += c;
-      continue;
-    }
-    append_hex_escape(result, c);
-  }
+  append_in_one_line(result, text.substr(0, end));
   return result + (end < text.size() ? "...'" : "'");
+}
+
+error error_at(std::string_view file, std::size_t line, std::string_view member, errc code,
+               std::string_view what) {
+  std::string text;
+  append_in_one_line(text, file);
+  if (line != 0) text += ":" + std::to_string(line);
+  text += ": ";
+  if (!member.empty()) {
+    append_in_one_line(text, member);
+    text += ": ";
+  }
+  append_in_one_line(text, what);
+  return {code, std::move(text)};
 }
 
 } // namespace hearth

@@ -1,26 +1,12 @@
 #include "runtime/net/tls_context.hpp"
 
-#include "runtime/os/files/plain_file.hpp"
-
 #include <arpa/inet.h>
-#include <openssl/err.h>
 #include <openssl/x509v3.h>
 
 namespace hearth::net {
 namespace {
 
 namespace ssl = boost::asio::ssl;
-
-tl::unexpected<error> refuse(const char* what, const std::filesystem::path& file) {
-  const auto code = ::ERR_peek_last_error();
-  const char* reason = code == 0 ? nullptr : ::ERR_reason_error_string(code);
-  ::ERR_clear_error();
-  return fail(errc::io, std::string("cannot use the ") + what + " " + file.string() + ": " +
-                            (reason ? reason : "it cannot be read") + "; wanted a PEM file");
-}
-
-// A key with a passphrase must fail, not ask on the terminal.
-int no_passphrase(char*, int, int, void*) { return 0; }
 
 bool is_address(const std::string& host) {
   in6_addr bytes;
@@ -35,11 +21,7 @@ expected<void> trust(SSL_CTX* context, const remote_endpoint& endpoint) {
     ::SSL_CTX_set_default_verify_paths(context);
     return {};
   }
-  if (auto good = os::open_regular(endpoint.ca_file); !good)
-    return fail(good.error().within("the CA file"));
-  if (::SSL_CTX_load_verify_file(context, endpoint.ca_file.c_str()) != 1)
-    return refuse("CA file", endpoint.ca_file);
-  return {};
+  return trust_file(context, endpoint.ca_file);
 }
 
 expected<void> identify(SSL_CTX* context, const remote_endpoint& endpoint) {
@@ -49,31 +31,15 @@ expected<void> identify(SSL_CTX* context, const remote_endpoint& endpoint) {
   if (certificate.empty() || key.empty())
     return fail(errc::invalid_argument,
                 "the remote's client certificate and its key file go together: give both");
-  for (const auto* file : {&certificate, &key})
-    if (auto good = os::open_regular(*file); !good)
-      return fail(good.error().within("the remote's client certificate"));
-  if (::SSL_CTX_use_certificate_chain_file(context, certificate.c_str()) != 1)
-    return refuse("certificate file", certificate);
-  if (::SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) != 1 ||
-      ::SSL_CTX_check_private_key(context) != 1)
-    return refuse("key file", key);
-  return {};
+  return use_certificate(context, certificate, key, "the remote's client certificate");
 }
 
 } // namespace
 
 expected<tls_context> make_tls_context(const remote_endpoint& endpoint) {
-  ::ERR_clear_error();
-  boost::asio::ssl::context* made = nullptr;
-  try {
-    made = new ssl::context(ssl::context::tls_client);
-  } catch (const boost::system::system_error& problem) {
-    return fail(errc::internal, std::string("TLS cannot be used: ") + problem.what());
-  }
-  tls_context context(made);
-  auto* native = context->native_handle();
-  ::SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
-  ::SSL_CTX_set_default_passwd_cb(native, &no_passphrase);
+  auto context = new_tls_context(ssl::context::tls_client);
+  if (!context) return context;
+  auto* native = (*context)->native_handle();
   if (auto done = trust(native, endpoint); !done) return fail(done.error());
   if (auto done = identify(native, endpoint); !done) return fail(done.error());
   return context;

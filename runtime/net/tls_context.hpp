@@ -4,6 +4,7 @@
 
 #include "messages/error.hpp"
 #include "runtime/net/remote_endpoint.hpp"
+#include "runtime/net/tls_files.hpp"
 
 #include <memory>
 #include <string>
@@ -12,8 +13,6 @@
 #include <boost/asio/ssl/context.hpp>
 
 namespace hearth::net {
-
-using tls_context = std::shared_ptr<boost::asio::ssl::context>;
 
 /// Errors: `invalid_argument` (a certificate without its key), `io` (a file that cannot be read or
 /// contains no certificate or key), with the file's name.

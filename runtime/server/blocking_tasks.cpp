@@ -1,17 +1,17 @@
 #include "runtime/server/blocking_tasks.hpp"
 
-#include <csignal>
+#include "runtime/os/quiet_thread.hpp"
+
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace hearth::server {
 
 blocking_tasks::blocking_tasks() {
-  // Signals go to the thread that watches for them.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { work(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  auto started = os::start_quiet_thread("hearth.blocking", [this] { work(); });
+  if (!started) throw std::system_error(EAGAIN, std::generic_category(), "a thread");
+  thread_ = std::move(*started);
 }
 
 blocking_tasks::~blocking_tasks() {

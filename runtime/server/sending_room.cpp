@@ -11,7 +11,7 @@ constexpr int most_pauses = 500;
 
 void look(session_host& host, server_context& context, std::uint64_t bytes,
           std::function<void(bool)> next, int pauses) {
-  const bool has_room = context.may_send(bytes);
+  const bool has_room = context.has_room_to_send(bytes);
   if (has_room || pauses == most_pauses) return next(has_room);
   host.post_after(pause, [&host, &context, bytes, next = std::move(next), pauses]() mutable {
     look(host, context, bytes, std::move(next), pauses + 1);
@@ -22,7 +22,7 @@ void look(session_host& host, server_context& context, std::uint64_t bytes,
 
 bool may_send(session_host& host, const server_context& context, std::uint64_t bytes) {
   host.note_loaded(bytes);
-  return context.may_send(bytes);
+  return context.has_room_to_send(bytes);
 }
 
 void when_sendable(session_host& host, server_context& context, std::uint64_t bytes,

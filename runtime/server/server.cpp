@@ -2,6 +2,7 @@
 
 #include "runtime/api/version.hpp"
 #include "runtime/handle/internals.hpp"
+#include "runtime/server/access/credential_forms.hpp"
 #include "runtime/server/crsh/crsh_session.hpp"
 #include "runtime/server/http/http_session.hpp"
 #include "runtime/server/resp/resp_command.hpp"
@@ -22,6 +23,9 @@ using namespace std::chrono_literals;
 
 // Named caches of the server: the trusted namespace, and each other one.
 constexpr std::string_view trusted_name = "serve";
+
+static_assert(trusted_name.size() + 1 + max_user_name_bytes <= max_cache_name_bytes,
+              "a cache can have the name of each namespace");
 
 std::string cache_name(const std::string& name_space) {
   return name_space.empty() ? std::string(trusted_name)
@@ -271,13 +275,6 @@ std::string server::info_text() {
 
 // --- the run -----------------------------------------------------------------------------------
 
-std::size_t server::connection_count() const {
-  std::size_t sum = 0;
-  for (const auto& one : listeners_)
-    sum += one->count();
-  return sum;
-}
-
 std::size_t server::run(const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any changed;
@@ -295,9 +292,9 @@ std::size_t server::drain() {
   for (const auto& one : listeners_)
     one->drain();
   const auto end = std::chrono::steady_clock::now() + settings_.drain_deadline;
-  while (connection_count() != 0 && std::chrono::steady_clock::now() < end)
-    std::this_thread::sleep_for(5ms);
-  const auto left = connection_count();
+  std::size_t left = 0;
+  for (const auto& one : listeners_)
+    left += one->wait_until_empty(end);
   for (const auto& one : listeners_)
     one->end_connections();
   static_cast<void>(runtime_.flush());

@@ -1,6 +1,6 @@
 // The server of `hearth serve`: a runtime with its store and upstream, listeners for the protocols
 // of caches, and what their connections share. One object owns it; its functions block and belong
-// to one thread, but `request_end`.
+// to one thread, but `reload`.
 #pragma once
 
 #include "messages/error.hpp"
@@ -54,7 +54,6 @@ private:
   std::string metrics_page();
   std::string status_page_json();
   std::string info_text();
-  std::size_t connection_count() const;
   std::size_t drain();
 
   const server_settings settings_;

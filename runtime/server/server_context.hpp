@@ -34,7 +34,7 @@ struct server_context {
   std::atomic<bool> is_draining{false};
 
   /// Whether a value of so many bytes can be sent, within the limit of all that are being sent.
-  bool may_send(std::uint64_t bytes) const noexcept {
+  bool has_room_to_send(std::uint64_t bytes) const noexcept {
     return bytes < output_queue::own_piece_bytes ||
            counters.sending_bytes.load(std::memory_order_relaxed) + bytes <=
                settings.limits.sending_bytes;

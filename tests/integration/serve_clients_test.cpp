@@ -93,7 +93,7 @@ TEST_CASE("serve: redis-benchmark's gets and sets, alone and pipelined") {
   }
 }
 
-TEST_CASE("serve: python3-redis, in both versions of the protocol") {
+TEST_CASE("serve: python3-redis, with pipelines, conditions and a large value") {
   running_server server({"--listen", resp_at("127.0.0.1:0")});
   const auto out =
       output_of("/usr/bin/python3 - <<'END'\n"

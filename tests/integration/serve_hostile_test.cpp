@@ -71,7 +71,7 @@ for s in stalled: assert rest(s) == b''
 friend.set('large', b'v' * (8 << 20))
 deaf = connect(resp_port)
 deaf.sendall(b'*2\r\n$3\r\nGET\r\n$5\r\nlarge\r\n' * 10)
-while friend.info()['connected_clients'] > 2: time.sleep(0.05)
+while friend.info()['connected_clients'] > 2: pass
 idle.sendall(b'PING\r\n')
 assert idle.recv(100) == b'+PONG\r\n'
 print('all right')

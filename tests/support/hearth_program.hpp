@@ -34,6 +34,7 @@ public:
   program_run(const program_run&) = delete;
   ~program_run();
 
+  pid_t pid() const { return pid_; }
   void kill();
   void signal(int number) const;
   program_result wait();

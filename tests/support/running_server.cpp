@@ -1,33 +1,58 @@
 #include "tests/support/running_server.hpp"
 
+#include "runtime/os/files/descriptor.hpp"
 #include "tests/support/files.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <csignal>
-#include <thread>
+#include <cstdlib>
+#include <cstring>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 namespace hearth::test {
 namespace {
 
 constexpr std::string_view mark = "listening: ";
 
-// The lines that say where the server listens, once they are there.
-std::vector<std::string> wait_for_lines(const std::filesystem::path& scratch) {
-  using namespace std::chrono_literals;
-  const auto end = std::chrono::steady_clock::now() + 60s;
-  while (std::chrono::steady_clock::now() < end) {
-    for (const auto& entry : std::filesystem::directory_iterator(scratch)) {
-      if (entry.path().extension() != ".out") continue;
-      auto text = file_text(entry.path());
-      // All are written at once.
-      if (text.starts_with(mark) && text.ends_with('\n')) return lines_of(text);
-    }
-    std::this_thread::sleep_for(2ms);
+// The socket at which the server says that it is ready, as it says to systemd.
+class ready_notice {
+public:
+  explicit ready_notice(const std::filesystem::path& at)
+      : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    REQUIRE(at.string().size() < sizeof address.sun_path);
+    std::strcpy(address.sun_path, at.c_str());
+    REQUIRE(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) ==
+            0);
+    ::setenv("NOTIFY_SOCKET", at.c_str(), 1);
   }
+  ~ready_notice() { ::unsetenv("NOTIFY_SOCKET"); }
+
+  // Whether the process says so within a minute, rather than end.
+  bool wait(pid_t from) const {
+    // By number: the header of glibc 2.36 declares the function in a way that C++ cannot link.
+    const os::descriptor ended(static_cast<int>(::syscall(SYS_pidfd_open, from, 0)));
+    pollfd all[] = {{socket_.get(), POLLIN, 0}, {ended.get(), POLLIN, 0}};
+    constexpr int minute_ms = 60'000;
+    return ::poll(all, 2, minute_ms) > 0 && all[0].revents != 0;
+  }
+
+private:
+  os::descriptor socket_;
+};
+
+// What the only run in a folder has printed.
+std::string output_in(const std::filesystem::path& scratch) {
+  for (const auto& entry : std::filesystem::directory_iterator(scratch))
+    if (entry.path().extension() == ".out") return file_text(entry.path());
   return {};
 }
 
@@ -47,9 +72,11 @@ void running_server::start() {
   std::filesystem::create_directory(scratch);
   std::vector<std::string> all{"serve", "--store", store().string()};
   all.insert(all.end(), arguments_.begin(), arguments_.end());
+  const ready_notice ready(scratch / "ready");
   run_.emplace(std::move(all), scratch);
-  listening_ = wait_for_lines(scratch);
-  if (listening_.empty()) {
+  if (ready.wait(run_->pid())) {
+    listening_ = lines_of(output_in(scratch));
+  } else {
     run_->kill();
     const auto ended = run_->wait();
     run_.reset();

@@ -1,5 +1,6 @@
 #include "runtime/server/access/authenticator.hpp"
 
+#include "runtime/os/quiet_thread.hpp"
 #include "runtime/server/access/credential_forms.hpp"
 #include "runtime/server/access/failure_limiter.hpp"
 #include "runtime/server/access/remembered_credentials.hpp"
@@ -11,7 +12,6 @@
 #include <mutex>
 #include <openssl/crypto.h>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -81,10 +81,12 @@ check_result authenticator::shared_state::note(const user_table_ptr& of, const d
 expected<void> authenticator::shared_state::enqueue(waiting_check&& one) {
   if (queue.size() >= max_waiting)
     return fail(errc::overloaded, "too many passwords wait to be checked; try again");
-  try {
-    if (!worker.joinable()) worker = std::thread([self = shared_from_this()] { self->work(); });
-  } catch (const std::system_error&) {
-    return fail(errc::overloaded, "no thread to be had to check a password on; try again");
+  if (!worker.joinable()) {
+    auto started =
+        os::start_quiet_thread("hearth.password", [self = shared_from_this()] { self->work(); });
+    if (!started)
+      return fail(errc::overloaded, "no thread to be had to check a password on; try again");
+    worker = std::move(*started);
   }
   queue.push_back(std::move(one));
   changed.notify_one();

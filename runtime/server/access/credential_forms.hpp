@@ -11,13 +11,13 @@ namespace hearth::server {
 
 /// Longest password and token; longer ones are wrong.
 inline constexpr std::size_t max_secret_bytes = 1024;
-/// Longest name of a user or a namespace.
-inline constexpr std::size_t max_user_name_bytes = 64;
+/// Longest name of a user or a namespace: behind `serve.` it is the name of a cache.
+inline constexpr std::size_t max_user_name_bytes = 58;
 
 /// Whether the text can name a user or a namespace, and what else is said.
 bool is_user_name(std::string_view text);
 inline constexpr std::string_view wanted_user_name =
-    "has to be 1 to 64 bytes of letters, digits, '.', '_' and '-'";
+    "has to be 1 to 58 bytes of letters, digits, '.', '_' and '-'";
 
 /// Whether `matches_password` can use the text: its parameters need at most 128 MiB, and at most 16
 /// times the work of a new hash.

@@ -2,6 +2,7 @@
 
 #include "messages/hex.hpp"
 #include "messages/size_text.hpp"
+#include "messages/source_place.hpp"
 #include "messages/time_text.hpp"
 
 #include <algorithm>
@@ -13,16 +14,6 @@ namespace hearth::server {
 namespace {
 
 constexpr std::size_t max_guessed_name_bytes = 64;
-
-void append_in_one_line(std::string& line, std::string_view text) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f)
-      line += c;
-    else
-      append_hex_escape(line, c);
-  }
-}
 
 tl::unexpected<error> unreadable(std::string what) {
   return fail(errc::malformed, std::move(what));
@@ -71,16 +62,9 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 
 error toml_error(const toml_place& at, std::size_t line, std::string_view member, errc code,
                  std::string_view what) {
-  std::string text;
-  append_in_one_line(text, at.file);
-  if (line != 0) text += ":" + std::to_string(line);
-  text += ": ";
-  append_in_one_line(text, at.table);
-  if (!at.table.empty() && !member.empty()) text += ".";
-  append_in_one_line(text, member);
-  if (!at.table.empty() || !member.empty()) text += ": ";
-  append_in_one_line(text, what);
-  return {code, std::move(text)};
+  const bool is_in_table = !at.table.empty() && !member.empty();
+  const auto name = at.table + (is_in_table ? "." : "") + std::string(member);
+  return error_at(at.file, line, name, code, what);
 }
 
 expected<toml::table> parse_toml(std::string_view text, const std::filesystem::path& file) {

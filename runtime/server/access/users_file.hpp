@@ -31,7 +31,7 @@ using user_list = std::vector<user_entry>;
 
 /// Parses the text of a users file. Errors: `malformed` with file, line and what is wrong: an
 /// unknown member, a role or hash that is none, two users of one name, a name or namespace that is
-/// empty, longer than 64 bytes or has other bytes than letters, digits, `.`, `_` and `-`.
+/// empty, longer than 58 bytes or has other bytes than letters, digits, `.`, `_` and `-`.
 expected<user_list> parse_users(std::string_view text, const std::filesystem::path& file);
 
 /// Reads the file. Errors also: `io`; `permission` when others than its owner may read or write it.

@@ -1,8 +1,10 @@
 #include "runtime/server/connection/io_threads.hpp"
 
 #include "actors/thread_unit.hpp"
+#include "runtime/os/quiet_thread.hpp"
 
-#include <csignal>
+#include <cerrno>
+#include <system_error>
 #include <thread>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -12,8 +14,11 @@ namespace hearth::server {
 
 struct io_threads::loop_thread {
   explicit loop_thread(caf::actor_system& system)
-      : work(loop.get_executor())
-      , thread([this, &system] { run(system); }) {}
+      : work(loop.get_executor()) {
+    auto started = os::start_quiet_thread("hearth.serve", [this, &system] { run(system); });
+    if (!started) throw std::system_error(EAGAIN, std::generic_category(), "a thread");
+    thread = std::move(*started);
+  }
   ~loop_thread() { stop(); }
 
   void stop() {
@@ -43,19 +48,14 @@ struct io_threads::loop_thread {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work;
   actors::thread_unit* unit = nullptr;
   bool is_posted = false;
-  std::thread thread; // the last member: it uses the others
+  std::thread thread; // uses the other members
 };
 
 thread_local io_threads::loop_thread* io_threads::loop_thread::of_this_thread = nullptr;
 
 io_threads::io_threads(caf::actor_system& system, std::size_t count) {
-  // Signals go to the thread that watches for them.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   for (std::size_t i = 0; i < count; ++i)
     loops_.push_back(std::make_unique<loop_thread>(system));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 io_threads::~io_threads() {

@@ -123,6 +123,7 @@ void listener::forget(connection& ended) {
   --context_.counters.connections[static_cast<std::size_t>(settings_.speaks)];
   const std::lock_guard lock(mutex_);
   connections_.erase(&ended);
+  ended_.notify_all();
 }
 
 void listener::for_each(const std::function<void(connection&)>& what) {
@@ -149,8 +150,9 @@ void listener::check_times() {
   for_each([now = connection::clock::now()](connection& one) { one.check_time(now); });
 }
 
-std::size_t listener::count() const {
-  const std::lock_guard lock(mutex_);
+std::size_t listener::wait_until_empty(connection::clock::time_point end) {
+  std::unique_lock lock(mutex_);
+  ended_.wait_until(lock, end, [this] { return connections_.empty(); });
   return connections_.size();
 }
 

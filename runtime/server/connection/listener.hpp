@@ -3,12 +3,13 @@
 #pragma once
 
 #include "messages/error.hpp"
-#include "runtime/net/tls_context.hpp"
+#include "runtime/net/tls_files.hpp"
 #include "runtime/os/files/descriptor.hpp"
 #include "runtime/server/connection/connection.hpp"
 #include "runtime/server/connection/io_threads.hpp"
 #include "runtime/server/settings/server_settings.hpp"
 
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -53,8 +54,9 @@ public:
   void end_connections();
   /// Ends connections whose peers are too slow, or idle for too long. Any thread.
   void check_times();
-  /// The number of connections. Any thread.
-  std::size_t count() const;
+  /// Waits until there is no connection, at most until `end`. Returns how many are left. Blocks;
+  /// not on a loop's thread.
+  std::size_t wait_until_empty(connection::clock::time_point end);
   /// New connections use these. Any thread.
   void set_tls(net::tls_context tls);
   void set_anonymous(identity_ptr anonymous);
@@ -78,7 +80,8 @@ private:
   boost::asio::steady_timer pause_; // after the system had no descriptor left
   std::size_t next_loop_ = 0;
   bool is_ended_ = false; // accepts no more
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
+  std::condition_variable ended_; // a connection has
   std::unordered_map<connection*, std::pair<boost::asio::io_context*, std::shared_ptr<connection>>>
       connections_;
   net::tls_context tls_;

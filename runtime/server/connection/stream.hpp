@@ -2,7 +2,7 @@
 // thread. One read and one write may run at a time; they call back with an error once it is closed.
 #pragma once
 
-#include "runtime/net/tls_context.hpp"
+#include "runtime/net/tls_files.hpp"
 
 #include <cstddef>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "runtime/server/http/action_result.hpp"
 
-#include "messages/hex.hpp"
+#include "runtime/server/http/http_routes.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -101,12 +101,6 @@ expected<void> for_each_field(std::string_view message, Visit visit) {
   return {};
 }
 
-bool is_blob_digest(std::string_view text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return hex_digit(c) >= 0 && !(c >= 'A' && c <= 'F');
-         });
-}
-
 class blob_collector {
 public:
   expected<void> add_result(std::string_view message) {
@@ -148,7 +142,7 @@ private:
       return {};
     });
     if (!good) return good;
-    if (!is_blob_digest(hash))
+    if (!is_digest_name(hash))
       return fail(errc::malformed, "an ActionResult names a blob without a SHA-256");
     if (found.size() == max_named_blobs)
       return fail(errc::too_large, "an ActionResult names too many blobs");

@@ -1,49 +1,26 @@
 #include "runtime/server/http/authorization.hpp"
 
+#include "runtime/server/ascii_case.hpp"
+#include "storage/text/base64.hpp"
+
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 namespace hearth::server {
 namespace {
 
-// The value of a digit of base64; -1: it is none.
-constexpr int base64_digit(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == '+') return 62;
-  return c == '/' ? 63 : -1;
-}
-
-std::optional<std::string> decode_base64(std::string_view text) {
-  while (text.ends_with('=') && text.size() % 4 != 1)
+// Some clients leave the padding out.
+std::optional<std::string> decode_unpadded(std::string_view text) {
+  while (text.ends_with('='))
     text.remove_suffix(1);
-  std::string bytes;
-  std::uint32_t bits = 0;
-  unsigned count = 0;
-  for (const char c : text) {
-    const auto digit = base64_digit(c);
-    if (digit < 0) return std::nullopt;
-    bits = bits << 6 | static_cast<unsigned>(digit);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>(bits >> count & 0xff);
-  }
-  if (count >= 6) return std::nullopt;
-  return bytes;
-}
-
-bool is_scheme(std::string_view given, std::string_view wanted) {
-  if (given.size() != wanted.size()) return false;
-  for (std::size_t i = 0; i < given.size(); ++i)
-    if ((given[i] | 0x20) != wanted[i]) return false;
-  return true;
+  std::string padded(text);
+  padded.append((4 - padded.size() % 4) % 4, '=');
+  auto bytes = storage::decode_base64(padded);
+  return bytes ? std::optional(std::move(*bytes)) : std::nullopt;
 }
 
 std::optional<shown_credentials> parse_basic(std::string_view text) {
-  const auto pair = decode_base64(text);
+  const auto pair = decode_unpadded(text);
   if (!pair) return std::nullopt;
   const auto colon = pair->find(':');
   if (colon == std::string::npos) return std::nullopt;
@@ -59,8 +36,8 @@ std::optional<shown_credentials> parse_authorization(std::string_view header) {
   auto rest = header.substr(space);
   rest.remove_prefix(std::min(rest.size(), rest.find_first_not_of(' ')));
   if (rest.empty()) return std::nullopt;
-  if (is_scheme(scheme, "basic")) return parse_basic(rest);
-  if (is_scheme(scheme, "bearer")) return shown_credentials{true, {}, std::string(rest)};
+  if (equal_ignoring_case(scheme, "basic")) return parse_basic(rest);
+  if (equal_ignoring_case(scheme, "bearer")) return shown_credentials{true, {}, std::string(rest)};
   return std::nullopt;
 }
 

@@ -20,10 +20,6 @@ bool is_all(std::string_view text, Test test) {
   return std::all_of(text.begin(), text.end(), test);
 }
 
-bool is_digest(std::string_view name) {
-  return name.size() == digest_digits && is_all(name, is_lower_hex);
-}
-
 bool is_of_ccache(std::string_view digest) {
   return digest.substr(ccache_digits) == digest.substr(0, digest_digits - ccache_digits);
 }
@@ -92,9 +88,9 @@ std::optional<http_route> page_route(std::string_view path) {
 }
 
 std::optional<http_route> bazel_route(const split_target& target, std::string_view whole) {
-  if (const auto name = name_in(target.path, "/ac/"); name && is_digest(*name))
+  if (const auto name = name_in(target.path, "/ac/"); name && is_digest_name(*name))
     return http_route{route_kind::action_result, marked("ac", whole), {}, is_of_ccache(*name)};
-  if (const auto name = name_in(target.path, "/cas/"); name && is_digest(*name))
+  if (const auto name = name_in(target.path, "/cas/"); name && is_digest_name(*name))
     return http_route{route_kind::blob, blob_key(*name), std::string(*name), false};
   return std::nullopt;
 }
@@ -114,6 +110,10 @@ std::optional<http_route> nx_route(const split_target& target, std::string_view 
 }
 
 } // namespace
+
+bool is_digest_name(std::string_view name) noexcept {
+  return name.size() == digest_digits && is_all(name, is_lower_hex);
+}
 
 http_route route_of(std::string_view target) {
   const auto parts = split(target);

@@ -50,6 +50,9 @@ struct http_route {
 /// The route of a target that begins with `/`.
 http_route route_of(std::string_view target);
 
+/// Whether this is a SHA-256 in 64 lower-case hexadecimal digits, as Bazel names blobs and results.
+bool is_digest_name(std::string_view name) noexcept;
+
 /// The key of a blob, for any prefix.
 std::string blob_key(std::string_view digest);
 

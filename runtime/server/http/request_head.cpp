@@ -1,5 +1,7 @@
 #include "runtime/server/http/request_head.hpp"
 
+#include "runtime/server/ascii_case.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -18,17 +20,10 @@ constexpr std::string_view line_end = "\r\n";
 
 std::string_view as_view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
-}
-
 bool is_token(std::string_view name) {
   constexpr std::string_view marks = "!#$%&'*+-.^_`|~";
   return !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
-    return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') ||
+    return (lower_case(c) >= 'a' && lower_case(c) <= 'z') || (c >= '0' && c <= '9') ||
            marks.find(c) != std::string_view::npos;
   });
 }

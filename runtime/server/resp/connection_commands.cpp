@@ -94,10 +94,10 @@ expected<hello_options> parse_hello(const resp_words& words) {
   }
   for (std::size_t i = 2; i < words.size();) {
     const auto left = words.size() - i;
-    if (is_option(words[i], "auth") && left > 2) {
+    if (equal_ignoring_case(words[i], "auth") && left > 2) {
       options.user = {words[i + 1], words[i + 2]};
       i += 3;
-    } else if (is_option(words[i], "setname") && left > 1) {
+    } else if (equal_ignoring_case(words[i], "setname") && left > 1) {
       options.name = words[i + 1];
       i += 2;
     } else {
@@ -142,20 +142,21 @@ std::string client_info(resp_session& in) {
 void client(resp_session& in, const resp_words& words) {
   const auto& what = words[1];
   auto& reply = in.reply();
-  if (is_option(what, "setname") && words.size() == 3) {
+  if (equal_ignoring_case(what, "setname") && words.size() == 3) {
     if (!is_client_name(words[2])) return reply.error(bad_client_name);
     in.client_name() = words[2];
     return reply.status("OK");
   }
-  if (is_option(what, "setinfo") && words.size() == 4) return reply.status("OK");
-  if (is_option(what, "no-evict") && words.size() == 3) return reply.status("OK");
-  if (is_option(what, "no-touch") && words.size() == 3) return reply.status("OK");
-  if (is_option(what, "getname")) {
+  if (equal_ignoring_case(what, "setinfo") && words.size() == 4) return reply.status("OK");
+  if (equal_ignoring_case(what, "no-evict") && words.size() == 3) return reply.status("OK");
+  if (equal_ignoring_case(what, "no-touch") && words.size() == 3) return reply.status("OK");
+  if (equal_ignoring_case(what, "getname")) {
     return in.client_name().empty() ? reply.null() : reply.bytes(in.client_name());
   }
-  if (is_option(what, "id")) return reply.integer(static_cast<std::int64_t>(in.id()));
+  if (equal_ignoring_case(what, "id")) return reply.integer(static_cast<std::int64_t>(in.id()));
   // LIST names this connection alone: a client is not told of others.
-  if (is_option(what, "info") || is_option(what, "list")) return reply.bytes(client_info(in));
+  if (equal_ignoring_case(what, "info") || equal_ignoring_case(what, "list"))
+    return reply.bytes(client_info(in));
   reply.error("ERR unknown subcommand '" + what.substr(0, 128) + "'. Try CLIENT HELP.");
 }
 

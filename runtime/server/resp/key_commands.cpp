@@ -166,10 +166,11 @@ void keys(resp_session& in, const resp_words& words) {
 void scan(resp_session& in, const resp_words& words) {
   std::string pattern = "*";
   for (std::size_t i = 2; i < words.size(); i += 2) {
-    const bool known =
-        is_option(words[i], "match") || is_option(words[i], "count") || is_option(words[i], "type");
+    const bool known = equal_ignoring_case(words[i], "match") ||
+                       equal_ignoring_case(words[i], "count") ||
+                       equal_ignoring_case(words[i], "type");
     if (!known || i + 1 == words.size()) return in.reply().error("ERR syntax error");
-    if (is_option(words[i], "match")) pattern = words[i + 1];
+    if (equal_ignoring_case(words[i], "match")) pattern = words[i + 1];
   }
   if (!parse_integer(words[1])) return in.reply().error("ERR invalid cursor");
   list_keys(
@@ -215,7 +216,8 @@ void erase_keys(resp_session& in, const listing_ptr& all, std::size_t begin, std
 }
 
 void flush(resp_session& in, const resp_words& words) {
-  if (words.size() == 2 && !is_option(words[1], "sync") && !is_option(words[1], "async"))
+  if (words.size() == 2 && !equal_ignoring_case(words[1], "sync") &&
+      !equal_ignoring_case(words[1], "async"))
     return in.reply().error("ERR syntax error");
   list_keys(
       in, [](std::string_view) { return true; },

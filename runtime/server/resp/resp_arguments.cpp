@@ -62,8 +62,8 @@ std::optional<std::int64_t> parse_integer(std::string_view word) noexcept {
   return number;
 }
 
-std::pair<std::size_t, std::size_t> range_of(std::size_t size, std::int64_t first,
-                                             std::int64_t last) noexcept {
+std::pair<std::size_t, std::size_t> bytes_between(std::size_t size, std::int64_t first,
+                                                  std::int64_t last) noexcept {
   const auto length = static_cast<std::int64_t>(size);
   if (first < 0 && last < 0 && first > last) return {0, 0};
   const auto from_end = [&](std::int64_t at) {

@@ -15,8 +15,8 @@ std::optional<std::int64_t> parse_integer(std::string_view word) noexcept;
 
 /// The start and length of the bytes from `first` to `last`, both included; negative positions
 /// count from the end. As Redis's GETRANGE.
-std::pair<std::size_t, std::size_t> range_of(std::size_t size, std::int64_t first,
-                                             std::int64_t last) noexcept;
+std::pair<std::size_t, std::size_t> bytes_between(std::size_t size, std::int64_t first,
+                                                  std::int64_t last) noexcept;
 
 /// How an expiry is given.
 enum class expiry_unit : std::uint8_t {

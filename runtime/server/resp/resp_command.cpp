@@ -1,5 +1,7 @@
 #include "runtime/server/resp/resp_command.hpp"
 
+#include "runtime/server/ascii_case.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -9,10 +11,6 @@ namespace hearth::server {
 namespace {
 
 constexpr std::size_t longest_name = 24;
-
-char lower_case_of(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 using command_index = std::unordered_map<std::string_view, const resp_command*>;
 
@@ -33,14 +31,9 @@ const command_index& all_commands() {
 const resp_command* find_command(std::string_view name) noexcept {
   if (name.size() > longest_name) return nullptr;
   std::array<char, longest_name> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init)
-  std::transform(name.begin(), name.end(), buffer.begin(), lower_case_of);
+  std::transform(name.begin(), name.end(), buffer.begin(), lower_case);
   const auto found = all_commands().find({buffer.data(), name.size()});
   return found == all_commands().end() ? nullptr : found->second;
-}
-
-bool is_option(std::string_view word, std::string_view lower_case) noexcept {
-  return std::equal(word.begin(), word.end(), lower_case.begin(), lower_case.end(),
-                    [](char a, char b) { return lower_case_of(a) == b; });
 }
 
 } // namespace hearth::server

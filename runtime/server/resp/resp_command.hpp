@@ -1,6 +1,7 @@
 // The commands of the Redis protocol that the server knows. Constant tables, any thread.
 #pragma once
 
+#include "runtime/server/ascii_case.hpp"
 #include "runtime/server/resp/resp_session.hpp"
 
 #include <cstdint>
@@ -37,8 +38,5 @@ std::span<const resp_command> string_commands() noexcept;
 std::span<const resp_command> key_commands() noexcept;
 std::span<const resp_command> connection_commands() noexcept;
 std::span<const resp_command> server_commands() noexcept;
-
-/// Whether `word` is this option; options are in any case.
-bool is_option(std::string_view word, std::string_view lower_case) noexcept;
 
 } // namespace hearth::server

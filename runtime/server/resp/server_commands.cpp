@@ -47,7 +47,7 @@ void config_get(resp_session& in, const resp_words& words) {
 }
 
 void config_set(resp_session& in, const resp_words& words) {
-  if (words.size() != 4 || !is_option(words[2], "requirepass"))
+  if (words.size() != 4 || !equal_ignoring_case(words[2], "requirepass"))
     return in.reply().error("ERR CONFIG SET knows 'requirepass' alone; the others are in the "
                             "server's settings file");
   const auto problem = std::make_shared<expected<void>>();
@@ -60,9 +60,8 @@ void config_set(resp_session& in, const resp_words& words) {
 }
 
 void configure(resp_session& in, const resp_words& words) {
-  if (is_option(words[1], "get") && words.size() > 2) return config_get(in, words);
-  if (is_option(words[1], "set")) return config_set(in, words);
-  if (is_option(words[1], "resetstat")) return in.reply().status("OK");
+  if (equal_ignoring_case(words[1], "get") && words.size() > 2) return config_get(in, words);
+  if (equal_ignoring_case(words[1], "set")) return config_set(in, words);
   in.reply().error("ERR unknown subcommand '" + words[1].substr(0, 128) + "'. Try CONFIG HELP.");
 }
 
@@ -97,11 +96,11 @@ void command(resp_session& in, const resp_words& words) {
         reply_command(in, one);
     return;
   }
-  if (is_option(words[1], "count"))
+  if (equal_ignoring_case(words[1], "count"))
     return reply.integer(static_cast<std::int64_t>(command_count()));
   // No documentation: clients then show no hints.
-  if (is_option(words[1], "docs")) return reply.map(0);
-  if (is_option(words[1], "info")) {
+  if (equal_ignoring_case(words[1], "docs")) return reply.map(0);
+  if (equal_ignoring_case(words[1], "info")) {
     reply.array(words.size() - 2);
     for (std::size_t i = 2; i < words.size(); ++i)
       if (const auto* const one = find_command(words[i]))

@@ -116,7 +116,7 @@ void getrange(resp_session& in, const resp_words& words) {
       in.note_miss();
       return in.reply().bytes("");
     }
-    const auto [start, count] = range_of(found->value.payload().size(), *first, *last);
+    const auto [start, count] = bytes_between(found->value.payload().size(), *first, *last);
     reply_range(in, found, start, count);
   });
 }
@@ -157,10 +157,10 @@ struct set_options {
 };
 
 std::optional<expiry_unit> unit_of(std::string_view word) {
-  if (is_option(word, "ex")) return expiry_unit::seconds;
-  if (is_option(word, "px")) return expiry_unit::milliseconds;
-  if (is_option(word, "exat")) return expiry_unit::unix_seconds;
-  if (is_option(word, "pxat")) return expiry_unit::unix_milliseconds;
+  if (equal_ignoring_case(word, "ex")) return expiry_unit::seconds;
+  if (equal_ignoring_case(word, "px")) return expiry_unit::milliseconds;
+  if (equal_ignoring_case(word, "exat")) return expiry_unit::unix_seconds;
+  if (equal_ignoring_case(word, "pxat")) return expiry_unit::unix_milliseconds;
   return std::nullopt;
 }
 
@@ -169,7 +169,7 @@ bool take_flag(std::string_view word, set_options& to) {
                             {"xx", &set_options::only_existing},
                             {"get", &set_options::returns_old},
                             {"keepttl", &set_options::keeps_expiry}})
-    if (is_option(word, name)) return to.*flag = true;
+    if (equal_ignoring_case(word, name)) return to.*flag = true;
   return false;
 }
 

@@ -466,12 +466,12 @@ TEST_CASE("resp arguments: patterns, ranges and expiries") {
   CHECK(matches_pattern("a", "[a"));
   CHECK_FALSE(matches_pattern(std::string(5000, 'a'), std::string(2000, '*') + "b"));
   using range = std::pair<std::size_t, std::size_t>;
-  CHECK(server::range_of(5, 0, -1) == range{0, 5});
-  CHECK(server::range_of(5, -3, 100) == range{2, 3});
-  CHECK(server::range_of(5, 3, 1) == range{0, 0});
-  CHECK(server::range_of(0, 0, -1) == range{0, 0});
-  CHECK(server::range_of(5, -1, -3) == range{0, 0});
-  CHECK(server::range_of(5, INT64_MIN, INT64_MAX) == range{0, 5});
+  CHECK(server::bytes_between(5, 0, -1) == range{0, 5});
+  CHECK(server::bytes_between(5, -3, 100) == range{2, 3});
+  CHECK(server::bytes_between(5, 3, 1) == range{0, 0});
+  CHECK(server::bytes_between(0, 0, -1) == range{0, 0});
+  CHECK(server::bytes_between(5, -1, -3) == range{0, 0});
+  CHECK(server::bytes_between(5, INT64_MIN, INT64_MAX) == range{0, 5});
   using unit = server::expiry_unit;
   CHECK(server::parse_expiry("5", unit::seconds, 1000) == 6000);
   CHECK(server::parse_expiry("5", unit::unix_milliseconds, 1000) == 5);

@@ -279,7 +279,7 @@ TEST_CASE("the members of a listener are checked") {
   CHECK(has(told("protocol = \"redis\""), ":3: listen[0].protocol: 'redis' is unknown; write one "
                                           "of resp, http, crsh"));
   CHECK(has(told("anonymous = \"root\""), "reader, writer, admin, none"));
-  CHECK(has(told("anonymous_namespace = \"a b\""), "1 to 64 bytes"));
+  CHECK(has(told("anonymous_namespace = \"a b\""), "1 to 58 bytes"));
   CHECK(has(told("refused_writes = \"drop\""), "error, ignore"));
   CHECK(has(told("hold_misses = 1"), "true or false"));
   CHECK(has(fault("[[listen]]\naddress = \"localhost\"\n"), ":2: listen[0].address: 'localhost' is "

@@ -1,4 +1,4 @@
-#include "runtime/server/http/received_body.hpp"
+#include "runtime/server/connection/received_body.hpp"
 
 #include <algorithm>
 #include <cstring>
