@@ -169,9 +169,14 @@ struct memory_shard_state {
   std::chrono::milliseconds reclaim_interval{50};
   /// Keys that memory took in while the disk failed. They are stored one by one when the disk works
   /// again.
-  /// Each with the number of the put that the disk refused; 0: an insert, or a put that no journal
-  /// has.
-  std::unordered_map<cache_key, std::uint64_t, cache_key_hash> unpersisted;
+  /// A value in memory that the disk refused.
+  struct unpersisted_value {
+    std::uint64_t put = 0; ///< the number of its put; 0: an insert, or a put that no journal has
+    /// The last change in the journal before an insert took the value: a later one of the entry, by
+    /// any process of the host, holds against it.
+    std::uint64_t last_change = 0;
+  };
+  std::unordered_map<cache_key, unpersisted_value, cache_key_hash> unpersisted;
   std::deque<cache_key> unpersisted_in_order; ///< in retry order; may hold keys that were forgotten
   bool retry_is_due = false;
   bool is_retrying = false; ///< a write of one of them is in flight

@@ -32,7 +32,7 @@ void end_keeping(self_pointer self, const cache_key& key, const artifact& value,
     if (load.overtaken) taken.outcome = insert_outcome::exists;
     take_in_insert(self, key, value, taken, load.epoch);
   } else {
-    keep_unpersisted(self, key, value, reply.error(), [self, key, load] {
+    keep_unpersisted(self, key, value, reply.error(), load.change, [self, key, load] {
       return !load.overtaken && epoch_of(self->state, key) == load.epoch &&
              !is_overtaken(self->state, key, load.change);
     });

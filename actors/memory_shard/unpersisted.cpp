@@ -36,17 +36,17 @@ bool is_in_memory(state_type& state, const cache_key& key, const artifact& value
   return find_in_memory(state, key).body() == value.body();
 }
 
-void add(state_type& state, const cache_key& key, std::uint64_t put) {
-  const auto [at, is_new] = state.unpersisted.try_emplace(key, put);
+void add(state_type& state, const cache_key& key, const unpersisted_value& of) {
+  const auto [at, is_new] = state.unpersisted.try_emplace(key, of);
   if (is_new)
     state.unpersisted_in_order.push_back(key);
   else
-    at->second = put;
+    at->second = of;
 }
 
 struct refused {
   cache_key key;
-  std::uint64_t put; ///< its number, or 0
+  unpersisted_value of;
 };
 
 // The next key to retry, if there is one. Skips keys that were forgotten.
@@ -60,13 +60,14 @@ std::optional<refused> take_next(state_type& state) {
   return std::nullopt;
 }
 
-// What the disk has instead of a put is older, unless the host has changed the entry since. Without
-// a number, that is unknown: then what the disk has counts.
+// What the disk has instead of a put is older, unless the host has changed the entry since. An
+// insert gives way to what the disk has, and to every change since it took its value: a sibling may
+// have erased the entry, and the epoch that tells memory may not have moved yet.
 void store_again(self_pointer self, const refused& one, const artifact& value,
                  const disk_insert_callback& next) {
   auto& state = self->state;
-  if (one.put == 0) return copy_to_disk(self, one.key, value, last_change(state), next);
-  self->request(disk_of(state, one.key), caf::infinite, verb::put_v, one.key, value, one.put)
+  if (one.of.put == 0) return copy_to_disk(self, one.key, value, one.of.last_change, next);
+  self->request(disk_of(state, one.key), caf::infinite, verb::put_v, one.key, value, one.of.put)
       .then([next](const disk_insert_reply& reply) { next(reply); },
             [next](const caf::error& why) { next(fail(from_caf(why))); });
 }
@@ -88,7 +89,7 @@ void end_failed_retry(self_pointer self, const refused& one, const artifact& val
                       const error& why) {
   auto& state = self->state;
   state.is_retrying = false;
-  if (may_pass(why) && is_in_memory(state, one.key, value)) add(state, one.key, one.put);
+  if (may_pass(why) && is_in_memory(state, one.key, value)) add(state, one.key, one.of);
   state.retry_interval = std::min(state.retry_interval * 2, longest_interval);
   retry_later(self);
 }
@@ -96,21 +97,22 @@ void end_failed_retry(self_pointer self, const refused& one, const artifact& val
 } // namespace
 
 void keep_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
-                      const error& why, const std::function<bool()>& may_keep) {
+                      const error& why, std::uint64_t last_change,
+                      const std::function<bool()>& may_keep) {
   self->state.config.store->note_unpersisted(disk_shard_of(self->state, key));
   if (!may_keep()) return;
   keep_in_memory(self, key, value);
-  note_unpersisted(self, key, value, why, 0);
+  note_unpersisted(self, key, value, why, {0, last_change});
 }
 
 void note_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
-                      const error& why, std::uint64_t put) {
+                      const error& why, const unpersisted_value& of) {
   auto& state = self->state;
   if (!may_pass(why) || !is_in_memory(state, key, value)) return;
   if (state.unpersisted_in_order.size() >= max_unpersisted)
     if (const auto oldest = take_next(state)) erase_in_memory(self, oldest->key);
   if (state.unpersisted.empty()) state.retry_interval = first_interval;
-  add(state, key, put);
+  add(state, key, of);
   retry_later(self);
 }
 

@@ -7,15 +7,18 @@
 
 namespace hearth::actors::shard {
 
+using unpersisted_value = state_type::unpersisted_value;
+
 /// Keeps a value that the disk has refused with `why`, if `may_keep` holds once every process of
-/// the host moves the epoch with its next change of the entry.
+/// the host moves the epoch with its next change of the entry. `last_change`: the last change in
+/// the journal before the value was taken.
 void keep_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
-                      const error& why, const std::function<bool()>& may_keep);
+                      const error& why, std::uint64_t last_change,
+                      const std::function<bool()>& may_keep);
 /// Remembers a key that memory holds and the disk refused with `why`. The shard retries until the
-/// disk holds this value or another one; in the latter case memory drops its own. `put`: the number
-/// of the put that was refused, which replaces what is older; 0: an insert.
+/// disk holds this value or another one; in the latter case memory drops its own.
 void note_unpersisted(self_pointer self, const cache_key& key, const artifact& value,
-                      const error& why, std::uint64_t put);
+                      const error& why, const unpersisted_value& of);
 /// Forgets the key, because memory now holds another value for it, or none.
 void forget_unpersisted(state_type& state, const cache_key& key);
 void flush_unpersisted(self_pointer self);

@@ -36,7 +36,7 @@ void end_insert(self_pointer self, const insert_record& write, const disk_insert
 
 // The disk failed: the entry stays in memory and still goes to the remote tier.
 void end_failed_insert(self_pointer self, const insert_record& write, const error& what) {
-  keep_unpersisted(self, write.key, write.value, what, [] { return true; });
+  keep_unpersisted(self, write.key, write.value, what, write.change, [] { return true; });
   pass_on_insert(self, write, true);
   write.next(fail(what));
 }
@@ -177,7 +177,7 @@ void put(self_pointer self, const cache_key& key, const artifact& value, reply_t
             (void)has_met_another(self->state, key, which);
             self->state.config.store->note_unpersisted(disk_shard_of(self->state, key));
             replace_in_memory(self, key, value);
-            note_unpersisted(self, key, value, what, which);
+            note_unpersisted(self, key, value, what, {which, which});
             reply.deliver(fail(what));
           });
 }
