@@ -26,7 +26,7 @@ using check_result = expected<identity_ptr>;
 
 } // namespace
 
-struct authenticator::shared_state : std::enable_shared_from_this<shared_state> {
+struct authenticator::state {
   // A password that waits for its hash.
   struct waiting_check {
     digest name;
@@ -55,8 +55,8 @@ struct authenticator::shared_state : std::enable_shared_from_this<shared_state> 
 
 // The result that needs no hash: the credentials are known to be right, or the address has to wait.
 // With the lock.
-std::optional<check_result> authenticator::shared_state::known_result(const digest& name,
-                                                                      std::string_view from) {
+std::optional<check_result> authenticator::state::known_result(const digest& name,
+                                                               std::string_view from) {
   if (auto who = remembered.find(name)) return check_result(std::move(who));
   if (limiter.is_limited(from, clock()))
     return fail(errc::overloaded,
@@ -66,8 +66,8 @@ std::optional<check_result> authenticator::shared_state::known_result(const dige
 
 // The result of a check with the users `of`, noted. Right credentials are not remembered if the
 // users were replaced meanwhile. Without the lock.
-check_result authenticator::shared_state::note(const user_table_ptr& of, const digest& name,
-                                               std::string_view from, identity_ptr who) {
+check_result authenticator::state::note(const user_table_ptr& of, const digest& name,
+                                        std::string_view from, identity_ptr who) {
   const std::lock_guard lock(mutex);
   if (!who) {
     limiter.note_failure(from, clock());
@@ -78,12 +78,11 @@ check_result authenticator::shared_state::note(const user_table_ptr& of, const d
 }
 
 // With the lock.
-expected<void> authenticator::shared_state::enqueue(waiting_check&& one) {
+expected<void> authenticator::state::enqueue(waiting_check&& one) {
   if (queue.size() >= max_waiting)
     return fail(errc::overloaded, "too many passwords wait to be checked; try again");
   if (!worker.joinable()) {
-    auto started =
-        os::start_quiet_thread("hearth.password", [self = shared_from_this()] { self->work(); });
+    auto started = os::start_quiet_thread("hearth.password", [this] { work(); });
     if (!started)
       return fail(errc::overloaded, "no thread to be had to check a password on; try again");
     worker = std::move(*started);
@@ -93,7 +92,7 @@ expected<void> authenticator::shared_state::enqueue(waiting_check&& one) {
   return {};
 }
 
-void authenticator::shared_state::work() {
+void authenticator::state::work() {
   std::unique_lock lock(mutex);
   for (;;) {
     changed.wait(lock, [&] { return is_stopped || !queue.empty(); });
@@ -109,7 +108,7 @@ void authenticator::shared_state::work() {
 
 // While the check waited, the same credentials may have been found right, or the address may have
 // failed too often.
-check_result authenticator::shared_state::check(waiting_check& one) {
+check_result authenticator::state::check(waiting_check& one) {
   user_table_ptr of;
   {
     const std::lock_guard lock(mutex);
@@ -121,7 +120,7 @@ check_result authenticator::shared_state::check(waiting_check& one) {
   return note(of, one.name, one.from, std::move(who));
 }
 
-void authenticator::shared_state::stop() {
+void authenticator::state::stop() {
   std::deque<waiting_check> dropped;
   std::thread ended;
   {
@@ -133,15 +132,11 @@ void authenticator::shared_state::stop() {
   changed.notify_all();
   for (auto& one : dropped)
     one.answer(fail(errc::closed, "the server ends"));
-  if (!ended.joinable()) return;
-  if (ended.get_id() == std::this_thread::get_id())
-    ended.detach(); // an answer ended this object; the thread ends after it
-  else
-    ended.join();
+  if (ended.joinable()) ended.join();
 }
 
 authenticator::authenticator(user_list users, clock_function clock)
-    : state_(std::make_shared<shared_state>()) {
+    : state_(std::make_unique<state>()) {
   state_->users = std::make_shared<const user_table>(std::move(users));
   state_->clock = std::move(clock);
 }

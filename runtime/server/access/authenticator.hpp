@@ -30,7 +30,8 @@ public:
   explicit authenticator(user_list users, clock_function clock = std::chrono::steady_clock::now);
   authenticator(const authenticator&) = delete;
   authenticator& operator=(const authenticator&) = delete;
-  /// Waits for the hash that is being made, and answers the others with `closed`.
+  /// Waits for the hash that is being made, and answers the others with `closed`. Not within an
+  /// answer.
   ~authenticator();
 
   /// Replaces the users, and forgets which passwords were right. Connections keep the identity that
@@ -50,8 +51,8 @@ public:
   void check_token(std::string_view token, std::string_view from, answer_callback answer);
 
 private:
-  struct shared_state;
-  std::shared_ptr<shared_state> state_;
+  struct state;
+  std::unique_ptr<state> state_;
 };
 
 } // namespace hearth::server

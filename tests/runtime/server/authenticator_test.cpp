@@ -388,18 +388,6 @@ TEST_CASE("the end answers the checks that wait with closed, and waits for the o
     CHECK(code_of(one.get()) == errc::closed);
 }
 
-TEST_CASE("an answer may end the authenticator") {
-  auto users = std::make_unique<authenticator>(some_users());
-  const shared_value<bool> ended;
-  auto& before = *users;
-  before.check_password("ana", "secret", "10.0.0.1", [&users, ended](const result&) {
-    users.reset();
-    ended.set(true);
-  });
-  ended.get();
-  CHECK_FALSE(users);
-}
-
 TEST_CASE("many threads may ask at once, while users are replaced") {
   workbench at;
   std::atomic<int> right{0};
