@@ -1,6 +1,5 @@
 #include "bench/peers/peer_program.hpp"
 
-#include <csignal>
 #include <fcntl.h>
 #include <stdexcept>
 #include <sys/prctl.h>
@@ -9,7 +8,7 @@
 
 namespace hearth::bench {
 
-peer_program start_peer(const std::vector<std::string>& line) {
+peer_program start_peer(const std::vector<std::string>& line, int at_our_end) {
   std::vector<char*> arguments;
   for (const auto& word : line)
     arguments.push_back(const_cast<char*>(word.c_str())); // NOLINT: execvp takes it so
@@ -18,7 +17,7 @@ peer_program start_peer(const std::vector<std::string>& line) {
   if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
   const pid_t child = ::fork();
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::prctl(PR_SET_PDEATHSIG, at_our_end);
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -29,6 +28,12 @@ peer_program start_peer(const std::vector<std::string>& line) {
   ::close(ends[1]);
   if (child < 0) throw std::runtime_error("cannot start " + line.front());
   return {child, ends[0]};
+}
+
+void end_peer(const peer_program& running, int signal) {
+  ::kill(running.pid, signal);
+  ::waitpid(running.pid, nullptr, 0);
+  ::close(running.output);
 }
 
 std::string read_until(int output, std::string_view end) {

@@ -1,6 +1,7 @@
 // Starts servers and tools of rows, and reads what they print. For a row's thread.
 #pragma once
 
+#include <csignal>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -13,8 +14,11 @@ struct peer_program {
   int output; ///< the read end of its stdout; the caller closes it
 };
 
-/// Starts a program that ends with this thread at the latest. Throws `std::runtime_error`.
-peer_program start_peer(const std::vector<std::string>& line);
+/// Starts a program that gets `at_our_end` when this thread ends. Throws `std::runtime_error`.
+peer_program start_peer(const std::vector<std::string>& line, int at_our_end = SIGKILL);
+
+/// Sends the signal, waits for the program's end and closes its output.
+void end_peer(const peer_program& running, int signal = SIGKILL);
 
 /// The program's output until it contains `end`, or until the program ends. An empty `end`: all.
 std::string read_until(int output, std::string_view end);

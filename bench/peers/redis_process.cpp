@@ -12,30 +12,24 @@
 #include <random>
 #include <stdexcept>
 #include <string_view>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace hearth::bench {
 
 redis_process::redis_process(const std::filesystem::path& directory)
     : directory_(std::filesystem::absolute(directory)) {
-  const auto server =
+  running_ =
       start_peer({"redis-server", "--port", "0", "--unixsocket", socket(), "--save", "",
                   "--appendonly", "no", "--dir", directory_, "--daemonize", "no", "--logfile", ""});
-  pid_ = server.pid;
-  log_ = server.output;
   constexpr std::string_view ready = "ready to accept connections at";
-  if (read_until(log_, ready).find(ready) == std::string::npos)
+  if (read_until(running_.output, ready).find(ready) == std::string::npos)
     throw std::runtime_error("redis-server cannot be started: install the package redis-server");
 }
 
-redis_process::~redis_process() {
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
-  ::close(log_);
-}
+redis_process::~redis_process() { end_peer(running_); }
 
-void redis_process::freeze(bool stopped) const { ::kill(pid_, stopped ? SIGSTOP : SIGCONT); }
+void redis_process::freeze(bool stopped) const {
+  ::kill(running_.pid, stopped ? SIGSTOP : SIGCONT);
+}
 
 void redis_process::fill(std::size_t names, std::size_t value_bytes) const {
   using actors::remote_client;

@@ -2,10 +2,11 @@
 // Owned by one row; it ends with the row, and when this program dies.
 #pragma once
 
+#include "bench/peers/peer_program.hpp"
+
 #include <cstddef>
 #include <filesystem>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 namespace hearth::bench {
@@ -35,8 +36,7 @@ public:
 
 private:
   std::filesystem::path directory_;
-  pid_t pid_ = -1;
-  int log_ = -1; // stays open: the server writes to it
+  peer_program running_{}; // its output stays open: the server writes to it
 };
 
 } // namespace hearth::bench

@@ -32,6 +32,7 @@ struct server_context {
   /// INFO's text for the Redis protocol; it blocks too.
   std::function<std::string()> info_text;
   std::atomic<bool> is_draining{false};
+  std::atomic<std::uint64_t> last_client_id{0}; ///< of the Redis protocol: CLIENT ID
 
   /// Whether a value of so many bytes can be sent, within the limit of all that are being sent.
   bool has_room_to_send(std::uint64_t bytes) const noexcept {

@@ -194,27 +194,6 @@ TEST_CASE("serve: of eight compiles by ccache at once, one compiles") {
   CHECK(lines_of(file_text(work / "log")).size() == 1);
 }
 
-TEST_CASE("serve: what was acknowledged survives a kill") {
-  running_server server({"--listen", resp_at("127.0.0.1:0")});
-  const auto fill = [&](int round) {
-    return "/usr/bin/python3 - <<'END'\n"
-           "import redis\n"
-           "r = redis.Redis(port=" +
-           std::to_string(server.port("resp")) + ")\nfor i in range(300): r.set(f'" +
-           std::to_string(round) + "-{i}', str(i) * 50)\nEND\n";
-  };
-  for (int round = 0; round < 3; ++round) {
-    output_of(fill(round));
-    server.kill();
-    server.start();
-    CHECK(output_of("/usr/bin/python3 - <<'END'\nimport redis\nr = redis.Redis(port=" +
-                    std::to_string(server.port("resp")) +
-                    ")\nprint(all(r.get(f'{k}-{i}') == "
-                    "(str(i) * 50).encode() for k in range(" +
-                    std::to_string(round + 1) + ") for i in range(300)))\nEND\n") == "True\n");
-  }
-}
-
 TEST_CASE("serve: wrong settings are refused in one line") {
   const temporary_directory work;
   std::ofstream(work / "bad.toml") << "[[listen]]\nprotocol = \"resp\"\naddres = \"127.0.0.1:0\"\n";

@@ -101,6 +101,12 @@ void running_server::kill() {
   run_.reset();
 }
 
+void running_server::restart() {
+  run_->wait();
+  run_.reset();
+  start();
+}
+
 program_result running_server::end() {
   run_->signal(SIGTERM);
   auto ended = run_->wait_at_most(std::chrono::seconds(60));

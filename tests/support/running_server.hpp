@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace hearth::test {
@@ -30,6 +31,9 @@ public:
   void kill();
   void start();
   void signal(int number) { run_->signal(number); }
+  pid_t pid() const { return run_->pid(); }
+  /// Waits for the end of a server that was killed, and starts it again.
+  void restart();
   /// Asks it to end, and waits.
   program_result end();
 

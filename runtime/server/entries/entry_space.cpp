@@ -7,14 +7,14 @@
 #include "runtime/engine/calls/requests.hpp"
 #include "runtime/handle/internals.hpp"
 #include "runtime/server/entries/chain.hpp"
+#include "runtime/server/unix_time.hpp"
 
 #include <utility>
 
 namespace hearth::server {
 namespace {
 
-// Members of a value's metadata.
-constexpr std::string_view expiry_member = "expires_unix_ms";
+// The member of a value's metadata that has a long key.
 constexpr std::string_view key_member = "key";
 
 // A longer key is stored under its digest, since a key of a cache is shorter than Redis's may be.
@@ -160,26 +160,6 @@ std::uint64_t hash_of(const cache& in, std::string_view raw) {
 }
 
 } // namespace
-
-expiry_ms unix_time_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
-artifact make_value(std::string_view bytes, expiry_ms expires, value::map members) {
-  if (expires != 0) members.insert_or_assign(std::string(expiry_member), expires);
-  return members.empty() ? artifact::make(bytes) : artifact::make(bytes, members);
-}
-
-expiry_ms expiry_of(const artifact& stored) {
-  if (stored.metadata_bytes().empty()) return 0;
-  const auto members = stored.metadata();
-  if (!members) return 0;
-  const auto found = members->find(std::string(expiry_member));
-  if (found == members->end()) return 0;
-  const auto* const end = found->second.as<std::int64_t>();
-  return end ? *end : 0;
-}
 
 entry_space::entry_space(cache own, std::optional<cache> trusted,
                          std::shared_ptr<change_order> order)

@@ -7,6 +7,7 @@
 #include "runtime/api/future.hpp"
 #include "runtime/handle/cache.hpp"
 #include "runtime/server/entries/change_order.hpp"
+#include "runtime/server/entries/stored_value.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -17,16 +18,6 @@
 #include <string_view>
 
 namespace hearth::server {
-
-/// When an entry ends, in ms of Unix time; 0: never.
-using expiry_ms = std::int64_t;
-/// The current Unix time in ms.
-expiry_ms unix_time_ms();
-
-/// A value with an expiry in its metadata. `members` are kept with it and returned by HTTP.
-artifact make_value(std::string_view bytes, expiry_ms expires = 0, value::map members = {});
-/// The expiry of a value; 0: none.
-expiry_ms expiry_of(const artifact& stored);
 
 /// What a change makes of an entry.
 struct entry_change {

@@ -83,34 +83,32 @@ bool http_session::read_head() {
   if (!has_output_room()) return false;
   while (input_.view().starts_with("\r\n")) // RFC 9112, 2.2: some clients end a body with one
     input_.consume(2);
-  const auto end = scanner_.find_end(input_.view() == "\r" ? std::string_view{} : input_.view());
+  // Only as far as a head may go, so that the answer does not depend on how its bytes arrive.
+  const auto head_bytes = context_.settings.limits.header_bytes;
+  const auto seen =
+      input_.view() == "\r" ? std::string_view{} : input_.view().substr(0, head_bytes);
+  const auto end = scanner_.find_end(seen);
   if (!end) {
     refuse_bytes(400, end.error().text());
     return false;
   }
-  const auto size = end->value_or(input_.view().size());
-  if (size > context_.settings.limits.header_bytes) {
-    refuse_head(size);
+  if (!*end && input_.view().size() > head_bytes) {
+    const bool is_line_too_long = seen.find('\n') == seen.npos;
+    refuse_bytes(is_line_too_long ? 414 : 431, "the request line and headers are too long");
     return false;
   }
   if (!*end) {
     input_.shrink();
     return false;
   }
-  auto head = parse_head(input_.view().substr(0, size));
-  input_.consume(size);
+  auto head = parse_head(seen.substr(0, **end));
+  input_.consume(**end);
   scanner_ = {};
   if (head)
     begin(std::move(*head));
   else
     refuse_bytes(400, head.error().text());
   return true;
-}
-
-void http_session::refuse_head(std::size_t size) {
-  const auto line = input_.view().substr(0, size).find('\n');
-  const bool is_line_too_long = line >= context_.settings.limits.header_bytes;
-  refuse_bytes(is_line_too_long ? 414 : 431, "the request line and headers are too long");
 }
 
 // The bytes are no request that could be answered: the connection ends.

@@ -46,7 +46,6 @@ private:
   bool step();
   bool has_output_room() const;
   bool read_head();
-  void refuse_head(std::size_t size);
   void refuse_bytes(unsigned status, std::string_view text);
   void begin(request_head head);
   void admit(std::optional<http_reply> refused);

@@ -2,6 +2,7 @@
 #include "runtime/server/resp/resp_arguments.hpp"
 #include "runtime/server/resp/resp_command.hpp"
 #include "runtime/server/resp/resp_failure.hpp"
+#include "runtime/server/unix_time.hpp"
 
 #include <algorithm>
 #include <memory>

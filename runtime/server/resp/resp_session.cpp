@@ -3,7 +3,6 @@
 #include "runtime/server/resp/resp_command.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <utility>
 
@@ -15,11 +14,6 @@ constexpr std::uint64_t large_bytes = 64u << 10;
 
 // An item takes so many bytes at least: `$0`, and two ends of lines.
 constexpr std::uint64_t least_item_bytes = 6;
-
-std::uint64_t next_client_id() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
 
 storage::resp_limits limits_of(const limit_settings& settings) {
   storage::resp_limits limits;
@@ -72,7 +66,7 @@ resp_session::resp_session(session_host& host, server_context& context)
     , context_(context)
     , reply_(host.output())
     , parser_(limits_of(context.settings.limits), storage::resp_side::client)
-    , id_(next_client_id()) {
+    , id_(++context.last_client_id) {
   if (host_.anonymous()) become(host_.anonymous(), 0);
 }
 

@@ -3,9 +3,9 @@
 #include "runtime/server/resp/resp_command.hpp"
 #include "runtime/server/resp/resp_failure.hpp"
 #include "runtime/server/sending_room.hpp"
+#include "runtime/server/unix_time.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -113,8 +113,7 @@ void command(resp_session& in, const resp_words& words) {
 }
 
 void time(resp_session& in, const resp_words&) {
-  using namespace std::chrono;
-  const auto now = duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+  const auto now = unix_time_us();
   in.reply().array(2);
   in.reply().bytes(std::to_string(now / 1'000'000));
   in.reply().bytes(std::to_string(now % 1'000'000));

@@ -3,6 +3,7 @@
 #include "runtime/server/resp/resp_command.hpp"
 #include "runtime/server/resp/resp_failure.hpp"
 #include "runtime/server/sending_room.hpp"
+#include "runtime/server/unix_time.hpp"
 
 #include <memory>
 #include <utility>

@@ -1,0 +1,20 @@
+// The form in which a client's value is stored: its bytes, with an expiry and members in the
+// metadata. Pure functions.
+#pragma once
+
+#include "messages/artifact.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace hearth::server {
+
+/// When an entry ends, in ms of Unix time; 0: never.
+using expiry_ms = std::int64_t;
+
+/// A value with an expiry in its metadata. `members` are kept with it and returned by HTTP.
+artifact make_value(std::string_view bytes, expiry_ms expires = 0, value::map members = {});
+/// The expiry of a value; 0: none.
+expiry_ms expiry_of(const artifact& stored);
+
+} // namespace hearth::server
