@@ -204,9 +204,14 @@ void add_bench_command(CLI::App& app, command_line& line) {
 
 void add_serve_command(CLI::App& app, command_line& line) {
   auto& given = line.serve;
-  auto* sub = add_command(app, line, "serve",
-                          "serve the store to clients of Redis, of HTTP caches and of ccache",
-                          given, serve);
+  auto* sub = app.add_subcommand(
+      "serve", "serve the store to clients of Redis, of HTTP caches and of ccache");
+  sub->callback([&line] {
+    line.run = [&line](const config& settings) {
+      line.serve.verbose = line.given.verbose;
+      return serve(settings, line.serve);
+    };
+  });
   sub->add_option("FILE", given.file, "the server's settings, a TOML file (docs/serve.md)");
   sub->add_option("--listen", given.listen,
                   "without FILE: resp=HOST:PORT, http=..., crsh=unix:/PATH")
@@ -399,7 +404,8 @@ int run(int count, char** arguments) {
   if (!settings && !line.compile_words.empty()) return front::become_compiler(line.compile_words);
   if (!settings) return refuse(settings.error(), is_run);
   // Without --verbose, `run` prints only the action's own output.
-  if (!is_run || line.given.verbose) settings->log = stderr_log(line.given.verbose);
+  if (!is_run || line.given.verbose)
+    settings->log = stderr_log(line.given.verbose ? log_level::debug : log_level::warning);
   settings->guard_sigbus = true;
   return line.run(*settings);
 }

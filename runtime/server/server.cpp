@@ -80,6 +80,8 @@ expected<void> server::open() {
   if (auto good = set_users(); !good) return good;
   blocking_.emplace();
   context_.emplace(settings_, *users_, counters_);
+  context_->log = settings_.cache.log;
+  context_->logs_requests = settings_.log == log_level::debug;
   context_->entries_of = [this](const identity& who, unsigned database) {
     return entries_of(who, database);
   };
@@ -139,6 +141,7 @@ identity_ptr server::anonymous_of(const listener_settings& settings) const {
   if (!settings.anonymous || default_user_) return nullptr;
   identity who;
   who.user = "anonymous";
+  who.is_anonymous = true;
   who.role = *settings.anonymous;
   who.name_space = settings.anonymous_namespace;
   who.hold_misses = settings.hold_misses;
@@ -161,7 +164,7 @@ expected<void> server::set_users() {
   return {};
 }
 
-expected<void> server::reload() {
+expected<void> server::reload(const server_settings& settings) {
   std::vector<net::tls_context> contexts;
   for (const auto& one : settings_.listeners) {
     auto tls = server_tls(one);
@@ -172,6 +175,10 @@ expected<void> server::reload() {
   if (auto good = set_users(); !good) return good;
   for (std::size_t i = 0; i < listeners_.size(); ++i)
     listeners_[i]->set_tls(std::move(contexts[i]));
+  const followed now{settings.limits, settings.hold};
+  auto known = std::find(followed_.begin(), followed_.end(), now);
+  if (known == followed_.end()) known = followed_.insert(followed_.end(), now);
+  context_->follow(known->limits, known->hold);
   return {};
 }
 
@@ -187,6 +194,7 @@ expected<void> server::replace_default_user(const std::string& password) {
       default_user_ = user_entry{};
       default_user_->who = *who;
       default_user_->who.user = "default";
+      default_user_->who.is_anonymous = false;
       default_user_->password_hash = std::move(*hash);
       return {};
     }
@@ -234,7 +242,7 @@ std::string server::status_page_json() {
       std::chrono::steady_clock::now() - began_);
   facts.is_draining = context_->is_draining;
   facts.listeners = addresses();
-  facts.max_connections = settings_.limits.connections;
+  facts.max_connections = context_->limits().connections;
   // Without a password that the URL may have.
   const auto& url = settings_.cache.remote.url;
   facts.upstream = url.substr(std::min(url.size(), url.rfind('@') + 1));

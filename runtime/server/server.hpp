@@ -11,6 +11,7 @@
 #include "runtime/server/server_context.hpp"
 
 #include <chrono>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,9 +34,10 @@ public:
 
   /// Each listener's protocol and address, with the port that it got: "resp 127.0.0.1:6379".
   std::vector<std::string> addresses() const;
-  /// Reads users and certificates again, for new connections and requests. On an error nothing
-  /// changes.
-  expected<void> reload();
+  /// Reads users and certificates again, for new connections and requests; from now on the limits
+  /// and times of `settings` hold. On an error nothing changes.
+  expected<void> reload(const server_settings& settings);
+  const server_settings& settings() const noexcept { return settings_; }
   /// Checks times until `stop` is requested, then accepts no more, answers what has begun, at most
   /// for the drain's deadline, and syncs the store. Returns how many connections had to be ended.
   std::size_t run(const std::stop_token& stop);
@@ -61,6 +63,13 @@ private:
   runtime runtime_;
   std::shared_ptr<change_order> order_ = std::make_shared<change_order>();
   server_counters counters_;
+  // Limits and times that held once: a request may still use them.
+  struct followed {
+    limit_settings limits;
+    hold_settings hold;
+    friend bool operator==(const followed&, const followed&) = default;
+  };
+  std::list<followed> followed_;
   std::unique_ptr<authenticator> users_;
   std::mutex users_mutex_;                 // SIGHUP and CONFIG SET come from two threads
   std::optional<user_entry> default_user_; // by CONFIG SET requirepass

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace hearth::server {
 
@@ -31,15 +32,37 @@ struct server_context {
   std::function<std::string()> status_json;  ///< what the page at `/` asks for
   /// INFO's text for the Redis protocol; it blocks too.
   std::function<std::string()> info_text;
+  log_callback log{};         ///< empty: no log
+  bool logs_requests = false; ///< each of them, at level debug
   std::atomic<bool> is_draining{false};
   std::atomic<std::uint64_t> last_client_id{0}; ///< of the Redis protocol: CLIENT ID
+
+  /// The limits and times of now: `follow` replaces them.
+  const limit_settings& limits() const noexcept { return *limits_now.load(); }
+  const hold_settings& hold() const noexcept { return *hold_now.load(); }
+  /// From now on these hold; they live as long as the context.
+  void follow(const limit_settings& limits, const hold_settings& hold) noexcept {
+    limits_now = &limits;
+    hold_now = &hold;
+  }
+
+  /// Counts a request and logs it.
+  void note(const noted_request& one, space_counters& in, std::string_view peer,
+            std::string_view user);
+  /// Counts the outcome of a check of credentials, and logs wrong ones.
+  void note_credentials(const expected<identity_ptr>& who, std::string_view peer);
+  void write_log(log_level level, std::string_view text) const {
+    if (log) log(level, text);
+  }
 
   /// Whether a value of so many bytes can be sent, within the limit of all that are being sent.
   bool has_room_to_send(std::uint64_t bytes) const noexcept {
     return bytes < output_queue::own_piece_bytes ||
-           counters.sending_bytes.load(std::memory_order_relaxed) + bytes <=
-               settings.limits.sending_bytes;
+           counters.sending_bytes.load(std::memory_order_relaxed) + bytes <= limits().sending_bytes;
   }
+
+  std::atomic<const limit_settings*> limits_now{&settings.limits};
+  std::atomic<const hold_settings*> hold_now{&settings.hold};
 };
 
 } // namespace hearth::server

@@ -63,6 +63,76 @@ TEST_CASE("serve: over TLS, with and without certificates of clients") {
                   client.key.string() + "' PING") == "PONG\n");
 }
 
+TEST_CASE("serve: a client's certificate names its user") {
+  const temporary_directory work;
+  certificate_authority ca(work.path(), "ca");
+  const auto own = ca.issue("server", "IP:127.0.0.1");
+  std::ofstream(work / "users.toml")
+      << "[users.builder]\nrole = \"writer\"\n[users.watcher]\nrole = \"reader\"\n";
+  fs::permissions(work / "users.toml", fs::perms::owner_read | fs::perms::owner_write);
+  std::ofstream(work / "serve.toml")
+      << "users = \"users.toml\"\n[[listen]]\nprotocol = \"http\"\naddress = \"127.0.0.1:0\"\n"
+      << "certificate_file = \"" << own.certificate.string() << "\"\nkey_file = \""
+      << own.key.string() << "\"\nclient_ca_file = \"" << ca.file().string()
+      << "\"\ncertificate_users = true\n";
+  running_server server({(work / "serve.toml").string()});
+  const auto ask = [&](const std::string& name, const std::string& rest) {
+    const auto files = ca.issue(name, "DNS:" + name);
+    return output_of("curl -sS -o /dev/null -w '%{http_code}' --cacert '" + ca.file().string() +
+                     "' --cert '" + files.certificate.string() + "' --key '" + files.key.string() +
+                     "' https://127.0.0.1:" + std::to_string(server.port("http")) + rest);
+  };
+  CHECK(ask("builder", "/k -T /etc/hostname") == "201");
+  CHECK(ask("watcher", "/k") == "200");
+  CHECK(ask("watcher", "/k -T /etc/hostname") == "403");
+  CHECK(ask("watcher", "/metrics") == "403");
+  CHECK(ask("stranger", "/k") == "401");
+  const auto ended = server.end();
+  CHECK_MESSAGE(ended.err.find("names no user") != std::string::npos, ended.err);
+}
+
+TEST_CASE("serve: limits are read again at SIGHUP, and connections stay") {
+  const temporary_directory work;
+  const auto write_settings = [&](const std::string& bytes) {
+    std::ofstream(work / "serve.toml")
+        << "log = \"debug\"\n[limits]\nvalue_bytes = \"" << bytes
+        << "\"\n[[listen]]\nprotocol = \"http\"\naddress = \"127.0.0.1:0\"\n";
+  };
+  write_settings("1KiB");
+  running_server server({(work / "serve.toml").string()});
+  // One connection, which stays open, and another one for each try.
+  std::ofstream(work / "ask.py")
+      << "import http.client, os, signal, sys\n"
+         "def put(at):\n"
+         "    at.request('PUT', '/k', b'x' * 5000)\n"
+         "    answer = at.getresponse()\n"
+         "    answer.read()\n"
+         "    return answer.status\n"
+         "connect = lambda: http.client.HTTPConnection('127.0.0.1', int(sys.argv[1]))\n"
+         "assert put(connect()) == 413\n"
+         "kept = connect()\n"
+         "kept.request('GET', '/k')\n"
+         "assert kept.getresponse().read() is not None\n"
+         "socket = kept.sock\n"
+         "os.rename('new.toml', 'serve.toml')\n"
+         "os.kill(int(sys.argv[2]), signal.SIGHUP)\n"
+         "while put(connect()) != 201: pass\n"
+         "assert put(kept) == 201 and kept.sock is socket\n"
+         "print('stays')\n";
+  fs::rename(work / "serve.toml", work / "old.toml");
+  write_settings("8KiB");
+  fs::rename(work / "serve.toml", work / "new.toml");
+  fs::rename(work / "old.toml", work / "serve.toml");
+  CHECK(output_of("cd '" + work.path().string() + "'; /usr/bin/python3 ask.py " +
+                  std::to_string(server.port("http")) + " " + std::to_string(server.pid())) ==
+        "stays\n");
+  const auto ended = server.end();
+  CHECK_MESSAGE(ended.err.find("http put: done for anonymous at 127.0.0.1, 5000 bytes in") !=
+                    std::string::npos,
+                ended.err);
+  CHECK(ended.err.find("http put: refused for anonymous") != std::string::npos);
+}
+
 TEST_CASE("serve: users are read again at SIGHUP, and a wrong file changes nothing") {
   const temporary_directory work;
   write_users(work / "users.toml", work.path(), "old");

@@ -49,7 +49,10 @@ expected<server_settings> settings_of_options(const config& settings,
     text += *table;
   }
   auto made = server::parse_server_settings(text, "--listen");
-  if (made) made->cache = settings;
+  if (!made) return made;
+  made->cache = settings;
+  if (arguments.verbose) made->log = log_level::debug;
+  made->cache.log = stderr_log(made->log);
   return made;
 }
 
@@ -61,7 +64,8 @@ expected<server_settings> settings_for(const config& settings, const serve_argum
   auto made = server::read_server_settings(arguments.file);
   if (!made) return made;
   if (made->cache.store.empty()) made->cache.store = settings.store;
-  made->cache.log = settings.log;
+  if (arguments.verbose) made->log = log_level::debug;
+  made->cache.log = stderr_log(made->log);
   made->cache.guard_sigbus = settings.guard_sigbus;
   return made;
 }
@@ -109,7 +113,17 @@ std::string listening_text(const server::server& running) {
   return text;
 }
 
-status run_server(server_settings settings) {
+// SIGHUP: what the file says now, as far as a server that runs can follow.
+expected<void> reload(server::server& running, const config& settings,
+                      const serve_arguments& arguments) {
+  if (arguments.file.empty()) return running.reload(running.settings());
+  const auto read = settings_for(settings, arguments);
+  if (!read) return fail(read.error());
+  return running.reload(*read);
+}
+
+status run_server(const config& of_program, const serve_arguments& arguments,
+                  server_settings settings) {
   const auto patience = settings.drain_deadline + signal_watch::default_patience;
   std::mutex mutex;
   server::server* running = nullptr;
@@ -118,10 +132,10 @@ status run_server(server_settings settings) {
         const std::lock_guard lock(mutex);
         if (!running) return;
         notify_manager("RELOADING=1");
-        if (const auto good = running->reload(); !good)
+        if (const auto good = reload(*running, of_program, arguments); !good)
           report(good.error().within("not reloaded"));
         else
-          say("hearth: users and certificates are read again\n");
+          say("hearth: users, certificates, limits and times are read again\n");
         notify_manager("READY=1");
       },
       patience);
@@ -152,7 +166,7 @@ status serve(const config& settings, const serve_arguments& arguments) {
   auto wanted = settings_for(settings, arguments);
   if (!wanted) return report(wanted.error());
   if (arguments.check) return print("the settings are right\n", yes);
-  return run_server(std::move(*wanted));
+  return run_server(settings, arguments, std::move(*wanted));
 }
 
 } // namespace hearth::cli

@@ -18,10 +18,11 @@ struct serve_arguments {
   bool check = false;              ///< checks the settings, and serves nothing
   bool hash_password = false;      ///< prints the hash of a password from standard input
   bool new_token = false;          ///< prints a new token and its hash
-  bool json = false;
+  bool verbose = false;            ///< logs requests
 };
 
-/// Serves until SIGTERM or SIGINT; SIGHUP reads users and certificates again. Prints a line for
+/// Serves until SIGTERM or SIGINT; SIGHUP reads users, certificates, limits and times
+/// again. Prints a line for
 /// each address that it listens at.
 status serve(const config& settings, const serve_arguments& arguments);
 

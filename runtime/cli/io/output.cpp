@@ -55,10 +55,9 @@ status report(const error& why) {
   return status_of(why);
 }
 
-log_callback stderr_log(bool verbose) {
-  return [verbose](log_level level, std::string_view text) {
-    if (verbose || level >= log_level::warning)
-      say(fmt::format("hearth: {}: {}\n", to_string(level), printable(text)));
+log_callback stderr_log(log_level least) {
+  return [least](log_level level, std::string_view text) {
+    if (level >= least) say(fmt::format("hearth: {}: {}\n", to_string(level), printable(text)));
   };
 }
 

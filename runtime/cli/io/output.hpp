@@ -33,8 +33,8 @@ void say(std::string_view text) noexcept;
 /// Prints an error on stderr in one line ("hearth: ..."); returns its status.
 status report(const error& why);
 
-/// Prints the runtime's log on stderr: warnings and errors, or all of it when `verbose`.
-log_callback stderr_log(bool verbose);
+/// Prints the runtime's log on stderr, as far as it is at least this severe.
+log_callback stderr_log(log_level least);
 
 /// A bar of 24 characters, "[####....]".
 std::string progress_bar(std::uint64_t done, std::uint64_t all);

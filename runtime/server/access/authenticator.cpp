@@ -150,6 +150,11 @@ void authenticator::replace_users(user_list users) {
   state_->remembered.clear();
 }
 
+identity_ptr authenticator::user_named(std::string_view user) const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->users->user_named(user);
+}
+
 void authenticator::check_password(std::string_view user, std::string_view password,
                                    std::string_view from, answer_callback answer) {
   const bool is_possible =

@@ -38,6 +38,10 @@ public:
   /// they have.
   void replace_users(user_list users);
 
+  /// The user of this name, whose credentials were checked elsewhere (by TLS); null if there is
+  /// none.
+  identity_ptr user_named(std::string_view user) const;
+
   /// Calls `answer` once: at once if the password is known to be right, else on a thread of this
   /// object. `from` is the peer's address: after ten failures from it within a minute, checks are
   /// refused until the minute is over. Errors: `permission` (which says neither whether the user

@@ -1,6 +1,23 @@
 #include "runtime/server/access/failure_limiter.hpp"
 
+#include <algorithm>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 namespace hearth::server {
+namespace {
+
+// What an address is counted by: of IPv6 the network, unless it stands for an address of IPv4.
+std::string counted(std::string_view address) {
+  std::string text(address);
+  in6_addr bytes;
+  if (::inet_pton(AF_INET6, text.c_str(), &bytes) != 1 || IN6_IS_ADDR_V4MAPPED(&bytes)) return text;
+  std::fill(std::begin(bytes.s6_addr) + 8, std::end(bytes.s6_addr), std::uint8_t{0});
+  char network[INET6_ADDRSTRLEN];
+  return ::inet_ntop(AF_INET6, &bytes, network, sizeof network);
+}
+
+} // namespace
 
 void failure_limiter::forget_first() {
   of_.erase(order_.front());
@@ -14,7 +31,7 @@ void failure_limiter::forget_ended(time_point now) {
 
 void failure_limiter::note_failure(std::string_view address, time_point now) {
   forget_ended(now);
-  const std::string key(address);
+  const auto key = counted(address);
   auto at = of_.find(key);
   if (at == of_.end()) {
     if (order_.size() >= max_addresses) forget_first();
@@ -26,7 +43,7 @@ void failure_limiter::note_failure(std::string_view address, time_point now) {
 
 bool failure_limiter::is_limited(std::string_view address, time_point now) {
   forget_ended(now);
-  const auto at = of_.find(std::string(address));
+  const auto at = of_.find(counted(address));
   return at != of_.end() && at->second.count >= max_failures;
 }
 

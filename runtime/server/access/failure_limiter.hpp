@@ -1,5 +1,6 @@
-// Counts wrong credentials by the peer's address, and says when an address has to wait. Not for
-// concurrent use; the time is passed in.
+// Counts wrong credentials by the peer's address, and says when an address has to wait. Of IPv6 the
+// first 64 bits count: a host has the others to itself. Not for concurrent use; the time is passed
+// in.
 #pragma once
 
 #include <chrono>

@@ -24,7 +24,8 @@ enum class refused_writes : std::uint8_t {
 };
 
 struct identity {
-  std::string user; ///< for logs and counters; "anonymous" without credentials
+  std::string user;          ///< for logs and counters; "anonymous" without credentials
+  bool is_anonymous = false; ///< has shown no credentials
   user_role role = user_role::reader;
   /// The namespace that it writes. Empty: the trusted one. A user of another namespace reads its
   /// own, then the trusted one.

@@ -23,6 +23,11 @@ user_table::user_table(user_list users)
   }
 }
 
+identity_ptr user_table::user_named(std::string_view name) const {
+  const auto at = by_name_.find(name);
+  return at == by_name_.end() ? nullptr : at->second.who;
+}
+
 identity_ptr user_table::user_of_password(std::string_view name, std::string_view password) const {
   const auto at = by_name_.find(name);
   const bool has_password = at != by_name_.end() && !at->second.password_hash.empty();

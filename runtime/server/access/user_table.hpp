@@ -16,6 +16,8 @@ class user_table {
 public:
   explicit user_table(user_list users);
 
+  /// The user of this name, whose credentials were checked elsewhere; null if there is none.
+  identity_ptr user_named(std::string_view name) const;
   /// The user, if the password is right; null otherwise. Slow in either case: it hashes.
   identity_ptr user_of_password(std::string_view name, std::string_view password) const;
   /// The user of the token; null if there is none. Fast. Looks at all users, so that the time does

@@ -61,10 +61,25 @@ std::shared_ptr<connection> connection::self() {
 void connection::start(const session_maker& make, ended_callback ended) {
   ended_ = std::move(ended);
   bytes_->begin([me = self(), make](const stream::error_code& why) {
+    if (why && !me->has_ended_)
+      me->context_.write_log(log_level::debug,
+                             "no connection with " + me->from_.peer + ": " + why.message());
     if (why || me->has_ended_) return me->end();
+    if (me->from_.has_certificate_users) me->take_certificate();
     me->session_ = make(*me);
     me->go_on();
   });
+}
+
+// The client is the user that its certificate names, without further credentials.
+void connection::take_certificate() {
+  const auto name = bytes_->peer_name();
+  auto user = context_.users.user_named(name);
+  if (!user)
+    return context_.write_log(log_level::warning,
+                              "the certificate of " + from_.peer + " names no user");
+  from_.anonymous = std::move(user);
+  ++context_.counters.credentials_right;
 }
 
 void connection::post(std::function<void()> task) {
@@ -213,7 +228,7 @@ bool connection::waits_for_peer() const {
 
 void connection::check_time(clock::time_point now) {
   if (has_ended_) return;
-  const auto& limits = context_.settings.limits;
+  const auto& limits = context_.limits();
   const bool is_idle = session_ && session_->is_idle() && !is_writing_;
   const auto limit = is_idle ? limits.idle_time : limits.request_time;
   if (limit.count() == 0 || (!is_idle && !waits_for_peer())) return;

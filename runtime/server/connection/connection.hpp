@@ -27,6 +27,7 @@ public:
     std::string peer;       ///< its address without the port, or "unix"
     identity_ptr anonymous; ///< null: clients need credentials
     bool holds_misses = false;
+    bool has_certificate_users = false;
   };
 
   connection(boost::asio::io_context& loop, std::unique_ptr<stream> bytes, origin from,
@@ -53,6 +54,7 @@ public:
 
 private:
   std::shared_ptr<connection> self();
+  void take_certificate();
   void go_on();
   void read_next();
   void note_read(std::size_t count);

@@ -88,15 +88,20 @@ void listener::take(int accepted) {
   std::uint64_t all = 0;
   for (const auto& one : counters.connections)
     all += one.load(std::memory_order_relaxed);
-  if (all >= context_.settings.limits.connections) {
+  if (all >= context_.limits().connections) {
     counters.connections_refused.fetch_add(1, std::memory_order_relaxed);
+    if (!std::exchange(is_full_, true))
+      context_.write_log(log_level::warning, address_ + ": all " + std::to_string(all) +
+                                                 " connections are taken: more are refused");
     return;
   }
+  is_full_ = false;
   const int yes = 1;
   ::setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   ::setsockopt(accepted, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
   auto& loop = threads_.loop(next_loop_++ % threads_.count());
-  connection::origin from{settings_.speaks, peer_of(accepted), nullptr, settings_.hold_misses};
+  connection::origin from{settings_.speaks, peer_of(accepted), nullptr, settings_.hold_misses,
+                          settings_.certificate_users};
   stream_socket socket(loop);
   boost::system::error_code why;
   socket.assign(boost::asio::generic::stream_protocol(settings_.is_unix() ? AF_UNIX : AF_INET, 0),

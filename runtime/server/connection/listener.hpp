@@ -29,7 +29,8 @@ struct listening_socket {
   std::string address;
 };
 
-/// Listens at `HOST:PORT`, `[IPV6]:PORT` or `unix:/PATH`. A Unix socket that nobody listens at any
+/// Listens at `HOST:PORT`, `[IPV6]:PORT` or `unix:/PATH`. A socket of this address that the service
+/// manager has passed (sd_listen_fds(3)) is used as it is. A Unix socket that nobody listens at any
 /// more is replaced; it belongs to its owner alone (mode 0600). Errors: `invalid_argument` for an
 /// address of no such form, `busy` when another process listens there, `not_found` for an unknown
 /// host, `io`.
@@ -80,6 +81,7 @@ private:
   boost::asio::steady_timer pause_; // after the system had no descriptor left
   std::size_t next_loop_ = 0;
   bool is_ended_ = false; // accepts no more
+  bool is_full_ = false;  // has refused the last connection
   std::mutex mutex_;
   std::condition_variable ended_; // a connection has
   std::unordered_map<connection*, std::pair<boost::asio::io_context*, std::shared_ptr<connection>>>

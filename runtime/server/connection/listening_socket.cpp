@@ -2,12 +2,16 @@
 #include "runtime/server/connection/listener.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 
 namespace hearth::server {
 namespace {
@@ -24,6 +28,47 @@ error problem(const std::string& address, std::string_view what) {
 
 const sockaddr* plain(const net::socket_address& at) {
   return reinterpret_cast<const sockaddr*>(&at.bytes);
+}
+
+// The name that a socket was bound to.
+net::socket_address bound_address(int socket) {
+  net::socket_address at;
+  at.size = sizeof at.bytes;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&at.bytes), &at.size) != 0) at.size = 0;
+  return at;
+}
+
+bool is_listening(int socket) {
+  int yes = 0;
+  socklen_t size = sizeof yes;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &yes, &size) == 0 && yes != 0;
+}
+
+bool is_same(const net::socket_address& a, const net::socket_address& b) {
+  if (a.bytes.ss_family != b.bytes.ss_family) return false;
+  if (a.bytes.ss_family == AF_UNIX)
+    return std::strcmp(reinterpret_cast<const sockaddr_un&>(a.bytes).sun_path,
+                       reinterpret_cast<const sockaddr_un&>(b.bytes).sun_path) == 0;
+  return a.size == b.size && std::memcmp(&a.bytes, &b.bytes, a.size) == 0;
+}
+
+int number_in(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text ? std::atoi(text) : 0;
+}
+
+// A listening socket of this address among those that the service manager has passed; invalid:
+// there is none.
+os::descriptor passed_socket(const net::socket_address& at) {
+  constexpr int first = 3;
+  const int count = number_in("LISTEN_PID") == ::getpid() ? number_in("LISTEN_FDS") : 0;
+  for (int socket = first; socket < first + count; ++socket)
+    if (is_listening(socket) && is_same(bound_address(socket), at)) {
+      os::descriptor own(::fcntl(socket, F_DUPFD_CLOEXEC, 0));
+      ::fcntl(own.get(), F_SETFL, ::fcntl(own.get(), F_GETFL) | O_NONBLOCK);
+      return own;
+    }
+  return os::descriptor{};
 }
 
 expected<os::descriptor> open_socket(int family, const std::string& address) {
@@ -49,6 +94,7 @@ expected<listening_socket> listen_at_path(const std::string& address) {
     return fail(errc::invalid_argument,
                 address + " is no Unix socket's address: unix:/PATH, of at most 107 bytes");
   const auto at = net::unix_address(path);
+  if (auto passed = passed_socket(at)) return listening_socket{std::move(passed), address};
   if (is_socket(path) && !is_alive(at)) ::unlink(path.c_str());
   auto made = open_socket(AF_UNIX, address);
   if (!made) return fail(made.error());
@@ -65,9 +111,7 @@ expected<listening_socket> listen_at_path(const std::string& address) {
 
 // The address that the system gave.
 std::string given_address(int socket, const std::string& host) {
-  net::socket_address at;
-  at.size = sizeof at.bytes;
-  ::getsockname(socket, reinterpret_cast<sockaddr*>(&at.bytes), &at.size);
+  const auto at = bound_address(socket);
   const auto port = at.bytes.ss_family == AF_INET6
                         ? reinterpret_cast<const sockaddr_in6&>(at.bytes).sin6_port
                         : reinterpret_cast<const sockaddr_in&>(at.bytes).sin_port;
@@ -82,6 +126,7 @@ expected<listening_socket> listen_at_port(const std::string& address) {
   if (!found)
     return fail(errc::not_found, "cannot listen at " + address + ": " + found.error().text());
   const auto& first = found->front();
+  if (auto passed = passed_socket(first)) return listening_socket{std::move(passed), address};
   auto made = open_socket(first.bytes.ss_family, address);
   if (!made) return fail(made.error());
   const int yes = 1;

@@ -1,5 +1,9 @@
 #include "runtime/server/connection/stream.hpp"
 
+#include <openssl/asn1.h>
+#include <openssl/objects.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <sys/socket.h>
 
 #include <boost/asio/buffer.hpp>
@@ -22,6 +26,20 @@ std::vector<boost::asio::const_buffer> buffers_of(const std::vector<std::string_
 bool would_wait(const error_code& why) {
   return why == boost::asio::error::would_block || why == boost::asio::error::try_again ||
          why == boost::asio::error::interrupted;
+}
+
+// Empty unless there is one common name, without a zero byte in it.
+std::string common_name(const X509& of) {
+  auto* const subject = ::X509_get_subject_name(&of);
+  const int at = ::X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+  if (at < 0 || ::X509_NAME_get_index_by_NID(subject, NID_commonName, at) >= 0) return {};
+  unsigned char* utf8 = nullptr;
+  const int size =
+      ::ASN1_STRING_to_UTF8(&utf8, ::X509_NAME_ENTRY_get_data(::X509_NAME_get_entry(subject, at)));
+  if (size < 0) return {};
+  std::string name(reinterpret_cast<const char*>(utf8), static_cast<std::size_t>(size));
+  ::OPENSSL_free(utf8);
+  return name.find('\0') == name.npos ? name : std::string{};
 }
 
 void close_socket(stream_socket& socket) {
@@ -81,6 +99,15 @@ public:
 
   void begin(done_callback done) override {
     stream_.async_handshake(boost::asio::ssl::stream_base::server, std::move(done));
+  }
+
+  std::string peer_name() const override {
+    // Boost 1.74 has no native handle of a constant stream.
+    auto* const tls = const_cast<tls_stream*>(this)->stream_.native_handle(); // NOLINT
+    const std::unique_ptr<X509, decltype(&::X509_free)> shown(::SSL_get1_peer_certificate(tls),
+                                                              &::X509_free);
+    if (!shown || ::SSL_get_verify_result(tls) != X509_V_OK) return {};
+    return common_name(*shown);
   }
 
   void read(std::span<char> room, count_callback done) override {

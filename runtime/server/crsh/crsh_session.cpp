@@ -68,7 +68,7 @@ void crsh_session::received(std::size_t count) {
 }
 
 bool crsh_session::has_output_room() const {
-  return host_.output().size() < context_.settings.limits.output_bytes;
+  return host_.output().size() < context_.limits().output_bytes;
 }
 
 bool crsh_session::is_ready() const {
@@ -134,7 +134,7 @@ void crsh_session::begin() {
 }
 
 void crsh_session::begin_value() {
-  const auto& limits = context_.settings.limits;
+  const auto& limits = context_.limits();
   if (left_ > limits.value_bytes) {
     // It may be longer than anyone wants to read.
     is_ending_ = true;
@@ -293,7 +293,7 @@ void crsh_session::finish(const noted_request& noted) {
   one.took = std::chrono::steady_clock::now() - begun_;
   const bool is_stored = one.kind == request_kind::put && one.outcome == request_outcome::done;
   if (is_stored) one.bytes_in = request_.value_bytes;
-  context_.counters.note(one, *space_);
+  context_.note(one, *space_, host_.peer(), host_.anonymous() ? host_.anonymous()->user : "nobody");
   value_.reset();
   phase_ = phase::request;
   if (is_ending_ || context_.is_draining.load(std::memory_order_relaxed)) close();

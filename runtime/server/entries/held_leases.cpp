@@ -40,7 +40,7 @@ void held_leases::get(std::string_view key, lookup_callback answer) {
 bool held_leases::may_wait() {
   auto& counters = context_.counters;
   if (leases_.size() + waiting_ < max_leases) {
-    if (counters.held_now.fetch_add(1) < context_.settings.hold.max_held) {
+    if (counters.held_now.fetch_add(1) < context_.hold().max_held) {
       ++waiting_;
       ++counters.held_total;
       return true;
@@ -52,7 +52,7 @@ bool held_leases::may_wait() {
 }
 
 void held_leases::acquire(const std::string& key, const lookup_callback& answer) {
-  when_answered(entries_.acquire(key, context_.settings.hold.wait),
+  when_answered(entries_.acquire(key, context_.hold().wait),
                 [this, key, answer](expected<lease_reply> reply) {
                   --waiting_;
                   --context_.counters.held_now;
@@ -79,10 +79,9 @@ void held_leases::hold(const std::string& key, lease_id lease) {
   // Two lookups of one connection that waited together: the first lease is the one to keep.
   if (!leases_.emplace(key, lease).second) return entries_.release(key, lease);
   ++context_.counters.holders_now;
-  host_.post_after(context_.settings.hold.holder,
-                   [this, alive = std::weak_ptr(alive_), key, lease] {
-                     if (!alive.expired()) end_hold(key, lease);
-                   });
+  host_.post_after(context_.hold().holder, [this, alive = std::weak_ptr(alive_), key, lease] {
+    if (!alive.expired()) end_hold(key, lease);
+  });
 }
 
 bool held_leases::abandon(std::string_view key) {

@@ -116,7 +116,7 @@ std::optional<body_plan> http_handler::plan_body(const http_request& request) co
   plan.is_zstd = head.content_encoding == "zstd";
   plan.is_hashed = route.kind == route_kind::blob;
   plan.metadata = make_value({}, 0, members_of(request)).metadata_bytes();
-  plan.max_bytes = context_.settings.limits.value_bytes;
+  plan.max_bytes = context_.limits().value_bytes;
   return plan;
 }
 

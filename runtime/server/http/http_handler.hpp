@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hearth::server {
@@ -54,6 +55,8 @@ public:
 
   /// The counts of the client's namespace.
   space_counters& space() const noexcept { return *space_; }
+  /// The client's user, for the log.
+  std::string_view user() const noexcept { return identity_ ? identity_->user : "nobody"; }
 
 private:
   template <class T, class Next>

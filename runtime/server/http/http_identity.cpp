@@ -51,14 +51,13 @@ void http_handler::check_credentials(const http_request& request,
 
 std::optional<http_reply> http_handler::take_answer(const http_request& request,
                                                     expected<identity_ptr> who) {
+  context_.note_credentials(who, host_.peer());
   if (who) {
-    ++context_.counters.credentials_right;
     auto refused = act_for(request.route, *who);
     if (!refused) authorization_ = request.head.authorization;
     return refused;
   }
   if (who.error().code() != errc::permission) return refusal(request.route, who.error());
-  ++context_.counters.credentials_wrong;
   return unauthorized(request.route, "no user has these credentials");
 }
 
@@ -94,7 +93,7 @@ std::optional<http_reply> http_handler::refuse(const http_request& request) cons
 std::optional<http_reply> http_handler::refuse_page(const http_request& request) const {
   const auto kind = request.route.kind;
   if (kind != route_kind::metrics && kind != route_kind::status_json) return std::nullopt;
-  if (!identity_ || identity_->may_manage() || identity_ == host_.anonymous()) return std::nullopt;
+  if (!identity_ || identity_->may_manage() || identity_->is_anonymous) return std::nullopt;
   return refusal(request.route, 403, "this page is for admins");
 }
 

@@ -44,7 +44,7 @@ void http_session::received(std::size_t count) {
 }
 
 bool http_session::has_output_room() const {
-  return host_.output().size() < context_.settings.limits.output_bytes;
+  return host_.output().size() < context_.limits().output_bytes;
 }
 
 bool http_session::is_ready() const {
@@ -84,7 +84,7 @@ bool http_session::read_head() {
   while (input_.view().starts_with("\r\n")) // RFC 9112, 2.2: some clients end a body with one
     input_.consume(2);
   // Only as far as a head may go, so that the answer does not depend on how its bytes arrive.
-  const auto head_bytes = context_.settings.limits.header_bytes;
+  const auto head_bytes = context_.limits().header_bytes;
   const auto seen =
       input_.view() == "\r" ? std::string_view{} : input_.view().substr(0, head_bytes);
   const auto end = scanner_.find_end(seen);
@@ -127,7 +127,7 @@ void http_session::begin(request_head head) {
   request_.head = std::move(head);
   begun_ = std::chrono::steady_clock::now();
   left_ = request_.head.content_length.value_or(0);
-  if (request_.head.is_chunked) chunks_.emplace(context_.settings.limits.value_bytes);
+  if (request_.head.is_chunked) chunks_.emplace(context_.limits().value_bytes);
   phase_ = phase::checking;
   handler_.identify(request_, [this](std::optional<http_reply> refused) {
     admit(std::move(refused));
@@ -139,7 +139,7 @@ void http_session::begin(request_head head) {
 
 void http_session::admit(std::optional<http_reply> refused) {
   if (!refused) refused = handler_.refuse(request_);
-  if (!refused && left_ > context_.settings.limits.value_bytes)
+  if (!refused && left_ > context_.limits().value_bytes)
     refused = refusal(request_.route, 413, "the body is larger than a value may be");
   if (refused) return skip_body(std::move(*refused));
   begin_body();
@@ -150,14 +150,14 @@ void http_session::admit(std::optional<http_reply> refused) {
 void http_session::skip_body(http_reply reply) {
   const bool is_waiting = request_.head.expects != expectation::none;
   reply.closes = reply.closes || (request_.head.has_body() && is_waiting) ||
-                 left_ > context_.settings.limits.value_bytes;
+                 left_ > context_.limits().value_bytes;
   if (reply.closes || !request_.head.has_body()) return finish(std::move(reply));
   refused_ = std::move(reply);
   phase_ = phase::body;
 }
 
 void http_session::begin_body() {
-  const auto& limits = context_.settings.limits;
+  const auto& limits = context_.limits();
   if (auto plan = handler_.plan_body(request_)) {
     auto body = received_body::begin(std::move(*plan), context_.counters.receiving_bytes,
                                      limits.receiving_bytes);
@@ -251,7 +251,7 @@ void http_session::note(const http_reply& reply) {
   one.bytes_in = reply.outcome == request_outcome::done ? stored_bytes_ : 0;
   one.bytes_out = reply.value && request_.head.method != "HEAD" ? reply.count : 0;
   one.took = std::chrono::steady_clock::now() - begun_;
-  context_.counters.note(one, handler_.space());
+  context_.note(one, handler_.space(), host_.peer(), handler_.user());
 }
 
 } // namespace hearth::server

@@ -27,11 +27,7 @@ void check(resp_session& in, std::string_view user, std::string_view password,
                          const auto living = weak.lock();
                          if (!living) return;
                          living->post([&in, call, next, who = std::move(who)] {
-                           auto& counters = in.context().counters;
-                           if (who)
-                             ++counters.credentials_right;
-                           else if (who.error().code() == errc::permission)
-                             ++counters.credentials_wrong;
+                           in.context().note_credentials(who, in.host().peer());
                            next(who);
                            in.end_waiting(call);
                          });

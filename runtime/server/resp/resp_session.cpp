@@ -65,7 +65,7 @@ resp_session::resp_session(session_host& host, server_context& context)
     : host_(host)
     , context_(context)
     , reply_(host.output())
-    , parser_(limits_of(context.settings.limits), storage::resp_side::client)
+    , parser_(limits_of(context.limits()), storage::resp_side::client)
     , id_(++context.last_client_id) {
   if (host_.anonymous()) become(host_.anonymous(), 0);
 }
@@ -110,7 +110,7 @@ bool resp_session::count_received(std::size_t count) {
   const auto cost =
       std::max(received_, parser_.bulk_memory()) + items * sizeof(storage::resp_value);
   if (cost <= large_bytes) return true;
-  const auto limit = context_.settings.limits.receiving_bytes;
+  const auto limit = context_.limits().receiving_bytes;
   if (!receiving_)
     receiving_ = std::make_shared<receiving_quota>(context_.counters.receiving_bytes, limit);
   if (receiving_->grow_to(cost)) return true;
@@ -144,7 +144,7 @@ void resp_session::quit() {
 }
 
 bool resp_session::may_run_next() const {
-  const auto& limits = context_.settings.limits;
+  const auto& limits = context_.limits();
   return !has_ended_ && !is_waiting_ && turns_.size() < limits.pipelined_writes &&
          host_.output().size() < limits.output_bytes;
 }
@@ -266,9 +266,9 @@ void resp_session::reply_after(std::function<void()> work, std::function<void()>
 
 void resp_session::note(request_outcome outcome, std::uint64_t in, std::uint64_t out) noexcept {
   if (!counts_) return;
-  context_.counters.note(
+  context_.note(
       {protocol::resp, kind_, outcome, in, out, std::chrono::steady_clock::now() - began_},
-      *counts_);
+      *counts_, host_.peer(), who_->user);
 }
 
 void resp_session::note_hit(std::uint64_t bytes) noexcept { note(request_outcome::hit, 0, bytes); }

@@ -28,9 +28,9 @@ std::vector<std::pair<std::string, std::string>> parameters(const server_context
           {"databases", "16"},
           {"maxmemory", std::to_string(context.settings.cache.memory_budget_bytes)},
           {"maxmemory-policy", "allkeys-lru"},
-          {"proto-max-bulk-len", std::to_string(context.settings.limits.value_bytes)},
-          {"maxclients", std::to_string(context.settings.limits.connections)},
-          {"timeout", std::to_string(context.settings.limits.idle_time.count() / 1000)}};
+          {"proto-max-bulk-len", std::to_string(context.limits().value_bytes)},
+          {"maxclients", std::to_string(context.limits().connections)},
+          {"timeout", std::to_string(context.limits().idle_time.count() / 1000)}};
 }
 
 void config_get(resp_session& in, const resp_words& words) {

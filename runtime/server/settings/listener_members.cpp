@@ -61,6 +61,7 @@ constexpr toml_member<listener_entry> listener_members[] = {
     {"certificate_file", read_listener_path<&listener_settings::certificate_file>},
     {"key_file", read_listener_path<&listener_settings::key_file>},
     {"client_ca_file", read_listener_path<&listener_settings::client_ca_file>},
+    {"certificate_users", read_listener_flag<&listener_settings::certificate_users>},
     {"anonymous", read_anonymous},
     {"anonymous_namespace", read_anonymous_namespace},
     {"hold_misses", read_listener_flag<&listener_settings::hold_misses>},
@@ -87,6 +88,8 @@ std::string_view tls_fault(const listener_settings& one) {
     return "has a key_file without its certificate_file";
   if (!has_certificate && !one.client_ca_file.empty())
     return "client_ca_file needs TLS; give certificate_file and key_file too";
+  if (one.certificate_users && one.client_ca_file.empty())
+    return "certificate_users needs client_ca_file, the CAs whose certificates are believed";
   if (has_certificate && one.is_unix())
     return "TLS is not for a Unix socket; leave certificate_file and key_file out";
   return {};
@@ -101,6 +104,8 @@ bool is_local(const listener_settings& one) {
 // What is wrong with the clients that it lets in. `anonymous` is filled in.
 std::string_view clients_fault(const listener_entry& one, bool has_users) {
   const auto& settings = one.settings;
+  if (settings.certificate_users && !has_users)
+    return "certificate_users needs a file of users with the names of the certificates";
   if (!one.says_anonymous && settings.anonymous && !is_local(settings))
     return "other hosts reach this address and need no credentials; name a file of users with "
            "users, or say anonymous = \"reader\" or \"writer\"";

@@ -30,6 +30,7 @@ struct listener_settings {
   std::filesystem::path certificate_file; ///< with `key_file`: TLS
   std::filesystem::path key_file;
   std::filesystem::path client_ca_file; ///< with TLS: clients show a certificate of these CAs
+  bool certificate_users = false;       ///< the common name of a client's certificate is its user
   /// What clients without credentials may do; empty: nothing, they need credentials. Default:
   /// `writer`, or nothing where there is a users file.
   std::optional<user_role> anonymous;
@@ -53,12 +54,16 @@ struct limit_settings {
   std::chrono::milliseconds request_time{60'000}; ///< from a request's first byte to its last; zero
                                                   ///< for ever. A large value may take longer as
                                                   ///< long as it goes on.
+
+  friend bool operator==(const limit_settings&, const limit_settings&) = default;
 };
 
 struct hold_settings {
   std::chrono::milliseconds wait{8'000};    ///< how long a miss waits for its holder
   std::chrono::milliseconds holder{60'000}; ///< then the lease goes to the next that waits
   std::size_t max_held = 1'000;             ///< waits at once; more are answered as misses
+
+  friend bool operator==(const hold_settings&, const hold_settings&) = default;
 };
 
 struct server_settings {

@@ -24,6 +24,7 @@ public:
     if (!input.is_anonymous) return;
     identity who;
     who.user = "anonymous";
+    who.is_anonymous = true;
     who.role = input.is_reader ? user_role::reader : user_role::writer;
     if (input.is_of_namespace) who.name_space = "pull";
     if (input.ignores_refused) who.refused = refused_writes::ignore;

@@ -422,6 +422,29 @@ TEST_CASE("the limiter keeps a bounded number of addresses, and drops the one th
   CHECK(limiter.is_limited("second", now));
 }
 
+TEST_CASE("addresses of one IPv6 network are limited together, those of IPv4 each by itself") {
+  const time_point now = time_point{} + 1h;
+  const auto is_limited = [&](const std::string& fails, const std::string& asks) {
+    failure_limiter limiter;
+    for (std::size_t i = 0; i < failure_limiter::max_failures; ++i)
+      limiter.note_failure(fails, now);
+    return limiter.is_limited(asks, now);
+  };
+  CHECK(is_limited("2001:db8:1:2::1", "2001:db8:1:2:ffff::7"));
+  CHECK_FALSE(is_limited("2001:db8:1:2::1", "2001:db8:1:3::1"));
+  CHECK_FALSE(is_limited("::ffff:192.0.2.1", "::ffff:192.0.2.2"));
+  CHECK_FALSE(is_limited("192.0.2.1", "192.0.2.2"));
+  CHECK(is_limited("unix", "unix"));
+}
+
+TEST_CASE("a user whose credentials were checked elsewhere is found by its name") {
+  const authenticator users(some_users());
+  REQUIRE(users.user_named("ana"));
+  CHECK(users.user_named("ana")->user == "ana");
+  CHECK_FALSE(users.user_named("nobody"));
+  CHECK_FALSE(users.user_named(""));
+}
+
 TEST_CASE("the right credentials that are remembered are bounded, and the oldest are dropped") {
   remembered_credentials remembered;
   const auto who = std::make_shared<const identity>();

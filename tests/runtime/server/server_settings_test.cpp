@@ -129,7 +129,10 @@ TEST_CASE("the members of a listener are read") {
                              "certificate_file = \"/c.pem\"\nkey_file = \"/k.pem\"\n"
                              "client_ca_file = \"/ca.pem\"\nanonymous = \"reader\"\n"
                              "anonymous_namespace = \"guests\"\nhold_misses = true\n"
-                             "refused_writes = \"ignore\"\nvalidate_results = true\n");
+                             "refused_writes = \"ignore\"\nvalidate_results = true\n"
+                             "certificate_users = true\n",
+                             "users = \"u\"\n");
+  CHECK(one.certificate_users);
   CHECK(one.speaks == protocol::http);
   CHECK(one.address == "[::]:8080");
   CHECK(one.certificate_file == "/c.pem");
@@ -338,6 +341,10 @@ TEST_CASE("what TLS needs is told") {
   CHECK(has(told("certificate_file = \"c\"\n"), "without its key_file"));
   CHECK(has(told("key_file = \"k\"\n"), "without its certificate_file"));
   CHECK(has(told("client_ca_file = \"k\"\n"), "client_ca_file needs TLS"));
+  CHECK(has(told("certificate_users = true\n"), "certificate_users needs client_ca_file"));
+  CHECK(has(told("certificate_file = \"c\"\nkey_file = \"k\"\nclient_ca_file = \"a\"\n"
+                 "certificate_users = true\n"),
+            "certificate_users needs a file of users"));
   CHECK(has(contradiction("[[listen]]\naddress = \"unix:/x\"\ncertificate_file = \"c\"\n"
                           "key_file = \"k\"\n"),
             "TLS is not for a Unix socket"));

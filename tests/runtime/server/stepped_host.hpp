@@ -108,6 +108,7 @@ struct server_bench {
   static server::identity_ptr make_identity(role may, bool holds_misses = false) {
     server::identity who;
     who.user = "anonymous";
+    who.is_anonymous = true;
     who.role = may;
     who.hold_misses = holds_misses;
     return std::make_shared<const server::identity>(std::move(who));
