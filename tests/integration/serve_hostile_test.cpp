@@ -124,6 +124,46 @@ assert friend.ping()
   MESSAGE(out);
 }
 
+TEST_CASE("serve: a thousand misses are held, one more is not, and all get the value") {
+  const temporary_directory work;
+  std::ofstream(work / "serve.toml")
+      << "[hold]\nwait = \"4min\"\nholder = \"4min\"\n"
+         "[[listen]]\nprotocol = \"resp\"\naddress = \"127.0.0.1:0\"\nhold_misses = true\n"
+         "[[listen]]\nprotocol = \"http\"\naddress = \"127.0.0.1:0\"\n";
+  running_server server({(work / "serve.toml").string()});
+  const auto out = attack(server, prelude + R"(
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (2048, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+holder, other = redis.Redis(port=resp_port), redis.Redis(port=resp_port)
+process = other.info()['process_id']
+def resident():
+    with open(f'/proc/{process}/status') as lines:
+        return int(next(line for line in lines if line.startswith('VmRSS')).split()[1]) // 1024
+assert holder.get('k') is None
+before = resident()
+def ask():
+    one = socket.create_connection(('127.0.0.1', resp_port))
+    one.sendall(b'*2\r\n$3\r\nGET\r\n$1\r\nk\r\n')
+    return one
+held = [ask() for _ in range(1000)]
+while other.info()['hearth_held_misses'] < 1000: pass
+assert other.get('k') is None
+after = resident()
+assert holder.set('k', 'v' * 100)
+want = b'$100\r\n' + b'v' * 100 + b'\r\n'
+for one in held:
+    got = b''
+    while len(got) < len(want):
+        part = one.recv(4096)
+        assert part
+        got += part
+    assert got == want, got
+print(f'resident {before} then {after} MiB; all have it')
+)");
+  MESSAGE(out);
+  CHECK(out.ends_with("all have it\n"));
+}
+
 TEST_CASE("serve: more connections than allowed are refused, and there is room again later") {
   const temporary_directory work;
   running_server server({settings_in(work, "connections = 10\n").string()});

@@ -4,9 +4,12 @@
 #include "runtime/server/access/users_file.hpp"
 #include "runtime/server/server.hpp"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -104,6 +107,20 @@ void notify_manager(std::string_view what) {
              reinterpret_cast<const sockaddr*>(&to), size);
 }
 
+// --- descriptors -------------------------------------------------------------------------------
+
+// Each connection has a descriptor; the store has some hundreds at most. A shell's limit of 1,024
+// is the program's to raise, up to the hard one.
+void raise_descriptor_limit(std::size_t connections) {
+  constexpr std::size_t others = 1'000;
+  rlimit now{};
+  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return;
+  const auto wanted = std::min<rlim_t>(connections + others, now.rlim_max);
+  if (now.rlim_cur >= wanted) return;
+  now.rlim_cur = wanted;
+  ::setrlimit(RLIMIT_NOFILE, &now);
+}
+
 // --- serving -----------------------------------------------------------------------------------
 
 std::string listening_text(const server::server& running) {
@@ -124,6 +141,7 @@ expected<void> reload(server::server& running, const config& settings,
 
 status run_server(const config& of_program, const serve_arguments& arguments,
                   server_settings settings) {
+  raise_descriptor_limit(settings.limits.connections);
   const auto patience = settings.drain_deadline + signal_watch::default_patience;
   std::mutex mutex;
   server::server* running = nullptr;

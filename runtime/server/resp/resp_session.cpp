@@ -191,7 +191,14 @@ void resp_session::run(resp_words words) {
 }
 
 void resp_session::run(const resp_command& command, const resp_words& words) {
-  if (!refuses(command, words)) command.run(*this, words);
+  if (refuses(command, words)) return;
+  // The parser's limit is that of all words together.
+  const auto most = context_.limits().value_bytes;
+  if (std::any_of(words.begin(), words.end(), [&](const auto& one) { return one.size() > most; })) {
+    note_refused();
+    return error_in_turn("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
+  }
+  command.run(*this, words);
 }
 
 bool resp_session::refuses(const resp_command& command, const resp_words& words) {

@@ -88,6 +88,19 @@ TEST_CASE("resp session: keys and values of any bytes, and keys of 64 KiB") {
   CHECK(one.command({"EXISTS", longest, other_long}) == ":1\r\n");
 }
 
+TEST_CASE(
+    "resp session: a value above the limit is refused in its turn, and the connection goes on") {
+  server_bench bench;
+  bench.settings.limits.value_bytes = 100;
+  auto one = writer_of(bench);
+  const std::string most(100, 'v'), more(101, 'v');
+  const std::string refused = "-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n";
+  CHECK(one.ask(client::encoded({"SET", "k", most}) + client::encoded({"SET", "l", more}) +
+                client::encoded({"GETSET", "k", more}) + client::encoded({"MSET", "k", more}) +
+                client::encoded({"STRLEN", "k"}) + client::encoded({"EXISTS", "l"})) ==
+        "+OK\r\n" + refused + refused + refused + ":100\r\n:0\r\n");
+}
+
 TEST_CASE("resp session: commands byte by byte, inline and pipelined are answered in order") {
   server_bench bench;
   auto one = writer_of(bench);
