@@ -10,12 +10,23 @@
 namespace hearth {
 namespace {
 
+// What msgpack writes to: a text that is as long as it has to be (its own buffer begins with 8
+// KiB).
+struct text_stream {
+  std::string& text;
+  void write(const char* bytes, std::size_t count) { text.append(bytes, count); }
+};
+
+// `bytes`: the room for what is packed, with its head of at most five bytes.
 template <class Pack>
-std::string packed(Pack&& pack) {
-  msgpack::sbuffer buffer;
-  msgpack::packer<msgpack::sbuffer> out(buffer);
+std::string packed(std::size_t bytes, Pack&& pack) {
+  constexpr std::size_t head_bytes = 5;
+  std::string text;
+  text.reserve(bytes + head_bytes);
+  text_stream stream{text};
+  msgpack::packer<text_stream> out(stream);
   pack(out);
-  return {buffer.data(), buffer.size()};
+  return text;
 }
 
 bool is_key(const value& v, int depth) {
@@ -49,17 +60,17 @@ void describe_into(std::string& out, const value& v, std::size_t limit) {
 } // namespace
 
 key::key(std::string_view text)
-    : encoded_(packed([&](auto& out) {
+    : encoded_(packed(text.size(), [&](auto& out) {
       out.pack_str(static_cast<std::uint32_t>(text.size()));
       out.pack_str_body(text.data(), static_cast<std::uint32_t>(text.size()));
     })) {}
 
 key key::integer(std::int64_t number) {
-  return {from_encoded{}, packed([&](auto& out) { out.pack_int64(number); })};
+  return {from_encoded{}, packed(sizeof number, [&](auto& out) { out.pack_int64(number); })};
 }
 
 key key::bytes(std::string_view raw) {
-  return {from_encoded{}, packed([&](auto& out) {
+  return {from_encoded{}, packed(raw.size(), [&](auto& out) {
             out.pack_bin(static_cast<std::uint32_t>(raw.size()));
             out.pack_bin_body(raw.data(), static_cast<std::uint32_t>(raw.size()));
           })};
@@ -67,7 +78,7 @@ key key::bytes(std::string_view raw) {
 
 key key::tuple(std::span<const key> items) {
   auto encoded =
-      packed([&](auto& out) { out.pack_array(static_cast<std::uint32_t>(items.size())); });
+      packed(0, [&](auto& out) { out.pack_array(static_cast<std::uint32_t>(items.size())); });
   for (const auto& item : items)
     encoded += item.encoded();
   return {from_encoded{}, std::move(encoded)};

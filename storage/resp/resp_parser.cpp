@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace hearth::storage {
 namespace {
@@ -20,6 +21,21 @@ constexpr std::uint64_t max_buffers = 4;
 // Whether a value may begin with this character.
 bool is_mark(char c) {
   return std::string_view("+-:$*_,#!=(%~>|").find(c) != std::string_view::npos;
+}
+
+// The number of `mark DIGITS CR LF` at the front, which is removed. Empty for every other form, and
+// for numbers of more than four digits.
+std::optional<std::size_t> take_short_number(std::string_view& bytes, char mark) {
+  constexpr std::size_t most_digits = 4;
+  if (bytes.empty() || bytes[0] != mark) return std::nullopt;
+  std::size_t number = 0, at = 1;
+  for (; at < bytes.size() && bytes[at] >= '0' && bytes[at] <= '9'; ++at)
+    number = number * 10 + static_cast<std::size_t>(bytes[at] - '0');
+  const auto digits = at - 1;
+  if (digits == 0 || digits > most_digits || (digits > 1 && bytes[1] == '0')) return std::nullopt;
+  if (bytes.substr(at, 2) != "\r\n") return std::nullopt;
+  bytes.remove_prefix(at + 2);
+  return number;
 }
 
 } // namespace
@@ -89,6 +105,46 @@ resp_parser::outcome resp_parser::next(resp_value& out) {
     if (*problem_ == '\0' && begin_ == before && step_ == at) return outcome::more;
   }
   return outcome::broken;
+}
+
+resp_parser::outcome resp_parser::next_request(std::vector<std::string>& words) {
+  if (take_whole_request(words)) return outcome::value;
+  resp_value request;
+  const auto got = next(request);
+  if (got != outcome::value) return got;
+  words.resize(request.items.size());
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i] = std::move(request.items[i].text);
+  return got;
+}
+
+// Takes a request of short bulk strings that is in the buffer as a whole, the performance-critical
+// case. Returns false and takes nothing when it is anything else.
+bool resp_parser::take_whole_request(std::vector<std::string>& words) {
+  if (step_ != step::line || !open_.empty() || *problem_ != '\0') return false;
+  std::string_view rest(buffer_.data() + begin_, end_ - begin_);
+  const auto count = take_short_number(rest, '*');
+  if (!count || *count == 0 || *count > std::min<std::uint64_t>(limits_.items, eager_items))
+    return false;
+  words.resize(*count);
+  std::uint64_t bytes = 0, last = 0;
+  for (auto& word : words) {
+    const auto size = take_short_number(rest, '$');
+    if (!size || rest.substr(std::min(*size, rest.size()), 2) != "\r\n") return false;
+    word.assign(rest.substr(0, *size));
+    rest.remove_prefix(*size + 2);
+    bytes += last = *size;
+  }
+  if (bytes > limits_.bytes) return false;
+  begin_ = scanned_ = end_ - rest.size();
+  expect_values_of(last);
+  return true;
+}
+
+// Receives as much at once as is useful for values of this size.
+void resp_parser::expect_values_of(std::uint64_t bytes) {
+  receives_ = std::clamp<std::uint64_t>(received_values * bytes, limits_.buffer_bytes,
+                                        max_buffers * limits_.buffer_bytes);
 }
 
 bool resp_parser::find_line(std::string_view& line) {
@@ -181,8 +237,7 @@ bool resp_parser::start_bulk(char mark, std::string_view length, resp_value& out
   verbatim_ = mark == '=';
   bulk_received_ = 0;
   bytes_seen_ += bulk_bytes_;
-  receives_ = std::clamp<std::uint64_t>(received_values * bulk_bytes_, limits_.buffer_bytes,
-                                        max_buffers * limits_.buffer_bytes);
+  expect_values_of(bulk_bytes_);
   step_ = step::bulk;
   return false;
 }

@@ -54,6 +54,9 @@ public:
   /// Parses the next value from the received bytes. A request is an array of bytes, with one item
   /// or more.
   outcome next(resp_value& out);
+  /// The same for requests: the texts of the items of the next one, in strings that are used again.
+  /// Empty for what Redis ignores.
+  outcome next_request(std::vector<std::string>& words);
   /// Combines both: consumes the front of `input` until a value is complete or the input is empty.
   outcome take(std::string_view& input, resp_value& out);
 
@@ -75,6 +78,8 @@ private:
     bool dropped = false; // an attribute, which comes before a value and is ignored
   };
 
+  bool take_whole_request(std::vector<std::string>& words);
+  void expect_values_of(std::uint64_t bytes);
   bool find_line(std::string_view& line);
   // Each returns false when bytes are missing, the parser is broken, or no value is complete yet.
   bool read_line(resp_value& out);

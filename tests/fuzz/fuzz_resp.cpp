@@ -69,6 +69,36 @@ std::string read_all(std::string_view bytes, std::size_t piece, resp_side side) 
   return all + (parser.is_between_values() ? "end" : "more");
 }
 
+// The words of all requests, and how the input ended; by `next_request`, which has a way of its own
+// for requests that are in the buffer as a whole, or by `next`.
+std::string read_words(std::string_view bytes, std::size_t piece, bool by_request) {
+  resp_parser parser(limits, resp_side::client);
+  std::vector<std::string> words;
+  std::string all;
+  while (!bytes.empty()) {
+    const auto room = parser.room();
+    const auto count = std::min({room.size(), piece, bytes.size()});
+    std::copy_n(bytes.data(), count, room.data());
+    bytes.remove_prefix(count);
+    parser.filled(count);
+    for (;;) {
+      resp_value request;
+      const auto got = by_request ? parser.next_request(words) : parser.next(request);
+      if (got == resp_parser::outcome::broken) return all + "broken " + parser.problem();
+      if (got == resp_parser::outcome::more) break;
+      if (!by_request) {
+        words.clear();
+        for (auto& item : request.items)
+          words.push_back(std::move(item.text));
+      }
+      all += std::to_string(words.size()) + ';';
+      for (const auto& word : words)
+        all += std::to_string(word.size()) + ':' + word;
+    }
+  }
+  return all + (parser.is_between_values() ? "end" : "more");
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -81,5 +111,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::fprintf(stderr, "whole: %s\npieces: %s\n", whole.c_str(), pieces.c_str());
     require(pieces == whole, "in pieces it is something else");
   }
+  for (const auto step : {std::max<std::size_t>(bytes.size(), 1), piece})
+    require(read_words(bytes, step, true) == read_words(bytes, step, false),
+            "a whole request is read as something else");
   return 0;
 }

@@ -2,9 +2,7 @@
 
 #include "runtime/server/http/http_routes.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <utility>
 
 namespace hearth::server {
@@ -20,6 +18,12 @@ constexpr std::uint64_t digest = 2;
 }
 namespace directory_fields {
 constexpr std::uint64_t tree_digest = 3, root_directory_digest = 5;
+}
+namespace tree_fields {
+constexpr std::uint64_t root = 1, children = 2;
+}
+namespace folder_fields {
+constexpr std::uint64_t files = 1;
 }
 namespace digest_fields {
 constexpr std::uint64_t hash = 1;
@@ -52,7 +56,7 @@ public:
 
 private:
   static tl::unexpected<error> broken() {
-    return fail(errc::malformed, "not an ActionResult in protobuf");
+    return fail(errc::malformed, "not an ActionResult or a Tree in protobuf");
   }
 
   expected<void> read_value(wire_field& field) {
@@ -106,10 +110,8 @@ public:
   expected<void> add_result(std::string_view message) {
     return for_each_field(message, [this](const wire_field& field) -> expected<void> {
       switch (field.number) {
-      case result_fields::output_files: return add_members(field, {file_fields::digest});
-      case result_fields::output_directories:
-        return add_members(
-            field, {directory_fields::tree_digest, directory_fields::root_directory_digest});
+      case result_fields::output_files: return add_members(field, file_fields::digest);
+      case result_fields::output_directories: return add_directory(field);
       case result_fields::stdout_digest:
       case result_fields::stderr_digest: return add_digest(field);
       default: return {};
@@ -117,7 +119,15 @@ public:
     });
   }
 
-  std::vector<std::string> found;
+  expected<void> add_tree(std::string_view message) {
+    return for_each_field(message, [this](const wire_field& field) -> expected<void> {
+      const bool is_folder =
+          field.number == tree_fields::root || field.number == tree_fields::children;
+      return is_folder ? add_folder(field) : expected<void>{};
+    });
+  }
+
+  std::vector<named_blob> found;
 
 private:
   static expected<void> check_message(const wire_field& field) {
@@ -125,16 +135,33 @@ private:
     return fail(errc::malformed, "not an ActionResult: a message has another wire type");
   }
 
-  expected<void> add_members(const wire_field& message,
-                             std::initializer_list<std::uint64_t> digests) {
+  expected<void> add_directory(const wire_field& message) {
     if (auto good = check_message(message); !good) return good;
     return for_each_field(message.bytes, [&](const wire_field& field) -> expected<void> {
-      const bool is_one = std::find(digests.begin(), digests.end(), field.number) != digests.end();
-      return is_one ? add_digest(field) : expected<void>{};
+      switch (field.number) {
+      case directory_fields::tree_digest: return add_digest(field, true);
+      case directory_fields::root_directory_digest: return add_digest(field);
+      default: return {};
+      }
     });
   }
 
-  expected<void> add_digest(const wire_field& message) {
+  expected<void> add_folder(const wire_field& message) {
+    if (auto good = check_message(message); !good) return good;
+    return for_each_field(message.bytes, [&](const wire_field& field) -> expected<void> {
+      return field.number == folder_fields::files ? add_members(field, file_fields::digest)
+                                                  : expected<void>{};
+    });
+  }
+
+  expected<void> add_members(const wire_field& message, std::uint64_t digest) {
+    if (auto good = check_message(message); !good) return good;
+    return for_each_field(message.bytes, [&](const wire_field& field) -> expected<void> {
+      return field.number == digest ? add_digest(field) : expected<void>{};
+    });
+  }
+
+  expected<void> add_digest(const wire_field& message, bool is_tree = false) {
     if (auto good = check_message(message); !good) return good;
     std::string_view hash;
     auto good = for_each_field(message.bytes, [&](const wire_field& field) -> expected<void> {
@@ -146,14 +173,20 @@ private:
       return fail(errc::malformed, "an ActionResult names a blob without a SHA-256");
     if (found.size() == max_named_blobs)
       return fail(errc::too_large, "an ActionResult names too many blobs");
-    found.emplace_back(hash);
+    found.push_back({std::string(hash), is_tree});
     return {};
   }
 };
 
 } // namespace
 
-expected<std::vector<std::string>> blobs_of_result(std::string_view bytes) {
+expected<std::vector<named_blob>> blobs_of_tree(std::string_view bytes) {
+  blob_collector collector;
+  if (auto good = collector.add_tree(bytes); !good) return fail(good.error());
+  return std::move(collector.found);
+}
+
+expected<std::vector<named_blob>> blobs_of_result(std::string_view bytes) {
   blob_collector collector;
   if (auto good = collector.add_result(bytes); !good) return fail(good.error());
   return std::move(collector.found);

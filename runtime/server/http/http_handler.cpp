@@ -220,33 +220,52 @@ void http_handler::get_when_sendable(const http_request& request, std::uint64_t 
       });
 }
 
+// The blobs that a result names, and those that its trees name.
+struct http_handler::blob_search {
+  std::vector<named_blob> blobs;
+  std::size_t next = 0; // to look for
+  std::function<void(bool are_all)> answer;
+
+  // Whether the next blob is there, and what it names is no nonsense.
+  bool take(const expected<lookup>& found) {
+    if (!found || !found->hit()) return false;
+    if (!blobs[next++].is_tree) return true;
+    const auto files = blobs_of_tree(found->value.payload());
+    if (!files || blobs.size() + files->size() > max_named_blobs) return false;
+    blobs.insert(blobs.end(), files->begin(), files->end());
+    return true;
+  }
+};
+
 // Bazel takes a result at its word: it is a hit only if all its blobs are there.
 void http_handler::answer_result(const http_request& request, lookup found, reply_callback answer) {
-  auto digests = blobs_of_result(found.value.payload());
-  if (!digests) return answer(missing(request.route));
-  find_blobs(std::make_shared<const std::vector<std::string>>(std::move(*digests)), 0,
-             [&request, value = found.value, answer = std::move(answer)](bool are_all) {
-               answer(are_all ? value_reply(value, range_in(request.head))
-                              : missing(request.route));
-             });
+  auto blobs = blobs_of_result(found.value.payload());
+  if (!blobs) return answer(missing(request.route));
+  const auto search = std::make_shared<blob_search>();
+  search->blobs = std::move(*blobs);
+  search->answer = [&request, value = found.value, answer = std::move(answer)](bool are_all) {
+    answer(are_all ? value_reply(value, range_in(request.head)) : missing(request.route));
+  };
+  find_blobs(search);
 }
 
-// Whether all blobs from `next` on are stored.
-void http_handler::find_blobs(std::shared_ptr<const std::vector<std::string>> digests,
-                              std::size_t next, std::function<void(bool)> answer) {
-  for (; next < digests->size(); ++next) {
-    const auto& name = (*digests)[next];
-    if (name == empty_digest) continue;
+// Answers whether all blobs from the next one on are stored.
+void http_handler::find_blobs(const std::shared_ptr<blob_search>& search) {
+  for (auto& next = search->next; next < search->blobs.size();) {
+    const auto& name = search->blobs[next].digest;
+    if (name == empty_digest) {
+      ++next;
+      continue;
+    }
     auto asked = leases_->entries().get(blob_key(name));
     if (!asked.ready())
-      return when_answered(std::move(asked), [this, digests, next, answer](expected<lookup> found) {
-        if (!found || !found->hit()) return answer(false);
-        find_blobs(digests, next + 1, answer);
+      return when_answered(std::move(asked), [this, search](const expected<lookup>& found) {
+        if (!search->take(found)) return search->answer(false);
+        find_blobs(search);
       });
-    const auto found = asked.get();
-    if (!found || !found->hit()) return answer(false);
+    if (!search->take(asked.get())) return search->answer(false);
   }
-  answer(true);
+  search->answer(true);
 }
 
 void http_handler::put(const http_request& request, http_body body, reply_callback answer) {

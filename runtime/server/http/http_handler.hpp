@@ -77,8 +77,8 @@ private:
   void answer_found(const http_request& request, expected<lookup> found, reply_callback answer);
   void get_when_sendable(const http_request& request, std::uint64_t bytes, reply_callback answer);
   void answer_result(const http_request& request, lookup found, reply_callback answer);
-  void find_blobs(std::shared_ptr<const std::vector<std::string>> digests, std::size_t next,
-                  std::function<void(bool)> answer);
+  struct blob_search;
+  void find_blobs(const std::shared_ptr<blob_search>& search);
   void put(const http_request& request, http_body body, reply_callback answer);
   void put_blob(const http_request& request, const http_body& body, reply_callback answer);
   void put_new(const http_request& request, const artifact& value, reply_callback answer);

@@ -25,12 +25,14 @@ storage::resp_limits limits_of(const limit_settings& settings) {
   return limits;
 }
 
-resp_words words_of(storage::resp_value request) {
-  resp_words words;
-  words.reserve(request.items.size());
-  for (auto& item : request.items)
-    words.push_back(std::move(item.text));
-  return words;
+// The memory of a command's words that a connection keeps for the next one.
+constexpr std::size_t kept_words_bytes = 8u << 10;
+
+std::size_t memory_of(const resp_words& words) {
+  std::size_t bytes = words.capacity() * sizeof(std::string);
+  for (const auto& word : words)
+    bytes += word.capacity();
+  return bytes;
 }
 
 // The error of an unknown command, as Redis words it.
@@ -154,12 +156,12 @@ void resp_session::run_received() {
   while (may_run_next()) {
     if (put_off_) {
       if (!turns_.empty()) break;
-      run(*std::exchange(put_off_, std::nullopt));
+      words_ = *std::exchange(put_off_, std::nullopt);
+      run_words();
       continue;
     }
     if (wants_bytes_) break;
-    storage::resp_value request;
-    const auto outcome = parser_.next(request);
+    const auto outcome = parser_.next_request(words_);
     if (outcome == storage::resp_parser::outcome::more) {
       wants_bytes_ = true;
     } else if (outcome == storage::resp_parser::outcome::broken) {
@@ -170,7 +172,8 @@ void resp_session::run_received() {
     } else {
       running_ = std::exchange(receiving_, nullptr);
       received_ = 0;
-      if (auto words = words_of(std::move(request)); !words.empty()) run(std::move(words));
+      if (!words_.empty()) run_words();
+      if (memory_of(words_) > kept_words_bytes) words_ = {};
       running_ = nullptr;
     }
   }
@@ -178,16 +181,16 @@ void resp_session::run_received() {
   if (context_.is_draining.load(std::memory_order_relaxed) && !has_ended_ && is_idle()) quit();
 }
 
-void resp_session::run(resp_words words) {
+void resp_session::run_words() {
   began_ = std::chrono::steady_clock::now();
-  const auto* const command = find_command(words[0]);
-  if (!turns_.empty() && !(command && runs_beside(*command, words.size()))) {
-    put_off_ = std::move(words);
+  const auto* const command = find_command(words_[0]);
+  if (!turns_.empty() && !(command && runs_beside(*command, words_.size()))) {
+    put_off_ = std::move(words_);
     return;
   }
-  if (!command) return reply_.error(unknown_command(words));
+  if (!command) return reply_.error(unknown_command(words_));
   kind_ = command->kind;
-  run(*command, words);
+  run(*command, words_);
 }
 
 void resp_session::run(const resp_command& command, const resp_words& words) {

@@ -110,7 +110,7 @@ private:
 
   void run_received();
   bool may_run_next() const;
-  void run(resp_words words);
+  void run_words();
   void run(const resp_command& command, const resp_words& words);
   bool refuses(const resp_command& command, const resp_words& words);
   void go_on();
@@ -136,6 +136,7 @@ private:
   bool is_waiting_ = false;    // a command waits for its answer
   bool is_running_ = false;    // in `run_received`
   bool has_ended_ = false;
+  resp_words words_;                  // of the command that runs
   std::optional<resp_words> put_off_; // a command that waits for the writes before it
   std::deque<turn> turns_;
   std::uint64_t first_turn_ = 0; // the number of the first of `turns_`

@@ -571,6 +571,44 @@ TEST_SUITE("http session") {
     CHECK(client.ask(request("HEAD " + path)).status == 200);
   }
 
+  TEST_CASE_FIXTURE(fixture, "a result with a folder is whole when the files of its tree are") {
+    listener.validate_results = true;
+    client = connect();
+    const auto path = "/ac/" + std::string(64, 'b');
+    const auto file_node = [](const std::string& name, const std::string& content) {
+      return field(1, field(1, name) + field(2, digest_message(digest_of(content))));
+    };
+    const auto tree = field(1, file_node("top", "one") + field(2, field(1, "sub"))) +
+                      field(2, file_node("empty", "") + file_node("below", "two"));
+    const auto result = field(3, field(1, "folder") + field(3, digest_message(digest_of(tree))));
+    CHECK(client.status(put(path, result)) == 201);
+    for (const auto& blob : {tree, std::string("one"), std::string("two")}) {
+      CHECK(client.value(path) == "404");
+      CHECK(client.status(put("/cas/" + digest_of(blob), blob)) == 201);
+    }
+    CHECK(client.value(path) == result);
+    const std::string nonsense = "no tree";
+    CHECK(client.status(put("/cas/" + digest_of(nonsense), nonsense)) == 201);
+    CHECK(client.status(put(path, field(3, field(3, digest_message(digest_of(nonsense)))))) == 201);
+    CHECK(client.value(path) == "404");
+  }
+
+  TEST_CASE("the files of a tree are found") {
+    const auto digest = std::string(64, '1');
+    const auto folder = field(1, field(1, "a") + field(2, digest_message(digest))) +
+                        field(2, field(1, "d") + field(2, digest_message(digest))) +
+                        field(3, "link");
+    const auto found = blobs_of_tree(field(1, folder) + field(2, folder) + field(2, ""));
+    REQUIRE(found.has_value());
+    CHECK(found->size() == 2);
+    CHECK(found->front().digest == digest);
+    CHECK_FALSE(found->front().is_tree);
+    CHECK(blobs_of_tree("").value().empty());
+    CHECK_FALSE(blobs_of_tree("\x0a\x7f"));
+    CHECK_FALSE(blobs_of_tree(field(1, field(1, "\x12"))));
+    CHECK(blobs_of_result(field(3, field(3, digest_message(digest)))).value().front().is_tree);
+  }
+
   TEST_CASE("the blobs of a result are found") {
     const auto digest = std::string(64, '1');
     const auto named = digest_message(digest);

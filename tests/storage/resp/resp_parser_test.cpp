@@ -67,12 +67,43 @@ std::vector<std::string> parse_all(std::string_view bytes, std::size_t piece, re
   return seen;
 }
 
+// The same for requests, by `next_request`.
+std::vector<std::string> parse_requests(std::string_view bytes, std::size_t piece,
+                                        resp_limits limits) {
+  resp_parser parser(limits, resp_side::client);
+  std::vector<std::string> seen, words;
+  while (!bytes.empty()) {
+    const auto room = parser.room();
+    const auto count = std::min({room.size(), piece, bytes.size()});
+    std::copy_n(bytes.data(), count, room.data());
+    bytes.remove_prefix(count);
+    parser.filled(count);
+    for (;;) {
+      const auto got = parser.next_request(words);
+      if (got == outcome::more) break;
+      if (got == outcome::broken) {
+        seen.push_back("broken: "s + parser.problem());
+        return seen;
+      }
+      auto& text = seen.emplace_back("(array");
+      for (const auto& word : words)
+        text += " bytes:" + word;
+      text += ')';
+    }
+  }
+  if (!parser.is_between_values()) seen.push_back("more");
+  return seen;
+}
+
 // The same in pieces of every size, which must make no difference.
 std::vector<std::string> parse(std::string_view bytes, resp_limits limits = {},
                                resp_side from = resp_side::server) {
   const auto whole = parse_all(bytes, bytes.size(), limits, from);
-  for (std::size_t piece = 1; piece < std::min<std::size_t>(bytes.size(), 40); ++piece)
+  for (std::size_t piece = 1; piece < std::min<std::size_t>(bytes.size(), 40); ++piece) {
     CHECK(parse_all(bytes, piece, limits, from) == whole);
+    if (from == resp_side::client) CHECK(parse_requests(bytes, piece, limits) == whole);
+  }
+  if (from == resp_side::client) CHECK(parse_requests(bytes, bytes.size(), limits) == whole);
   return whole;
 }
 
@@ -309,6 +340,41 @@ TEST_CASE("resp: requests are arrays of bulk strings") {
     CAPTURE(bytes);
     CHECK(is_broken(requests(bytes)));
   }
+}
+
+TEST_CASE("resp: whole requests that look short are read as all others") {
+  const auto parse_request = [](const std::string& bytes, resp_limits limits = {}) {
+    return parse(bytes, limits, resp_side::client);
+  };
+  const std::string get = "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n";
+  CHECK(parse_request(get + get + "PING\r\n" + get).size() == 4);
+  const auto long_word = std::string(9'999, 'x'), longer_word = std::string(10'000, 'x');
+  CHECK(parse_request("*1\r\n$9999\r\n" + long_word + "\r\n*1\r\n$10000\r\n" + longer_word +
+                      "\r\n" + get) == seen{"(array bytes:" + long_word + ")",
+                                            "(array bytes:" + longer_word + ")",
+                                            "(array bytes:GET bytes:k)"});
+  CHECK(parse_request("*1\r\n$0\r\n\r\n") == seen{"(array bytes:)"});
+  CHECK(parse_request("*0\r\n*-1\r\n" + get).size() == 1);
+  for (const char* broken :
+       {"*x\r\n", "*1 \r\n", "*1\n$1\r\nk\r\n", "*1\r\n$1\r\nkk\r\n", "*1\r\n$-1\r\n",
+        "*1\r\n:1\r\n", "*1\r\n$1x\r\nk\r\n", "*1\r\n$\r\nk\r\n"}) {
+    CAPTURE(broken);
+    const auto all = parse_request(get + broken + get);
+    REQUIRE(all.size() == 2);
+    CHECK(all[1].starts_with("broken: "));
+  }
+  resp_limits small;
+  small.bytes = 4;
+  small.items = 2;
+  CHECK(
+      parse_request(get + "*2\r\n$3\r\nGET\r\n$2\r\nkk\r\n", small).back().starts_with("broken: "));
+  CHECK(parse_request("*3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n", small)
+            .back()
+            .starts_with("broken: "));
+  std::string many = "*65\r\n";
+  for (int i = 0; i < 65; ++i)
+    many += "$1\r\nx\r\n";
+  CHECK(parse_request(many + get).size() == 2);
 }
 
 TEST_CASE("resp: requests may be typed lines") {
