@@ -101,9 +101,8 @@ public:
     stream_.async_handshake(boost::asio::ssl::stream_base::server, std::move(done));
   }
 
-  std::string peer_name() const override {
-    // Boost 1.74 has no native handle of a constant stream.
-    auto* const tls = const_cast<tls_stream*>(this)->stream_.native_handle(); // NOLINT
+  std::string peer_name() override {
+    auto* const tls = stream_.native_handle();
     const std::unique_ptr<X509, decltype(&::X509_free)> shown(::SSL_get1_peer_certificate(tls),
                                                               &::X509_free);
     if (!shown || ::SSL_get_verify_result(tls) != X509_V_OK) return {};

@@ -30,7 +30,7 @@ public:
   /// Begins TLS, if there is any.
   virtual void begin(done_callback done) = 0;
   /// The common name of the certificate that the peer has shown, which was verified; empty: none.
-  virtual std::string peer_name() const { return {}; }
+  virtual std::string peer_name() { return {}; }
   /// Reads what there is, as soon as there is something. (Waiting first, to need no buffer until
   /// then, would cost a call of the system for each read.)
   virtual void read(std::span<char> room, count_callback done) = 0;
