@@ -51,7 +51,7 @@ bool never_blocks(int socket) { return (::fcntl(socket, F_GETFL) & O_NONBLOCK) !
 
 TEST_CASE("a socket that the service manager has passed is used as it is") {
   const temporary_directory work;
-  for (const std::string asked : {std::string("127.0.0.1:0"), "unix:" + (work / "sock").string()}) {
+  for (const auto& asked : {std::string("127.0.0.1:0"), "unix:" + (work / "sock").string()}) {
     const auto passed = listen_at(asked);
     REQUIRE(passed.has_value());
     const passed_up_to here(passed->socket.get());
