@@ -56,7 +56,9 @@ public:
   /// The counts of the client's namespace.
   space_counters& space() const noexcept { return *space_; }
   /// The client's user, for the log.
-  std::string_view user() const noexcept { return identity_ ? identity_->user : "nobody"; }
+  std::string_view user() const noexcept {
+    return identity_ ? std::string_view(identity_->user) : "nobody";
+  }
 
 private:
   template <class T, class Next>
