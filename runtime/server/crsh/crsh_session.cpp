@@ -293,7 +293,8 @@ void crsh_session::finish(const noted_request& noted) {
   one.took = std::chrono::steady_clock::now() - begun_;
   const bool is_stored = one.kind == request_kind::put && one.outcome == request_outcome::done;
   if (is_stored) one.bytes_in = request_.value_bytes;
-  context_.note(one, *space_, host_.peer(), host_.anonymous() ? host_.anonymous()->user : "nobody");
+  const auto& who = host_.anonymous();
+  context_.note(one, *space_, host_.peer(), who ? std::string_view(who->user) : "nobody");
   value_.reset();
   phase_ = phase::request;
   if (is_ending_ || context_.is_draining.load(std::memory_order_relaxed)) close();
