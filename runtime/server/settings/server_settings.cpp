@@ -145,15 +145,6 @@ void resolve_paths(server_settings& read, const std::filesystem::path& folder) {
 
 } // namespace
 
-std::string_view to_string(protocol one) noexcept {
-  switch (one) {
-  case protocol::resp: return "resp";
-  case protocol::http: return "http";
-  case protocol::crsh: return "crsh";
-  }
-  return "resp";
-}
-
 expected<server_settings> parse_server_settings(std::string_view text,
                                                 const std::filesystem::path& file) {
   const auto root = parse_toml(text, file);
