@@ -167,8 +167,6 @@ struct memory_shard_state {
   bool reclaim_is_due = false;
   unsigned reclaims_left = 0; ///< scans before an idle shard stops
   std::chrono::milliseconds reclaim_interval{50};
-  /// Keys that memory took in while the disk failed. They are stored one by one when the disk works
-  /// again.
   /// A value in memory that the disk refused.
   struct unpersisted_value {
     std::uint64_t put = 0; ///< the number of its put; 0: an insert, or a put that no journal has
@@ -176,6 +174,8 @@ struct memory_shard_state {
     /// any process of the host, holds against it.
     std::uint64_t last_change = 0;
   };
+  /// Keys that memory took in while the disk failed. They are stored one by one when the disk works
+  /// again.
   std::unordered_map<cache_key, unpersisted_value, cache_key_hash> unpersisted;
   std::deque<cache_key> unpersisted_in_order; ///< in retry order; may hold keys that were forgotten
   bool retry_is_due = false;

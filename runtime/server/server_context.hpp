@@ -61,6 +61,7 @@ struct server_context {
            counters.sending_bytes.load(std::memory_order_relaxed) + bytes <= limits().sending_bytes;
   }
 
+  // Of `limits`, `hold` and `follow`.
   std::atomic<const limit_settings*> limits_now{&settings.limits};
   std::atomic<const hold_settings*> hold_now{&settings.hold};
 };

@@ -90,12 +90,9 @@ void listener::take(int accepted) {
     all += one.load(std::memory_order_relaxed);
   if (all >= context_.limits().connections) {
     counters.connections_refused.fetch_add(1, std::memory_order_relaxed);
-    if (!std::exchange(is_full_, true))
-      context_.write_log(log_level::warning, address_ + ": all " + std::to_string(all) +
-                                                 " connections are taken: more are refused");
+    warn_full(all);
     return;
   }
-  is_full_ = false;
   const int yes = 1;
   ::setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   ::setsockopt(accepted, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
@@ -122,6 +119,15 @@ void listener::take(int accepted) {
   boost::asio::post(loop, [me = shared_from_this(), made] {
     made->start(me->make_, [me](connection& ended) { me->forget(ended); });
   });
+}
+
+// Once a minute: clients that come and go at the limit would fill the log.
+void listener::warn_full(std::uint64_t connections) {
+  const auto now = connection::clock::now();
+  if (now < next_warning_) return;
+  next_warning_ = now + std::chrono::minutes(1);
+  context_.write_log(log_level::warning, address_ + ": all " + std::to_string(connections) +
+                                             " connections are taken: more are refused");
 }
 
 void listener::forget(connection& ended) {

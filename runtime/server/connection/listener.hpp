@@ -69,6 +69,7 @@ private:
   void accept_next();
   void accept_all();
   void take(int accepted);
+  void warn_full(std::uint64_t connections);
   void for_each(const std::function<void(connection&)>& what);
   void forget(connection& ended);
 
@@ -80,8 +81,8 @@ private:
   boost::asio::posix::stream_descriptor socket_;
   boost::asio::steady_timer pause_; // after the system had no descriptor left
   std::size_t next_loop_ = 0;
-  bool is_ended_ = false; // accepts no more
-  bool is_full_ = false;  // has refused the last connection
+  bool is_ended_ = false;                        // accepts no more
+  connection::clock::time_point next_warning_{}; // that all connections are taken
   std::mutex mutex_;
   std::condition_variable ended_; // a connection has
   std::unordered_map<connection*, std::pair<boost::asio::io_context*, std::shared_ptr<connection>>>
