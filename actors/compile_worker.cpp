@@ -65,6 +65,11 @@ expected<void> collect_outputs(const scratch_directory& directory, const action_
                                action_result& into) {
   for (const auto& output : request.outputs) {
     auto bytes = directory.read(output.name);
+    if (!bytes && !output.is_required && bytes.error().code() == errc::not_found) {
+      into.outputs.emplace_back();
+      into.executable.push_back(false);
+      continue;
+    }
     if (!bytes)
       return fail(errc::process_failed,
                   request.label + ": " + request.process.argv.front() +
@@ -75,13 +80,21 @@ expected<void> collect_outputs(const scratch_directory& directory, const action_
   return {};
 }
 
+action_request::run_record record_of(const process_result& process,
+                                     const scratch_directory& directory,
+                                     const action_request& request) {
+  action_request::run_record record{process, directory.path(""), {}, {}, {}};
+  if (request.process.cover) record.changes = request.process.cover->changes;
+  return record;
+}
+
 // Records the undeclared inputs that the program read. Without this record the result cannot be
 // kept.
 void observe(const scratch_directory& directory, const action_request& request,
              action_result& into) {
   if (!request.observe) return;
-  action_request::run_record record{into.process, directory.path(""), {}, {}};
-  if (request.process.cover) record.changes = request.process.cover->changes;
+  auto record = record_of(into.process, directory, request);
+  record.outputs = into.outputs;
   const bool is_watched =
       request.process.watch != watching::none && into.process.blind_spot.empty();
   if (!request.dependency_file.empty() && into.process.succeeded() && !is_watched) {
@@ -116,7 +129,7 @@ expected<action_result> result_of(process_result run, const scratch_directory& d
                                   const action_request& request) {
   action_result result{std::move(run), {}};
   const auto& process_result = result.process;
-  if (request.after_run) request.after_run({process_result, directory.path(""), {}, {}});
+  if (request.after_run) request.after_run(record_of(process_result, directory, request));
   const bool has_failed = !process_result.succeeded();
   if (has_failed) {
     if (process_result.exited() && request.failures != action_request::failure_keeping::nothing)
@@ -124,8 +137,9 @@ expected<action_result> result_of(process_result run, const scratch_directory& d
     drop_sightings(result);
     return result;
   }
-  if (request.inputs_hold && !request.inputs_hold())
-    return fail(errc::busy, request.label + ": a source changed while it was compiled; run again");
+  if (request.accept)
+    if (auto good = request.accept(record_of(process_result, directory, request)); !good)
+      return fail(good.error().within(request.label));
   if (auto all = collect_outputs(directory, request, result); !all) return fail(all.error());
   observe(directory, request, result);
   drop_sightings(result);
@@ -135,7 +149,8 @@ expected<action_result> result_of(process_result run, const scratch_directory& d
 expected<action_result> run_action(const worker_ports& ports, const action_request& request) {
   auto directory = ports.scratch->make();
   if (!directory) return fail(directory.error());
-  if (request.may_be_covered) {
+  using overlay = action_request::overlay;
+  if (request.overlaid != overlay::none) {
     auto cover = (*directory)->cover(request.view);
     if (!cover) return fail(cover.error().within(request.label));
     if (*cover) {
@@ -144,8 +159,11 @@ expected<action_result> run_action(const worker_ports& ports, const action_reque
       auto run = start(ports, **directory, covered);
       if (run) return result_of(std::move(*run), **directory, covered);
       // The system may have no overlay for this folder.
-      if (run.error().code() != errc::unsupported) return fail(run.error());
+      const bool may_do_without = request.overlaid == overlay::if_possible;
+      if (!may_do_without || run.error().code() != errc::unsupported) return fail(run.error());
     }
+    if (request.overlaid == overlay::required)
+      return fail(errc::unsupported, request.label + ": no overlay can lie over its folder");
   }
   auto run = start(ports, **directory, request);
   if (!run) return fail(run.error());

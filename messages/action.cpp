@@ -44,12 +44,17 @@ private:
 bool read_outputs(const value::array& sizes, const value::array& modes, part_reader& parts,
                   action_result& into) {
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const auto* size = sizes[i].as<std::int64_t>();
     const auto* executable = modes[i].as<bool>();
-    std::string_view bytes;
-    if (!size || !executable || !parts.take(*size, bytes)) return false;
-    into.outputs.push_back(artifact::make(bytes));
+    if (!executable) return false;
     into.executable.push_back(*executable);
+    if (sizes[i].is_nil()) {
+      into.outputs.emplace_back();
+      continue;
+    }
+    const auto* size = sizes[i].as<std::int64_t>();
+    std::string_view bytes;
+    if (!size || !parts.take(*size, bytes)) return false;
+    into.outputs.push_back(artifact::make(bytes));
   }
   return true;
 }
@@ -57,7 +62,8 @@ bool read_outputs(const value::array& sizes, const value::array& modes, part_rea
 value::map metadata_of(const action_result& result) {
   value::array sizes, modes;
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-    sizes.emplace_back(static_cast<std::int64_t>(result.outputs[i].payload().size()));
+    const auto& output = result.outputs[i];
+    sizes.push_back(output ? value(static_cast<std::int64_t>(output.payload().size())) : value());
     modes.emplace_back(i < result.executable.size() && result.executable[i]);
   }
   return {{"action", result_format},
@@ -97,7 +103,7 @@ std::string expand_placeholders(std::string argument, const std::string& directo
 artifact encode_result(const action_result& result) {
   std::string payload = result.process.output + result.process.errors;
   for (const auto& output : result.outputs)
-    payload += output.payload();
+    if (output) payload += output.payload();
   return artifact::make(payload, metadata_of(result));
 }
 

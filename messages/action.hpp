@@ -35,6 +35,7 @@ struct action_request {
   struct output {
     std::size_t argument = no_argument; ///< the index in argv that becomes the file's path
     std::string name{};                 ///< path in the scratch directory
+    bool is_required = true;            ///< false: a successful run may leave it out
   };
   struct file {
     std::string name; ///< path in the scratch directory
@@ -45,15 +46,15 @@ struct action_request {
   process_request process;
   std::vector<output> outputs;
   std::vector<output> byproducts{}; ///< written as outputs are, but nobody asks for them
-  /// Called when the program has ended: returns whether its inputs are still those of its key. Any
-  /// thread.
-  std::function<bool()> inputs_hold{};
-
-  bool placeholders = false; ///< the arguments have placeholders: `expand_placeholders`
-  scratch_view view{};       ///< without a folder, the program starts in `process.directory`
-  /// It runs in `view.folder` itself, beneath an overlay (`folder_cover`), where the system has
-  /// one; else in the view.
-  bool may_be_covered = false;
+  bool placeholders = false;        ///< the arguments have placeholders: `expand_placeholders`
+  scratch_view view{};              ///< without a folder, the program starts in `process.directory`
+  /// Whether it runs in `view.folder` itself, beneath an overlay (`folder_cover`).
+  enum class overlay : std::uint8_t {
+    none,        ///< it runs in the view
+    if_possible, ///< else in the view
+    required,    ///< where the system has none, the run is an error (`unsupported`)
+  };
+  overlay overlaid = overlay::none;
   std::vector<file> files{};     ///< files written before the program starts
   std::string dependency_file{}; ///< a file, in make's syntax, in which it lists its inputs
   /// Called when the program is about to start, to wait until it may. Any thread.
@@ -61,10 +62,14 @@ struct action_request {
   /// What is known of a run that has ended.
   struct run_record {
     const process_result& process;
-    std::string scratch{};      ///< its scratch directory, which is still there
-    std::string dependencies{}; ///< the dependency file's text; empty without one
-    std::string changes{};      ///< if it ran beneath an overlay, what it changed lies there
+    std::string scratch{};           ///< its scratch directory, which is still there
+    std::string dependencies{};      ///< the dependency file's text; empty without one
+    std::string changes{};           ///< if it ran beneath an overlay, what it changed lies there
+    std::vector<artifact> outputs{}; ///< for `observe`
   };
+  /// Called when the program has succeeded, before its outputs are taken: an error is the outcome
+  /// of the run. Any thread.
+  std::function<expected<void>(const run_record& run)> accept{};
   /// Called when the program has exited and its result may be kept. Returns what it read besides
   /// the declared inputs as bytes, which `observed` holds; an error says why the result must not be
   /// kept. Any thread.
@@ -93,7 +98,7 @@ std::string expand_placeholders(std::string argument, const std::string& directo
 /// How an action ended. `outputs` has the files' bytes, in order, if it succeeded.
 struct action_result {
   process_result process;
-  std::vector<artifact> outputs;
+  std::vector<artifact> outputs;  ///< an empty reference: a run that left out this one
   std::vector<bool> executable{}; ///< whether each output is executable
   std::string observed{};         ///< the result of `observe`
   std::string unkept{};           ///< why the result must not be kept, or empty

@@ -6,12 +6,15 @@
 #include "messages/artifact.hpp"
 #include "messages/process.hpp"
 #include "messages/replies.hpp"
+#include "runtime/launcher/base_folder.hpp"
 #include "runtime/os/files/replacement.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,11 +39,17 @@ struct action {
   std::map<std::string, std::string> environment{}; ///< all variables that it gets, besides PATH
   /// Variables that it gets too, but on which its result does not depend: they are in no key.
   std::map<std::string, std::string> other_variables{};
-  /// It is a compile that has to run in `directory` itself; if it cannot, `run` is an error.
-  bool runs_in_folder = false;
+  /// Those of `outputs` that a successful run may leave out.
+  std::set<std::filesystem::path> optional_outputs{};
+  /// It is a compile: it runs in `directory` itself, or beneath an overlay. If it cannot, or if it
+  /// writes other files there than its outputs, `run` is an error.
+  bool is_compile = false;
   /// Nothing is kept if a compile may have inputs that are not the bytes of files: the clock
   /// (__DATE__ and its like), which of two equal files are one, precompiled headers.
   bool refuses_hidden_inputs = false;
+  /// For a compile: results are shared between checkouts below such folders, if no output has the
+  /// folder's name.
+  std::optional<launcher::base_folder> base{};
   bool is_dated = false; ///< the compiler takes the date from SOURCE_DATE_EPOCH
   /// A file in make's syntax in which the command lists the inputs that it discovered. It may be an
   /// output.
@@ -56,7 +65,7 @@ struct action {
 /// One file that an action made.
 struct action_output {
   std::filesystem::path name; ///< as in the action
-  artifact bytes;
+  artifact bytes;             ///< an empty reference: the run left it out
   bool executable = false;
 };
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <set>
 #include <system_error>
 
@@ -80,11 +81,11 @@ key_field texts_of(const std::vector<std::string>& texts) {
   return key_field::list(texts.begin(), texts.end());
 }
 
-key_field names_of(const std::vector<fs::path>& paths) {
-  key_field::list names;
+std::vector<std::string> names_of(const std::vector<fs::path>& paths) {
+  std::vector<std::string> names;
   for (const auto& path : paths)
-    names.emplace_back(text_of(path.lexically_normal()));
-  return key_field(std::move(names));
+    names.push_back(text_of(path.lexically_normal()));
+  return names;
 }
 
 key_field environment_of(const action& asked) {
@@ -104,22 +105,21 @@ key_field platform_of(const action& asked) {
   return key_field::list{machine.architecture, machine.system};
 }
 
-// `place`: where it runs, if it is no view: then it may tell the folder's name.
 expected<structural_key> key_of(const action& asked, const tool_identity& tool, key_field inputs,
-                                std::string_view place) {
+                                const deciding_words& words) {
   key_builder fields;
-  fields.add("command", texts_of(asked.command))
+  fields.add("command", texts_of(words.command))
       .add("environment", environment_of(asked))
       .add("format", key_format)
       .add("inputs", std::move(inputs))
-      .add("outputs", names_of(asked.outputs))
+      .add("outputs", texts_of(words.outputs))
       .add("placeholders", asked.placeholders)
       .add("platform", platform_of(asked))
       .add("program", tool.details);
   if (!asked.dependency_file.empty())
     fields.add("dependency_file", text_of(asked.dependency_file.lexically_normal()));
   if (!asked.sees_undeclared) fields.add("sees", "declared");
-  if (!place.empty()) fields.add("runs_in", std::string(place));
+  if (!words.place.empty()) fields.add("runs_in", words.place);
   if (asked.keep_failures) fields.add("keeps_failures", true);
   return fields.build();
 }
@@ -157,7 +157,8 @@ process_request process_of(const action& asked, const tool_identity& tool) {
   process.argv = asked.command;
   const auto folder = folder_of(asked).lexically_normal();
   for (const auto& output : asked.outputs)
-    if (output.is_absolute()) make_relative(process.argv, place_of(asked, output), folder);
+    if (output.is_absolute() && !asked.is_compile)
+      make_relative(process.argv, place_of(asked, output), folder);
   for (const auto& [name, text] : asked.environment)
     process.environment.push_back(name + "=" + text);
   for (const auto& [name, text] : asked.other_variables)
@@ -173,21 +174,61 @@ process_request process_of(const action& asked, const tool_identity& tool) {
 // Returns a function that checks the declared inputs against the key and encodes the discovered
 // ones.
 auto observer_of(const action& asked, const key_field& inputs, const scratch_view& view,
+                 const command_words& words,
                  const std::shared_ptr<const fingerprints::start_of_run>& start,
                  const std::shared_ptr<fingerprints::fact_memo>& facts) {
-  return [asked, inputs, view, start,
+  return [asked, inputs, view, words, start,
           facts](const action_request::run_record& run) -> expected<std::string> {
     const auto now = field_of_inputs(asked);
     if (!now) return fail(now.error());
     if (!(*now == inputs)) return fail(errc::busy, "an input changed while the command ran");
     if (!start) return std::string();
-    auto observed = observe(asked, view, run, *start, *facts);
+    auto observed = observe(asked, view, words, run, *start, *facts);
     if (!observed || !asked.refuses_hidden_inputs) return observed;
     const auto why =
         hidden_input_of(fingerprints::files_in(*observed, view.folder), asked.is_dated);
     if (why.empty()) return observed;
     return fail(errc::unsupported, why);
   };
+}
+
+// A command that is no compile in its own folder. Says in the request how it runs.
+deciding_words run_elsewhere(const action& asked, bool may_be_covered, action_request& request) {
+  using overlay = action_request::overlay;
+  // Within a watched command, which sees the mount of an overlay, there is only a view; and a
+  // dependency file alone does not tell whether the folder's name counts.
+  const bool is_watched = request.process.watch != watching::none;
+  may_be_covered = may_be_covered && (is_watched || asked.dependency_file.empty());
+  if (may_be_covered)
+    request.overlaid = asked.is_compile ? overlay::required : overlay::if_possible;
+  const auto* const place = !may_be_covered    ? ""
+                            : asked.is_compile ? "its folder, covered, as a compile"
+                                               : "its folder, covered";
+  auto command = asked.command;
+  if (asked.base)
+    for (auto& word : command)
+      word = launcher::key_argument(word, *asked.base);
+  return {std::move(command), names_of(asked.outputs), place};
+}
+
+// Whether a compile beneath an overlay changed nothing but its outputs. Anything else would be
+// lost. `changes`: the overlay's folder; empty: there was none.
+expected<void> check_changes(const action& asked, const fs::path& changes) {
+  if (changes.empty()) return {};
+  std::set<fs::path> known; // the outputs, and the folders on the way to them
+  for (const auto& output : asked.outputs)
+    for (auto path = place_of(asked, output).lexically_relative(asked.directory.lexically_normal());
+         !path.empty(); path = path.parent_path())
+      known.insert(path);
+  std::error_code failure;
+  for (fs::recursive_directory_iterator at(changes, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    const auto name = at->path().lexically_relative(changes);
+    if (!known.contains(name))
+      return fail(errc::unsupported, "it changes another file than its outputs: " + name.string());
+  }
+  if (failure) return fail(error_of_errno(failure.value(), "cannot list " + changes.string()));
+  return {};
 }
 
 watching watching_of(const process_request& process, const tool_identity& tool,
@@ -244,29 +285,33 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
   request.placeholders = asked.placeholders;
   request.view = result.view;
   for (const auto& output : asked.outputs)
-    request.outputs.push_back({action_request::no_argument, in_scratch(place_of(asked, output))});
+    request.outputs.push_back({action_request::no_argument, in_scratch(place_of(asked, output)),
+                               !asked.optional_outputs.contains(output)});
   for (const auto& [name, text] : asked.texts)
     request.files.push_back({in_scratch(place_of(asked, name)), artifact::make(text)});
   if (!asked.dependency_file.empty())
     request.dependency_file = in_scratch(place_of(asked, asked.dependency_file));
   const bool is_plain = request.view.shows_all && asked.texts.empty() && !asked.placeholders;
-  const bool is_in_folder = tool->is_compiler && is_plain && tools.can_watch &&
-                            request.process.watch != watching::none &&
-                            run_in_folder(asked, request);
-  if (asked.runs_in_folder && !is_in_folder)
-    return fail(errc::unsupported, request.label + ": it cannot run in its own folder");
-  // Within a watched command, which sees the mount of an overlay, there is only a view; and a
-  // dependency file alone does not tell whether the folder's name counts.
   const bool is_watched = request.process.watch != watching::none;
-  request.may_be_covered =
-      is_plain && !is_in_folder && tools.can_watch && (is_watched || asked.dependency_file.empty());
-  auto key = key_of(asked, *tool, *inputs,
-                    is_in_folder             ? "its folder"
-                    : request.may_be_covered ? "its folder, covered"
-                                             : "");
+  std::optional<deciding_words> words;
+  if (tool->is_compiler && is_plain && tools.can_watch && is_watched)
+    words = run_in_folder(asked, request);
+  if (!words) words = run_elsewhere(asked, is_plain && tools.can_watch, request);
+  if (asked.is_compile) {
+    const bool runs_there =
+        request.view.folder.empty() || request.overlaid == action_request::overlay::required;
+    if (!tool->is_compiler || !is_watched || !runs_there)
+      return fail(errc::unsupported, request.label + ": it cannot run in its own folder");
+    request.accept = [asked](const action_request::run_record& run) {
+      return check_changes(asked, run.changes);
+    };
+  }
+  auto key = key_of(asked, *tool, *inputs, *words);
   if (!key) return fail(key.error());
   result.key = std::move(*key);
-  request.observe = observer_of(asked, *inputs, result.view, start, tools.lasting_facts);
+  request.observe = observer_of(asked, *inputs, result.view,
+                                {std::move(words->command), may_tell_folder(request.process)},
+                                start, tools.lasting_facts);
   if (!asked.sees_undeclared && request.process.watch != watching::none) {
     result.undeclared = std::make_shared<std::vector<std::string>>();
     request.after_run = [asked, to = result.undeclared](const action_request::run_record& run) {

@@ -52,10 +52,10 @@ bool is_where_it_says(const fs::path& folder, const fs::path& name, const fs::pa
 
 } // namespace
 
-bool run_in_folder(const action& asked, action_request& request) {
+std::optional<deciding_words> run_in_folder(const action& asked, action_request& request) {
   using kind = launcher::output::kind;
   const auto compile = compile_of(asked);
-  if (!compile) return false;
+  if (!compile) return std::nullopt;
   const auto redirected = launcher::redirected(*compile, scratch_mark);
   std::vector<std::string> argv{asked.command.front()};
   argv.insert(argv.end(), redirected.arguments.begin(), redirected.arguments.end());
@@ -67,30 +67,42 @@ bool run_in_folder(const action& asked, action_request& request) {
     const auto place = place_of(asked, made.path);
     const auto word = std::find(argv.begin(), argv.end(), path);
     const bool is_source = is_same_file(place, place_of(asked, compile->source));
-    if (!made.is_required || is_source || word == argv.end()) return false;
-    if (!is_where_it_says(asked.directory, made.path, place)) return false;
-    const action_request::output file{static_cast<std::size_t>(word - argv.begin()),
-                                      path.substr(scratch_mark.size() + 1)};
+    // Stack usage goes beside the object.
+    const bool is_named = word != argv.end();
+    if (is_source || (!is_named && made.what != kind::stack_usage)) return std::nullopt;
+    if (!is_where_it_says(asked.directory, made.path, place)) return std::nullopt;
+    action_request::output file{is_named ? static_cast<std::size_t>(word - argv.begin())
+                                         : action_request::no_argument,
+                                path.substr(scratch_mark.size() + 1)};
     const auto index = index_of(asked, place);
-    if (index < outputs.size())
+    if (index < outputs.size()) {
+      file.is_required = !asked.optional_outputs.contains(asked.outputs[index]);
       outputs[index] = file;
-    else if (made.what == kind::dependencies)
+    } else if (made.what == kind::dependencies) {
       byproducts.push_back(file);
-    else
-      return false;
+    } else {
+      return std::nullopt;
+    }
     if (!asked.dependency_file.empty() && place == place_of(asked, asked.dependency_file))
       dependency_file = file.name;
   }
   const bool are_all_made = std::none_of(outputs.begin(), outputs.end(),
                                          [](const auto& one) { return one.name.empty(); });
-  if (!are_all_made || dependency_file.empty() != asked.dependency_file.empty()) return false;
+  if (!are_all_made || dependency_file.empty() != asked.dependency_file.empty())
+    return std::nullopt;
+  deciding_words words{{asked.command.front()}, {}, "its folder"};
+  for (auto& word : launcher::key_arguments(*compile))
+    words.command.push_back(asked.base ? launcher::key_argument(word, *asked.base)
+                                       : std::move(word));
+  for (const auto& output : outputs)
+    words.outputs.push_back(output.name);
   request.process.argv = std::move(argv);
   request.process.directory = asked.directory.lexically_normal().string();
   request.outputs = std::move(outputs);
   request.byproducts = std::move(byproducts);
   request.dependency_file = std::move(dependency_file);
   request.view = {};
-  return true;
+  return words;
 }
 
 } // namespace hearth

@@ -31,6 +31,7 @@ expected<void> materialize_outputs(const action_outcome& outcome, const fs::path
                                    os::replacement how) {
   std::vector<os::pending_file> files;
   for (const auto& output : outcome.outputs) {
+    if (!output.bytes) continue; // a file of an earlier run stays, as it does without us
     auto file = write_aside(output, directory / output.name);
     if (!file) return fail(file.error());
     files.push_back(std::move(*file));

@@ -4,9 +4,14 @@
 #include "messages/sighting.hpp"
 #include "runtime/actions/action_key.hpp"
 #include "runtime/fingerprints/watched/inputs.hpp"
+#include "runtime/fingerprints/watched/questions.hpp"
+#include "runtime/os/files/whole_file.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <set>
+#include <string_view>
 #include <vector>
 
 namespace hearth {
@@ -36,12 +41,62 @@ expected<std::string> observe_listed(const action& asked, std::string_view depen
   return fingerprints::observe(read, start, files);
 }
 
-} // namespace
+using fingerprints::file_question;
 
-expected<std::string> observe_watched(const scratch_view& view,
-                                      const action_request::run_record& run,
-                                      const fingerprints::start_of_run& start,
-                                      fingerprints::fact_memo& memo) {
+// What of a compile may tell where its base folder is: its words, what it printed and made, and the
+// files that it read. A name that is in none of them was made of the working folder's, and does not
+// count.
+bool names_folder(const std::set<file_question>& questions, const action& asked,
+                  const command_words& words, const action_request::run_record& run,
+                  const launcher::base_folder& base) {
+  const auto names = [&](std::string_view text) {
+    return text.find(base.real) != text.npos || text.find(base.spelled) != text.npos;
+  };
+  const auto is_named_in = [&](const file_question& one) {
+    if (one.what != file_question::kind::content) return false;
+    const auto path = fingerprints::path_of(base.working, one.name);
+    if (fingerprints::is_of_system(path) && !fingerprints::is_below(path, base.real)) return false;
+    const auto text = os::read_whole_file(path, std::numeric_limits<std::size_t>::max());
+    return text && names(*text);
+  };
+  const auto& variables = asked.environment;
+  return std::any_of(words.deciding.begin(), words.deciding.end(), names) ||
+         std::any_of(variables.begin(), variables.end(),
+                     [&](const auto& one) { return names(one.second); }) ||
+         names(run.process.output) || names(run.process.errors) ||
+         std::any_of(run.outputs.begin(), run.outputs.end(),
+                     [&](const artifact& one) { return one && names(one.payload()); }) ||
+         std::any_of(questions.begin(), questions.end(), is_named_in);
+}
+
+// A compile that cannot have told where its folder is has a result for all folders: what it asked
+// about by absolute names, made of that of its folder, is left out, since it asked by relative ones
+// too.
+void leave_out_folder(std::set<file_question>& questions, const action& asked,
+                      const command_words& words, const action_request::run_record& run) {
+  const auto own = asked.directory.string();
+  const auto base = asked.base.value_or(launcher::base_folder{own, own, own});
+  const auto is_of_folder = [&](const file_question& one) {
+    if (one.what == file_question::kind::place)
+      return fingerprints::is_below(fingerprints::path_of(base.working, one.name), base.real);
+    return one.name.size() > 1 && one.name.starts_with('/') &&
+           (fingerprints::is_below(one.name, base.real) ||
+            fingerprints::is_below(base.real, one.name));
+  };
+  if (std::none_of(questions.begin(), questions.end(), is_of_folder)) return;
+  const bool may_tell =
+      words.may_tell_places && !launcher::maps_working_folder(asked.command, base);
+  if (!may_tell && !names_folder(questions, asked, words, run, base))
+    std::erase_if(questions, is_of_folder);
+  else if (asked.base) // the words of another checkout may be the same
+    questions.insert({file_question::kind::place, "."});
+}
+
+// `settle`: called with the questions, some of which may not count.
+expected<std::string> observe_run(const scratch_view& view, const action_request::run_record& run,
+                                  const fingerprints::start_of_run& start,
+                                  fingerprints::fact_memo& memo,
+                                  const std::function<void(std::set<file_question>&)>& settle) {
   if (!run.process.blind_spot.empty())
     return fail(errc::unsupported, "what it read is unknown: " + run.process.blind_spot);
   const auto seen = read_sightings(run.process.sightings);
@@ -53,9 +108,10 @@ expected<std::string> observe_watched(const scratch_view& view,
   const bool with_status = std::any_of(programs.begin(), programs.end(), [](const auto& program) {
     return fingerprints::reads_status(fs::path(program).filename().string());
   });
+  auto settled = questions->asked;
+  if (settle) settle(settled);
   fingerprints::file_view files;
-  auto inputs =
-      fingerprints::watched_inputs(questions->asked, with_status, start, {view, files, memo});
+  auto inputs = fingerprints::watched_inputs(settled, with_status, start, {view, files, memo});
   // What went or came before it was read shows now.
   const auto again = fingerprints::questions_of(*seen, place);
   if (!again) return fail(again.error());
@@ -64,13 +120,24 @@ expected<std::string> observe_watched(const scratch_view& view,
   return inputs;
 }
 
+} // namespace
+
+expected<std::string> observe_watched(const scratch_view& view,
+                                      const action_request::run_record& run,
+                                      const fingerprints::start_of_run& start,
+                                      fingerprints::fact_memo& memo) {
+  return observe_run(view, run, start, memo, {});
+}
+
 expected<std::string> observe(const action& asked, const scratch_view& view,
-                              const action_request::run_record& run,
+                              const command_words& words, const action_request::run_record& run,
                               const fingerprints::start_of_run& start,
                               fingerprints::fact_memo& memo) {
   const auto& unseen = run.process.blind_spot;
   if (!run.process.sightings.empty() && unseen.empty())
-    return observe_watched(view, run, start, memo);
+    return observe_run(view, run, start, memo, [&](std::set<file_question>& questions) {
+      if (asked.is_compile) leave_out_folder(questions, asked, words, run);
+    });
   if (!asked.dependency_file.empty()) {
     if (!run.process.succeeded())
       return fail(errc::unsupported, "a command that failed lists no inputs");

@@ -15,11 +15,17 @@
 
 namespace hearth {
 
+/// What a command line says of the places of files.
+struct command_words {
+  std::vector<std::string> deciding; ///< as the key has them
+  bool may_tell_places = false;      ///< a compile may tell where its folder is
+};
+
 /// Encodes the inputs that an action discovered in a run. Errors: `unsupported` when it is unknown
 /// what it read: it was not watched, has no dependency file and sees more than declared inputs;
 /// `malformed`; `busy` when a file may have been another at the start; those of reading files.
 expected<std::string> observe(const action& asked, const scratch_view& view,
-                              const action_request::run_record& run,
+                              const command_words& words, const action_request::run_record& run,
                               const fingerprints::start_of_run& start,
                               fingerprints::fact_memo& memo);
 

@@ -82,6 +82,14 @@ expected<key_field::map> details_of(const action& asked, const std::string& prog
   return key_field::map{{"content", *content}, {"path", path}};
 }
 
+bool is_system_folder(const std::string& word) {
+  return word.starts_with("-isystem") || word.starts_with("-idirafter");
+}
+
+bool names_system_folders(const process_request& run) {
+  return std::any_of(run.argv.begin(), run.argv.end(), is_system_folder);
+}
+
 } // namespace
 
 bool is_compiler_name(std::string_view name) {
@@ -115,7 +123,7 @@ expected<tool_identity> identify_tool(const action& asked, const tool_ports& too
   return tool_identity{key_field(std::move(details)), path, is_compiler};
 }
 
-watching watching_of_compiler(const process_request& run) {
+bool may_tell_folder(const process_request& run) {
   // Options with which a compiler tells no place of a file: not in debug information, in coverage
   // or profiles, nor, by following the links of a folder, in a dependency file. What is not known
   // may.
@@ -148,8 +156,14 @@ watching watching_of_compiler(const process_request& run) {
     return word.ends_with(".s") || word.ends_with(".S") || word.ends_with(".sx") ||
            word.find("assembler") != word.npos;
   };
+  // With these, whose links are followed, what is packed cannot be looked through for a name.
+  const bool has_system_folders = names_system_folders(run);
+  const auto packs = [&](const std::string& word) {
+    return has_system_folders && (word.starts_with("-flto") || word.starts_with("-gz"));
+  };
   const auto tells_place = [&](const std::string& word) {
-    if (is_assembler(word)) return true;
+    if (is_assembler(word) || packs(word)) return true;
+    if (is_system_folder(word)) return false;
     if (!word.starts_with('-')) return word.starts_with('@');
     return begins(word, tell_places) || !begins(word, tell_nothing);
   };
@@ -157,9 +171,13 @@ watching watching_of_compiler(const process_request& run) {
     return variable.starts_with("CPATH=") || variable.starts_with("CCC_") ||
            variable.substr(0, variable.find('=')).ends_with("INCLUDE_PATH");
   };
-  const bool tells = std::any_of(run.argv.begin() + 1, run.argv.end(), tells_place) ||
-                     std::any_of(run.environment.begin(), run.environment.end(), is_path);
-  return tells ? watching::files_and_links : watching::files;
+  return std::any_of(run.argv.begin() + 1, run.argv.end(), tells_place) ||
+         std::any_of(run.environment.begin(), run.environment.end(), is_path);
+}
+
+watching watching_of_compiler(const process_request& run) {
+  return may_tell_folder(run) || names_system_folders(run) ? watching::files_and_links
+                                                           : watching::files;
 }
 
 } // namespace hearth

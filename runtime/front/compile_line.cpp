@@ -66,6 +66,21 @@ bool names_stream(std::string_view word) {
   return word.find("/dev/") != word.npos || word.find("/proc/") != word.npos;
 }
 
+// The base folder, if this folder is below it.
+std::optional<launcher::base_folder> base_of(const std::filesystem::path& folder) {
+  const char* const given = std::getenv(base_variable);
+  if (!given || *given != '/') return std::nullopt;
+  std::string spelled(given);
+  while (spelled.size() > 1 && spelled.ends_with('/'))
+    spelled.pop_back();
+  std::error_code failure;
+  const auto real = std::filesystem::canonical(spelled, failure);
+  if (failure || real == "/" || spelled == "/") return std::nullopt;
+  const auto name = folder.lexically_relative(real);
+  if (name.empty() || *name.begin() == "..") return std::nullopt;
+  return launcher::base_folder{spelled, real.string(), folder.string()};
+}
+
 // Whether the compiler takes the date from SOURCE_DATE_EPOCH: Clang does from 16 on alone.
 bool is_dated(const std::string& compiler) {
   const auto name = std::filesystem::path(compiler).filename().string();
@@ -78,11 +93,9 @@ bool is_dated(const std::string& compiler) {
 tl::expected<action, refusal> action_of_compile(const std::vector<std::string>& words) {
   auto compile = launcher::read_compile_command(words, read_response);
   if (!compile) return tl::unexpected(std::move(compile.error()));
-  const auto is_usual = [](const launcher::output& one) {
-    return one.is_required && is_plain_place(one.path);
-  };
-  if (compile->must_run_in_place ||
-      !std::all_of(compile->outputs.begin(), compile->outputs.end(), is_usual))
+  const auto& outputs = compile->outputs;
+  const auto is_plain = [](const launcher::output& one) { return is_plain_place(one.path); };
+  if (compile->runs_others || !std::all_of(outputs.begin(), outputs.end(), is_plain))
     return tl::unexpected(refusal{uncached::further_output, {}});
   action asked;
   asked.is_dated = is_dated(compile->compiler);
@@ -93,16 +106,35 @@ tl::expected<action, refusal> action_of_compile(const std::vector<std::string>& 
   asked.directory = std::filesystem::current_path(failure);
   if (failure || !take_environment(asked))
     return tl::unexpected(refusal{uncached::environment, {}});
+  // An overlay lies over the folder alone.
+  const auto is_below = [&](const launcher::output& one) {
+    const auto name = (asked.directory / one.path).lexically_relative(asked.directory);
+    return !name.empty() && *name.begin() != "..";
+  };
+  if (compile->must_run_in_place && !std::all_of(outputs.begin(), outputs.end(), is_below))
+    return tl::unexpected(refusal{uncached::output_elsewhere, {}});
+  asked.base = base_of(asked.directory);
+  if (asked.base) launcher::make_relative(*compile, *asked.base);
   asked.command.push_back(std::move(compile->compiler));
   asked.command.insert(asked.command.end(), compile->arguments.begin(), compile->arguments.end());
-  for (const auto& output : compile->outputs)
+  for (const auto& output : outputs) {
     asked.outputs.push_back(output.path);
+    if (!output.is_required) asked.optional_outputs.insert(output.path);
+  }
   process_request run;
   run.argv = asked.command;
-  if (watching_of_compiler(run) == watching::files_and_links)
+  // With a base folder, what the compile has made is looked through for the folder's name.
+  const auto told = asked.other_variables.find("PWD");
+  const bool is_usual =
+      told == asked.other_variables.end() || (asked.base && told->second == asked.base->working);
+  const bool may_tell =
+      asked.base && is_usual
+          ? may_tell_folder(run) && !launcher::maps_working_folder(asked.command, *asked.base)
+          : watching_of_compiler(run) == watching::files_and_links;
+  if (may_tell)
     if (auto folder = asked.other_variables.extract("PWD"))
       asked.environment.insert(std::move(folder));
-  asked.runs_in_folder = true;
+  asked.is_compile = true;
   asked.refuses_hidden_inputs = true;
   return asked;
 }

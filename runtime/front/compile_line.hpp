@@ -11,6 +11,9 @@
 
 namespace hearth::front {
 
+/// The variable with the base folder: absolute paths below it are made relative in command lines.
+inline constexpr const char* base_variable = "HEARTH_BASEDIR";
+
 /// The compile as an action in the folder of this process, whose messages go to a file. Errors: why
 /// it is not cached; the command then has to run as it is.
 tl::expected<action, launcher::refusal> action_of_compile(const std::vector<std::string>& words);

@@ -69,7 +69,7 @@ bool has_other_settings() {
     constexpr std::string_view ours = "HEARTH_";
     const auto name = variable.substr(0, variable.find('='));
     return name.starts_with(ours) && name != "HEARTH_STORE" && name != "HEARTH_WORKER" &&
-           name != off_variable;
+           name != off_variable && name != base_variable;
   };
   for (char** at = environ; *at; ++at)
     if (counts(*at)) return true;
@@ -228,11 +228,11 @@ std::optional<action_outcome> put_out(const action& asked, const std::optional<s
   if (!in) return std::nullopt;
   local_facts facts(*in);
   local_results results(*in);
-  auto found = asked.runs_in_folder ? find_compile(asked, results, facts)
-                                    : find_action(asked, results, facts, {});
+  auto found = asked.is_compile ? find_compile(asked, results, facts)
+                                : find_action(asked, results, facts, {});
   if (!found || found->timed_out) return std::nullopt;
   const auto how =
-      asked.runs_in_folder ? os::replacement::removing_first : os::replacement::in_one_step;
+      asked.is_compile ? os::replacement::removing_first : os::replacement::in_one_step;
   if (!leaves(*found) && !materialize_outputs(*found, asked.directory, how)) return std::nullopt;
   facts.keep();
   in->close();

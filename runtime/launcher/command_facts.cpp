@@ -26,6 +26,7 @@ constexpr bool command_facts::*fact_of(option_effect effect) {
   case write_stack_usage: return &command_facts::writes_stack_usage;
   case write_llvm: return &command_facts::writes_llvm;
   case depend_on_names: return &command_facts::depends_on_names;
+  case run_others: return &command_facts::runs_others;
   case annotate_assembly: return &command_facts::annotates_assembly;
   default: return nullptr;
   }
@@ -47,7 +48,7 @@ public:
       count_ = 1;
       read_word(words_[at_]);
     }
-    if (frontend_.has_plugin()) facts_.depends_on_names = true;
+    if (frontend_.has_plugin()) facts_.runs_others = true;
     return std::move(facts_);
   }
 

@@ -31,6 +31,7 @@ struct command_facts {
   bool writes_stack_usage = false;
   bool writes_llvm = false;
   bool depends_on_names = false;
+  bool runs_others = false; ///< plug-ins, specs
   bool annotates_assembly = false;
   std::optional<bool> colour;
   std::vector<output_argument> output_arguments;

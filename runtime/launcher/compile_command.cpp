@@ -120,8 +120,8 @@ bool must_run_in_place(const command_facts& facts, const output_namer& namer) {
   // gcc names a target of -Wp,-MD after the source, clang after the output.
   const bool has_unclear_target =
       facts.passes_dependencies && facts.output && !namer.default_target().empty();
-  return facts.depends_on_names || facts.splits_debug || facts.covers || facts.takes_notes ||
-         (facts.annotates_assembly && facts.assembles) || has_unclear_target;
+  return facts.depends_on_names || facts.runs_others || facts.splits_debug || facts.covers ||
+         facts.takes_notes || (facts.annotates_assembly && facts.assembles) || has_unclear_target;
 }
 
 bool have_same_path(const std::vector<output>& outputs, std::string_view source) {
@@ -144,6 +144,7 @@ compile_command command_of(command_facts& facts) {
   command.asks_for_dependencies = namer.asks_for_dependencies();
   command.colour = facts.colour;
   command.must_run_in_place = must_run_in_place(facts, namer);
+  command.runs_others = facts.runs_others;
   command.default_target = namer.default_target();
   command.output_arguments = std::move(facts.output_arguments);
   if (!command.asks_for_dependencies)

@@ -61,6 +61,8 @@ struct compile_command {
   /// profiles, split debug information, recorded command lines, plug-ins): the command runs with
   /// its own output names, which are part of the key.
   bool must_run_in_place = false;
+  /// Whether an option makes others part of the compiler (plug-ins, specs), who may write anything.
+  bool runs_others = false;
   /// The first target of the dependency file if the compiler derives it from the output's name;
   /// empty if there is no such file, or -MT or -MQ names the targets.
   std::string default_target;

@@ -47,6 +47,7 @@ enum class option_effect : std::uint8_t {
   name_diagnostics,     ///< --serialize-diagnostics
   write_llvm,           ///< -emit-llvm
   depend_on_names,      ///< the output's bytes contain, or come from, the outputs' names
+  run_others,           ///< others are part of the compiler: plug-ins, specs
   annotate_assembly,    ///< -fverbose-asm: assembly may contain the outputs' names
   colour,               ///< diagnostics are coloured
   no_colour,            ///< they are not

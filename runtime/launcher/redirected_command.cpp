@@ -103,11 +103,6 @@ private:
   words all_;
 };
 
-bool influences_bytes(const compile_command& command, const output_argument& named) {
-  if (command.must_run_in_place) return true;
-  return named.what == kind::object && !command.default_target.empty();
-}
-
 // What remains of an option without the name of its output: that the output is asked for.
 void add_without_name(const std::string& option, kind what, words& key) {
   if (option.starts_with("-Wp,"))
@@ -136,7 +131,7 @@ words key_arguments(const compile_command& command) {
   auto named = command.output_arguments.begin();
   for (std::size_t i = 0; i < command.arguments.size();) {
     const bool is_name = named != command.output_arguments.end() && named->first == i;
-    if (is_name && !influences_bytes(command, *named)) {
+    if (is_name && !command.must_run_in_place) {
       add_without_name(command.arguments[i], named->what, key);
       i += named->count;
     } else {
@@ -144,6 +139,8 @@ words key_arguments(const compile_command& command) {
     }
     if (is_name) ++named;
   }
+  if (!command.must_run_in_place && !command.default_target.empty())
+    key.insert(key.end(), {"-MQ", command.default_target});
   return key;
 }
 

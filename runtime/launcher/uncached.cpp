@@ -7,7 +7,7 @@ namespace hearth::launcher {
 
 std::string_view reason_text(uncached why) noexcept {
   // In the order of `uncached`.
-  constexpr std::array<std::string_view, 23> texts{
+  constexpr std::array<std::string_view, 24> texts{
       "cached",
       "links",
       "preprocesses only",
@@ -31,8 +31,9 @@ std::string_view reason_text(uncached why) noexcept {
       "incomplete command line",
       "unusable response file",
       "environment variable",
+      "an output outside of the folder",
   };
-  static_assert(texts.size() == static_cast<std::size_t>(uncached::environment) + 1);
+  static_assert(texts.size() == static_cast<std::size_t>(uncached::output_elsewhere) + 1);
   const auto index = static_cast<std::size_t>(why);
   return index < texts.size() ? texts[index] : "unknown";
 }

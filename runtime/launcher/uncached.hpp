@@ -33,6 +33,7 @@ enum class uncached : std::uint8_t {
   incomplete_command_line, ///< the last option lacks its argument, or an option is given twice
   bad_response_file,       ///< an @file is missing, too large, or read differently by compilers
   environment,             ///< an environment variable makes the compiler write further files
+  output_elsewhere,        ///< outputs' names are in their bytes, and one is not below the folder
 };
 
 /// The reason in words for statistics ("links", "several source files").

@@ -116,7 +116,10 @@ keyed_candidate make_candidate(const request_context& context, const plan_kernel
   }
   result.details = config_details(config, (*closure)->identity.hex());
   candidate.action = compile_action(context, kernel, macros, label + " " + candidate.config_text);
-  candidate.action.inputs_hold = [files = std::move(*closure)] { return files->still_holds(); };
+  candidate.action.accept = [files = std::move(*closure)](const auto&) -> expected<void> {
+    if (files->still_holds()) return {};
+    return fail(errc::busy, "a source changed while it was compiled; run again");
+  };
   return result;
 }
 

@@ -93,12 +93,29 @@ TEST_CASE_FIXTURE(fixture, "a program that fails is no error and its output come
   CHECK(ask<broker_stats>(b, verb::stats_v)->failures == 1);
 }
 
-TEST_CASE_FIXTURE(fixture, "a source that changed while it was compiled is not kept") {
+TEST_CASE_FIXTURE(fixture, "a run that is not accepted is an error") {
   (*fakes.scratch->content)["out"] = "object";
   auto request = action("a");
-  request.inputs_hold = [] { return false; };
-  CHECK(run(broker(1), request).error().text() ==
-        "a: a source changed while it was compiled; run again");
+  request.accept = [](const auto&) -> expected<void> { return fail(errc::busy, "it changed"); };
+  CHECK(run(broker(1), request).error().text() == "a: it changed");
+}
+
+TEST_CASE_FIXTURE(fixture, "an output that is not required may be left out") {
+  (*fakes.scratch->content)["out"] = "object";
+  auto request = action("a");
+  request.outputs.push_back({action_request::no_argument, "notes"});
+  CHECK(run(broker(1), request).error().code() == errc::process_failed);
+  request.outputs.back().is_required = false;
+  const auto result = run(broker(1), request);
+  REQUIRE(result);
+  REQUIRE(result->outputs.size() == 2);
+  CHECK(result->outputs[0].payload() == "object");
+  CHECK_FALSE(result->outputs[1]);
+  const auto stored = decode_result(encode_result(*result));
+  REQUIRE(stored);
+  REQUIRE(stored->outputs.size() == 2);
+  CHECK(stored->outputs[0].payload() == "object");
+  CHECK_FALSE(stored->outputs[1]);
 }
 
 TEST_CASE_FIXTURE(

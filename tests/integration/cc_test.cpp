@@ -1,6 +1,6 @@
 // `hearth cc`: real compilers, whose results are those that they give without it. How many entries
 // are stored shows what was compiled.
-#include "tests/support/action_bench.hpp"
+#include "tests/support/launcher_bench.hpp"
 
 #include <cstdlib>
 
@@ -11,60 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct launcher : action_bench {
-  launcher() {
-    fs::copy_file(HEARTH_FRONT, alone);
-    fs::create_symlink(HEARTH_FRONT, directory / "hearth-cc");
-    ::setenv("HEARTH_STORE", store.c_str(), 1);
-    write("a.c", "#include \"x.h\"\nint f(void) { return X; }\n");
-    write("x.h", "#define X 1\n");
-  }
-  ~launcher() { ::unsetenv("HEARTH_STORE"); }
-
-  program_result shell(const std::string& line) const {
-    const auto out = logs / "cc.out";
-    const auto err = logs / "cc.err";
-    const auto all = "cd '" + folder.string() + "' && { " + line + "; } > '" + out.string() +
-                     "' 2> '" + err.string() + "' < /dev/null";
-    const int ended = std::system(all.c_str());
-    return {WIFEXITED(ended) ? WEXITSTATUS(ended) : -WTERMSIG(ended), file_text(out),
-            file_text(err)};
-  }
-  program_result cc(const std::string& line) const { return shell(HEARTH_FRONT " cc " + line); }
-  // Compiles plainly and through Hearth, twice: all the same, and found the second time.
-  void check(const std::string& line, const words& outputs) {
-    CAPTURE(line);
-    const auto right = shell(line);
-    words bytes;
-    for (const auto& name : outputs) {
-      bytes.push_back(text(name));
-      fs::remove(folder / name);
-    }
-    const auto names = files();
-    for (int i = 0; i < 2; ++i) {
-      const auto before = entries();
-      const auto given = cc(line);
-      CHECK(given.status == right.status);
-      CHECK(given.out == right.out);
-      CHECK(given.err == right.err);
-      for (std::size_t k = 0; k < outputs.size(); ++k) {
-        CHECK(text(outputs[k]) == bytes[k]);
-        fs::remove(folder / outputs[k]);
-      }
-      CHECK(files() == names);
-      if (i == 1) CHECK(entries() == before);
-    }
-  }
-  // The number of entries that are stored: for each command a set of observations, and its results.
-  std::size_t entries() const {
-    if (!fs::exists(store)) return 0;
-    return run_hearth({"list", "--store", store, "--cache", "results", "--json"}, logs)
-        .json()
-        .size();
-  }
-
-  fs::path alone = directory / "hearth";
-};
+using launcher = launcher_bench;
 
 } // namespace
 
@@ -105,7 +52,8 @@ TEST_CASE_FIXTURE(launcher, "cc: what is not cached runs as it is") {
        {"gcc m.c a.o -o m", "gcc -E a.c -o a.i", "gcc -M a.c", "gcc --version", "gcc -c a.c m.c",
         "gcc -save-temps -c a.c", "gcc -MD -MF /dev/stdout -c a.c", "gcc -c nothing.c", "gcc",
         "nothing -c a.c", "gcc -c a.c -o missing/a.o", "gcc -c a.c -o /dev/null", "false -c a.c",
-        "gcc --coverage -c a.c", "sh -c 'echo $0 $1; exit 5' -c"}) {
+        "gcc -fplugin=none -c a.c", "gcc --coverage -c a.c -o ../a.o",
+        "sh -c 'echo $0 $1; exit 5' -c"}) {
     CAPTURE(line);
     const auto right = shell(line);
     const auto given = cc(line);

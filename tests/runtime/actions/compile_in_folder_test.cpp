@@ -38,7 +38,7 @@ struct compile {
   }
   bool is_understood() const {
     auto request = plain();
-    const bool changed = run_in_folder(asked, request);
+    const bool changed = run_in_folder(asked, request).has_value();
     CHECK(changed == request.view.folder.empty());
     if (!changed) CHECK(request.process.argv == asked.command);
     return changed;
@@ -66,6 +66,34 @@ TEST_CASE_FIXTURE(compile, "compile in its folder: the outputs alone go elsewher
   const auto target = std::find(argv.begin(), argv.end(), "-MQ");
   REQUIRE(target != argv.end());
   CHECK(target[1] == "sub/a.o");
+}
+
+TEST_CASE_FIXTURE(compile, "compile in its folder: names of outputs decide nothing") {
+  const auto words = [&](const std::vector<std::string>& command, const std::string& output) {
+    asked.command = command;
+    asked.outputs = {output};
+    auto request = plain();
+    const auto deciding = run_in_folder(asked, request);
+    REQUIRE(deciding);
+    CHECK(deciding->place == "its folder");
+    return deciding->command;
+  };
+  const auto one = words({"gcc", "-c", "a.c", "-o", "x/one.o"}, "x/one.o");
+  CHECK(one == std::vector<std::string>{"gcc", "-c", "a.c"});
+  CHECK(words({"gcc", "-c", "a.c"}, "a.o") == one);
+}
+
+TEST_CASE_FIXTURE(compile, "compile in its folder: stack usage goes beside the object") {
+  asked.command = {"gcc", "-fstack-usage", "-c", "a.c", "-o", "x/a.o"};
+  asked.outputs = {"x/a.o", "x/a.su"};
+  asked.optional_outputs = {"x/a.su"};
+  auto request = plain();
+  REQUIRE(run_in_folder(asked, request));
+  REQUIRE(request.outputs.size() == 2);
+  CHECK(request.outputs[0].is_required);
+  CHECK(request.outputs[1].name == "output.su");
+  CHECK(request.outputs[1].argument == action_request::no_argument);
+  CHECK_FALSE(request.outputs[1].is_required);
 }
 
 TEST_CASE_FIXTURE(compile, "compile in its folder: a dependency file that nobody asks for") {

@@ -449,16 +449,16 @@ TEST_CASE("the key leaves out names that have no influence") {
       {"gcc -c a.c -ob.o", "-c a.c"},
       {"gcc -S a.c -o b.s", "-S a.c"},
       {"gcc -c a.c --output b.o", "-c a.c"},
-      {"gcc -c a.c -o b.o -MD", "-c a.c -o b.o -MD"},
-      {"gcc -c a.c -o b.o -MD -MF c.d", "-c a.c -o b.o -MD"},
+      {"gcc -c a.c -o b.o -MD", "-c a.c -MD -MQ b.o"},
+      {"gcc -c a.c -o b.o -MD -MF c.d", "-c a.c -MD -MQ b.o"},
       {"gcc -c a.c -o b.o -MD -MF c.d -MT b.o", "-c a.c -MD -MT b.o"},
       {"gcc -c a.c -Wp,-MMD,x.d -MT y -o z", "-c a.c -Wp,-MMD, -MT y"},
-      {"gcc -c a.c -Wp,-MMD,x.d", "-c a.c -Wp,-MMD,"},
+      {"gcc -c a.c -Wp,-MMD,x.d", "-c a.c -Wp,-MMD, -MQ a.o"},
       {"gcc -c a.c -MF c.d", "-c a.c -MF c.d"},
       {"gcc -c a.c -o b.o -fstack-usage", "-c a.c -fstack-usage"},
       {"clang -c --serialize-diagnostics x a.c", "-c --serialize-diagnostics a.c"},
       {"gcc -fsyntax-only a.c -o b.o", "-fsyntax-only a.c"},
-      {"gcc -fsyntax-only -c a.c -o b.o -MD", "-fsyntax-only -c a.c -o b.o -MD"},
+      {"gcc -fsyntax-only -c a.c -o b.o -MD", "-fsyntax-only -c a.c -MD -MQ b.o"},
   };
   for (const auto& one : rows) {
     CAPTURE(one.line);
