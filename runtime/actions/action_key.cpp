@@ -185,6 +185,9 @@ auto observer_of(const action& asked, const key_field& inputs, const scratch_vie
     if (!start) return std::string();
     auto observed = observe(asked, view, words, run, *start, *facts);
     if (!observed || !asked.refuses_hidden_inputs) return observed;
+    for (const auto& output : run.outputs)
+      if (output && is_precompiled_by_clang(output.payload()))
+        return fail(errc::unsupported, "a precompiled header of clang has times of files in it");
     const auto why =
         hidden_input_of(fingerprints::files_in(*observed, view.folder), asked.is_dated);
     if (why.empty()) return observed;

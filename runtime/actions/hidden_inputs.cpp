@@ -120,16 +120,22 @@ bool uses_clock(std::string_view given, bool is_dated, bool with_parts) {
          (with_parts && has_part_of_clock(text));
 }
 
+bool is_precompiled_by_clang(std::string_view bytes) { return bytes.starts_with("CPCH"); }
+
 std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated) {
   constexpr std::size_t most_bytes = std::size_t{256} << 20;
   constexpr std::string_view program = "\x7f"
                                        "ELF";
   constexpr std::string_view archive = "!<arch>";
+  // Its bytes decide, and nothing else of the headers that it was made of.
+  constexpr std::string_view precompiled_by_gcc = "gpch";
   std::multimap<std::size_t, std::string> read_once; // by size
   for (const auto& path : paths) {
     const auto start = fingerprints::read_prefix(path, archive.size());
     if (!start || start->starts_with(program) || start->starts_with(archive)) continue;
-    if (path.ends_with(".gch") || path.ends_with(".pch")) return path + " is precompiled";
+    if (start->starts_with(precompiled_by_gcc)) continue;
+    if (path.ends_with(".gch") || path.ends_with(".pch") || is_precompiled_by_clang(*start))
+      return path + " is precompiled";
     const auto text = os::read_whole_file(path, most_bytes);
     if (!text) continue;
     // Headers of the system have names of their own that begin so, such as __TIME.

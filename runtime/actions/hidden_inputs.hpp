@@ -14,6 +14,10 @@ namespace hearth {
 /// else. `with_parts`: also by names that it puts together of parts.
 bool uses_clock(std::string_view text, bool is_dated, bool with_parts = true);
 
+/// Whether these bytes, or the first of them, are a precompiled header of clang, which has times of
+/// the headers in it.
+bool is_precompiled_by_clang(std::string_view bytes);
+
 /// What a compile of these files may depend on besides their bytes, in words; empty: nothing that
 /// is known. Programs, archives and files that cannot be read are passed over.
 std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated);

@@ -25,8 +25,8 @@ expected<tool_identity> identify_tool(const action& asked, const tool_ports& too
 /// "clang".
 bool is_compiler_name(std::string_view name);
 
-/// Whether a compiler may tell where it runs, by debug information, coverage and their like, and not
-/// by the links of the folders of -isystem alone.
+/// Whether a compiler may tell where it runs, by debug information, coverage and their like, and
+/// not by the links of the folders of -isystem alone.
 bool may_tell_folder(const process_request& run);
 
 /// How a compiler is watched. Compilers read thousands of symbolic links to find their own files,

@@ -81,11 +81,22 @@ std::optional<launcher::base_folder> base_of(const std::filesystem::path& folder
   return launcher::base_folder{spelled, real.string(), folder.string()};
 }
 
+bool is_gcc(const std::string& compiler) {
+  const auto name = std::filesystem::path(compiler).filename().string();
+  return name.find("gcc") != name.npos || name.find("g++") != name.npos;
+}
+
 // Whether the compiler takes the date from SOURCE_DATE_EPOCH: Clang does from 16 on alone.
 bool is_dated(const std::string& compiler) {
-  const auto name = std::filesystem::path(compiler).filename().string();
-  const bool is_gcc = name.find("gcc") != name.npos || name.find("g++") != name.npos;
-  return is_gcc && std::getenv("SOURCE_DATE_EPOCH");
+  return is_gcc(compiler) && std::getenv("SOURCE_DATE_EPOCH");
+}
+
+// Clang calls a precompiled header otherwise, and writes the times of files into it.
+bool is_precompiled_by_others(const launcher::compile_command& compile) {
+  return !is_gcc(compile.compiler) &&
+         std::any_of(compile.outputs.begin(), compile.outputs.end(), [](const auto& one) {
+           return one.what == launcher::output::kind::precompiled;
+         });
 }
 
 } // namespace
@@ -97,6 +108,8 @@ tl::expected<action, refusal> action_of_compile(const std::vector<std::string>& 
   const auto is_plain = [](const launcher::output& one) { return is_plain_place(one.path); };
   if (compile->runs_others || !std::all_of(outputs.begin(), outputs.end(), is_plain))
     return tl::unexpected(refusal{uncached::further_output, {}});
+  if (is_precompiled_by_others(*compile))
+    return tl::unexpected(refusal{uncached::precompiled_header, {}});
   action asked;
   asked.is_dated = is_dated(compile->compiler);
   for (const auto& word : compile->arguments)

@@ -11,8 +11,12 @@ namespace {
 
 using kind = output::kind;
 
+bool precompiles(const command_facts& facts) {
+  return !facts.inputs.empty() && facts.inputs.front().language.is_header;
+}
+
 bool stops_before_linking(const command_facts& facts) {
-  return facts.compiles || facts.assembles || facts.checks_syntax;
+  return facts.compiles || facts.assembles || facts.checks_syntax || precompiles(facts);
 }
 
 uncached reason_of_input(const command_facts& facts) {
@@ -33,11 +37,23 @@ bool writes_stack_usage(const command_facts& facts) {
   return facts.writes_stack_usage && !facts.inputs.front().language.is_assembler;
 }
 
+// How gcc calls further outputs of a precompiled header, and what -S makes of one, is not known
+// here.
+uncached reason_of_precompiling(const command_facts& facts) {
+  const bool has_others = facts.assembles || facts.checks_syntax || facts.splits_debug ||
+                          facts.covers || facts.takes_notes || facts.writes_stack_usage ||
+                          facts.passes_dependencies || facts.depends_on_names || facts.writes_llvm;
+  const bool has_names = facts.dependency_file && facts.names_target;
+  return has_others || (facts.lists_dependencies && !has_names) ? uncached::precompiled_header
+                                                                : uncached::none;
+}
+
 // Combinations of options for which compilers write, or name, different files.
 uncached reason_of_combination(const command_facts& facts) {
   const auto& language = facts.inputs.front().language;
   const bool compiles_alone = facts.compiles && !facts.assembles && !facts.checks_syntax;
   if (language.is_assembler && !compiles_alone) return uncached::preprocesses;
+  if (precompiles(facts)) return reason_of_precompiling(facts);
   if (facts.lists_dependencies && facts.passes_dependencies) return uncached::further_output;
   if (facts.assembles && facts.splits_debug) return uncached::further_output;
   const bool writes_others = writes_notes(facts) || writes_stack_usage(facts);
@@ -98,6 +114,9 @@ private:
 
   void add_main_output() {
     if (facts_.checks_syntax) return;
+    if (precompiles(facts_))
+      return all_.push_back(
+          {kind::precompiled, facts_.output ? *facts_.output : source().path + ".gch", true});
     const auto what = facts_.assembles ? kind::assembly : kind::object;
     add(what, facts_.output, suffix_of_main_output(facts_), true);
   }

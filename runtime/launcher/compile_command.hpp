@@ -27,6 +27,7 @@ struct output {
     coverage_notes, ///< .gcno
     stack_usage,    ///< .su
     diagnostics,    ///< clang's --serialize-diagnostics
+    precompiled,    ///< .gch of gcc; -o names it
   };
   kind what = kind::object;
   std::string path; ///< as the command line names it, or relative to the working directory

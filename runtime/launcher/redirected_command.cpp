@@ -19,11 +19,14 @@ std::string_view new_name(kind what) {
   case kind::coverage_notes: return "output.gcno";
   case kind::stack_usage: return "output.su";
   case kind::diagnostics: return "output.dia";
+  case kind::precompiled: return "output.gch";
   default: return "output.o";
   }
 }
 
-bool is_main(kind what) { return what == kind::object || what == kind::assembly; }
+bool is_main(kind what) {
+  return what == kind::object || what == kind::assembly || what == kind::precompiled;
+}
 
 // Writes the redirected arguments from left to right.
 class redirection {

@@ -14,6 +14,7 @@ struct source_language {
   uncached why_not = uncached::none; ///< why a source in this language is not cached
   bool is_preprocessed = true;       ///< whether `#include` is carried out, and dependencies listed
   bool is_assembler = false;
+  bool is_header = false; ///< it is precompiled
 };
 
 /// Of `-x name`; `other_language` for a name that is not known.

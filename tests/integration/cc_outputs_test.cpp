@@ -127,6 +127,56 @@ TEST_CASE_FIXTURE(outputs_bench, "cc: one result for all names of an object") {
   CHECK(make("gcc -MD -MT t -c a.c -o obj/two.o", true).at("two.d").starts_with("t:"));
 }
 
+TEST_CASE_FIXTURE(outputs_bench, "cc: precompiled headers of gcc") {
+  write("all.hpp", "#include <vector>\n#include \"x.h\"\ninline int g() { return X; }\n");
+  write("u.cpp", "#include \"all.hpp\"\nint f() { return g(); }\n");
+  const auto precompile = [&](bool is_found) {
+    const auto before = entries();
+    CHECK(cc("g++ -O1 -x c++-header all.hpp -o obj/all.hpp.gch -MD -MF obj/d -MT t").status == 0);
+    CHECK((entries() == before) == is_found);
+    CHECK(text("obj/d").find("x.h") != std::string::npos);
+    return text("obj/all.hpp.gch");
+  };
+  // -H marks a precompiled header that is used with '!'.
+  const auto use = [&](bool is_found) {
+    const auto before = entries();
+    const auto given = cc("g++ -O1 -H -Iobj -include all.hpp -c u.cpp -o obj/u.o");
+    CHECK(given.status == 0);
+    CHECK(given.err.starts_with("! obj/all.hpp.gch"));
+    CHECK((entries() == before) == is_found);
+    return text("obj/u.o");
+  };
+  const auto header = precompile(false);
+  CHECK(header.starts_with("gpch"));
+  CHECK(precompile(true) == header);
+  fs::rename(folder / "all.hpp",
+             folder / "obj/all.hpp"); // it is looked for beside the source first
+  write("u.cpp", "int f() { return g(); }\n");
+  const auto object = use(false);
+  CHECK(use(true) == object);
+  // The name by the compiler, and the times that clang writes into its own.
+  CHECK(cc("gcc x.h").status == 0);
+  CHECK(text("x.h.gch").starts_with("gpch"));
+  const auto before = entries();
+  CHECK(cc("clang -x c-header x.h -o x.pch").status == 0);
+  CHECK(text("x.pch").starts_with("CPCH"));
+  CHECK(cc("clang -include-pch x.pch -c a.c -o obj/a.o").status == 0);
+  CHECK(entries() == before);
+  // What the header is made of decides over it, and it over the object.
+  fs::remove(folder / "x.h.gch");
+  write("x.h", "#define X 12345\n");
+  CHECK(use(true) == object); // as without us
+  fs::rename(folder / "obj/all.hpp", folder / "all.hpp");
+  CHECK(precompile(false) != header);
+  fs::rename(folder / "all.hpp", folder / "obj/all.hpp");
+  CHECK(use(false) != object);
+  fs::rename(folder / "obj/all.hpp", folder / "all.hpp");
+  write("x.h", "#define X 1\n");
+  CHECK(precompile(true) == header);
+  fs::rename(folder / "all.hpp", folder / "obj/all.hpp");
+  CHECK(use(true) == object);
+}
+
 TEST_CASE_FIXTURE(outputs_bench,
                   "cc: a compile that writes a file that nobody knows runs as it is") {
   // A wrapper is asked as a compiler is, but writes one file more.

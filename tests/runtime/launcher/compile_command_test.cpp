@@ -18,6 +18,7 @@ std::string name_of(output::kind what) {
   case output::kind::coverage_notes: return "notes";
   case output::kind::stack_usage: return "stack";
   case output::kind::diagnostics: return "diagnostics";
+  case output::kind::precompiled: return "precompiled";
   }
   return "?";
 }
@@ -57,6 +58,9 @@ TEST_CASE("the outputs that a command line names or implies") {
       {"gcc -S a.c", "assembly a.s"},
       {"gcc -c -S a.c -o b.s", "assembly b.s"},
       {"gcc --assemble a.c", "assembly a.s"},
+      {"gcc inc/a.h", "precompiled inc/a.h.gch"},
+      {"gcc -c inc/a.h", "precompiled inc/a.h.gch"},
+      {"g++ -x c++-header a.cxx -o b.gch -MD -MF d -MT b.gch", "precompiled b.gch, dependencies d"},
       {"gcc -fsyntax-only a.c", ""},
       {"gcc -fsyntax-only -c a.c -o a.o", ""},
       {"gcc -fsyntax-only -c -MD a.c", "dependencies a.d"},
@@ -161,8 +165,9 @@ TEST_CASE("the reasons for which a command line is not cached") {
       {"clang -c -x c++-module a.cc", "modules"},
       {"gcc -c -x c++-system-header vector", "modules"},
       {"gcc -c -fdeps-format=p1689r5 a.cc", "modules"},
-      {"gcc -c a.h", "precompiled header"},
-      {"gcc -c -x c++-header a.h", "precompiled header"},
+      {"gcc -c a.h -S", "precompiled header"},
+      {"gcc -c a.h -MD", "precompiled header"},
+      {"gcc -c a.h -g -gsplit-dwarf", "precompiled header"},
       {"gcc -fsyntax-only a.hpp", "precompiled header"},
       {"clang -c -include-pch a.pch a.c", "precompiled header"},
       {"clang -c -Xclang -include-pch -Xclang a.pch a.c", "precompiled header"},
