@@ -2,6 +2,7 @@
 
 #include "runtime/caches/actions/action_cache.hpp"
 #include "runtime/cli/commands/run_command.hpp"
+#include "runtime/cli/remote_pause.hpp"
 #include "runtime/cli/signal_watch.hpp"
 #include "runtime/front/compile_counts.hpp"
 #include "runtime/front/compile_line.hpp"
@@ -46,13 +47,15 @@ int compile_cached(const config& settings, const std::vector<std::string>& words
     return front::become_compiler(words);
   };
   const signal_watch signals;
-  const auto host = settings_of_one_run(settings);
+  auto host = settings_of_one_run(settings);
+  const auto pause = pause_remote(host);
   std::optional<action_outcome> outcome;
   {
     runtime rt(host);
     const auto actions = action_cache::open(rt);
     if (!actions) return become_compiler_by(compile_end::trouble);
     auto ran = actions->run(*asked, {.cancel = signals.token()});
+    tell_of_remote(pause.get(), rt);
     if (signals.signal() != 0) return run_signalled + signals.signal();
     if (!ran) return become_compiler_by(compile_end::trouble);
     outcome = std::move(*ran);
