@@ -43,39 +43,45 @@ expected<std::string> observe_listed(const action& asked, std::string_view depen
 
 using fingerprints::file_question;
 
-// What of a compile may tell where its base folder is: its words, what it printed and made, and the
-// files that it read. A name that is in none of them was made of the working folder's, and does not
-// count.
-bool names_folder(const std::set<file_question>& questions, const action& asked,
-                  const command_words& words, const action_request::run_record& run,
-                  const launcher::base_folder& base) {
-  const auto names = [&](std::string_view text) {
-    return text.find(base.real) != text.npos || text.find(base.spelled) != text.npos;
-  };
+// Whether a text has the name of the base folder, in either form.
+bool names(const launcher::base_folder& base, std::string_view text) {
+  return text.find(base.real) != text.npos || text.find(base.spelled) != text.npos;
+}
+
+// Whether what a compile printed or made has that name.
+bool told_name(const action_request::run_record& run, const launcher::base_folder& base) {
+  return names(base, run.process.output) || names(base, run.process.errors) ||
+         std::any_of(run.outputs.begin(), run.outputs.end(),
+                     [&](const artifact& one) { return one && names(base, one.payload()); });
+}
+
+// Whether a compile was told that name: by its words and variables, or by the files that it read.
+// What has not got it has made it of the working folder's.
+bool was_told_name(const std::set<file_question>& questions, const action& asked,
+                   const command_words& words, const launcher::base_folder& base) {
+  const auto is_named = [&](std::string_view text) { return names(base, text); };
   const auto is_named_in = [&](const file_question& one) {
     if (one.what != file_question::kind::content) return false;
     const auto path = fingerprints::path_of(base.working, one.name);
     if (fingerprints::is_of_system(path) && !fingerprints::is_below(path, base.real)) return false;
     const auto text = os::read_whole_file(path, std::numeric_limits<std::size_t>::max());
-    return text && names(*text);
+    return text && is_named(*text);
   };
   const auto& variables = asked.environment;
-  return std::any_of(words.deciding.begin(), words.deciding.end(), names) ||
+  return std::any_of(words.deciding.begin(), words.deciding.end(), is_named) ||
          std::any_of(variables.begin(), variables.end(),
-                     [&](const auto& one) { return names(one.second); }) ||
-         names(run.process.output) || names(run.process.errors) ||
-         std::any_of(run.outputs.begin(), run.outputs.end(),
-                     [&](const artifact& one) { return one && names(one.payload()); }) ||
+                     [&](const auto& one) { return is_named(one.second); }) ||
          std::any_of(questions.begin(), questions.end(), is_named_in);
 }
 
 // A compile that cannot have told where its folder is has a result for all folders: what it asked
 // about by absolute names, made of that of its folder, is left out, since it asked by relative ones
 // too.
-void leave_out_folder(std::set<file_question>& questions, const action& asked,
-                      const command_words& words, const action_request::run_record& run) {
+void settle_folder(std::set<file_question>& questions, const action& asked,
+                   const command_words& words, const action_request::run_record& run) {
   const auto own = asked.directory.string();
   const auto base = asked.base.value_or(launcher::base_folder{own, own, own});
+  const file_question own_place{file_question::kind::place, "."};
   const auto is_of_folder = [&](const file_question& one) {
     if (one.what == file_question::kind::place)
       return fingerprints::is_below(fingerprints::path_of(base.working, one.name), base.real);
@@ -83,13 +89,18 @@ void leave_out_folder(std::set<file_question>& questions, const action& asked,
            (fingerprints::is_below(one.name, base.real) ||
             fingerprints::is_below(base.real, one.name));
   };
-  if (std::none_of(questions.begin(), questions.end(), is_of_folder)) return;
+  const bool has_asked = std::any_of(questions.begin(), questions.end(), is_of_folder);
   const bool may_tell =
       words.may_tell_places && !launcher::maps_working_folder(asked.command, base);
-  if (!may_tell && !names_folder(questions, asked, words, run, base))
+  if (has_asked && may_tell) {
+    if (asked.base) questions.insert(own_place); // the words of another checkout may be the same
+  } else if (told_name(run, base)) {             // an assembler may, of inline assembly with .file
+    questions.insert(own_place);
+  } else if (has_asked && !was_told_name(questions, asked, words, base)) {
     std::erase_if(questions, is_of_folder);
-  else if (asked.base) // the words of another checkout may be the same
-    questions.insert({file_question::kind::place, "."});
+  } else if (has_asked && asked.base) {
+    questions.insert(own_place);
+  }
 }
 
 // `settle`: called with the questions, some of which may not count.
@@ -136,7 +147,7 @@ expected<std::string> observe(const action& asked, const scratch_view& view,
   const auto& unseen = run.process.blind_spot;
   if (!run.process.sightings.empty() && unseen.empty())
     return observe_run(view, run, start, memo, [&](std::set<file_question>& questions) {
-      if (asked.is_compile) leave_out_folder(questions, asked, words, run);
+      if (asked.is_compile) settle_folder(questions, asked, words, run);
     });
   if (!asked.dependency_file.empty()) {
     if (!run.process.succeeded())

@@ -130,8 +130,10 @@ bool maps_working_folder(const std::vector<std::string>& arguments, const base_f
 std::string key_argument(const std::string& argument, const base_folder& base) {
   const auto old = old_name(argument, maps);
   if (!old) return argument;
+  const auto relative = relative_to_base(*old, base);
+  if (relative == *old) return argument;
   const auto at = static_cast<std::size_t>(old->data() - argument.data());
-  return argument.substr(0, at) + relative_to_base(*old, base) + argument.substr(at + old->size());
+  return argument.substr(0, at) + '\0' + relative + argument.substr(at + old->size());
 }
 
 } // namespace hearth::launcher

@@ -28,7 +28,8 @@ void make_relative(compile_command& command, const base_folder& base);
 /// working folder in debug information.
 bool maps_working_folder(const std::vector<std::string>& arguments, const base_folder& base);
 
-/// An argument as the key has it: a prefix map's old name is relative, since it is in no output.
+/// An argument as the key has it: a prefix map's old name is relative, since it is in no output. A
+/// zero byte before it tells it from a name that is relative in the command line.
 std::string key_argument(const std::string& argument, const base_folder& base);
 
 } // namespace hearth::launcher

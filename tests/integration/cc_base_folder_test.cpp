@@ -127,4 +127,12 @@ TEST_CASE_FIXTURE(launcher_bench, "cc: clang's objects are shared where nothing 
   check("clang -c b.c", {"b.o"});
 }
 
+TEST_CASE_FIXTURE(launcher_bench, "cc: inline assembly may tell the folder") {
+  write("a.c", "__asm__(\".file 1 \\\"f.c\\\"\\n.loc 1 1\\nnop\\n\");\nint x;\n");
+  check("gcc -c a.c", {"a.o"});
+  fs::rename(folder, directory / "moved");
+  folder = directory / "moved";
+  check("gcc -c a.c", {"a.o"});
+}
+
 } // namespace cc_base_folder_test

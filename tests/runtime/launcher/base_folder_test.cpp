@@ -54,8 +54,10 @@ TEST_CASE("prefix maps of the working folder") {
   CHECK_FALSE(maps_working_folder({"-fdebug-prefix-map=/b/other=."}, base));
   CHECK_FALSE(maps_working_folder({"-fdebug-prefix-map=/b/ww=."}, base));
   CHECK_FALSE(maps_working_folder({"-fdebug-prefix-map=/b=x=y", "-fdebug-prefix-map==."}, base));
-  CHECK(key_argument("-fdebug-prefix-map=/b=.", base) == "-fdebug-prefix-map=..=.");
-  CHECK(key_argument("-fmacro-prefix-map=/b/s=s", base) == "-fmacro-prefix-map=../s=s");
+  using namespace std::string_literals;
+  CHECK(key_argument("-fdebug-prefix-map=/b=.", base) == "-fdebug-prefix-map=\0..=."s);
+  CHECK(key_argument("-fmacro-prefix-map=/b/s=s", base) == "-fmacro-prefix-map=\0../s=s"s);
+  CHECK(key_argument("-fmacro-prefix-map=../s=s", base) == "-fmacro-prefix-map=../s=s");
   CHECK(key_argument("-fmacro-prefix-map=/other=s", base) == "-fmacro-prefix-map=/other=s");
   CHECK(key_argument("-DX=/b=c", base) == "-DX=/b=c");
 }
