@@ -65,7 +65,7 @@ struct action_request {
     std::string scratch{};           ///< its scratch directory, which is still there
     std::string dependencies{};      ///< the dependency file's text; empty without one
     std::string changes{};           ///< if it ran beneath an overlay, what it changed lies there
-    std::vector<artifact> outputs{}; ///< for `observe`
+    std::vector<artifact> outputs{}; ///< in their order; none before they are taken
   };
   /// Called when the program has succeeded, before its outputs are taken: an error is the outcome
   /// of the run. Any thread.
