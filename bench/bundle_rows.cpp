@@ -123,7 +123,7 @@ struct carried {
       , artifacts(run.scaled(1000, 20)) {
     std::mt19937_64 random(7);
     open_file raw(payloads, "wb");
-    const auto entries = checked(store.open("bench", {.memory = false}));
+    const auto entries = checked(store.open("bench", cache_options().without_memory()));
     for (std::size_t i = 0; i < artifacts; ++i) {
       const auto bytes = object_code(random);
       raw.write(bytes, bytes.size());

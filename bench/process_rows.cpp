@@ -75,7 +75,7 @@ struct task {
 struct opened_cache {
   explicit opened_cache(const fs::path& store)
       : host(settings(store))
-      , entries(*host.open("bench", {.memory = false})) {
+      , entries(*host.open("bench", cache_options().without_memory())) {
     if (!host.has_disk()) throw std::runtime_error(host.disk_problem().text());
   }
   static config settings(const fs::path& store) {

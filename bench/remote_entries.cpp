@@ -20,7 +20,8 @@ void fill_remote(const std::string& url, const dataset& data) {
   settings.remote.deadline = std::chrono::minutes(1);
   for (std::size_t first = 0; first < data.size(); first += block) {
     runtime host(settings);
-    auto entries = host.open(remote_cache_name, {.memory = false, .disk = false}).value();
+    auto entries =
+        host.open(remote_cache_name, cache_options().without_memory().without_disk()).value();
     for (std::size_t i = first; i < std::min(first + block, data.size()); ++i)
       if (!entries.insert(data.key(i), data.value(i)))
         throw std::runtime_error("cannot insert into the remote tier");

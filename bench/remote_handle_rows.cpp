@@ -40,7 +40,7 @@ class remote_cache {
 public:
   remote_cache(const std::string& url, std::chrono::milliseconds deadline)
       : host_(settings(url, deadline))
-      , entries_(*host_.open(remote_cache_name, {.memory = false, .disk = false})) {}
+      , entries_(*host_.open(remote_cache_name, cache_options().without_memory().without_disk())) {}
 
   cache& entries() { return entries_; }
 

@@ -11,7 +11,7 @@ int main() {
   settings.log = [](hearth::log_level, std::string_view text) { std::cerr << text << '\n'; };
   hearth::runtime rt(settings);
 
-  const auto kernels = rt.open("kernels", {.version = "1"});
+  const auto kernels = rt.open("kernels", hearth::cache_options().with_version("1"));
   if (!kernels) return std::cerr << kernels.error().text() << '\n', 1;
 
   // When several threads and processes request this key at once, only one runs the function.

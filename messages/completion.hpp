@@ -7,11 +7,11 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/unique_function.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,8 +26,8 @@ class completion;
 template <class T>
 class completion_state {
 public:
-  using callback = std::function<void(expected<T>)>;
-  using notice = std::function<void()>;
+  using callback = unique_function<void(expected<T>)>;
+  using notice = unique_function<void()>;
 
   completion_state() = default;
   completion_state(const completion_state&) = delete;
@@ -43,7 +43,7 @@ public:
       const std::lock_guard lock(mutex_);
       if (phase_ != phase::open) return false;
       phase_ = phase::delivered;
-      not_needed = std::exchange(on_give_up_, nullptr);
+      not_needed = std::exchange(on_give_up_, {});
       next = std::move(callback_);
       if (!next) result_ = std::move(result);
     }
@@ -101,7 +101,7 @@ public:
     notice gone_up;
     {
       const std::lock_guard lock(mutex_);
-      if (phase_ == phase::open) gone_up = std::exchange(on_give_up_, nullptr);
+      if (phase_ == phase::open) gone_up = std::exchange(on_give_up_, {});
     }
     if (!deliver(fail(why))) return false;
     if (gone_up) gone_up();
@@ -137,7 +137,7 @@ private:
 
   void end_unanswered(std::unique_lock<std::mutex>& lock) {
     phase_ = phase::given_up;
-    const auto next = std::exchange(on_give_up_, nullptr);
+    const auto next = std::exchange(on_give_up_, {});
     lock.unlock();
     if (next) next();
   }

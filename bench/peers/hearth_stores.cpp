@@ -69,7 +69,7 @@ class hearth_handle final : public entry_store {
 public:
   hearth_handle(const std::filesystem::path& directory, const dataset& data)
       : runtime_(settings(directory, data))
-      , cache_(checked(runtime_.open("bench", {.memory = false}))) {
+      , cache_(checked(runtime_.open("bench", cache_options().without_memory()))) {
     if (!runtime_.has_disk()) check(&runtime_.disk_problem());
   }
 

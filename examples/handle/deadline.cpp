@@ -26,16 +26,18 @@ int main() {
             std::this_thread::yield();
           return hearth::fail(hearth::errc::cancelled, "called off");
         },
-        {.cancel = stop.get_token()});
+        hearth::call_options().stopped_by(stop.get_token()));
     std::cout << "the first: " << made.error().to_string() << '\n';
   });
   started.get_future().wait();
 
   const auto compile = [] { return hearth::artifact::make("machine code"); };
-  const auto late = kernels.get_or_compile("attention", compile, {.deadline = 5ms});
+  const auto late =
+      kernels.get_or_compile("attention", compile, hearth::call_options().within(5ms));
   std::cout << "an impatient one: " << hearth::to_string(late.error().code()) << '\n';
 
-  auto next = kernels.get_or_compile_async("attention", compile, {.deadline = 1min});
+  auto next =
+      kernels.get_or_compile_async("attention", compile, hearth::call_options().within(1min));
   stop.request_stop();
   slow.join();
   std::cout << "the next: " << next.get()->payload() << '\n';

@@ -23,7 +23,7 @@ struct tuning {
 
 int main() {
   hearth::runtime rt({});
-  const auto opened = rt.open("tunings", {.version = "1"});
+  const auto opened = rt.open("tunings", hearth::cache_options().with_version("1"));
   if (!opened) return std::cerr << opened.error().text() << '\n', 1;
   const hearth::typed_cache<shape, tuning> tunings(*opened);
 

@@ -22,7 +22,13 @@ namespace hearth {
 
 /// A command with declared inputs and outputs. It runs in a working directory of its own, which is
 /// removed afterwards; names are relative to it, or absolute.
+///
+/// No aggregate: GCC 12 destroys an aggregate that is made within a `co_await` twice.
 struct action {
+  action() {}
+  explicit action(std::vector<std::string> program_and_arguments)
+      : command(std::move(program_and_arguments)) {}
+
   /// The program and its arguments. With `placeholders`, "{directory}", "{in:NAME}" and
   /// "{out:NAME}" are replaced by absolute paths: of the working directory, of an input, of an
   /// output.

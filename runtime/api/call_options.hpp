@@ -2,17 +2,43 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <stop_token>
+#include <utility>
 
 namespace hearth {
 
-/// `cache.get(key, {.deadline = 50ms, .cancel = source.get_token()})`. A call that either of them
-/// ends returns `timeout` or `cancelled`, once. The operation itself may still happen: an insert
-/// that was sent is stored. A caller that waited for another caller's compile no longer gets the
-/// lease.
-struct call_options {
-  std::chrono::milliseconds deadline{0}; ///< counted from the call; zero: no deadline
-  std::stop_token cancel{};              ///< a stop request cancels the call
+/// `cache.get(key, call_options().within(50ms).stopped_by(source.get_token()))`. A call that either
+/// of them ends returns `timeout` or `cancelled`, once. The operation itself may still happen: an
+/// insert that was sent is stored. A caller that waited for another caller's compile no longer gets
+/// the lease; its own compile callback is told to stop.
+///
+/// No aggregate: GCC 12 destroys an aggregate that is made within a `co_await` twice.
+class call_options {
+public:
+  call_options() noexcept {}
+
+  /// These options with a deadline, counted from the call. Zero or less is now: the call answers
+  /// what it knows without waiting, such as a hit in memory or on disk, else `timeout`; nothing is
+  /// sent. Without this, there is no deadline.
+  [[nodiscard]] call_options within(std::chrono::milliseconds deadline) const {
+    auto with = *this;
+    with.deadline_ = deadline;
+    return with;
+  }
+  /// These options with a token; a stop request of it cancels the call.
+  [[nodiscard]] call_options stopped_by(std::stop_token token) const {
+    auto with = *this;
+    with.stop_ = std::move(token);
+    return with;
+  }
+
+  const std::optional<std::chrono::milliseconds>& deadline() const noexcept { return deadline_; }
+  const std::stop_token& stop() const noexcept { return stop_; }
+
+private:
+  std::optional<std::chrono::milliseconds> deadline_;
+  std::stop_token stop_;
 };
 
 } // namespace hearth

@@ -28,20 +28,20 @@ enum class overload_policy : std::uint8_t {
 struct remote_config {
   /// `redis://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS, `redis+unix:///PATH`;
   /// empty: no remote tier.
-  std::string url;
-  std::filesystem::path password_file;    ///< holds the password, instead of the URL
-  std::filesystem::path ca_file;          ///< the trusted CAs; empty: those of the system
-  std::filesystem::path certificate_file; ///< the client's, if the server asks for one
-  std::filesystem::path key_file;         ///< the key of `certificate_file`
-  bool verify = true;                     ///< checks the server's certificate and name
+  std::string url{};
+  std::filesystem::path password_file{};    ///< holds the password, instead of the URL
+  std::filesystem::path ca_file{};          ///< the trusted CAs; empty: those of the system
+  std::filesystem::path certificate_file{}; ///< the client's, if the server asks for one
+  std::filesystem::path key_file{};         ///< the key of `certificate_file`
+  bool verify = true;                       ///< checks the server's certificate and name
   /// The first key of this file signs entries; only entries signed with one of its keys are
   /// accepted.
-  std::filesystem::path signing_key_file;
+  std::filesystem::path signing_key_file{};
   std::string prefix = "hearth"; ///< prefix of every key on the server
   remote_mode mode = remote_mode::read_write;
   /// The named caches that use the remote tier, each with its parts (`autotune` includes
   /// `autotune.best`); empty: all of them.
-  std::vector<std::string> caches;
+  std::vector<std::string> caches{};
   std::chrono::milliseconds deadline{100};                 ///< time limit of one request
   std::chrono::milliseconds ttl{0};                        ///< expiry of entries; zero: never
   std::chrono::milliseconds lease_time{30'000};            ///< expiry of a lease without renewal
@@ -58,7 +58,7 @@ using wait_callback = std::function<void(std::string_view)>;
 
 /// The configuration of a runtime. A zero or empty field selects the default in its comment.
 struct config {
-  std::filesystem::path store;         ///< directory of the disk tier; empty: no disk tier
+  std::filesystem::path store{};       ///< directory of the disk tier; empty: no disk tier
   std::uint64_t disk_budget_bytes = 0; ///< default: 10 GiB, at most a tenth of the free disk
   bool store_read_only = false;
   /// False: closing the store syncs it only if nobody has for a minute (a command line's compile).
@@ -69,7 +69,7 @@ struct config {
   unsigned scheduler_threads = 0; ///< for its own actor system; default: one per core, at least 2
   unsigned jobs = 0;              ///< programs run concurrently; default: one per core
   unsigned compile_threads = 0;   ///< concurrent asynchronous compiles; default: one per core
-  std::filesystem::path worker;   ///< the path of hearth-worker; empty: see `find_worker`
+  std::filesystem::path worker{}; ///< the path of hearth-worker; empty: see `find_worker`
   /// Programs are watched while they run, so that what they read is known (docs/actions.md).
   bool watch_programs = true;
   std::size_t max_inflight = 4096; ///< bound on requests in flight, of all handles
@@ -81,9 +81,9 @@ struct config {
   /// Time limit of a compile callback that waits for another process's lease: two callbacks that
   /// wait for each other's leases would never end.
   std::chrono::milliseconds nested_lease_deadline{30'000};
-  remote_config remote;
-  log_callback log;    ///< empty: no log
-  wait_callback waits; ///< empty: nobody is told
+  remote_config remote{};
+  log_callback log{};    ///< empty: no log
+  wait_callback waits{}; ///< empty: nobody is told
 };
 
 } // namespace hearth

@@ -8,11 +8,11 @@
 #pragma once
 
 #include "messages/completion.hpp"
+#include "messages/unique_function.hpp"
 #include "runtime/api/blocking_region.hpp"
 
 #include <chrono>
 #include <coroutine>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -28,6 +28,8 @@ class [[nodiscard]] future {
 public:
   using state_ptr = std::shared_ptr<completion_state<T>>;
 
+  /// An empty future, to be assigned; its answer is the error `cancelled`.
+  future() noexcept = default;
   /// A ready future.
   future(expected<T> result) { set_result(std::move(result)); }
   /// A ready future with a value.
@@ -74,7 +76,7 @@ public:
   }
 
   /// Calls `next` with the answer. Use it instead of `get`.
-  void then(std::function<void(expected<T>)> next) {
+  void then(unique_function<void(expected<T>)> next) {
     if (const auto state = take_state())
       state->then(std::move(next));
     else
@@ -88,24 +90,67 @@ public:
     return state ? *state : nullptr;
   }
 
-  auto operator co_await() && { return awaiter{std::move(*this), std::nullopt}; }
+  auto operator co_await() && { return awaiter(std::move(*this)); }
+
+  /// To be awaited: the coroutine goes on where `executor` runs it. An executor is a callable that
+  /// takes a `unique_function<void()>` and runs it once, on a thread of its choice:
+  ///
+  ///   co_await cache.get_async(key).via([&](auto go_on) { asio::post(io, std::move(go_on)); });
+  ///
+  /// It is called on the thread that delivers the answer, or on this one when the answer is ready;
+  /// if it drops the function, the coroutine never goes on.
+  template <class Executor>
+  auto via(Executor executor) && {
+    return via_awaiter<Executor>(std::move(*this), std::move(executor));
+  }
 
 private:
   // Positions in `content_`.
   static constexpr std::size_t held_nothing = 0, held_value = 1, held_error = 2, held_state = 3;
 
-  struct awaiter {
-    future source;
-    std::optional<expected<T>> result;
-
-    bool await_ready() const { return source.ready(); }
+  // Classes with constructors: GCC 12 destroys an aggregate that is made within a `co_await` twice.
+  class awaiter {
+  public:
+    explicit awaiter(future source)
+        : source_(std::move(source)) {}
+    bool await_ready() const { return source_.ready(); }
     void await_suspend(std::coroutine_handle<> waiting) {
+      // The coroutine may end, and destroy this, before `then` returns.
+      auto source = std::move(source_);
       source.then([this, waiting](expected<T> answer) {
-        result.emplace(std::move(answer));
+        result_.emplace(std::move(answer));
         waiting.resume();
       });
     }
-    expected<T> await_resume() { return result ? std::move(*result) : source.get(); }
+    expected<T> await_resume() { return result_ ? std::move(*result_) : source_.get(); }
+
+  private:
+    future source_;
+    std::optional<expected<T>> result_;
+  };
+
+  template <class Executor>
+  class via_awaiter {
+  public:
+    via_awaiter(future source, Executor executor)
+        : source_(std::move(source))
+        , executor_(std::move(executor)) {}
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiting) {
+      auto source = std::move(source_);
+      source.then([this, waiting](expected<T> answer) {
+        result_.emplace(std::move(answer));
+        // The coroutine may end, and destroy this, before the executor returns.
+        auto executor = std::move(executor_);
+        executor(unique_function<void()>([waiting] { waiting.resume(); }));
+      });
+    }
+    expected<T> await_resume() { return std::move(*result_); }
+
+  private:
+    future source_;
+    Executor executor_;
+    std::optional<expected<T>> result_;
   };
 
   void set_result(expected<T>&& result) {

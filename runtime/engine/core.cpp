@@ -133,7 +133,8 @@ std::optional<actors::remote_tier_config> runtime_core::open_remote() {
   if (settings_.remote.url.empty()) return std::nullopt;
   auto tier = make_remote_tier(settings_.remote, sink_of(settings_), system_);
   if (!tier) {
-    log(log_level::warning, "going on without a remote tier: " + tier.error().text());
+    remote_problem_ = tier.error();
+    log(log_level::warning, "going on without a remote tier: " + remote_problem_.text());
     return std::nullopt;
   }
   server_ = tier->server;

@@ -74,6 +74,8 @@ public:
     return cache.remote && gate_ && !gate_->has_heard.load(std::memory_order_acquire);
   }
   bool has_remote() const noexcept { return gate_ != nullptr; }
+  /// Why there is no remote tier although the settings name one.
+  const error& remote_problem() const noexcept { return remote_problem_; }
   /// The counters of the remote tier, after shutdown the last ones; empty without a remote tier.
   std::optional<remote_tier_stats> remote_stats();
   /// The view of the shard that owns a hash.
@@ -140,6 +142,7 @@ private:
   config settings_;
   unsigned jobs_;
   error disk_problem_;
+  error remote_problem_;
   std::shared_ptr<storage::store> store_;
   std::unique_ptr<caf::actor_system_config> own_system_config_;
   std::unique_ptr<caf::actor_system> own_system_;

@@ -10,6 +10,7 @@
 #include "messages/replies.hpp"
 #include "runtime/api/call_options.hpp"
 #include "runtime/api/compile_function.hpp"
+#include "runtime/api/compile_outcome.hpp"
 #include "runtime/api/future.hpp"
 
 #include <chrono>
@@ -27,6 +28,10 @@ class saved_time;
 
 class cache {
 public:
+  /// An empty handle, to be assigned. Its calls return `invalid_argument`.
+  cache() noexcept = default;
+  explicit operator bool() const noexcept { return core_ != nullptr; }
+
   /// Looks in memory, then on disk, then in the remote tier. A miss is no error:
   /// `if (auto found = cache.get(key); found && found->hit()) use(found->value);`
   /// Errors: `corrupt` (reported once; the entry is dropped), `invalid_key`, `overloaded`;
@@ -64,16 +69,25 @@ public:
   ///
   /// `compile` runs on this thread. An error that it returns goes to every waiter; the next call
   /// compiles again. The next waiter compiles at once when the callback throws (this caller gets
-  /// `compile_failed`), returns `cancelled`, returns an error after `options.cancel` was stopped,
-  /// or ends its thread. Errors: the callback's; `timeout` when another caller's compile outlasts
-  /// the deadline (one's own is not interrupted); `cancelled`; `lease_cycle` when waiting could
-  /// never end.
+  /// `compile_failed`), returns `cancelled`, returns an error after its token was stopped, or ends
+  /// its thread. Errors: the callback's; `timeout` when another caller's compile outlasts the
+  /// deadline (one's own is told by its token, and waited for); `cancelled`; `lease_cycle` when
+  /// waiting could never end.
   expected<artifact> get_or_compile(const key& k, const compile_function& compile,
                                     const call_options& options = {}) const;
-  /// The same, with `compile` run on a thread of the runtime.
+  /// The same, with `compile` run on a thread of the runtime. After a deadline or a cancellation
+  /// the answer comes at once, and `compile`, if it has begun, may still run: what it captured must
+  /// live until then, and its token tells it to stop.
   future<artifact> get_or_compile_async(const key& k, compile_function compile,
                                         const call_options& options = {}) const;
 
+  /// As `get_or_compile`; tells also whether it was a hit, in which tier, and who compiled.
+  expected<compile_outcome> lookup_or_compile(const key& k, const compile_function& compile,
+                                              const call_options& options = {}) const;
+  future<compile_outcome> lookup_or_compile_async(const key& k, compile_function compile,
+                                                  const call_options& options = {}) const;
+
+  /// Not of an empty handle.
   const cache_id& id() const noexcept { return cache_->id; }
 
   /// The time that hits of this handle and its copies have saved; zero unless it was opened with

@@ -65,7 +65,7 @@ expected<void> load(const cache& in, const plain_entries& entries) {
 
 expected<cache> open_with(runtime& in, std::string_view name, const plain_entries& entries,
                           const std::string& where) {
-  auto opened = in.open(name, {.disk = false, .remote = false});
+  auto opened = in.open(name, cache_options().in_memory_only());
   if (!opened) return opened;
   if (const auto loaded = load(*opened, entries); !loaded)
     return fail(loaded.error().within(where));

@@ -50,6 +50,10 @@ bool runtime::has_disk() const noexcept { return core_->store() != nullptr; }
 
 const error& runtime::disk_problem() const noexcept { return core_->disk_problem(); }
 
+bool runtime::has_remote() const noexcept { return core_->has_remote(); }
+
+const error& runtime::remote_problem() const noexcept { return core_->remote_problem(); }
+
 void runtime::shutdown() { core_->shutdown(); }
 
 } // namespace hearth

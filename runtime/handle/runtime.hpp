@@ -59,6 +59,11 @@ public:
   bool has_disk() const noexcept;
   const error& disk_problem() const noexcept;
 
+  /// Whether there is a remote tier, and if none was made although `remote.url` asks for one, why
+  /// (a server that does not answer now is no reason: see `stats`).
+  bool has_remote() const noexcept;
+  const error& remote_problem() const noexcept;
+
   /// Answers earlier requests within `shutdown_deadline`; kills running programs; ends the
   /// runtime's own threads. Calls that still wait get `closed`. Idempotent.
   void shutdown();

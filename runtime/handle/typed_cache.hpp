@@ -3,24 +3,25 @@
 // msgpack.
 //
 //   struct tuning { int tile; double ms; MSGPACK_DEFINE(tile, ms) };
-//   hearth::typed_cache<std::string, tuning> tunings(*rt.open("tunings", {.version = "1"}));
+//   hearth::typed_cache<std::string, tuning> tunings(rt.open("tunings").value());
 //   tunings.insert("matmul", {.tile = 32, .ms = 1.5});
 //   if (auto found = tunings.get("matmul"); found && *found) use(**found);
 #pragma once
 
 #include "messages/key.hpp"
 #include "messages/value.hpp"
+#include "runtime/api/mapped_future.hpp"
 #include "runtime/handle/cache.hpp"
 
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <msgpack.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <typeinfo>
 #include <utility>
+#include <vector>
 
 namespace hearth {
 
@@ -52,42 +53,100 @@ inline expected<key> make_key(const key& k) { return k; }
 inline expected<key> make_key(const std::string& text) { return key(text); }
 
 /// The error for a stored value of another type: names the cache, key and type.
-error value_mismatch(const cache& in, const key& k, const std::type_info& type, const error& why);
+error value_mismatch(const cache& in, const key& k, std::string_view type, const error& why);
 
+/// The name of a type, as the compiler writes it; needs no RTTI.
+template <class T>
+constexpr std::string_view type_name() noexcept {
+  std::string_view text = __PRETTY_FUNCTION__; // "... [with T = int; std::string_view = ...]"
+  const auto begin = text.find("T = ") + 4;
+  return text.substr(begin, text.find_first_of(";]", begin) - begin);
+}
+
+/// What `typed_cache::lookup_or_compile` tells: as `compile_outcome`.
+template <class Value>
+struct typed_outcome {
+  Value value;
+  tier from = tier::none;
+  bool compiled = false, waited = false;
+  std::chrono::nanoseconds time_saved{0};
+
+  bool hit() const noexcept { return from != tier::none; }
+};
+
+/// The calls of `cache`, with keys and values of C++. Errors: those of the call of `cache`;
+/// `malformed` for a stored value that is no `Value`; `invalid_key`.
 template <class Key, class Value>
 class typed_cache {
 public:
-  using compile = std::function<expected<Value>()>;
+  using found_value = std::optional<Value>; ///< empty on a miss
+  using found_list = std::vector<expected<found_value>>;
+  using outcome = typed_outcome<Value>;
+  using compile = compile_callback<Value>;
 
+  /// An empty handle, to be assigned. Its calls return `invalid_argument`.
+  typed_cache() noexcept = default;
   explicit typed_cache(cache over)
       : cache_(std::move(over)) {}
+  explicit operator bool() const noexcept { return static_cast<bool>(cache_); }
 
-  /// The value, or empty on a miss (a stored nil is a hit: let `Value` be optional). Errors: those
-  /// of `cache::get`; `malformed` for a value that is no `Value`; `invalid_key`.
-  expected<std::optional<Value>> get(const Key& k, const call_options& options = {}) const;
-  future<std::optional<Value>> get_async(const Key& k, const call_options& options = {}) const;
+  /// A stored nil is a hit: let `Value` be optional, then a hit is an optional in an optional.
+  expected<found_value> get(const Key& k, const call_options& options = {}) const;
+  future<found_value> get_async(const Key& k, const call_options& options = {}) const;
+
+  /// In the order of the keys.
+  found_list get_many(std::span<const Key> keys, const call_options& options = {}) const;
+  future<found_list> get_many_async(std::span<const Key> keys,
+                                    const call_options& options = {}) const;
 
   expected<insert_outcome> insert(const Key& k, const Value& v,
                                   const call_options& options = {}) const;
   future<insert_outcome> insert_async(const Key& k, const Value& v,
                                       const call_options& options = {}) const;
   expected<void> put(const Key& k, const Value& v, const call_options& options = {}) const;
+  future<done> put_async(const Key& k, const Value& v, const call_options& options = {}) const;
   expected<bool> erase(const Key& k, const call_options& options = {}) const;
+  future<bool> erase_async(const Key& k, const call_options& options = {}) const;
 
-  /// As `cache::get_or_compile`.
   expected<Value> get_or_compile(const Key& k, const compile& make,
                                  const call_options& options = {}) const;
+  future<Value> get_or_compile_async(const Key& k, compile make,
+                                     const call_options& options = {}) const;
+  expected<outcome> lookup_or_compile(const Key& k, const compile& make,
+                                      const call_options& options = {}) const;
+  future<outcome> lookup_or_compile_async(const Key& k, compile make,
+                                          const call_options& options = {}) const;
 
+  std::chrono::nanoseconds time_saved() const noexcept { return cache_.time_saved(); }
   const cache& untyped() const noexcept { return cache_; }
 
 private:
   static artifact stored(const Value& v) { return artifact::make(msgpack_codec<Value>::encode(v)); }
   expected<Value> loaded(const key& k, const artifact& from) const {
     auto decoded = msgpack_codec<Value>::decode(from.payload());
-    if (!decoded) return fail(value_mismatch(cache_, k, typeid(Value), decoded.error()));
+    if (!decoded) return fail(value_mismatch(cache_, k, type_name<Value>(), decoded.error()));
     return decoded;
   }
-  expected<std::optional<Value>> answer(const key& k, const expected<lookup>& found) const;
+  expected<found_value> answer(const key& k, const expected<lookup>& found) const;
+  expected<outcome> answer(const key& k, const expected<compile_outcome>& made) const;
+
+  // The keys that can be made, and where their answers go.
+  struct made_keys {
+    std::vector<key> keys;
+    std::vector<std::size_t> positions;
+    found_list answers; // the errors of the others
+  };
+  static made_keys make_keys(std::span<const Key> keys);
+  found_list answers(made_keys asked, const lookup_list& found) const;
+
+  // Calls `make` for the untyped cache.
+  static auto untyped_callback(const compile& make) {
+    return [&make](const std::stop_token& stop) { return stored_outcome(make(stop)); };
+  }
+  static expected<artifact> stored_outcome(const expected<Value>& made) {
+    if (!made) return fail(made.error());
+    return stored(*made);
+  }
 
   cache cache_;
 };
@@ -111,36 +170,91 @@ expected<T> msgpack_codec<T>::decode(std::string_view bytes) {
 }
 
 template <class Key, class Value>
-expected<std::optional<Value>>
-typed_cache<Key, Value>::answer(const key& k, const expected<lookup>& found) const {
+auto typed_cache<Key, Value>::answer(const key& k, const expected<lookup>& found) const
+    -> expected<found_value> {
   if (!found) return fail(found.error());
-  if (!found->hit()) return std::optional<Value>();
+  if (!found->hit()) return found_value();
   auto v = loaded(k, found->value);
   if (!v) return fail(v.error());
-  return std::optional<Value>(std::move(*v));
+  return found_value(std::move(*v));
 }
 
 template <class Key, class Value>
-expected<std::optional<Value>> typed_cache<Key, Value>::get(const Key& k,
-                                                            const call_options& options) const {
+auto typed_cache<Key, Value>::answer(const key& k, const expected<compile_outcome>& made) const
+    -> expected<outcome> {
+  if (!made) return fail(made.error());
+  auto v = loaded(k, made->value);
+  if (!v) return fail(v.error());
+  return outcome{std::move(*v), made->from, made->compiled, made->waited, made->time_saved()};
+}
+
+// --- get ---------------------------------------------------------------------------------------
+
+template <class Key, class Value>
+auto typed_cache<Key, Value>::get(const Key& k, const call_options& options) const
+    -> expected<found_value> {
   const auto made = make_key(k);
   if (!made) return fail(made.error());
   return answer(*made, cache_.get(*made, options));
 }
 
 template <class Key, class Value>
-future<std::optional<Value>> typed_cache<Key, Value>::get_async(const Key& k,
-                                                                const call_options& options) const {
-  using result = expected<std::optional<Value>>;
+auto typed_cache<Key, Value>::get_async(const Key& k, const call_options& options) const
+    -> future<found_value> {
   const auto made = make_key(k);
-  if (!made) return result(fail(made.error()));
-  auto found = cache_.get_async(*made, options);
-  if (found.ready()) return answer(*made, found.get());
-  auto state = std::make_shared<completion_state<std::optional<Value>>>();
-  found.then([self = *this, at = *made, waiting = completion<std::optional<Value>>(state)](
-                 expected<lookup> came) { waiting.deliver(self.answer(at, came)); });
-  return future<std::optional<Value>>(std::move(state));
+  if (!made) return expected<found_value>(fail(made.error()));
+  return mapped<found_value>(
+      cache_.get_async(*made, options),
+      [self = *this, at = *made](const expected<lookup>& found) { return self.answer(at, found); });
 }
+
+template <class Key, class Value>
+auto typed_cache<Key, Value>::make_keys(std::span<const Key> keys) -> made_keys {
+  made_keys all;
+  for (const auto& k : keys) {
+    auto made = make_key(k);
+    all.answers.push_back(found_value());
+    if (!made) {
+      all.answers.back() = fail(made.error());
+      continue;
+    }
+    all.positions.push_back(all.answers.size() - 1);
+    all.keys.push_back(std::move(*made));
+  }
+  return all;
+}
+
+template <class Key, class Value>
+auto typed_cache<Key, Value>::answers(made_keys asked, const lookup_list& found) const
+    -> found_list {
+  for (std::size_t i = 0; i < found.size(); ++i)
+    asked.answers[asked.positions[i]] = answer(asked.keys[i], found[i]);
+  return std::move(asked.answers);
+}
+
+template <class Key, class Value>
+auto typed_cache<Key, Value>::get_many(std::span<const Key> keys, const call_options& options) const
+    -> found_list {
+  auto made = make_keys(keys);
+  const auto found = cache_.get_many(made.keys, options);
+  return answers(std::move(made), found);
+}
+
+template <class Key, class Value>
+auto typed_cache<Key, Value>::get_many_async(std::span<const Key> keys,
+                                             const call_options& options) const
+    -> future<found_list> {
+  auto made = make_keys(keys);
+  auto found = cache_.get_many_async(made.keys, options);
+  return mapped<found_list>(std::move(found),
+                            [self = *this, made = std::move(made)](
+                                const expected<lookup_list>& all) mutable -> expected<found_list> {
+                              if (!all) return fail(all.error());
+                              return self.answers(std::move(made), *all);
+                            });
+}
+
+// --- insert, put, erase ------------------------------------------------------------------------
 
 template <class Key, class Value>
 expected<insert_outcome> typed_cache<Key, Value>::insert(const Key& k, const Value& v,
@@ -165,6 +279,14 @@ expected<void> typed_cache<Key, Value>::put(const Key& k, const Value& v,
 }
 
 template <class Key, class Value>
+future<done> typed_cache<Key, Value>::put_async(const Key& k, const Value& v,
+                                                const call_options& options) const {
+  const auto made = make_key(k);
+  if (!made) return expected<done>(fail(made.error()));
+  return cache_.put_async(*made, stored(v), options);
+}
+
+template <class Key, class Value>
 expected<bool> typed_cache<Key, Value>::erase(const Key& k, const call_options& options) const {
   const auto made = make_key(k);
   if (!made) return fail(made.error());
@@ -172,20 +294,54 @@ expected<bool> typed_cache<Key, Value>::erase(const Key& k, const call_options& 
 }
 
 template <class Key, class Value>
-expected<Value> typed_cache<Key, Value>::get_or_compile(const Key& k, const compile& make,
-                                                        const call_options& options) const {
+future<bool> typed_cache<Key, Value>::erase_async(const Key& k, const call_options& options) const {
+  const auto made = make_key(k);
+  if (!made) return expected<bool>(fail(made.error()));
+  return cache_.erase_async(*made, options);
+}
+
+// --- get or compile ----------------------------------------------------------------------------
+
+template <class Key, class Value>
+auto typed_cache<Key, Value>::lookup_or_compile(const Key& k, const compile& make,
+                                                const call_options& options) const
+    -> expected<outcome> {
   const auto made = make_key(k);
   if (!made) return fail(made.error());
-  const auto binary = cache_.get_or_compile(
-      *made,
-      [&]() -> expected<artifact> {
-        auto v = make();
-        if (!v) return fail(v.error());
-        return stored(*v);
-      },
-      options);
-  if (!binary) return fail(binary.error());
-  return loaded(*made, *binary);
+  return answer(*made, cache_.lookup_or_compile(*made, untyped_callback(make), options));
+}
+
+template <class Key, class Value>
+auto typed_cache<Key, Value>::lookup_or_compile_async(const Key& k, compile make,
+                                                      const call_options& options) const
+    -> future<outcome> {
+  const auto made = make_key(k);
+  if (!made) return expected<outcome>(fail(made.error()));
+  auto make_stored = [make = std::move(make)](const std::stop_token& stop) {
+    return stored_outcome(make(stop));
+  };
+  return mapped<outcome>(cache_.lookup_or_compile_async(*made, std::move(make_stored), options),
+                         [self = *this, at = *made](const expected<compile_outcome>& found) {
+                           return self.answer(at, found);
+                         });
+}
+
+template <class Key, class Value>
+expected<Value> typed_cache<Key, Value>::get_or_compile(const Key& k, const compile& make,
+                                                        const call_options& options) const {
+  auto made = lookup_or_compile(k, make, options);
+  if (!made) return fail(made.error());
+  return std::move(made->value);
+}
+
+template <class Key, class Value>
+future<Value> typed_cache<Key, Value>::get_or_compile_async(const Key& k, compile make,
+                                                            const call_options& options) const {
+  return mapped<Value>(lookup_or_compile_async(k, std::move(make), options),
+                       [](expected<outcome> made) -> expected<Value> {
+                         if (!made) return fail(made.error());
+                         return std::move(made->value);
+                       });
 }
 
 } // namespace hearth

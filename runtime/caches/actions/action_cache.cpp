@@ -28,6 +28,8 @@ struct action_cache::shared {
   std::shared_ptr<engine::runtime_core> core;
   result_caches results;
   std::shared_ptr<cache_memo> facts;
+
+  expected<prepared_action> prepared(const action& asked, const std::stop_token& stop) const;
 };
 
 namespace {
@@ -79,8 +81,8 @@ expected<action_reply> ask_to_run(engine::runtime_core& core, const cache_key& k
                                   const action_request& request, int priority,
                                   const call_options& options) {
   if (auto no = core.refusal()) return fail(*no);
-  if (options.cancel.stop_requested()) return fail(engine::called_off());
-  auto state = engine::call_state<action_reply>::begin(options.cancel);
+  if (auto over = engine::over_at_once(options)) return fail(*over);
+  auto state = engine::call_state<action_reply>::begin(options.stop());
   state->on_give_up(
       [actor = core.actions(), key] { caf::anon_send(actor, verb::withdraw_v, key); });
   caf::anon_send(core.actions(), verb::run_v, key, request, priority, action_completion(state));
@@ -92,7 +94,7 @@ expected<action_reply> run_alone(engine::runtime_core& core, const action_reques
                                  int priority, const call_options& options) {
   auto uncached = request;
   std::stop_source stop;
-  const std::stop_callback on_cancel(options.cancel, [&] { stop.request_stop(); });
+  const std::stop_callback on_cancel(options.stop(), [&] { stop.request_stop(); });
   uncached.stop = stop.get_token();
   uncached.before_start = nullptr;
   uncached.observe = nullptr;
@@ -165,11 +167,15 @@ expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
                                                       std::move(lasting)}));
 }
 
+expected<prepared_action> action_cache::shared::prepared(const action& asked,
+                                                         const std::stop_token& stop) const {
+  return prepare(asked, {core->processes(), *facts, stop, core->settings().watch_programs,
+                         process::can_watch(), facts_while_open(facts)});
+}
+
 expected<action_outcome> action_cache::run(const action& asked, const call_options& options) const {
   auto& core = *shared_->core;
-  auto ready = prepare(asked, {core.processes(), *shared_->facts, options.cancel,
-                               core.settings().watch_programs, process::can_watch(),
-                               facts_while_open(shared_->facts)});
+  auto ready = shared_->prepared(asked, options.stop());
   if (!ready) return fail(ready.error());
   return run_prepared(core, {shared_->results, *shared_->facts, core.settings().log}, asked,
                       std::move(*ready), options);
@@ -179,15 +185,25 @@ future<action_outcome> action_cache::run_async(const action& asked,
                                                const call_options& options) const {
   auto& core = *shared_->core;
   if (auto no = core.refusal()) return expected<action_outcome>(fail(*no));
-  auto state = engine::call_state<action_outcome>::begin(options.cancel);
+  auto state = engine::call_state<action_outcome>::begin(options.stop());
   auto stop = std::make_shared<std::stop_source>();
   state->on_give_up([stop] { stop->request_stop(); });
   const completion<action_outcome> answer(state);
   engine::expire(core, state, options);
   core.callbacks().run([self = *this, asked, answer, stop] {
-    answer.deliver(self.run(asked, {.cancel = stop->get_token()}));
+    answer.deliver(self.run(asked, call_options().stopped_by(stop->get_token())));
   });
   return future<action_outcome>(std::move(state));
+}
+
+expected<std::optional<action_outcome>> action_cache::find(const action& asked,
+                                                           const call_options& options) const {
+  auto ready = shared_->prepared(asked, options.stop());
+  if (!ready) return fail(ready.error());
+  if (!asked.is_cached || (asked.sees_undeclared && !discovers(ready->request)))
+    return std::nullopt;
+  return hearth::find({shared_->results, *shared_->facts, shared_->core->settings().log}, asked,
+                      *ready, options, std::nullopt);
 }
 
 expected<action_explanation> action_cache::explain(const action& asked) const {

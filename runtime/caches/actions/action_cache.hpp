@@ -12,6 +12,7 @@
 #include "runtime/api/future.hpp"
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace hearth {
@@ -20,6 +21,10 @@ class runtime;
 
 class action_cache {
 public:
+  /// An empty handle, to be assigned; nothing else may be called.
+  action_cache() noexcept = default;
+  explicit operator bool() const noexcept { return shared_ != nullptr; }
+
   /// Opens an action cache over the named cache `name`. Errors: those of `runtime::open`.
   static expected<action_cache> open(runtime& in, std::string_view name = "results");
 
@@ -30,6 +35,12 @@ public:
   expected<action_outcome> run(const action& asked, const call_options& options = {}) const;
   /// The same on a thread of the runtime.
   future<action_outcome> run_async(const action& asked, const call_options& options = {}) const;
+
+  /// The stored outcome that `run` would find, as far as this host knows what it read; else empty.
+  /// Runs nothing. Errors: those of `run`
+  /// about its inputs and its program.
+  expected<std::optional<action_outcome>> find(const action& asked,
+                                               const call_options& options = {}) const;
 
   /// What `run` would find on this host, and why not. Runs nothing. Errors: those of `run` about
   /// its inputs and its program.

@@ -54,7 +54,7 @@ int compile_cached(const config& settings, const std::vector<std::string>& words
     runtime rt(host);
     const auto actions = action_cache::open(rt);
     if (!actions) return become_compiler_by(compile_end::trouble);
-    auto ran = actions->run(*asked, {.cancel = signals.token()});
+    auto ran = actions->run(*asked, call_options().stopped_by(signals.token()));
     tell_of_remote(pause.get(), rt);
     if (signals.signal() != 0) return run_signalled + signals.signal();
     if (!ran) return become_compiler_by(compile_end::trouble);

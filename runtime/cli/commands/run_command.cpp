@@ -153,7 +153,7 @@ int run_action(const config& settings, const run_arguments& arguments) {
   runtime rt(host);
   const auto actions = action_cache::open(rt);
   if (!actions) return failed(actions.error());
-  const auto outcome = actions->run(*asked, {.cancel = signals.token()});
+  const auto outcome = actions->run(*asked, call_options().stopped_by(signals.token()));
   if (!outcome) return not_run(outcome.error(), signals);
   if (settings.log && !outcome->problem.empty())
     settings.log(log_level::info, "the result was not kept: " + outcome->problem);

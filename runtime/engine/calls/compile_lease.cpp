@@ -19,13 +19,12 @@ struct outcome {
   bool ends;
 };
 
-outcome run_callback(const compile_function& compile, const std::stop_token& cancel) {
+outcome run_callback(const compile_function& compile, const std::stop_token& stop) {
   try {
-    auto made = compile();
+    auto made = compile(stop);
     if (made && !*made)
       return {fail(errc::invalid_value, "the compile callback returned an empty artifact"), true};
-    const bool gave_up =
-        !made && (made.error().code() == errc::cancelled || cancel.stop_requested());
+    const bool gave_up = !made && (made.error().code() == errc::cancelled || stop.stop_requested());
     return {std::move(made), !gave_up};
   } catch (const std::exception& e) {
     return {fail(errc::compile_failed, std::string("the compile callback threw: ") + e.what()),
@@ -92,21 +91,30 @@ error cycle_on(const cache_key& key) {
                                  " could never end: its holder waits for this callback's key"};
 }
 
+using outcome_completion = completion<compile_outcome>;
+
 // A granted lease that waits for a thread: either the thread begins the compile, or the caller
 // gives up first and the next waiter gets the lease.
 class granted_lease {
 public:
-  granted_lease(std::shared_ptr<runtime_core> core, cache_key key, lease_id id)
+  granted_lease(std::shared_ptr<runtime_core> core, cache_key key, lease_id id, bool waited)
       : core_(std::move(core))
       , key_(std::move(key))
-      , id_(id) {}
+      , id_(id)
+      , waited_(waited)
+      , stop_(*core_, {}) {}
 
-  void begin(const compile_function& compile, const std::stop_token& cancel,
-             const completion<artifact>& answer) {
-    if (!taken_.test_and_set())
-      answer.deliver(make_under_lease(*core_, key_, id_, compile, cancel));
+  void begin(const compile_function& compile, const outcome_completion& answer) {
+    if (taken_.test_and_set()) return;
+    auto made = make_under_lease(*core_, key_, id_, compile, stop_.token());
+    if (made)
+      answer.deliver(compile_outcome{std::move(*made), tier::none, true, waited_});
+    else
+      answer.deliver(fail(made.error()));
   }
-  void hand_on() {
+  // The caller no longer waits: the callback that has begun is told to stop.
+  void give_up() {
+    stop_.request_stop();
     if (!taken_.test_and_set() && !core_->refusal())
       caf::anon_send(core_->shards().owner_of(key_), verb::release_v, id_);
   }
@@ -115,6 +123,8 @@ private:
   const std::shared_ptr<runtime_core> core_;
   const cache_key key_;
   const lease_id id_;
+  const bool waited_; // for another caller's compile
+  compile_stop stop_;
   std::atomic_flag taken_;
 };
 
@@ -135,19 +145,31 @@ expected<lease_reply> wait_for_lease(runtime_core& core, const cache_key& key,
   const auto self = lease_ledger::this_thread();
   if (!core.ledger().holds_any(self)) return wait(ask_for_lease(core, key, options), options);
   if (!core.ledger().begin_wait(self, key)) return fail(cycle_on(key));
-  auto bounded = options;
-  if (bounded.deadline.count() <= 0) bounded.deadline = core.settings().nested_lease_deadline;
+  const auto bounded =
+      options.deadline() ? options : options.within(core.settings().nested_lease_deadline);
   auto reply = wait(ask_for_lease(core, key, bounded), bounded);
   core.ledger().end_wait(self);
   return reply;
 }
 
+compile_outcome found_outcome(lease_reply reply) {
+  const auto from = reply.waited ? tier::none : reply.found.from;
+  return {std::move(reply.found.value), from, false, reply.waited};
+}
+
+compile_stop::compile_stop(runtime_core& core, const std::stop_token& cancel,
+                           std::optional<std::chrono::steady_clock::time_point> end)
+    : source_(std::make_shared<std::stop_source>())
+    , on_cancel_(cancel, stops_source{*source_})
+    , on_shutdown_(core.stop_token(), stops_source{*source_}) {
+  if (end) core.expiries().add(*end, source_, [](std::stop_source& late) { late.request_stop(); });
+}
+
 expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, lease_id id,
-                                    const compile_function& compile,
-                                    const std::stop_token& cancel) {
+                                    const compile_function& compile, const std::stop_token& stop) {
   held_lease lease(core, key, id);
   const auto start = std::chrono::steady_clock::now();
-  auto [made, ends] = run_callback(compile, cancel);
+  auto [made, ends] = run_callback(compile, stop);
   if (made)
     return lease.fulfil(
         with_time_taken(std::move(*made), std::chrono::steady_clock::now() - start));
@@ -155,11 +177,12 @@ expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, le
   return std::move(made);
 }
 
-future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const cache_key& key,
-                               compile_function compile, const call_options& options,
-                               saved_time_ptr saved) {
-  auto state = call_state<artifact>::begin(options.cancel);
-  const completion<artifact> answer(state);
+future<compile_outcome> compile_async(const std::shared_ptr<runtime_core>& core,
+                                      const cache_key& key, compile_function compile,
+                                      const call_options& options, saved_time_ptr saved) {
+  if (auto over = over_at_once(options)) return expected<compile_outcome>(fail(*over));
+  auto state = call_state<compile_outcome>::begin(options.stop());
+  const outcome_completion answer(state);
   auto lease = ask_for_lease(*core, key, {});
   // A caller that gives up the artifact also gives up waiting for the lease.
   if (const auto& waiting = lease.state())
@@ -167,22 +190,23 @@ future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const 
       if (const auto living = weak.lock()) living->cancel(called_off());
     });
   expire(*core, state, options);
-  lease.then([core, key, compile = std::move(compile), cancel = options.cancel, answer,
-              saved = std::move(saved), outer = std::weak_ptr(state)](expected<lease_reply> reply) {
+  lease.then([core, key, compile = std::move(compile), answer, saved = std::move(saved),
+              outer = std::weak_ptr(state)](expected<lease_reply> reply) mutable {
     if (!reply) return static_cast<void>(answer.deliver(fail(reply.error())));
     if (reply->found.hit()) {
       if (!reply->waited) note_hits(saved, reply->found);
-      return static_cast<void>(answer.deliver(reply->found.value));
+      return static_cast<void>(answer.deliver(found_outcome(std::move(*reply))));
     }
-    const auto granted = std::make_shared<granted_lease>(core, key, reply->lease.take());
+    const auto granted =
+        std::make_shared<granted_lease>(core, key, reply->lease.take(), reply->waited);
     if (const auto wanted_by = outer.lock())
-      wanted_by->on_give_up([granted] { granted->hand_on(); });
-    if (!answer.wanted()) return granted->hand_on();
+      wanted_by->on_give_up([granted] { granted->give_up(); });
+    if (!answer.wanted()) return granted->give_up();
     // This is an actor's thread: the callback runs on a thread that it may block.
     core->callbacks().run(
-        [granted, compile, cancel, answer] { granted->begin(compile, cancel, answer); });
+        [granted, compile = std::move(compile), answer] { granted->begin(compile, answer); });
   });
-  return future<artifact>(std::move(state));
+  return future<compile_outcome>(std::move(state));
 }
 
 } // namespace hearth::engine

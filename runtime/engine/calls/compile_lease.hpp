@@ -4,11 +4,14 @@
 
 #include "runtime/api/call_options.hpp"
 #include "runtime/api/compile_function.hpp"
+#include "runtime/api/compile_outcome.hpp"
 #include "runtime/api/future.hpp"
 #include "runtime/engine/calls/saved_time.hpp"
 #include "runtime/engine/core.hpp"
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 namespace hearth::engine {
@@ -18,21 +21,45 @@ namespace hearth::engine {
 future<lease_reply> ask_for_lease(runtime_core& core, const cache_key& key,
                                   const call_options& options);
 
+/// The outcome of a call whose lease request was answered with the artifact.
+compile_outcome found_outcome(lease_reply reply);
+
 /// Returns the artifact of `key` or the lease to make it. Errors: `timeout`, `cancelled`, the error
 /// of the caller that compiles, `lease_cycle` when the wait could never end.
 expected<lease_reply> wait_for_lease(runtime_core& core, const cache_key& key,
                                      const call_options& options);
 
+/// The token of a compile callback: it stops at the call's deadline, with the call's own token, and
+/// when the runtime shuts down.
+class compile_stop {
+public:
+  compile_stop(runtime_core& core, const std::stop_token& cancel,
+               std::optional<std::chrono::steady_clock::time_point> end = std::nullopt);
+
+  std::stop_token token() const { return source_->get_token(); }
+  void request_stop() { source_->request_stop(); }
+
+private:
+  struct stops_source {
+    std::stop_source& source;
+    void operator()() const { source.request_stop(); }
+  };
+
+  const std::shared_ptr<std::stop_source> source_;
+  const std::stop_callback<stops_source> on_cancel_, on_shutdown_;
+};
+
 /// Runs `compile` under the lease and records in the artifact how long that took. The returned
-/// artifact or error goes to every waiter. When `compile` throws, ends its thread or is cancelled,
-/// the lease goes to the next waiter, which compiles.
+/// artifact or error goes to every waiter. When `compile` throws, ends its thread, or returns an
+/// error after it was stopped, the lease goes to the next waiter, which compiles.
 expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, lease_id id,
-                                    const compile_function& compile, const std::stop_token& cancel);
+                                    const compile_function& compile, const std::stop_token& stop);
 
 /// The asynchronous form: the caller does not wait; `compile` runs on a thread of the runtime. A
 /// hit that needs no compile is noted in `saved`, unless that is null.
-future<artifact> compile_async(const std::shared_ptr<runtime_core>& core, const cache_key& key,
-                               compile_function compile, const call_options& options,
-                               std::shared_ptr<saved_time> saved);
+future<compile_outcome> compile_async(const std::shared_ptr<runtime_core>& core,
+                                      const cache_key& key, compile_function compile,
+                                      const call_options& options,
+                                      std::shared_ptr<saved_time> saved);
 
 } // namespace hearth::engine

@@ -70,7 +70,7 @@ future<lookup_list> get_missing(runtime_core& core, const named_cache_ptr& cache
                                 const call_options& options) {
   using reply = expected<lookup_list>;
   if (auto no = core.refusal()) return reply(fail(*no));
-  if (options.cancel.stop_requested()) return reply(fail(called_off()));
+  if (auto over = over_at_once(options)) return reply(fail(*over));
   const auto shards = core.views().size();
   std::vector<std::vector<std::pair<std::size_t, std::uint64_t>>> of_shard(shards);
   for (const auto position : known.missing) {
@@ -84,7 +84,7 @@ future<lookup_list> get_missing(runtime_core& core, const named_cache_ptr& cache
   if (batch->size() == 0) return reply(batch->take_answers());
   auto place = core.take_slot();
   if (!place) return reply(fail(place.error()));
-  auto state = call_state<lookup_list>::begin(options.cancel, std::move(*place));
+  auto state = call_state<lookup_list>::begin(options.stop(), std::move(*place));
   batch->deliver_to(batch_completion(state));
   std::uint64_t first = 0;
   for (std::size_t shard = 0; shard < shards; ++shard) {

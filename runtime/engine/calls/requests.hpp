@@ -16,8 +16,12 @@
 
 namespace hearth::engine {
 
-/// The end of a call that begins now; empty: no deadline.
+/// The end of a call that begins now; empty: no deadline, or one that is centuries away.
 std::optional<std::chrono::steady_clock::time_point> end_of(const call_options& options);
+
+/// Why a call that has to ask or to wait must not begin: `cancelled`, or `timeout` with a deadline
+/// of zero or less. Empty: it may.
+std::optional<error> over_at_once(const call_options& options);
 
 /// Sends `what`, the key, `parts...` and a completion to the shard that owns the key. The caller
 /// enforces the deadline of the future, by `wait` or `expire`.
@@ -25,10 +29,10 @@ template <class T, class Verb, class... Parts>
 future<T> ask(runtime_core& core, const call_options& options, Verb what, cache_key key,
               const Parts&... parts) {
   if (auto no = core.refusal()) return expected<T>(fail(*no));
-  if (options.cancel.stop_requested()) return expected<T>(fail(called_off()));
+  if (auto over = over_at_once(options)) return expected<T>(fail(*over));
   auto place = core.take_slot();
   if (!place) return expected<T>(fail(place.error()));
-  auto state = call_state<T>::begin(options.cancel, std::move(*place));
+  auto state = call_state<T>::begin(options.stop(), std::move(*place));
   const auto& owner = core.shards().owner_of(key);
   actors::send_from_thread(owner, what, std::move(key), parts..., completion<T>(state));
   return future<T>(std::move(state));

@@ -3,14 +3,15 @@
 // need a thread. Any thread may use it.
 #pragma once
 
-#include <functional>
+#include "messages/unique_function.hpp"
+
 #include <memory>
 
 namespace hearth::engine {
 
 class callback_threads {
 public:
-  using task = std::function<void()>;
+  using task = unique_function<void()>;
 
   explicit callback_threads(unsigned max);
   callback_threads(const callback_threads&) = delete;

@@ -9,6 +9,7 @@
 #include "runtime/server/entries/chain.hpp"
 #include "runtime/server/unix_time.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hearth::server {
@@ -232,7 +233,9 @@ future<lease_reply> entry_space::acquire(std::string_view raw,
         if (!found) return expected<lease_reply>(fail(found.error()));
         if (found->hit()) return lease_reply{std::move(*found), {}, false};
         auto& core = *internals::core(own);
-        const call_options options{.deadline = deadline};
+        // Never zero: a lease that is free needs a message, too.
+        const auto options =
+            call_options().within(std::max(deadline, std::chrono::milliseconds(1)));
         auto asked = engine::ask_for_lease(core, named_key(own, name), options);
         if (const auto& state = asked.state()) engine::expire(core, state, options);
         return chain<lease_reply>(std::move(asked),

@@ -49,7 +49,7 @@ private:
   std::thread thread_;
 };
 
-const compile_function never = [] { return artifact::make("never"); };
+const auto never = [] { return artifact::make("never"); };
 
 std::vector<key> numbered(int count) {
   std::vector<key> keys;
@@ -111,8 +111,10 @@ TEST_CASE_FIXTURE(on_disk, "many keys are found by messages alone") {
   CHECK(get_by_message(cache, {}).get()->empty());
   std::stop_source stop;
   stop.request_stop();
-  CHECK(get_by_message(cache, keys, {.cancel = stop.get_token()}).get().error().code() ==
-        errc::cancelled);
+  CHECK(get_by_message(cache, keys, call_options().stopped_by(stop.get_token()))
+            .get()
+            .error()
+            .code() == errc::cancelled);
   rt.shutdown();
   CHECK(get_by_message(cache, keys).get().error().code() == errc::closed);
 }
@@ -122,7 +124,7 @@ TEST_CASE("a call that was cancelled before it began is cancelled in every form"
   const auto cache = rt.open("c").value();
   std::stop_source stop;
   stop.request_stop();
-  const call_options off{.cancel = stop.get_token()};
+  const auto off = call_options().stopped_by(stop.get_token());
   const auto value = artifact::make("v");
   CHECK(cache.get("k", off).error().code() == errc::cancelled);
   CHECK(cache.get_async("k", off).get().error().code() == errc::cancelled);
@@ -144,9 +146,9 @@ TEST_CASE("a wait for another caller's compile is cancelled from another thread"
   slow_compile slow(cache, "k");
   std::stop_source stop;
   auto waiting = std::async(std::launch::async, [&] {
-    return cache.get_or_compile("k", never, {.cancel = stop.get_token()});
+    return cache.get_or_compile("k", never, call_options().stopped_by(stop.get_token()));
   });
-  auto async = cache.get_or_compile_async("k", never, {.cancel = stop.get_token()});
+  auto async = cache.get_or_compile_async("k", never, call_options().stopped_by(stop.get_token()));
   CHECK_FALSE(async.ready());
   stop.request_stop();
   CHECK(waiting.get().error().code() == errc::cancelled);
@@ -161,10 +163,11 @@ TEST_CASE("an asynchronous wait ends at its deadline without a waiting thread") 
   slow_compile slow(cache, "k");
   std::promise<expected<artifact>> told;
   std::atomic<int> times{0};
-  cache.get_or_compile_async("k", never, {.deadline = 1ms}).then([&](expected<artifact> answer) {
-    ++times;
-    told.set_value(std::move(answer));
-  });
+  cache.get_or_compile_async("k", never, call_options().within(1ms))
+      .then([&](expected<artifact> answer) {
+        ++times;
+        told.set_value(std::move(answer));
+      });
   CHECK(told.get_future().get().error().code() == errc::timeout);
   CHECK(slow.end(artifact::make("made")));
   rt.shutdown();
@@ -174,7 +177,7 @@ TEST_CASE("an asynchronous wait ends at its deadline without a waiting thread") 
 TEST_CASE("a call that ends within its deadline succeeds") {
   runtime rt(in_memory());
   const auto cache = rt.open("c").value();
-  const call_options minute{.deadline = 60s};
+  const auto minute = call_options().within(60s);
   CHECK(*cache.insert("k", artifact::make("v"), minute) == insert_outcome::inserted);
   CHECK(*cache.insert_async("k", artifact::make("w"), minute).get() == insert_outcome::exists);
   CHECK(cache.put_async("k", artifact::make("w"), minute).get());
@@ -188,7 +191,7 @@ TEST_CASE("requests that gave up waiting do not fill the limit of requests in fl
   const auto cache = rt.open("c").value();
   slow_compile slow(cache, "k"); // in flight only until it has the lease
   for (int i = 0; i < 200; ++i) {
-    const auto late = cache.get_or_compile("k", never, {.deadline = 1ms});
+    const auto late = cache.get_or_compile("k", never, call_options().within(1ms));
     REQUIRE_FALSE(late);
     // The previous request may still be counted, but requests never accumulate.
     const bool expected_error =

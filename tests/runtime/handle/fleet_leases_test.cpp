@@ -21,8 +21,9 @@ namespace {
 constexpr std::chrono::seconds hang{120};
 
 expected<artifact> make(const cache& in, const std::string& bytes) {
-  return in.get_or_compile("k", [&]() -> expected<artifact> { return artifact::make(bytes); },
-                           {.deadline = hang});
+  return in.get_or_compile(
+      "k", [&]() -> expected<artifact> { return artifact::make(bytes); },
+      call_options().within(hang));
 }
 
 } // namespace

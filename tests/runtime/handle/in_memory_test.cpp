@@ -55,7 +55,7 @@ TEST_CASE("memory alone inserts once, replaces by put, erases, and stays within 
   settings.memory_budget_bytes = 1u << 20;
   settings.memory_shards = 2;
   runtime rt(settings);
-  const auto cache = rt.open("plain", {.disk = false, .remote = false}).value();
+  const auto cache = rt.open("plain", cache_options().in_memory_only()).value();
   CHECK(*cache.insert("k", artifact::make("one")) == insert_outcome::inserted);
   CHECK(*cache.insert("k", artifact::make("two")) == insert_outcome::exists);
   CHECK(cache.get("k")->value.payload() == "one");
@@ -113,7 +113,7 @@ TEST_CASE("an error names the variable and the pair, and loads nothing") {
   REQUIRE_FALSE(failed);
   CHECK(failed.error().to_string() ==
         "malformed: variable HEARTH_TEST_ENTRIES: pair 2: no comma between key and value");
-  const auto cache = rt.open("a", {.disk = false, .remote = false}).value();
+  const auto cache = rt.open("a", cache_options().in_memory_only()).value();
   CHECK_FALSE(cache.get("first")->hit());
 }
 
@@ -149,13 +149,13 @@ TEST_CASE("a pair that does not fit the memory budget is an error and loads noth
   const auto failed = from_env_var(rt, "large", variable::name);
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code() == errc::too_large);
-  const auto cache = rt.open("large", {.disk = false, .remote = false}).value();
+  const auto cache = rt.open("large", cache_options().in_memory_only()).value();
   for (int i = 0; i < 200; ++i)
     CHECK_FALSE(cache.get(key::integer(i))->hit());
 }
 
 TEST_CASE_FIXTURE(files, "a cache is written to a file and read back") {
-  const auto cache = rt.open("a", {.disk = false, .remote = false}).value();
+  const auto cache = rt.open("a", cache_options().in_memory_only()).value();
   const value_cache values(cache);
   CHECK(values.insert(key::tuple({"op", key::integer(3)}), value{value::map{{"ms", 1.5}}}));
   CHECK(values.insert("nil", value{}));
@@ -206,11 +206,11 @@ TEST_CASE_FIXTURE(files, "A4 defect: an empty file is the typed error and nothin
   // Two good entries, then a cut: neither of them is loaded.
   const auto whole = storage::encode_map({{key("a"), value{1}}, {key("b"), value{"text"}}});
   CHECK_FALSE(from_file_path(rt, "a", write(whole.substr(0, whole.size() - 1))));
-  CHECK_FALSE(rt.open("a", {.disk = false, .remote = false})->get("a")->hit());
+  CHECK_FALSE(rt.open("a", cache_options().in_memory_only())->get("a")->hit());
 }
 
 TEST_CASE_FIXTURE(files, "a file that cannot be written is unchanged and no temporary is left") {
-  const auto cache = rt.open("a", {.disk = false, .remote = false}).value();
+  const auto cache = rt.open("a", cache_options().in_memory_only()).value();
   const auto path = write("before");
   CHECK(cache.insert("raw", artifact::make("\xc1 no msgpack")));
   const auto failed = to_file_path(cache, path);

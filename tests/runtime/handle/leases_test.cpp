@@ -33,7 +33,7 @@ public:
         static_cast<void>(in.get_or_compile("k", [&]() -> expected<artifact> {
           has_it_.set_value();
           go_on_.get_future().wait();
-          return then();
+          return then({});
         }));
       }) {
     has_it_.get_future().wait();
@@ -134,14 +134,15 @@ TEST_CASE("an error after the caller's cancellation is the caller's alone") {
   std::stop_source stop;
   std::promise<void> has_it;
   std::jthread first([&] {
-    const auto made = cache.get_or_compile("k",
-                                           [&]() -> expected<artifact> {
-                                             has_it.set_value();
-                                             while (!stop.stop_requested())
-                                               std::this_thread::yield();
-                                             return fail(errc::compile_failed, "killed");
-                                           },
-                                           {.cancel = stop.get_token()});
+    const auto made = cache.get_or_compile(
+        "k",
+        [&]() -> expected<artifact> {
+          has_it.set_value();
+          while (!stop.stop_requested())
+            std::this_thread::yield();
+          return fail(errc::compile_failed, "killed");
+        },
+        call_options().stopped_by(stop.get_token()));
     CHECK(made.error().text() == "killed");
   });
   has_it.get_future().wait();

@@ -28,7 +28,7 @@ TEST_CASE("a name opened by many threads at once is one cache") {
     for (int i = 0; i < count; ++i)
       threads.emplace_back([&] {
         start.arrive_and_wait();
-        const auto opened = rt.open("same", {.version = "7", .compress = true});
+        const auto opened = rt.open("same", cache_options().with_version("7").compressed());
         const std::lock_guard lock(mutex);
         seen.insert(internals::name(*opened).get());
       });
@@ -38,38 +38,39 @@ TEST_CASE("a name opened by many threads at once is one cache") {
 
 TEST_CASE("a name opened with other options is an error that names the difference") {
   runtime rt(in_memory());
-  CHECK(rt.open("c", {.disk = false}));
-  CHECK(rt.open("c", {.disk = false}));
+  CHECK(rt.open("c", cache_options().without_disk()));
+  CHECK(rt.open("c", cache_options().without_disk()));
   const cache_options others[] = {{},
-                                  {.memory = false, .disk = false},
-                                  {.disk = false, .remote = false},
-                                  {.disk = false, .memory_share_bytes = 1 << 20},
-                                  {.disk = false, .compress = true},
-                                  {.disk = false, .sign = true}};
+                                  cache_options().without_memory().without_disk(),
+                                  cache_options().in_memory_only(),
+                                  cache_options().without_disk().with_memory_share(1 << 20),
+                                  cache_options().without_disk().compressed(),
+                                  cache_options().without_disk().signing()};
   for (const auto& other : others) {
     const auto opened = rt.open("c", other);
     REQUIRE_FALSE(opened);
     CHECK(opened.error().code() == errc::invalid_argument);
   }
-  CHECK(rt.open("c", {.compress = true}).error().text() ==
+  CHECK(rt.open("c", cache_options().compressed()).error().text() ==
         "cache 'c' is open with other options (tiers memory remote, memory share 0; now tiers "
         "memory disk remote, memory share 0, compressed): use the same, or another name");
-  CHECK(rt.open("c", {.version = "2"})); // another version is another cache
+  CHECK(rt.open("c", cache_options().with_version("2"))); // another version is another cache
 }
 
 TEST_CASE_FIXTURE(on_disk, "a cache uses its own tiers only") {
   {
     runtime rt(settings());
-    CHECK(rt.open("memory", {.disk = false})->insert("k", artifact::make("v")));
-    CHECK(rt.open("disk", {.memory = false})->insert("k", artifact::make("v")));
-    CHECK(rt.open("none", {.memory = false, .disk = false})->insert("k", artifact::make("v")));
-    CHECK(rt.open("memory", {.disk = false})->get("k")->from == tier::memory);
-    CHECK(rt.open("disk", {.memory = false})->get("k")->from == tier::disk);
-    CHECK(rt.open("disk", {.memory = false})->get("k")->from == tier::disk);
-    CHECK_FALSE(rt.open("none", {.memory = false, .disk = false})->get("k")->hit());
+    CHECK(rt.open("memory", cache_options().without_disk())->insert("k", artifact::make("v")));
+    CHECK(rt.open("disk", cache_options().without_memory())->insert("k", artifact::make("v")));
+    CHECK(rt.open("none", cache_options().without_memory().without_disk())
+              ->insert("k", artifact::make("v")));
+    CHECK(rt.open("memory", cache_options().without_disk())->get("k")->from == tier::memory);
+    CHECK(rt.open("disk", cache_options().without_memory())->get("k")->from == tier::disk);
+    CHECK(rt.open("disk", cache_options().without_memory())->get("k")->from == tier::disk);
+    CHECK_FALSE(rt.open("none", cache_options().without_memory().without_disk())->get("k")->hit());
   }
   runtime rt(settings());
-  CHECK_FALSE(rt.open("memory", {.disk = false})->get("k")->hit());
+  CHECK_FALSE(rt.open("memory", cache_options().without_disk())->get("k")->hit());
   CHECK(rt.open("disk")->get("k")->from == tier::disk);
 }
 
@@ -79,8 +80,8 @@ TEST_CASE("names are safe and versions are separate") {
     CHECK(rt.open(bad).error().code() == errc::invalid_argument);
   CHECK(rt.open(std::string(65, 'a')).error().code() == errc::invalid_argument);
   CHECK(rt.open(std::string(64, 'a')));
-  const auto one = rt.open("c", {.version = "1"}).value();
-  const auto two = rt.open("c", {.version = "2"}).value();
+  const auto one = rt.open("c", cache_options().with_version("1")).value();
+  const auto two = rt.open("c", cache_options().with_version("2")).value();
   CHECK(one.insert("k", artifact::make("of 1")));
   CHECK_FALSE(two.get("k")->hit());
   CHECK(*two.insert("k", artifact::make("of 2")) == insert_outcome::inserted);
@@ -93,8 +94,9 @@ TEST_CASE(
   settings.memory_budget_bytes = 8u << 20;
   settings.memory_shards = 2;
   runtime rt(settings);
-  const auto shared = rt.open("shared", {.disk = false}).value();
-  const auto own = rt.open("own", {.disk = false, .memory_share_bytes = 2u << 20}).value();
+  const auto shared = rt.open("shared", cache_options().without_disk()).value();
+  const auto own =
+      rt.open("own", cache_options().without_disk().with_memory_share(2u << 20)).value();
   const auto payload = std::string(1000, 'x');
   const auto hits = [](const cache& in, int count) {
     int found = 0;
@@ -124,19 +126,19 @@ TEST_CASE("shares of memory beyond the budget are refused") {
   auto settings = in_memory();
   settings.memory_budget_bytes = 8u << 20;
   runtime rt(settings);
-  CHECK(rt.open("a", {.memory_share_bytes = 4u << 20}));
-  const auto more = rt.open("b", {.memory_share_bytes = 4u << 20});
+  CHECK(rt.open("a", cache_options().with_memory_share(4u << 20)));
+  const auto more = rt.open("b", cache_options().with_memory_share(4u << 20));
   REQUIRE_FALSE(more);
   CHECK(more.error().text() ==
         "cache 'b' wants 4194304 bytes of the memory budget; 3145728 are left "
         "to be had: raise memory_budget_bytes");
-  CHECK(rt.open("b", {.memory_share_bytes = 3u << 20}));
+  CHECK(rt.open("b", cache_options().with_memory_share(3u << 20)));
 }
 
 TEST_CASE_FIXTURE(on_disk, "a cache's values are compressed on disk when its options say so") {
   runtime rt(settings());
   const auto value = artifact::make(std::string(100'000, 'x'));
-  CHECK(rt.open("small", {.compress = true})->insert("k", value));
+  CHECK(rt.open("small", cache_options().compressed())->insert("k", value));
   CHECK(rt.open("large")->insert("k", value));
   std::map<std::string, std::uint64_t> stored;
   CHECK(internals::core(rt).store()->list([&](const storage::entry_info& entry) {
@@ -147,7 +149,7 @@ TEST_CASE_FIXTURE(on_disk, "a cache's values are compressed on disk when its opt
   CHECK(stored["large"] >= 100'000);
   rt.shutdown();
   runtime again(settings());
-  const auto found = again.open("small", {.compress = true})->get("k");
+  const auto found = again.open("small", cache_options().compressed())->get("k");
   CHECK(found->from == tier::disk);
   CHECK(same_bytes(found->value, value));
 }

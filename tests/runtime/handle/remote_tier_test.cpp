@@ -116,7 +116,8 @@ TEST_CASE("a hit in the remote tier reports the time that it saved") {
   }
   host other(redis.url());
   std::atomic<int> told{0};
-  const auto cache = other.rt->open("c", {.on_time_saved = [&](auto, auto) { ++told; }}).value();
+  const auto cache =
+      other.rt->open("c", cache_options().telling_time_saved([&](auto, auto) { ++told; })).value();
   using namespace std::chrono_literals;
   CHECK(cache.get("k0")->time_saved() == 1s);
   CHECK(cache.get_async("k1").get()->time_saved() == 1s);
@@ -263,7 +264,7 @@ TEST_CASE("a coroutine resumes where the remote tier's answers arrive, unless on
   settings.remote.url = redis.url();
   settings.remote.deadline = std::chrono::seconds(10);
   runtime reader(settings);
-  const auto entries = reader.open("c", {.memory = false, .disk = false}).value();
+  const auto entries = reader.open("c", cache_options().without_memory().without_disk()).value();
   // How many of so many lookups resume the coroutine there.
   const auto times_there = [&](const char* wanted, int times) {
     std::promise<int> answer;

@@ -63,7 +63,7 @@ TEST_CASE_FIXTURE(on_disk, "acknowledged entries are on disk in the next runtime
   CHECK(found->from == tier::disk);
   CHECK(found->value.payload() == "x");
   CHECK(found->value.metadata()->at("a") == value{1});
-  CHECK_FALSE(rt.open("c", {.version = "1"})->get(key::integer(1))->hit());
+  CHECK_FALSE(rt.open("c", cache_options().with_version("1"))->get(key::integer(1))->hit());
 }
 
 TEST_CASE("the asynchronous forms answer by get, callback and coroutine") {
@@ -166,8 +166,9 @@ TEST_CASE("waiting for another caller's compile ends at the deadline") {
     }));
   });
   started.get_future().wait();
-  const auto impatient = cache.get_or_compile("k", [] { return artifact::make("never"); },
-                                              {.deadline = std::chrono::milliseconds(1)});
+  const auto impatient = cache.get_or_compile(
+      "k", [] { return artifact::make("never"); },
+      call_options().within(std::chrono::milliseconds(1)));
   CHECK(impatient.error().code() == errc::timeout);
   finish.set_value();
   slow.join();

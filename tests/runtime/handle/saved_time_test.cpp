@@ -86,9 +86,9 @@ TEST_CASE("the host is told of each hit and of the total so far") {
   CHECK(cache.time_saved() == 0s);
 
   const std::vector<key> keys{"k", "miss", "k", "silent"};
-  const compile_function never = [] { return artifact::make("never"); };
+  const auto never = [] { return artifact::make("never"); };
   REQUIRE(cache.get("k")->hit());
-  REQUIRE(cache.get("k", {.deadline = 1min})->hit());
+  REQUIRE(cache.get("k", call_options().within(1min))->hit());
   REQUIRE(copy.get_async("k").get()->hit());
   REQUIRE(cache.get_many(keys).size() == 4);              // two hits
   REQUIRE(cache.get_many_async(keys).get()->size() == 4); // two hits
@@ -126,7 +126,7 @@ TEST_CASE_FIXTURE(on_disk, "a hit on disk reports the time, also of another proc
   }
   runtime rt(settings());
   ledger hits;
-  const auto cache = rt.open("c", hits.options({.memory = false})).value();
+  const auto cache = rt.open("c", hits.options(cache_options().without_memory())).value();
   const auto found = cache.get("k").value();
   CHECK(found.from == tier::disk);
   CHECK(found.time_saved() >= 3ms);
@@ -147,7 +147,7 @@ TEST_CASE("the compile itself saves nothing, nor does waiting for another caller
     });
   });
   started.get_future().wait();
-  const compile_function never = [] { return artifact::make("never"); };
+  const auto never = [] { return artifact::make("never"); };
   auto waiting = std::async(std::launch::async, [&] { return cache.get_or_compile("k", never); });
   auto waiting_async = cache.get_or_compile_async("k", never);
   while (rt.stats().leases_waiting < 2)

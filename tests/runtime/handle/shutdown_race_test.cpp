@@ -71,7 +71,7 @@ TEST_CASE_FIXTURE(on_disk, "calls while the runtime shuts down are answered or r
   runtime rt(settings());
   const auto cache = rt.open("c").value();
   const auto value = artifact::make("v");
-  const compile_function compile = [&] { return value; };
+  const auto compile = [&] { return value; };
   const auto errors = errors_at_shutdown(
       rt, {[&](int i) { return failure_of(cache.insert(key::integer(i), value)); },
            [&](int i) { return failure_of(cache.put(key::integer(i % 64), value)); },
@@ -102,7 +102,7 @@ TEST_CASE_FIXTURE(on_disk,
            [&](int) { return failure_of(rt.metrics()); },
            [&](int i) {
              // Opens a new signing cache, which checks whether it is stored remotely.
-             return failure_of(rt.open("c" + std::to_string(i), {.sign = true}));
+             return failure_of(rt.open("c" + std::to_string(i), cache_options().signing()));
            }});
   CHECK(errors == std::vector<std::string>());
   CHECK(disk_misses >= calls_before);

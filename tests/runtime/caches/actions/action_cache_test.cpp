@@ -214,13 +214,14 @@ TEST_CASE_FIXTURE(actions_fixture, "a run without waiters is killed") {
   REQUIRE(::mkfifo(line.c_str(), 0600) == 0);
   std::stop_source stop;
   auto waiting = actions.run_async(shell("echo > '" + line.string() + "'; sleep 1000"),
-                                   {.cancel = stop.get_token()});
+                                   call_options().stopped_by(stop.get_token()));
   lines_of(file_text(line)); // the command runs
   stop.request_stop();
   CHECK(waiting.get().error().code() == errc::cancelled);
   // The one worker is free again.
   CHECK(run(actions, shell("echo next")).out == "next\n");
-  const auto late = actions.run(shell("sleep 1000"), {.deadline = std::chrono::milliseconds(50)});
+  const auto late =
+      actions.run(shell("sleep 1000"), call_options().within(std::chrono::milliseconds(50)));
   CHECK(late.error().code() == errc::timeout);
   CHECK(run(actions, shell("echo last")).out == "last\n");
 }

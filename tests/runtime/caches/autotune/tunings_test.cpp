@@ -287,7 +287,8 @@ TEST_CASE("only the named caches use the remote tier") {
   runtime rt(here.config);
   CHECK_FALSE(internals::name(*rt.open("kernels"))->remote);
   CHECK_FALSE(internals::name(*rt.open("autotunes"))->remote);
-  CHECK(internals::name(*rt.open("autotune.best", {.memory = false, .disk = false}))->remote);
+  CHECK(internals::name(*rt.open("autotune.best", cache_options().without_memory().without_disk()))
+            ->remote);
   const machine all(redis.url());
   runtime every(all.config);
   CHECK(internals::name(*every.open("kernels"))->remote);

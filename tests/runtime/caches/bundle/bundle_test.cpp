@@ -142,13 +142,13 @@ TEST_CASE_FIXTURE(machines, "many threads record in one session and sessions do 
 }
 
 TEST_CASE_FIXTURE(machines, "metadata and versions travel with entries") {
-  const auto versioned = *a.rt.open("graphs", {.version = "2"});
+  const auto versioned = *a.rt.open("graphs", cache_options().with_version("2"));
   REQUIRE(versioned.insert("k", artifact::make("two", value::map{{"guard", "s0 > 1"}})));
   REQUIRE(a.graphs().insert("k", artifact::make("zero")));
   REQUIRE(export_bundle(a.rt, file));
   REQUIRE(import_bundle(b.rt, file));
   CHECK(b.text("k") == "zero");
-  const auto found = b.rt.open("graphs", {.version = "2"})->get("k");
+  const auto found = b.rt.open("graphs", cache_options().with_version("2"))->get("k");
   REQUIRE(found->hit());
   CHECK(found->value.payload() == "two");
   CHECK(found->value.metadata()->at("guard") == value("s0 > 1"));
@@ -158,7 +158,7 @@ TEST_CASE_FIXTURE(machines, "an import leaves the options of a cache to its late
   REQUIRE(a.graphs().insert("k", artifact::make("bytes")));
   REQUIRE(export_bundle(a.rt, file));
   REQUIRE(import_bundle(b.rt, file));
-  const auto opened = b.rt.open("graphs", {.compress = true});
+  const auto opened = b.rt.open("graphs", cache_options().compressed());
   REQUIRE(opened);
   CHECK(opened->get("k")->hit());
 }

@@ -1,0 +1,250 @@
+/* Hearth's C interface: a compile cache for programs in C, and for languages that call C.
+ *
+ * Handles are opaque. A function that can fail returns a status; `hearth_error` has the text of the
+ * calling thread's last failure. Any thread may use a host, a cache or a key; a value, a lease or a
+ * batch is used by one thread at a time. Nothing here throws, prints, or changes signals. docs/c-api.md
+ * describes each function by example.
+ *
+ *   hearth_host *host;
+ *   hearth_cache *cache;
+ *   hearth_value code;
+ *   if (hearth_open("/var/cache/me", NULL, &host) || hearth_cache_open(host, "kernels", "1", &cache))
+ *     return fail(hearth_error());
+ *   hearth_key *key = hearth_key_text("matmul", 6);
+ *   if (hearth_get(cache, key, &code) == HEARTH_OK) {
+ *     use(code.data, code.size);
+ *     hearth_value_release(&code);
+ *   }
+ */
+#ifndef HEARTH_H
+#define HEARTH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define HEARTH_API __attribute__((visibility("default")))
+#else
+#define HEARTH_API
+#endif
+
+/* --- statuses ------------------------------------------------------------------------------- */
+
+/* The answer of a call. Zero and below are answers, above zero are errors: the numbers of
+ * hearth::errc, which are stable. */
+typedef enum hearth_status {
+  HEARTH_OK = 0,       /* done; a hit; inserted */
+  HEARTH_MISS = -1,    /* there is no entry */
+  HEARTH_EXISTS = -2,  /* an insert found an entry, which stays */
+  HEARTH_COMPILE = -3, /* an acquire gave a lease: the caller compiles */
+
+  HEARTH_INVALID_ARGUMENT = 1,
+  HEARTH_INVALID_KEY,
+  HEARTH_INVALID_VALUE,
+  HEARTH_MALFORMED,
+  HEARTH_TOO_LARGE,
+  HEARTH_CORRUPT, /* stored bytes were damaged; reported once, then a miss */
+  HEARTH_NOT_FOUND,
+  HEARTH_IO,
+  HEARTH_NO_SPACE,
+  HEARTH_TOO_MANY_FILES,
+  HEARTH_PERMISSION,
+  HEARTH_READ_ONLY,
+  HEARTH_UNSUPPORTED,
+  HEARTH_BUSY,
+  HEARTH_OVERLOADED,
+  HEARTH_TIMEOUT,
+  HEARTH_CANCELLED,
+  HEARTH_CLOSED,
+  HEARTH_FORKED, /* in the child of a fork: open a host of its own */
+  HEARTH_LEASE_CYCLE,
+  HEARTH_LEASE_LOST,
+  HEARTH_COMPILE_FAILED,
+  HEARTH_PROCESS_FAILED,
+  HEARTH_REJECTED,
+  HEARTH_OVERFLOW,
+  HEARTH_DIVISION_BY_ZERO,
+  HEARTH_UNKNOWN_NAME,
+  HEARTH_REMOTE,
+  HEARTH_INTERNAL,
+  HEARTH_PROGRAM_NOT_FOUND,
+  HEARTH_PROGRAM_REFUSED
+} hearth_status;
+
+/* The name of a status: "ok", "miss", "no_space". Never null. */
+HEARTH_API const char *hearth_status_name(hearth_status status);
+
+/* The text of the calling thread's last error, one line; "" before the first. It stays until the
+ * thread's next failure. */
+HEARTH_API const char *hearth_error(void);
+
+/* The version of the library: "0.1.0". */
+HEARTH_API const char *hearth_version(void);
+
+/* --- hosts ---------------------------------------------------------------------------------- */
+
+/* An open store with what answers for it. */
+typedef struct hearth_host hearth_host;
+
+/* What answers. */
+typedef enum hearth_backing {
+  /* A runtime in this process: memory, disk and remote tier, threads of its own. */
+  HEARTH_RUNTIME = 0,
+  /* Hits from the mapped store, without a thread; everything else by starting `hearth`, one program
+   * a call. For programs that fork, or that want no threads. Its leases are of this process: two
+   * processes may compile the same key at once. */
+  HEARTH_THIN = 1
+} hearth_backing;
+
+/* Options of a host. `HEARTH_OPTIONS_INIT` sets each to its default; later versions add members at
+ * the end, and `size` tells which of them the caller knows. */
+typedef struct hearth_options {
+  size_t size;
+  hearth_backing backing;
+  uint64_t memory_budget_bytes; /* 0: 256 MiB */
+  uint64_t disk_budget_bytes;   /* 0: 10 GiB, at most a tenth of the free disk */
+  const char *remote_url;       /* NULL or "": no remote tier; see docs/remote.md */
+  const char *program;          /* for HEARTH_THIN: the program `hearth`; NULL: found in PATH */
+  unsigned threads;             /* of the runtime; 0: one a core, at least 2 */
+} hearth_options;
+
+#define HEARTH_OPTIONS_INIT                                                                        \
+  { sizeof(hearth_options), HEARTH_RUNTIME, 0, 0, NULL, NULL, 0 }
+
+/* Opens the store in the directory `store`; NULL or "": memory alone, of this process. `options`
+ * may be NULL. A store that cannot be used is no error: `hearth_disk_problem` tells why. */
+HEARTH_API hearth_status hearth_open(const char *store, const hearth_options *options,
+                                     hearth_host **host);
+
+/* Why there is no disk tier, or no remote tier, although one was asked for; "" otherwise. */
+HEARTH_API const char *hearth_disk_problem(const hearth_host *host);
+HEARTH_API const char *hearth_remote_problem(const hearth_host *host);
+
+/* Makes what was acknowledged survive a power loss. */
+HEARTH_API hearth_status hearth_flush(hearth_host *host);
+
+/* Ends the host: earlier calls are answered, its threads end. NULL is allowed. Its caches answer
+ * HEARTH_CLOSED from then on, and are still to be closed. */
+HEARTH_API void hearth_close(hearth_host *host);
+
+/* --- caches --------------------------------------------------------------------------------- */
+
+/* A named cache of a host. */
+typedef struct hearth_cache hearth_cache;
+
+/* Opens the named cache. `version` may be NULL ("0"): another version is another cache. */
+HEARTH_API hearth_status hearth_cache_open(hearth_host *host, const char *name,
+                                           const char *version, hearth_cache **cache);
+/* NULL is allowed. */
+HEARTH_API void hearth_cache_close(hearth_cache *cache);
+
+/* --- keys ----------------------------------------------------------------------------------- */
+
+/* A key: a text, a number, bytes, or a tuple of keys. Make it once for many calls. */
+typedef struct hearth_key hearth_key;
+
+/* Never null, unless memory is short. A key that is too long is an error of the call that uses it. */
+HEARTH_API hearth_key *hearth_key_text(const char *text, size_t size);
+HEARTH_API hearth_key *hearth_key_bytes(const void *bytes, size_t size);
+HEARTH_API hearth_key *hearth_key_integer(int64_t number);
+/* Copies the keys. */
+HEARTH_API hearth_key *hearth_key_tuple(const hearth_key *const *keys, size_t count);
+/* The key whose canonical msgpack these bytes are (docs/keys.md). */
+HEARTH_API hearth_status hearth_key_decode(const void *msgpack, size_t size, hearth_key **key);
+/* The canonical msgpack of the key; it lives as long as the key. */
+HEARTH_API const void *hearth_key_encoded(const hearth_key *key, size_t *size);
+/* NULL is allowed. */
+HEARTH_API void hearth_key_free(hearth_key *key);
+
+/* --- values --------------------------------------------------------------------------------- */
+
+/* The bytes of an entry, shared with the cache and never copied; read-only. */
+typedef struct hearth_value {
+  const void *data;
+  size_t size;
+  const void *metadata; /* msgpack map; size 0: none */
+  size_t metadata_size;
+  void *held[2]; /* of the library */
+} hearth_value;
+
+/* Gives the bytes back, and makes the value empty. Once for each value that a call filled in. */
+HEARTH_API void hearth_value_release(hearth_value *value);
+
+/* The time that making the entry took, in nanoseconds; 0: unknown. */
+HEARTH_API int64_t hearth_value_time_taken_ns(const hearth_value *value);
+
+/* --- calls ---------------------------------------------------------------------------------- */
+
+/* HEARTH_OK fills in the value; HEARTH_MISS and errors make it empty. */
+HEARTH_API hearth_status hearth_get(hearth_cache *cache, const hearth_key *key,
+                                    hearth_value *value);
+
+/* Looks up many keys together, which costs less. `values` and `statuses` have `count` places. */
+HEARTH_API void hearth_get_many(hearth_cache *cache, const hearth_key *const *keys, size_t count,
+                                hearth_value *values, hearth_status *statuses);
+
+/* Stores the entry unless there is one: HEARTH_OK or HEARTH_EXISTS. The bytes are copied. */
+HEARTH_API hearth_status hearth_insert(hearth_cache *cache, const hearth_key *key,
+                                       const void *data, size_t size);
+/* Stores the entry, or replaces it. */
+HEARTH_API hearth_status hearth_put(hearth_cache *cache, const hearth_key *key, const void *data,
+                                    size_t size);
+/* Drops the entry: HEARTH_OK, or HEARTH_MISS when there was none. */
+HEARTH_API hearth_status hearth_erase(hearth_cache *cache, const hearth_key *key);
+
+/* --- one compile for all who ask ------------------------------------------------------------ */
+
+/* The right and the duty to make one entry. */
+typedef struct hearth_lease hearth_lease;
+
+/* The entry (HEARTH_OK), or the lease to make it (HEARTH_COMPILE): exactly one of `value` and `lease`
+ * is filled in. While another caller, thread, process or host makes the entry, the call waits, at
+ * most `timeout_ms` (negative: as long as the runtime's patience, five minutes); then
+ * HEARTH_TIMEOUT. */
+HEARTH_API hearth_status hearth_acquire(hearth_cache *cache, const hearth_key *key,
+                                        int64_t timeout_ms, hearth_value *value,
+                                        hearth_lease **lease);
+
+/* Each of these ends the lease and frees it. Stores the entry, and gives it to all who wait.
+ * `value`, which may be NULL, is filled in with what is stored now. */
+HEARTH_API hearth_status hearth_fulfil(hearth_lease *lease, const void *data, size_t size,
+                                       hearth_value *value);
+/* The compile failed: those who wait get `text` as an error, and the next who asks compiles. */
+HEARTH_API void hearth_abandon(hearth_lease *lease, const char *text);
+/* The caller gave up: the next who waits compiles. */
+HEARTH_API void hearth_release(hearth_lease *lease);
+
+/* --- asynchronous forms --------------------------------------------------------------------- */
+
+/* Called once with the answer, on a thread of the runtime, or on the calling thread when the answer
+ * is known. It owns the value, and must not block. `error` is the text of an error, else "". */
+typedef void (*hearth_answer)(void *context, hearth_status status, hearth_value *value,
+                              const char *error);
+
+/* For HEARTH_RUNTIME alone; HEARTH_UNSUPPORTED otherwise, and then `answer` is not called. */
+HEARTH_API hearth_status hearth_get_async(hearth_cache *cache, const hearth_key *key,
+                                          hearth_answer answer, void *context);
+HEARTH_API hearth_status hearth_insert_async(hearth_cache *cache, const hearth_key *key,
+                                             const void *data, size_t size, hearth_answer answer,
+                                             void *context);
+
+/* --- statistics ----------------------------------------------------------------------------- */
+
+typedef struct hearth_stats {
+  size_t size; /* set by the caller: sizeof(hearth_stats) */
+  uint64_t memory_hits, memory_misses, disk_hits, disk_misses;
+  uint64_t entries, bytes_used; /* of the memory tier */
+  int64_t time_saved_ns;        /* by hits through this interface */
+} hearth_stats;
+
+HEARTH_API hearth_status hearth_get_stats(hearth_host *host, hearth_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
