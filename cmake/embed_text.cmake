@@ -10,8 +10,8 @@
 set(HEARTH_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 
 function(hearth_embed_text target file header function)
-  set(text ${CMAKE_SOURCE_DIR}/${file})
-  set(source ${CMAKE_BINARY_DIR}/embedded/${file}.cpp)
+  set(text ${PROJECT_SOURCE_DIR}/${file})
+  set(source ${PROJECT_BINARY_DIR}/embedded/${file}.cpp)
   add_custom_command(
     OUTPUT ${source}
     COMMAND ${CMAKE_COMMAND} -DTEXT=${text} -DHEADER=${header} -DFUNCTION=${function}

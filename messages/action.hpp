@@ -8,6 +8,7 @@
 #include "messages/key.hpp"
 #include "messages/member_set.hpp"
 #include "messages/process.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The host's files that a scratch directory shows. In it, `root` corresponds to `/`: the file
 /// /home/me/a is root/home/me/a there.

@@ -6,6 +6,7 @@
 
 #include "messages/error.hpp"
 #include "messages/value.hpp"
+#include "messages/visibility.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// Largest payload and largest metadata of an artifact, bytes.
 inline constexpr std::uint64_t max_payload_bytes = std::uint64_t{1} << 40;

@@ -10,13 +10,14 @@
 #include "messages/digest.hpp"
 #include "messages/error.hpp"
 #include "messages/key.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The maximum size of an encoded attachment, in bytes.
 inline constexpr std::uint64_t max_attachment_bytes = std::uint64_t{1} << 30;

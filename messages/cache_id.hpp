@@ -2,13 +2,14 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// Longest name of a cache and longest version text, bytes.
 inline constexpr std::size_t max_cache_name_bytes = 64;

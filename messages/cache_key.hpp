@@ -5,6 +5,7 @@
 #include "messages/hash.hpp"
 #include "messages/key.hpp"
 #include "messages/key_bytes.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -12,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// A named cache in the runtime: its identity, its number in this process, and its options.
 struct named_cache {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 
 #include <caf/error.hpp>
 #include <caf/fwd.hpp>
@@ -15,7 +16,7 @@
 
 CAF_ERROR_CODE_ENUM(hearth::errc, "hearth")
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 namespace signature {
 template <class Signature>

@@ -8,6 +8,7 @@
 
 #include "messages/error.hpp"
 #include "messages/unique_function.hpp"
+#include "messages/visibility.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -17,7 +18,7 @@
 #include <optional>
 #include <utility>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 template <class T>
 class completion;

@@ -2,13 +2,15 @@
 // depend on the cache.
 #pragma once
 
+#include "messages/visibility.hpp"
+
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The change of each counter, by name. Plain value.
 using counter_deltas = std::map<std::string, std::int64_t, std::less<>>;

@@ -2,6 +2,8 @@
 // thread.
 #pragma once
 
+#include "messages/visibility.hpp"
+
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -9,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// 32 bytes of SHA-256.
 struct digest {

@@ -4,13 +4,15 @@
 // the right-hand side of an `expected`; nothing throws across one.
 #pragma once
 
+#include "messages/visibility.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// Every error that Hearth reports. The numbers are stable: they travel in messages and logs.
 enum class errc : std::uint8_t {

@@ -8,6 +8,7 @@
 #include "messages/cache_key.hpp"
 #include "messages/completion.hpp"
 #include "messages/replies.hpp"
+#include "messages/visibility.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -17,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 using batch_completion = completion<lookup_list>;
 

@@ -7,12 +7,13 @@
 #include "messages/counters.hpp"
 #include "messages/digest.hpp"
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 
 #include <chrono>
 #include <string>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// An entry's reference to an attachment.
 struct attachment_name {

@@ -3,11 +3,13 @@
 // any thread.
 #pragma once
 
+#include "messages/visibility.hpp"
+
 #include <array>
 #include <cstdint>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// XXH3-64 of `bytes` with seed 0. The same on every machine: formats on disk use it.
 std::uint64_t fast_hash(std::string_view bytes) noexcept;

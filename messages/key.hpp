@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 
 #include <compare>
 #include <cstdint>
@@ -10,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The maximum size of a key's msgpack, in bytes.
 inline constexpr std::size_t max_key_bytes = 65000;

@@ -5,13 +5,14 @@
 
 #include "messages/digest.hpp"
 #include "messages/key_field.hpp"
+#include "messages/visibility.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// A key with its details.
 struct structural_key {

@@ -2,6 +2,8 @@
 // to actor. Plain value, any thread.
 #pragma once
 
+#include "messages/visibility.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -10,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class key_bytes {
 public:

@@ -7,6 +7,7 @@
 
 #include "messages/digest.hpp"
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <map>
@@ -17,7 +18,7 @@
 #include <variant>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The maximum nesting of lists, sets and maps in a field.
 inline constexpr int max_field_depth = 60;

@@ -1,13 +1,15 @@
 // Metrics in the text exposition format of Prometheus, version 0.0.4.
 #pragma once
 
+#include "messages/visibility.hpp"
+
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// A page of metrics that is written from top to bottom. One thread at a time.
 class metrics_page {

@@ -2,6 +2,8 @@
 // subprocess. Plain values, any thread.
 #pragma once
 
+#include "messages/visibility.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// Limits of a program and of each program that it starts; 0: the host's limit.
 struct resource_limits {

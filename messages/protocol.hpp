@@ -8,13 +8,14 @@
 
 #include "messages/caf_compat.hpp"
 #include "messages/type_ids.hpp"
+#include "messages/visibility.hpp"
 
 #include <caf/result.hpp>
 
 #include <chrono>
 #include <string>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// One shard of the memory tier: the only writer of its index, the in-flight table of loads, and
 /// the compile leases of its keys.

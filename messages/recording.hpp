@@ -4,12 +4,13 @@
 
 #include "messages/artifact.hpp"
 #include "messages/cache_key.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// An artifact in a bundle.
 struct recorded_artifact {

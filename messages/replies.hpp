@@ -5,6 +5,7 @@
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
 #include "messages/member_set.hpp"
+#include "messages/visibility.hpp"
 
 #include <array>
 #include <chrono>
@@ -17,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The tier in which an entry was found; `none` is a miss.
 enum class tier : std::uint8_t { none, memory, disk, remote };

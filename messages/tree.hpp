@@ -3,13 +3,14 @@
 #pragma once
 
 #include "messages/value.hpp"
+#include "messages/visibility.hpp"
 
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The names from the root to a value. Empty: the root.
 using tree_path = std::vector<std::string>;

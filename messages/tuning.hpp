@@ -6,6 +6,7 @@
 #include "messages/cache_key.hpp"
 #include "messages/replies.hpp"
 #include "messages/value.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// Values of a guard's names.
 using hints = std::map<std::string, std::int64_t, std::less<>>;

@@ -9,6 +9,7 @@
 #include "messages/recording.hpp"
 #include "messages/replies.hpp"
 #include "messages/tuning.hpp"
+#include "messages/visibility.hpp"
 
 #include <caf/allowed_unsafe_message_type.hpp>
 #include <caf/atom.hpp>
@@ -18,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 using lookup_completion = completion<lookup>;
 using insert_completion = completion<insert_outcome>;
 using done_completion = completion<done>;

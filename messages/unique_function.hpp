@@ -1,6 +1,8 @@
 // A callable object that is moved, never copied: what a callback captures may be move-only.
 #pragma once
 
+#include "messages/visibility.hpp"
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -8,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 template <class Signature>
 class unique_function;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <map>
@@ -11,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The maximum nesting that is encoded or decoded.
 inline constexpr int max_value_depth = 64;

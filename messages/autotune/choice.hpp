@@ -2,13 +2,14 @@
 #pragma once
 
 #include "messages/autotune/record.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The candidates of a kernel, in a request for the best of them.
 struct autotune_choices {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <map>
@@ -10,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The outcome of one choice: a time, or the reason for having none.
 struct choice_time {

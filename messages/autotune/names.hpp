@@ -3,11 +3,12 @@
 #pragma once
 
 #include "messages/digest.hpp"
+#include "messages/visibility.hpp"
 
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The named caches of tunings. A remote tier that is used for `autotune` only is also used for its
 /// parts.

@@ -4,12 +4,13 @@
 
 #include "messages/error.hpp"
 #include "messages/value.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// One configuration of a kernel: Triton's `Config`. Fields that do not apply to a kernel are
 /// empty.

@@ -6,6 +6,7 @@
 #include "messages/artifact.hpp"
 #include "messages/process.hpp"
 #include "messages/replies.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/launcher/base_folder.hpp"
 #include "runtime/os/files/replacement.hpp"
 
@@ -18,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// A command with declared inputs and outputs. It runs in a working directory of its own, which is
 /// removed afterwards; names are relative to it, or absolute.

@@ -3,7 +3,9 @@
 // them to other threads. On every other thread it costs one read of a thread-local pointer.
 #pragma once
 
-namespace hearth {
+#include "messages/visibility.hpp"
+
+namespace HEARTH_PUBLIC hearth {
 
 /// Receives the begin and end of each wait of its thread, on that thread.
 class blocking_observer {

@@ -1,13 +1,15 @@
 // The options of a named cache. Plain value.
 #pragma once
 
+#include "messages/visibility.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string_view>
 #include <utility>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The options with which a named cache is opened:
 /// `rt.open("tunings", cache_options().with_version("2").without_remote())`.

@@ -1,12 +1,14 @@
 // The deadline and the cancellation of a call on the cache handle. Plain value.
 #pragma once
 
+#include "messages/visibility.hpp"
+
 #include <chrono>
 #include <optional>
 #include <stop_token>
 #include <utility>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// `cache.get(key, call_options().within(50ms).stopped_by(source.get_token()))`. A call that either
 /// of them ends returns `timeout` or `cancelled`, once. The operation itself may still happen: an

@@ -4,12 +4,13 @@
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
 #include "messages/unique_function.hpp"
+#include "messages/visibility.hpp"
 
 #include <stop_token>
 #include <type_traits>
 #include <utility>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// Makes a missing value: any callable that returns `expected<T>`, or a `T`, and takes a
 /// `std::stop_token` or nothing. It may be move-only. At most one call per key runs at a time, in

@@ -3,10 +3,11 @@
 
 #include "messages/artifact.hpp"
 #include "messages/replies.hpp"
+#include "messages/visibility.hpp"
 
 #include <chrono>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// An artifact and where it came from.
 struct compile_outcome {

@@ -3,6 +3,7 @@
 
 #include "messages/log_level.hpp"
 #include "messages/remote_mode.hpp"
+#include "messages/visibility.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -13,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// Receives the log messages of a runtime. Called from any thread; must not block for long.
 using log_callback = std::function<void(log_level, std::string_view)>;

@@ -9,6 +9,7 @@
 
 #include "messages/completion.hpp"
 #include "messages/unique_function.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/api/blocking_region.hpp"
 
 #include <chrono>
@@ -18,7 +19,7 @@
 #include <utility>
 #include <variant>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// Holds an answer in place, without allocation, or the state that the answer will be delivered to.
 /// Destroying a future gives the answer up: nothing is delivered, and the caller no longer waits

@@ -1,12 +1,13 @@
 // Answers of one type made of answers of another.
 #pragma once
 
+#include "messages/visibility.hpp"
 #include "runtime/api/future.hpp"
 
 #include <memory>
 #include <utility>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// A future of what `convert`, a callable from `expected<In>` to `expected<Out>`, makes of the
 /// answer of `from`. It is ready if `from` is; else `convert` runs on the thread that delivers that

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "messages/replies.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <optional>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// Hits and misses of a tier since the runtime started. A get that misses memory asks the disk.
 struct tier_counts {

@@ -15,9 +15,10 @@
 #pragma once
 
 #include "messages/protocol.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/handle/cache.hpp"
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The requests that the owner of a key answers.
 using cache_actor = actor_of<

@@ -8,6 +8,7 @@
 #include "messages/cache_key.hpp"
 #include "messages/key.hpp"
 #include "messages/replies.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/api/call_options.hpp"
 #include "runtime/api/compile_function.hpp"
 #include "runtime/api/compile_outcome.hpp"
@@ -19,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 namespace engine {
 class runtime_core;

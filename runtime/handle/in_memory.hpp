@@ -3,12 +3,13 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/handle/cache.hpp"
 
 #include <filesystem>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/api/cache_options.hpp"
 #include "runtime/api/config.hpp"
 #include "runtime/api/runtime_stats.hpp"
@@ -20,7 +21,7 @@ namespace caf {
 class actor_system;
 } // namespace caf
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime {
 public:

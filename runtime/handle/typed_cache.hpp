@@ -10,6 +10,7 @@
 
 #include "messages/key.hpp"
 #include "messages/value.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/api/mapped_future.hpp"
 #include "runtime/handle/cache.hpp"
 
@@ -23,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// Converts a type to msgpack and back. Specialise it for types that msgpack does not know.
 template <class T>

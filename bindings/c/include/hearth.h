@@ -93,11 +93,11 @@ typedef struct hearth_host hearth_host;
 /* What answers. */
 typedef enum hearth_backing {
   /* A runtime in this process: memory, disk and remote tier, threads of its own. */
-  HEARTH_RUNTIME = 0,
-  /* Hits from the mapped store, without a thread; everything else by starting `hearth`, one program
-   * a call. For programs that fork, or that want no threads. Its leases are of this process: two
-   * processes may compile the same key at once. */
-  HEARTH_THIN = 1
+  HEARTH_BACKING_RUNTIME = 0,
+  /* The store alone, in this process, without a thread: no memory tier, no remote tier, no
+   * asynchronous calls. For programs that fork, that end soon, or that want no threads. A child of a
+   * fork goes on with it. */
+  HEARTH_BACKING_STORE = 1
 } hearth_backing;
 
 /* Options of a host. `HEARTH_OPTIONS_INIT` sets each to its default; later versions add members at
@@ -108,12 +108,11 @@ typedef struct hearth_options {
   uint64_t memory_budget_bytes; /* 0: 256 MiB */
   uint64_t disk_budget_bytes;   /* 0: 10 GiB, at most a tenth of the free disk */
   const char *remote_url;       /* NULL or "": no remote tier; see docs/remote.md */
-  const char *program;          /* for HEARTH_THIN: the program `hearth`; NULL: found in PATH */
   unsigned threads;             /* of the runtime; 0: one a core, at least 2 */
 } hearth_options;
 
 #define HEARTH_OPTIONS_INIT                                                                        \
-  { sizeof(hearth_options), HEARTH_RUNTIME, 0, 0, NULL, NULL, 0 }
+  { sizeof(hearth_options), HEARTH_BACKING_RUNTIME, 0, 0, NULL, 0 }
 
 /* Opens the store in the directory `store`; NULL or "": memory alone, of this process. `options`
  * may be NULL. A store that cannot be used is no error: `hearth_disk_problem` tells why. */
@@ -215,6 +214,9 @@ HEARTH_API hearth_status hearth_fulfil(hearth_lease *lease, const void *data, si
                                        hearth_value *value);
 /* The compile failed: those who wait get `text` as an error, and the next who asks compiles. */
 HEARTH_API void hearth_abandon(hearth_lease *lease, const char *text);
+/* Says that the compile goes on. HEARTH_BACKING_RUNTIME says so by itself; with HEARTH_BACKING_STORE, others compile,
+ * too, after three seconds without it. */
+HEARTH_API void hearth_beat(hearth_lease *lease);
 /* The caller gave up: the next who waits compiles. */
 HEARTH_API void hearth_release(hearth_lease *lease);
 
@@ -225,7 +227,7 @@ HEARTH_API void hearth_release(hearth_lease *lease);
 typedef void (*hearth_answer)(void *context, hearth_status status, hearth_value *value,
                               const char *error);
 
-/* For HEARTH_RUNTIME alone; HEARTH_UNSUPPORTED otherwise, and then `answer` is not called. */
+/* For HEARTH_BACKING_RUNTIME alone; HEARTH_UNSUPPORTED otherwise, and then `answer` is not called. */
 HEARTH_API hearth_status hearth_get_async(hearth_cache *cache, const hearth_key *key,
                                           hearth_answer answer, void *context);
 HEARTH_API hearth_status hearth_insert_async(hearth_cache *cache, const hearth_key *key,

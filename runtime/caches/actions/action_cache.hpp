@@ -7,6 +7,7 @@
 #include "messages/error.hpp"
 #include "messages/key_builder.hpp"
 #include "messages/replies.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/actions/action.hpp"
 #include "runtime/api/call_options.hpp"
 #include "runtime/api/future.hpp"
@@ -15,7 +16,7 @@
 #include <optional>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 

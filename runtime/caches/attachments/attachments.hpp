@@ -4,6 +4,7 @@
 
 #include "messages/attachment.hpp"
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 struct collect_options {
   /// Endings of files that may contain the path of their folder, which is cut out of them. Other

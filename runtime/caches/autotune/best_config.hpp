@@ -2,12 +2,13 @@
 #pragma once
 
 #include "messages/autotune/record.hpp"
+#include "messages/visibility.hpp"
 
 #include <filesystem>
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The ending of such a file's name; the rest is the name of the tuning.
 inline constexpr std::string_view best_config_suffix = ".best_config";

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "messages/autotune/choices.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/handle/cache.hpp"
 
 #include <functional>
@@ -13,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 

@@ -13,6 +13,7 @@
 #include "messages/autotune/choice.hpp"
 #include "messages/autotune/names.hpp"
 #include "messages/tuning.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/api/config.hpp"
 
 #include <memory>
@@ -20,7 +21,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 

@@ -10,6 +10,7 @@
 #include "messages/error.hpp"
 #include "messages/key.hpp"
 #include "messages/recording.hpp"
+#include "messages/visibility.hpp"
 #include "storage/bundle/bundle_end.hpp"
 #include "storage/bundle/record_head.hpp"
 #include "storage/signing/signing.hpp"
@@ -22,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 namespace storage {

@@ -8,6 +8,7 @@
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
 #include "messages/value.hpp"
+#include "messages/visibility.hpp"
 #include "storage/signing/signing.hpp"
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 

@@ -12,6 +12,7 @@
 
 #include "messages/error.hpp"
 #include "messages/recording.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/handle/cache.hpp"
 
 #include <memory>
@@ -19,7 +20,7 @@
 #include <string_view>
 #include <utility>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 

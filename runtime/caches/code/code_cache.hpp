@@ -6,6 +6,7 @@
 
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/api/call_options.hpp"
 #include "runtime/caches/actions/action_cache.hpp"
 #include "runtime/caches/modules/module_cache.hpp"
@@ -16,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 

@@ -8,6 +8,7 @@
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
 #include "messages/value.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/handle/cache.hpp"
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 enum class device_binary : std::uint8_t { cubin, hsaco, spv };
 /// "cubin", "hsaco", "spv": also the ending of its files.

@@ -5,6 +5,7 @@
 
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/handle/cache.hpp"
 
 #include <filesystem>
@@ -13,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// A stored source and its file.
 struct source_file {

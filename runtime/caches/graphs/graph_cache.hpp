@@ -16,6 +16,7 @@
 #include "messages/error.hpp"
 #include "messages/graph_entry.hpp"
 #include "messages/tuning.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/caches/attachments/attachments.hpp"
 #include "runtime/handle/cache.hpp"
 
@@ -27,7 +28,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 

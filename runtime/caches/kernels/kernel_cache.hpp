@@ -7,12 +7,13 @@
 
 #include "messages/error.hpp"
 #include "messages/replies.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 
 #include <memory>
 #include <string>
 #include <type_traits>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// A loaded shared object. Copies share it. It is unloaded when its last copy is destroyed and its
 /// cache has released it; its symbols must not be used from then on.

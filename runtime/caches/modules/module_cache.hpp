@@ -5,13 +5,14 @@
 
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 #include "runtime/caches/modules/loaded_module.hpp"
 
 #include <cstddef>
 #include <filesystem>
 #include <memory>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 

@@ -8,13 +8,14 @@
 
 #include "messages/key.hpp"
 #include "messages/tree.hpp"
+#include "messages/visibility.hpp"
 
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 
