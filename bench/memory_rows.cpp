@@ -9,6 +9,8 @@
 
 #include "messages/hash.hpp"
 
+#include <cstdint>
+#include <cstring>
 #include <deque>
 #include <fmt/format.h>
 #include <memory>
@@ -17,6 +19,7 @@
 #include <random>
 #include <shared_mutex>
 #include <stdexcept>
+#include <string_view>
 #include <tbb/concurrent_hash_map.h>
 #include <unordered_map>
 #include <vector>
@@ -127,7 +130,19 @@ struct workload {
   bool hot;
   bool replaces;
   std::vector<std::string> peers;
+  bool reads = false; // every byte of a value that is found
 };
+
+// Reads a value as whole words, as a checksum or a copy would.
+std::uint64_t sum_of(std::string_view bytes) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i + sizeof sum <= bytes.size(); i += sizeof sum) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, sizeof word);
+    sum += word;
+  }
+  return sum;
+}
 
 std::size_t start_of(std::size_t thread) { return thread * 7919; }
 
@@ -141,8 +156,13 @@ double gets(fixture& f, Map& map, const workload& what, std::size_t count) {
         map.put(f.at(i * 31), artifact::make(std::string(value_bytes, 'y')));
       return std::size_t{0};
     }
-    for (std::size_t i = 0; i < count; ++i)
-      require(map.get(what.hot ? f.keys[0] : f.at(start_of(thread) + i)));
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto found = map.get(what.hot ? f.keys[0] : f.at(start_of(thread) + i));
+      require(found);
+      if (what.reads) sum += sum_of(found.payload());
+    }
+    if (what.reads && sum == 0) throw std::runtime_error("the values are empty");
     return count;
   });
 }
@@ -223,6 +243,33 @@ void get_by_messages(fixture& f, std::size_t count) {
   }
 }
 
+// Inserts of new keys, one at a time: each is waited for.
+void measure_inserts(row_run& run) {
+  const auto count = run.scaled(20'000, batch);
+  const auto value = artifact::make(std::string(value_bytes, 'x'));
+  std::int64_t number = 0;
+  handle ours;
+  locked_map<std::mutex, std::lock_guard> mutex;
+  run.compare({{"hearth",
+                [&] {
+                  return seconds_an_operation(1, [&](std::size_t) {
+                    for (std::size_t i = 0; i < count; ++i)
+                      if (!ours.open().insert(key::integer(++number), value))
+                        throw std::runtime_error("an insert failed");
+                    return count;
+                  });
+                }},
+               {"mutex",
+                [&] {
+                  return seconds_an_operation(1, [&](std::size_t) {
+                    for (std::size_t i = 0; i < count; ++i)
+                      mutex.put(key::integer(++number), value);
+                    return count;
+                  });
+                }}},
+              "an insert");
+}
+
 const std::vector<workload>& get_rows() {
   static const std::vector<std::string> three{"mutex", "shared_mutex", "tbb"};
   static const std::vector<workload> rows{
@@ -231,6 +278,8 @@ const std::vector<workload>& get_rows() {
       {"mem.get.mixed", "2 threads hit while 5% of the entries asked for are replaced", 2, false,
        true, three},
       {"mem.get.hot", "hits of one key, 2 threads", 2, true, false, three},
+      {"mem.read.1t", "hits whose bytes are read, 1 thread", 1, false, false, three, true},
+      {"mem.read.2t", "hits whose bytes are read, 2 threads", 2, false, false, three, true},
   };
   return rows;
 }
@@ -249,6 +298,10 @@ void add_memory_rows(registry& all) {
   add("mem.many", "get_many of 64, hits", get_many);
   add("mem.async.ready", "256 in flight get_async, hits", get_ready_futures);
   add("mem.async.message", "16 batches of 64 by messages alone", get_by_messages);
+  all.rows.push_back({"mem.sync_insert",
+                      "inserts of 1 KiB through the handle, each waited for",
+                      {"mutex"},
+                      measure_inserts});
 }
 
 } // namespace hearth::bench

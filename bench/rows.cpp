@@ -9,6 +9,7 @@ registry all_rows() {
   add_store_rows(all);
   add_disk_rows(all);
   add_open_rows(all);
+  add_binding_rows(all);
   add_process_rows(all);
   add_stampede_rows(all);
   add_guard_rows(all);

@@ -8,7 +8,8 @@ namespace hearth::bench {
 void add_memory_rows(registry& all);        ///< mem.*: hits through the handle
 void add_memory_index_rows(registry& all);  ///< the memory index by itself
 void add_store_rows(registry& all);         ///< store.*: the storage layer alone
-void add_disk_rows(registry& all);          ///< disk.insert.*, disk.get.*: through the handle
+void add_disk_rows(registry& all);          ///< disk.*insert*, disk.get.*: through the handle
+void add_binding_rows(registry& all);       ///< bind.*: hits from other languages
 void add_open_rows(registry& all);          ///< disk.open.1M
 void add_process_rows(registry& all);       ///< disk.procs
 void add_stampede_rows(registry& all);      ///< stampede: actions

@@ -25,6 +25,10 @@ public:
   /// Inserts every entry, in the data set's order; returns when all are acknowledged: they survive
   /// a kill of this process, not a power loss.
   virtual void insert_all(const dataset& data) = 0;
+  /// Inserts one entry and waits until it is acknowledged.
+  virtual void insert(const dataset& /*data*/, std::size_t /*entry*/) {
+    throw std::runtime_error("single inserts into this store are not measured");
+  }
   /// Called once between writing and reading, not timed.
   virtual void finish_pending_work() {}
   /// The value of an entry, copied into a block of its own. Empty: the store does not have it.

@@ -89,6 +89,11 @@ public:
       acknowledged(one);
   }
 
+  void insert(const dataset& data, std::size_t entry) override {
+    if (checked(cache_.insert(data.key(entry), data.value(entry))) != insert_outcome::inserted)
+      throw std::runtime_error("hearth: an entry was there before it was inserted");
+  }
+
   artifact get(const dataset& data, std::size_t entry) override {
     return checked(cache_.get(data.key(entry))).value;
   }

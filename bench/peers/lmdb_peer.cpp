@@ -36,17 +36,11 @@ public:
   lmdb_peer& operator=(const lmdb_peer&) = delete;
 
   void insert_all(const dataset& data) override {
-    for (std::size_t first = 0; first < data.size(); first += group_size) {
-      MDB_txn* transaction = nullptr;
-      check(mdb_txn_begin(environment_, nullptr, 0, &transaction), "begin");
-      const auto end = std::min(first + group_size, data.size());
-      for (auto i = first; i < end; ++i) {
-        auto key = value_of(data.key_bytes(i));
-        auto value = value_of(data.value(i).payload());
-        check(mdb_put(transaction, database_, &key, &value, MDB_NOOVERWRITE), "put");
-      }
-      check(mdb_txn_commit(transaction), "commit");
-    }
+    for (std::size_t first = 0; first < data.size(); first += group_size)
+      insert_group(data, first, std::min(first + group_size, data.size()));
+  }
+  void insert(const dataset& data, std::size_t entry) override {
+    insert_group(data, entry, entry + 1);
   }
 
   void finish_pending_work() override {
@@ -63,6 +57,18 @@ public:
   }
 
 private:
+  // In one transaction.
+  void insert_group(const dataset& data, std::size_t first, std::size_t end) {
+    MDB_txn* transaction = nullptr;
+    check(mdb_txn_begin(environment_, nullptr, 0, &transaction), "begin");
+    for (auto i = first; i < end; ++i) {
+      auto key = value_of(data.key_bytes(i));
+      auto value = value_of(data.value(i).payload());
+      check(mdb_put(transaction, database_, &key, &value, MDB_NOOVERWRITE), "put");
+    }
+    check(mdb_txn_commit(transaction), "commit");
+  }
+
   MDB_env* environment_ = nullptr;
   MDB_dbi database_ = 0;
   MDB_txn* reading_ = nullptr;
