@@ -1,5 +1,5 @@
 // Warms a machine with another machine's compiles: a session records them, a bundle transfers them.
-#include "examples/code/support.hpp"
+#include "support.hpp"
 
 #include <hearth/bundle.hpp>
 #include <hearth/hearth.hpp>

@@ -1,5 +1,5 @@
 // A compiled graph with its kernels: a hit restores them, replays counters and notifies the host.
-#include "examples/code/support.hpp"
+#include "support.hpp"
 
 #include <hearth/graph_cache.hpp>
 #include <hearth/hearth.hpp>

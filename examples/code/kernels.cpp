@@ -1,6 +1,6 @@
 // Device kernels by name and generated sources by hash, written as the files that drivers and
 // interpreters load.
-#include "examples/code/support.hpp"
+#include "support.hpp"
 
 #include <hearth/code.hpp>
 #include <hearth/hearth.hpp>

@@ -1,5 +1,5 @@
 // An ahead-of-time package: objects, weights and metadata in one file, run without a compiler.
-#include "examples/code/support.hpp"
+#include "support.hpp"
 
 #include <hearth/bundle.hpp>
 #include <hearth/hearth.hpp>
