@@ -3,19 +3,23 @@
 #include <llvm/ExecutionEngine/Orc/CompileUtils.h>
 
 #include <atomic>
+#include <chrono>
 #include <doctest/doctest.h>
+#include <functional>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
 namespace hearth::llvm_test {
 namespace {
 
-// Counts its compiles; fails while `failing` is set.
+// Counts its compiles, and calls `before` in each; fails while `failing` is set.
 class counting_compiler : public llvm::orc::ConcurrentIRCompiler {
 public:
   struct state {
     std::atomic<int> compiles{0};
     std::atomic<bool> failing{false};
+    std::function<void()> before{};
   };
   explicit counting_compiler(state& of)
       : ConcurrentIRCompiler(host_target())
@@ -23,6 +27,7 @@ public:
 
   llvm_object operator()(llvm::Module& module) override {
     ++state_.compiles;
+    if (state_.before) state_.before();
     if (state_.failing)
       return llvm::createStringError(llvm::inconvertibleErrorCode(), "no such instruction");
     return ConcurrentIRCompiler::operator()(module);
@@ -75,6 +80,34 @@ TEST_CASE("llvm compiler: a compile that fails gives its error, and the next cal
   state.failing = false;
   CHECK(llvm::cantFail(compile(*make_module(context, 1)))->getBufferSize() > 0);
   CHECK(state.compiles == 2);
+}
+
+TEST_CASE("llvm compiler: a caller with a deadline does not wait for another's compile longer") {
+  auto rt = memory_runtime();
+  const llvm_cache patient(*rt.open("objects"));
+  std::binary_semaphore began(0), go_on(0);
+  counting_compiler::state slow, own;
+  slow.before = [&] {
+    began.release();
+    go_on.acquire();
+  };
+  std::thread holder([&] {
+    llvm::LLVMContext context;
+    llvm::cantFail(compiler_over(patient, slow)(*make_module(context, 1)));
+  });
+  began.acquire();
+  std::atomic<int> reported{0};
+  llvm_cache_options options;
+  options.limits = options.limits.within(std::chrono::milliseconds(1));
+  options.on_error = [&](const error& why) { reported += why.code() == errc::timeout; };
+  const llvm_cache impatient(patient.objects(), options);
+  llvm::LLVMContext context;
+  llvm::cantFail(compiler_over(impatient, own)(*make_module(context, 1)));
+  go_on.release();
+  holder.join();
+  CHECK(own.compiles == 1);
+  CHECK(reported == 1);
+  CHECK(slow.compiles == 1);
 }
 
 TEST_CASE("llvm compiler: when the runtime is shut down, modules are compiled and it is reported") {
