@@ -4,6 +4,7 @@
 #include "messages/visibility.hpp"
 
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <new>
@@ -16,8 +17,8 @@ template <class Signature>
 class unique_function;
 
 /// Holds any callable with this signature, small ones without an allocation. Calling an empty one
-/// throws std::bad_function_call. A call through a const object calls the callable as non-const,
-/// as std::function does.
+/// throws std::bad_function_call (without exceptions it aborts). A call through a const object
+/// calls the callable as non-const, as std::function does.
 template <class R, class... Args>
 class unique_function<R(Args...)> {
 public:
@@ -49,11 +50,19 @@ public:
   explicit operator bool() const noexcept { return operations_ != nullptr; }
 
   R operator()(Args... args) const {
-    if (!operations_) throw std::bad_function_call();
+    if (!operations_) fail_empty();
     return operations_->call(place_, std::forward<Args>(args)...);
   }
 
 private:
+  [[noreturn]] static void fail_empty() {
+#ifdef __cpp_exceptions
+    throw std::bad_function_call();
+#else
+    std::abort();
+#endif
+  }
+
   struct operations {
     R (*call)(std::byte* place, Args&&... args);
     void (*move)(std::byte* from, std::byte* to) noexcept; // ends the object at `from`

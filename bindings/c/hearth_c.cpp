@@ -105,16 +105,11 @@ artifact made_of(const void* data, std::size_t size) {
 
 bool is_bytes(const void* data, std::size_t size) { return data || size == 0; }
 
+// Fills in `value`, which is empty, if there is a hit.
 hearth_status found_in(const hearth_cache& cache, expected<hearth::lookup>& found,
                        hearth_value& value) {
-  if (!found) {
-    make_empty(value);
-    return failed(found.error());
-  }
-  if (!found->hit()) {
-    make_empty(value);
-    return HEARTH_MISS;
-  }
+  if (!found) return failed(found.error());
+  if (!found->hit()) return HEARTH_MISS;
   fill(value, std::move(found->value));
   if (value.metadata_size != 0) [[unlikely]]
     cache.saved_ns->fetch_add(hearth::time_taken(held_in(value)).count(),
@@ -240,10 +235,12 @@ hearth_key* key_made_by(Make make) noexcept {
 } // namespace
 
 hearth_key* hearth_key_text(const char* text, size_t size) {
+  if (!is_bytes(text, size)) return nullptr;
   return key_made_by([&] { return key(std::string_view(text, size)); });
 }
 
 hearth_key* hearth_key_bytes(const void* bytes, size_t size) {
+  if (!is_bytes(bytes, size)) return nullptr;
   return key_made_by([&] { return key::bytes({static_cast<const char*>(bytes), size}); });
 }
 
@@ -252,6 +249,7 @@ hearth_key* hearth_key_integer(int64_t number) {
 }
 
 hearth_key* hearth_key_tuple(const hearth_key* const* keys, size_t count) {
+  if ((!keys && count) || std::find(keys, keys + count, nullptr) != keys + count) return nullptr;
   return key_made_by([&] {
     std::vector<key> parts;
     for (size_t i = 0; i < count; ++i)
@@ -295,10 +293,8 @@ int64_t hearth_value_time_taken_ns(const hearth_value* value) {
 
 hearth_status hearth_get(hearth_cache* cache, const hearth_key* wanted, hearth_value* value) {
   if (!value) return missing("value");
-  if (!cache || !wanted) {
-    make_empty(*value);
-    return missing(cache ? "key" : "cache");
-  }
+  make_empty(*value);
+  if (!cache || !wanted) return missing(cache ? "key" : "cache");
   return guarded([&] {
     auto found = cache->backing->get(wanted->value);
     return found_in(*cache, found, *value);
@@ -307,8 +303,13 @@ hearth_status hearth_get(hearth_cache* cache, const hearth_key* wanted, hearth_v
 
 void hearth_get_many(hearth_cache* cache, const hearth_key* const* keys, size_t count,
                      hearth_value* values, hearth_status* statuses) {
+  if (count && (!values || !statuses)) return;
+  for (size_t i = 0; i < count; ++i) {
+    make_empty(values[i]);
+    statuses[i] = HEARTH_INTERNAL;
+  }
   const auto outcome = guarded([&] {
-    if (!cache || (count && (!keys || !values || !statuses))) return missing("an argument");
+    if (!cache || (count && !keys)) return missing("an argument");
     std::vector<key> wanted;
     wanted.reserve(count);
     for (size_t i = 0; i < count; ++i) {
@@ -320,9 +321,9 @@ void hearth_get_many(hearth_cache* cache, const hearth_key* const* keys, size_t 
       statuses[i] = found_in(*cache, found[i], values[i]);
     return HEARTH_OK;
   });
-  if (outcome == HEARTH_OK || !values || !statuses) return;
+  if (outcome == HEARTH_OK) return;
   for (size_t i = 0; i < count; ++i) {
-    make_empty(values[i]);
+    hearth_value_release(&values[i]);
     statuses[i] = outcome;
   }
 }
@@ -430,6 +431,7 @@ hearth_status hearth_get_async(hearth_cache* cache, const hearth_key* wanted, he
     const auto tell = [answer, context, saved = cache->saved_ns](expected<hearth::lookup> found) {
       hearth_cache noted{nullptr, saved};
       hearth_value value;
+      make_empty(value);
       const auto status = found_in(noted, found, value);
       answer(context, status, &value, found ? "" : last_error.c_str());
     };

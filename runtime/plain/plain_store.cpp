@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 using storage::read_status;
 
 constexpr std::chrono::milliseconds shortest_poll{1}, longest_poll{10};
+constexpr std::chrono::minutes patience{5}; // of a caller without a deadline
 
 expected<void> check(const key& k) {
   if (k.encoded().size() <= max_key_bytes) return {};
@@ -168,14 +169,19 @@ void plain_store::state::beat(std::uint64_t hash, std::uint64_t taken_in) {
 
 // --- leases ------------------------------------------------------------------------------------
 
-plain_store::lease::lease(std::shared_ptr<state> in, std::uint64_t hash)
+plain_store::lease::lease(std::shared_ptr<state> in, std::uint64_t hash, bool is_ours)
     : in_(std::move(in))
     , hash_(hash)
-    , generation_(fork_generation()) {}
+    , generation_(fork_generation())
+    , is_ours_(is_ours) {}
 
-plain_store::lease::~lease() { in_->release_lease(hash_, generation_); }
+plain_store::lease::~lease() {
+  if (is_ours_) in_->release_lease(hash_, generation_);
+}
 
-void plain_store::lease::beat() const { in_->beat(hash_, generation_); }
+void plain_store::lease::beat() const {
+  if (is_ours_) in_->beat(hash_, generation_);
+}
 
 // --- calls -------------------------------------------------------------------------------------
 
@@ -243,14 +249,17 @@ expected<plain_store::acquisition> plain_store::acquire(const cache_id& in, cons
     const auto taken = state_->take_lease(hash);
     if (!taken) return fail(taken.error());
     if (*taken) {
-      auto held = std::make_shared<lease>(state_, hash);
+      auto held = std::make_shared<lease>(state_, hash, true);
       // The former holder may have stored the entry since this call looked.
       auto again = get(in, k);
       if (again && again->hit()) return acquisition{std::move(*again), nullptr};
       return acquisition{{}, std::move(held)};
     }
-    if (deadline && std::chrono::steady_clock::now() - begun >= *deadline)
+    const auto waited = std::chrono::steady_clock::now() - begun;
+    if (deadline && waited >= *deadline)
       return fail(errc::timeout, "another process still makes the entry");
+    if (!deadline && waited >= patience)
+      return acquisition{{}, std::make_shared<lease>(state_, hash, false)};
     auto& opened = state_->here();
     std::unique_lock lock(opened.mutex);
     opened.released.wait_for(lock, pause);

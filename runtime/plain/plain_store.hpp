@@ -30,7 +30,7 @@ public:
   /// The right to make one entry, held against all threads and processes; its end releases it.
   class lease {
   public:
-    lease(std::shared_ptr<state> in, std::uint64_t hash);
+    lease(std::shared_ptr<state> in, std::uint64_t hash, bool is_ours);
     lease(const lease&) = delete;
     lease& operator=(const lease&) = delete;
     ~lease();
@@ -41,6 +41,7 @@ public:
   private:
     const std::shared_ptr<state> in_;
     const std::uint64_t hash_, generation_;
+    const bool is_ours_; // false: another holder has it
   };
 
   /// The entry, or the lease to make it.
@@ -69,7 +70,8 @@ public:
 
   /// Returns the entry, or the lease to make it: the caller inserts the entry and drops the lease.
   /// While another holder makes it, looks every few milliseconds, until the deadline (`timeout`) or
-  /// the stop (`cancelled`).
+  /// the stop (`cancelled`). Without a deadline it waits five minutes; then it gives a lease
+  /// although there is another, since the holder may hang.
   expected<acquisition> acquire(const cache_id& in, const key& k,
                                 const call_options& options = {}) const;
 

@@ -51,4 +51,19 @@ TEST_CASE("the time of an artifact is a member of its metadata that nothing repl
   CHECK(time_taken(artifact::make("x", value::map{{"time_taken_ns", -1}})) == 0ns);
 }
 
+TEST_CASE("the time taken is found alone and beside other members") {
+  using namespace std::chrono_literals;
+  const auto bare = artifact::make("code");
+  CHECK(time_taken(bare) == 0ns);
+  for (const auto time : {0ns, 1ns, 127ns, 128ns, 70'000ns, 5'000'000'000ns}) {
+    CHECK(time_taken(with_time_taken(bare, time)) == time);
+    const auto other = artifact::make("code", value::map{{"guard", "True"}, {"zone", 1}});
+    CHECK(time_taken(with_time_taken(other, time)) == time);
+  }
+  CHECK(time_taken(artifact::make("code", value::map{{"time_taken_ns", -7}})) == 0ns);
+  CHECK(time_taken(artifact::make("code", value::map{{"time_taken_ns", "long"}})) == 0ns);
+  CHECK(time_taken(artifact::make("code", "\x81\xad"
+                                          "time_taken_ns")) == 0ns);
+}
+
 } // namespace artifact_test

@@ -2,7 +2,8 @@
  *
  * Handles are opaque. A function that can fail returns a status; `hearth_error` has the text of the
  * calling thread's last failure. Any thread may use a host, a cache or a key; a value, a lease or a
- * batch is used by one thread at a time. Nothing here throws, prints, or changes signals. docs/c-api.md
+ * batch is used by one thread at a time. Nothing here throws or prints. HEARTH_BACKING_STORE
+ * installs a handler of SIGBUS, which makes a miss of a file that was cut off while it was read. docs/c-api.md
  * describes each function by example.
  *
  *   hearth_host *host;
@@ -115,7 +116,9 @@ typedef struct hearth_options {
   { sizeof(hearth_options), HEARTH_BACKING_RUNTIME, 0, 0, NULL, 0 }
 
 /* Opens the store in the directory `store`; NULL or "": memory alone, of this process. `options`
- * may be NULL. A store that cannot be used is no error: `hearth_disk_problem` tells why. */
+ * may be NULL. A store that cannot be used is no error: `hearth_disk_problem` tells why.
+ * HEARTH_BACKING_STORE needs a directory, opens it when it is first used, and makes it with the
+ * first write. */
 HEARTH_API hearth_status hearth_open(const char *store, const hearth_options *options,
                                      hearth_host **host);
 
@@ -127,7 +130,7 @@ HEARTH_API const char *hearth_remote_problem(const hearth_host *host);
 HEARTH_API hearth_status hearth_flush(hearth_host *host);
 
 /* Ends the host: earlier calls are answered, its threads end. NULL is allowed. Its caches answer
- * HEARTH_CLOSED from then on, and are still to be closed. */
+ * HEARTH_CLOSED from then on, but for hits in memory, and are still to be closed. */
 HEARTH_API void hearth_close(hearth_host *host);
 
 /* --- caches --------------------------------------------------------------------------------- */
@@ -146,7 +149,8 @@ HEARTH_API void hearth_cache_close(hearth_cache *cache);
 /* A key: a text, a number, bytes, or a tuple of keys. Make it once for many calls. */
 typedef struct hearth_key hearth_key;
 
-/* Never null, unless memory is short. A key that is too long is an error of the call that uses it. */
+/* Null when memory is short, or for an argument that is NULL where there are bytes. A key that is too
+ * long is an error of the call that uses it. */
 HEARTH_API hearth_key *hearth_key_text(const char *text, size_t size);
 HEARTH_API hearth_key *hearth_key_bytes(const void *bytes, size_t size);
 HEARTH_API hearth_key *hearth_key_integer(int64_t number);
@@ -202,8 +206,8 @@ typedef struct hearth_lease hearth_lease;
 
 /* The entry (HEARTH_OK), or the lease to make it (HEARTH_COMPILE): exactly one of `value` and `lease`
  * is filled in. While another caller, thread, process or host makes the entry, the call waits, at
- * most `timeout_ms` (negative: as long as the runtime's patience, five minutes); then
- * HEARTH_TIMEOUT. */
+ * most `timeout_ms` (HEARTH_TIMEOUT). When that is negative, it waits at most five minutes, and then
+ * gives a lease although there is another: twice is better than never. */
 HEARTH_API hearth_status hearth_acquire(hearth_cache *cache, const hearth_key *key,
                                         int64_t timeout_ms, hearth_value *value,
                                         hearth_lease **lease);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <hearth/hearth.hpp>
-#include <messages/key_builder.hpp>
+#include <hearth/keys.hpp>
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Bitcode/BitcodeWriter.h>

@@ -1,0 +1,6 @@
+// Compile plans, as `hearth compile` runs them. Link hearth::orchestrator: the shared library does not
+// have them.
+#pragma once
+
+#include "runtime/orchestrator/compile_plan.hpp"
+#include "runtime/orchestrator/plan.hpp"
