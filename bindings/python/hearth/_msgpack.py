@@ -1,0 +1,170 @@
+"""msgpack for plain values, always in its shortest form, as the rest of Hearth reads and writes it.
+
+None, bool, whole numbers of 64 bits, float, str, bytes, lists (tuples become lists) and maps. No
+extension types. https://github.com/msgpack/msgpack/blob/master/spec.md
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, List, Tuple
+
+_MAX_DEPTH = 100
+
+
+def encode(value: Any) -> bytes:
+    """The value's bytes. Errors: TypeError, ValueError."""
+    out = bytearray()
+    _encode(value, out, _MAX_DEPTH)
+    return bytes(out)
+
+
+def decode(data: bytes) -> Any:
+    """The value of the bytes. Errors: ValueError when they are not exactly one value."""
+    view = memoryview(data).cast("B")
+    try:
+        value, end = _decode(view, 0, _MAX_DEPTH)
+    except (struct.error, IndexError, UnicodeDecodeError) as error:
+        raise ValueError(f"no msgpack: {error}") from None
+    if end != len(view):
+        raise ValueError(f"{len(view) - end} bytes follow the msgpack value")
+    return value
+
+
+def _encode(value: Any, out: bytearray, depth: int) -> None:
+    if depth == 0:
+        raise ValueError(f"more than {_MAX_DEPTH} levels of nesting")
+    if value is None:
+        out.append(0xC0)
+    elif value is True or value is False:
+        out.append(0xC3 if value else 0xC2)
+    elif isinstance(value, int):
+        _encode_int(value, out)
+    elif isinstance(value, float):
+        out += struct.pack(">Bd", 0xCB, value)
+    elif isinstance(value, str):
+        data = value.encode()
+        _encode_size(len(data), out, (0xA0, 31), (0xD9, 0xDA, 0xDB))
+        out += data
+    elif isinstance(value, (bytes, bytearray, memoryview)):
+        data = bytes(value)
+        _encode_size(len(data), out, (0, -1), (0xC4, 0xC5, 0xC6))
+        out += data
+    elif isinstance(value, (list, tuple)):
+        _encode_size(len(value), out, (0x90, 15), (0, 0xDC, 0xDD))
+        for item in value:
+            _encode(item, out, depth - 1)
+    elif isinstance(value, dict):
+        _encode_size(len(value), out, (0x80, 15), (0, 0xDE, 0xDF))
+        for name, item in value.items():
+            _encode(name, out, depth - 1)
+            _encode(item, out, depth - 1)
+    else:
+        raise TypeError(f"msgpack has no {type(value).__name__}")
+
+
+def _encode_int(value: int, out: bytearray) -> None:
+    if -32 <= value < 128:
+        out += struct.pack(">b", value) if value < 0 else struct.pack(">B", value)
+        return
+    if value >= 0:
+        forms = ((0xCC, "B", 8), (0xCD, "H", 16), (0xCE, "I", 32), (0xCF, "Q", 64))
+        fits = [form for form in forms if value < 1 << form[2]]
+    else:
+        forms = ((0xD0, "b", 8), (0xD1, "h", 16), (0xD2, "i", 32), (0xD3, "q", 64))
+        fits = [form for form in forms if value >= -(1 << (form[2] - 1))]
+    if not fits:
+        raise ValueError(f"{value} does not fit in 64 bits")
+    out += struct.pack(f">B{fits[0][1]}", fits[0][0], value)
+
+
+def _encode_size(
+    size: int, out: bytearray, short: Tuple[int, int], marks: Tuple[int, int, int]
+) -> None:
+    if size <= short[1]:
+        out.append(short[0] | size)
+    elif size < 1 << 8 and marks[0]:
+        out += struct.pack(">BB", marks[0], size)
+    elif size < 1 << 16:
+        out += struct.pack(">BH", marks[1], size)
+    elif size < 1 << 32:
+        out += struct.pack(">BI", marks[2], size)
+    else:
+        raise ValueError(f"{size} is too long for msgpack")
+
+
+_NUMBERS = {
+    0xCA: ">f",
+    0xCB: ">d",
+    0xCC: ">B",
+    0xCD: ">H",
+    0xCE: ">I",
+    0xCF: ">Q",
+    0xD0: ">b",
+    0xD1: ">h",
+    0xD2: ">i",
+    0xD3: ">q",
+}
+_SIZES = {
+    0xC4: ("bin", ">B"),
+    0xC5: ("bin", ">H"),
+    0xC6: ("bin", ">I"),
+    0xD9: ("str", ">B"),
+    0xDA: ("str", ">H"),
+    0xDB: ("str", ">I"),
+    0xDC: ("array", ">H"),
+    0xDD: ("array", ">I"),
+    0xDE: ("map", ">H"),
+    0xDF: ("map", ">I"),
+}
+_CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
+
+
+def _decode(view: memoryview, at: int, depth: int) -> Tuple[Any, int]:
+    if depth == 0:
+        raise ValueError(f"more than {_MAX_DEPTH} levels of nesting")
+    mark = view[at]
+    at += 1
+    if mark < 0x80:
+        return mark, at
+    if mark >= 0xE0:
+        return mark - 0x100, at
+    if mark in _CONSTANTS:
+        return _CONSTANTS[mark], at
+    if mark in _NUMBERS:
+        form = _NUMBERS[mark]
+        return struct.unpack_from(form, view, at)[0], at + struct.calcsize(form)
+    if mark in _SIZES:
+        kind, form = _SIZES[mark]
+        size = struct.unpack_from(form, view, at)[0]
+        at += struct.calcsize(form)
+    elif mark < 0xC0:
+        kind, size = (
+            ("str", mark & 0x1F) if mark >= 0xA0
+            else ("array", mark & 0x0F) if mark >= 0x90
+            else ("map", mark & 0x0F)
+        )
+    else:
+        raise ValueError(f"no msgpack of a plain value: {mark:#04x} at {at - 1}")
+    # Each item takes a byte at least, so a wrong size cannot make a huge list.
+    if size > len(view) - at:
+        raise ValueError(f"the value at {at - 1} is cut off")
+    if kind in ("bin", "str"):
+        data = bytes(view[at : at + size])
+        return (data if kind == "bin" else data.decode()), at + size
+    return _decode_items(view, at, kind, size, depth)
+
+
+def _decode_items(
+    view: memoryview, at: int, kind: str, size: int, depth: int
+) -> Tuple[Any, int]:
+    items: List[Any] = []
+    for _ in range(size if kind == "array" else 2 * size):
+        item, at = _decode(view, at, depth - 1)
+        items.append(item)
+    if kind == "array":
+        return items, at
+    try:
+        return dict(zip(items[::2], items[1::2])), at
+    except TypeError:
+        raise ValueError("a map's key is a list or a map") from None
