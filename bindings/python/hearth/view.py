@@ -14,14 +14,15 @@ __all__ = ["View"]
 class _Held:
     """The library's value; released with the last memory view of it."""
 
-    __slots__ = ("_release", "value")
+    __slots__ = ("_place", "_release", "value")
 
     def __init__(self, value: Value) -> None:
         self.value = value
+        self._place = ctypes.addressof(value)
         self._release = library().hearth_value_release
 
     def __del__(self) -> None:
-        self._release(ctypes.byref(self.value))
+        self._release(self._place)
 
 
 class View:
