@@ -253,6 +253,15 @@ class MemoryTest(Contract, unittest.TestCase):
     def tearDown(self) -> None:
         self.host.close()
 
+    def test_a_result_that_cannot_be_stored_is_returned_all_the_same(self) -> None:
+        def make() -> bytes:
+            self.cache.host.close()
+            return b"code"
+
+        with self.assertLogs("hearth", "WARNING") as logged:
+            self.assertEqual(self.cache.get_or_compile("k", make), b"code")
+        self.assertIn("'test' is not stored", logged.output[0])
+
     def test_two_hosts_of_memory_share_nothing(self) -> None:
         self.cache.insert("a", b"one")
         with hearth.open() as other:
@@ -291,6 +300,15 @@ class DiskTest(Contract, StoreTest):
         kinds = {type(outcome): str(outcome) for outcome in outcomes}
         self.assertIn("no such kernel", kinds[ValueError])
         self.assertIn("ValueError: no such kernel", kinds[hearth.CompileFailedError])
+
+    def test_a_compiled_entry_tells_how_long_it_took(self) -> None:
+        def make() -> bytes:
+            time.sleep(0.05)
+            return b"code"
+
+        self.cache.get_or_compile("k", make)
+        self.assertGreaterEqual(self.cache.view("k").time_taken, 0.05)
+        self.assertGreaterEqual(self.cache.host.stats().time_saved, 0.05)
 
     def test_entries_survive_their_host(self) -> None:
         self.cache.insert("a", b"one")
