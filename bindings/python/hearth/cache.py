@@ -117,7 +117,8 @@ class Cache:
         cache = self._open
         if cache is None or cache.generation != _fork.generation or self._host._closed:
             cache = self._reopen()
-        wanted = key if type(key) is Key else self._key(key)  # it lives until the call ends
+        # It lives until the call ends. Most keys are texts that were used before.
+        wanted = (self._kept_keys.get(key) if type(key) is str else None) or self._key(key)
         try:
             place = self._places.pop()
         except IndexError:
