@@ -39,19 +39,15 @@ def _encode(value: Any, out: bytearray, depth: int) -> None:
     elif value is True or value is False:
         out.append(0xC3 if value else 0xC2)
     elif isinstance(value, int):
-        _encode_int(value, out)
+        encode_int(value, out)
     elif isinstance(value, float):
         out += struct.pack(">Bd", 0xCB, value)
     elif isinstance(value, str):
-        data = value.encode()
-        _encode_size(len(data), out, (0xA0, 31), (0xD9, 0xDA, 0xDB))
-        out += data
+        encode_text(value.encode(), out)
     elif isinstance(value, (bytes, bytearray, memoryview)):
-        data = bytes(value)
-        _encode_size(len(data), out, (0, -1), (0xC4, 0xC5, 0xC6))
-        out += data
+        encode_bytes(bytes(value), out)
     elif isinstance(value, (list, tuple)):
-        _encode_size(len(value), out, (0x90, 15), (0, 0xDC, 0xDD))
+        encode_array_head(len(value), out)
         for item in value:
             _encode(item, out, depth - 1)
     elif isinstance(value, dict):
@@ -63,19 +59,46 @@ def _encode(value: Any, out: bytearray, depth: int) -> None:
         raise TypeError(f"msgpack has no {type(value).__name__}")
 
 
-def _encode_int(value: int, out: bytearray) -> None:
-    if -32 <= value < 128:
-        out += struct.pack(">b", value) if value < 0 else struct.pack(">B", value)
-        return
-    if value >= 0:
-        forms = ((0xCC, "B", 8), (0xCD, "H", 16), (0xCE, "I", 32), (0xCF, "Q", 64))
-        fits = [form for form in forms if value < 1 << form[2]]
+def encode_text(utf8: bytes, out: bytearray) -> None:
+    """Appends a str of these bytes."""
+    if len(utf8) <= 31:
+        out.append(0xA0 | len(utf8))
     else:
-        forms = ((0xD0, "b", 8), (0xD1, "h", 16), (0xD2, "i", 32), (0xD3, "q", 64))
-        fits = [form for form in forms if value >= -(1 << (form[2] - 1))]
-    if not fits:
+        _encode_size(len(utf8), out, (0, -1), (0xD9, 0xDA, 0xDB))
+    out += utf8
+
+
+def encode_bytes(data: bytes, out: bytearray) -> None:
+    """Appends a bin."""
+    _encode_size(len(data), out, (0, -1), (0xC4, 0xC5, 0xC6))
+    out += data
+
+
+def encode_array_head(size: int, out: bytearray) -> None:
+    """Appends the head of an array, which `size` values follow."""
+    _encode_size(size, out, (0x90, 15), (0, 0xDC, 0xDD))
+
+
+def encode_int(value: int, out: bytearray) -> None:
+    """Appends a whole number. Errors: ValueError when it does not fit in 64 bits."""
+    if 0 <= value < 128:
+        out.append(value)
+    elif -32 <= value < 0:
+        out.append(value + 256)
+    elif value >= 0:
+        for mark, width in ((0xCC, 1), (0xCD, 2), (0xCE, 4), (0xCF, 8)):
+            if value < 1 << 8 * width:
+                out.append(mark)
+                out += value.to_bytes(width, "big")
+                return
         raise ValueError(f"{value} does not fit in 64 bits")
-    out += struct.pack(f">B{fits[0][1]}", fits[0][0], value)
+    else:
+        for mark, width in ((0xD0, 1), (0xD1, 2), (0xD2, 4), (0xD3, 8)):
+            if value >= -(1 << 8 * width - 1):
+                out.append(mark)
+                out += value.to_bytes(width, "big", signed=True)
+                return
+        raise ValueError(f"{value} does not fit in 64 bits")
 
 
 def _encode_size(

@@ -6,6 +6,7 @@ import ctypes
 from typing import Any, Tuple, Union
 
 from ._library import library
+from ._msgpack import encode_array_head, encode_bytes, encode_int, encode_text
 from .errors import InvalidError, Status
 
 __all__ = ["Key", "KeyLike"]
@@ -30,7 +31,7 @@ class Key:
     def __init__(self, value: KeyLike) -> None:
         self._pointer = 0
         self._free = library().hearth_key_free
-        self._pointer = _make(value, 0)
+        self._pointer = _make(value)
         if not self._pointer:
             raise MemoryError("no memory for a key")
 
@@ -40,11 +41,7 @@ class Key:
         key = cls.__new__(cls)
         key._pointer = 0
         key._free = library().hearth_key_free
-        made = ctypes.c_void_p()
-        status = library().hearth_key_decode(encoded, len(encoded), ctypes.byref(made))
-        if status:
-            raise library().error(status)
-        key._pointer = made.value or 0
+        key._pointer = _decode(encoded)
         return key
 
     @property
@@ -77,61 +74,76 @@ KeyLike = Union[str, int, bytes, Tuple["KeyLike", ...], Key]
 """What the calls of a cache take as a key."""
 
 
-def _make(value: Any, depth: int) -> int:
+def _make(value: Any) -> int:
     """A key of the library, to be freed by the caller; 0 when memory is short."""
     if isinstance(value, str):
-        try:
-            text = value.encode()
-        except UnicodeEncodeError:
-            raise InvalidError(
-                f"the key {value!r} has a character that is no Unicode text; use bytes",
-                Status.INVALID_KEY,
-            ) from None
+        text = _utf8(value)
         return library().hearth_key_text(text, len(text)) or 0
-    if isinstance(value, bool):
-        raise TypeError("a key cannot be a bool: True == 1 in Python; use 1 or \"true\"")
-    if isinstance(value, int):
-        if not _MIN_INTEGER <= value <= _MAX_INTEGER:
-            raise InvalidError(
-                f"the key {value} does not fit in 64 bits; use its text", Status.INVALID_KEY
-            )
-        return library().hearth_key_integer(value) or 0
+    if isinstance(value, int) and not isinstance(value, bool):
+        return library().hearth_key_integer(_checked(value)) or 0
     if isinstance(value, (bytes, bytearray, memoryview)):
         data = bytes(value)
         return library().hearth_key_bytes(data, len(data)) or 0
-    if isinstance(value, (tuple, Key)):
-        return _make_tuple(value, depth) if isinstance(value, tuple) else _copy(value)
-    raise TypeError(
-        f"a key is a str, an int, bytes or a tuple of keys, not {type(value).__name__}"
-    )
+    out = bytearray()
+    _encode(value, out, _MAX_DEPTH)
+    return _decode(bytes(out))
 
 
-def _copy(key: Key) -> int:
-    data = key.encoded
+def _decode(encoded: bytes) -> int:
+    """The same, of a key's canonical msgpack."""
     made = ctypes.c_void_p()
-    status = library().hearth_key_decode(data, len(data), ctypes.byref(made))
+    status = library().hearth_key_decode(encoded, len(encoded), ctypes.byref(made))
     if status:
         raise library().error(status)
     return made.value or 0
 
 
-def _make_tuple(values: Tuple[Any, ...], depth: int) -> int:
-    if depth == _MAX_DEPTH:
-        raise InvalidError(
-            f"a key has more than {_MAX_DEPTH} levels of tuples", Status.INVALID_KEY
-        )
-    parts = (ctypes.c_void_p * len(values))()
+def _encode(value: Any, out: bytearray, depth: int) -> None:
+    """Appends the value's canonical msgpack. A tuple costs one call of the library that way."""
+    kind = type(value)
+    if kind is str:
+        text = _utf8(value)
+        encode_text(text, out)
+    elif kind is int:
+        encode_int(_checked(value), out)
+    elif isinstance(value, tuple):
+        if depth == 0:
+            raise InvalidError(
+                f"a key has more than {_MAX_DEPTH} levels of tuples", Status.INVALID_KEY
+            )
+        encode_array_head(len(value), out)
+        for part in value:
+            _encode(part, out, depth - 1)
+    elif isinstance(value, Key):
+        out += value.encoded
+    elif isinstance(value, (bytes, bytearray, memoryview)):
+        encode_bytes(bytes(value), out)
+    elif isinstance(value, bool):
+        raise TypeError('a key cannot be a bool: True == 1 in Python; use 1 or "true"')
+    elif isinstance(value, str):
+        encode_text(_utf8(value), out)
+    elif isinstance(value, int):
+        encode_int(_checked(value), out)
+    else:
+        raise TypeError(f"a key is a str, an int, bytes or a tuple of keys, not {kind.__name__}")
+
+
+def _utf8(text: str) -> bytes:
     try:
-        for place, value in enumerate(values):
-            part = _make(value, depth + 1)
-            if not part:
-                raise MemoryError("no memory for a key")
-            parts[place] = part
-        return library().hearth_key_tuple(parts, len(values)) or 0
-    finally:
-        for made in parts:
-            if made:
-                library().hearth_key_free(made)
+        return text.encode()
+    except UnicodeEncodeError:
+        raise InvalidError(
+            f"the key {text!r} has a character that is no Unicode text; use bytes",
+            Status.INVALID_KEY,
+        ) from None
+
+
+def _checked(number: int) -> int:
+    if not _MIN_INTEGER <= number <= _MAX_INTEGER:
+        raise InvalidError(
+            f"the key {number} does not fit in 64 bits; use its text", Status.INVALID_KEY
+        )
+    return int(number)
 
 
 def key_of(value: KeyLike) -> Key:
