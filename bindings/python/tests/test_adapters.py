@@ -201,6 +201,7 @@ class TorchTest(AdapterTest):
         autograd = importlib.import_module("torch._functorch.config")
         hearth.adapters.torch_remote.install(store=self.store)
         self.assertIs(inductor.fx_graph_remote_cache, True)
+        self.assertIsNone(inductor.autotune_remote_cache)
         self.assertIs(autograd.enable_remote_autograd_cache, True)
         hearth.adapters.torch_remote.install(store=self.store)
         hearth.adapters.torch_remote.uninstall()
@@ -213,6 +214,14 @@ class TorchTest(AdapterTest):
         )
         self.assertIsNone(inductor.fx_graph_remote_cache)
         self.assertIsNone(self.module.RemoteAOTAutogradCache.backend_override_cls)
+
+    def test_tunings_are_kept_where_they_are_asked_for(self) -> None:
+        remote = hearth.adapters.torch_remote
+        remote.install(store=self.store, caches=remote.TUNING_CACHES)
+        self.assertIs(importlib.import_module("torch._inductor.config").autotune_remote_cache, True)
+        tunings = self.create("autotune", "RemoteAutotuneCache")
+        tunings.put("kernel", {"num_warps": 4})
+        self.assertEqual(tunings.get("kernel"), {"num_warps": 4})
 
     def test_a_cache_that_fails_is_a_miss(self) -> None:
         host = self.open()

@@ -3,8 +3,8 @@
     import hearth.adapters.torch_remote
     hearth.adapters.torch_remote.install(store="/var/cache/torch")
 
-From then on `torch.compile` keeps compiled graphs (FxGraphCache), AOTAutograd results and tunings
-in the store, and finds there what other processes, or with a remote tier other hosts, compiled.
+From then on `torch.compile` keeps compiled graphs (FxGraphCache) and AOTAutograd's results in the
+store, and finds there what other processes, or with a remote tier other hosts, compiled.
 No server and no Redis client is needed.
 
 PyTorch's remote caches have no lease: processes that start at the same moment may compile the same
@@ -20,15 +20,16 @@ from ..cache import Cache
 from ..host import Host
 from ._store import StorePath, or_nothing, shared_host
 
-__all__ = ["CACHES", "HearthRemoteCacheBackend", "install", "uninstall"]
+__all__ = [
+    "GRAPH_CACHES", "HearthRemoteCacheBackend", "TUNING_CACHES", "install", "uninstall",
+]  # fmt: skip
 
-CACHES = (
-    "RemoteFxGraphCache",
-    "RemoteAOTAutogradCache",
-    "RemoteAutotuneCache",
-    "RemoteBundledAutotuneCache",
-)
-"""PyTorch's classes of remote caches that `install` sends to Hearth."""
+GRAPH_CACHES = ("RemoteFxGraphCache", "RemoteAOTAutogradCache")
+"""PyTorch's remote caches of compiled graphs."""
+
+TUNING_CACHES = ("RemoteAutotuneCache", "RemoteBundledAutotuneCache")
+"""PyTorch's remote caches of tunings. They need Triton and a GPU: without them, PyTorch 2.6 fails to
+compile when `RemoteBundledAutotuneCache` is switched on, whatever its backend is."""
 
 # The settings that make PyTorch use each cache.
 _SWITCHES = {
@@ -46,13 +47,14 @@ def install(
     *,
     remote: Optional[str] = None,
     host: Optional[Host] = None,
-    caches: Iterable[str] = CACHES,
+    caches: Iterable[str] = GRAPH_CACHES,
     enable: bool = True,
 ) -> Host:
     """Sends PyTorch's remote caches to Hearth, and returns the host.
 
     store, remote: the store and the server; see `hearth.adapters`. host: an open host instead.
-    caches: which of `CACHES`; those that this version of PyTorch lacks are left out.
+    caches: which classes of remote caches, by name: those of `GRAPH_CACHES`, or of `TUNING_CACHES`
+        too where there is a GPU. Those that this version of PyTorch lacks are left out.
     enable: switches the caches on in PyTorch's configuration.
 
     A cache that fails is a warning in the log of `hearth` and a miss for PyTorch.
