@@ -207,8 +207,8 @@ class Cache:
         """The entry; when there is none, what `make()` returns, which is stored.
 
         Of all concurrent callers of a key, in every thread and process, one calls `make`; the
-        others wait for its result, at most `timeout` seconds (None: as long as the library's own
-        patience, some minutes), and then raise `TimedOutError`. The timeout does not limit `make`.
+        others wait for its result, at most `timeout` seconds, and then raise `TimedOutError`. (None:
+        they wait five minutes, and then compile, too.) The timeout does not limit `make`.
 
         An error that `make` raises is raised here; those who wait in this process get a
         `CompileFailedError` with its text (with a thin host, and in other processes, the next of

@@ -60,7 +60,7 @@ class Host:
     threads: of the runtime; 0: one a core, at least 2.
     thin: the store alone, without a runtime: no thread, no tier in memory, no remote tier. For
         programs that end soon, and for many processes on one machine. (While a compile runs, a
-        thread of Python tells other processes so.)
+        thread of Python tells other processes so.) It needs a store, and handles the signal SIGBUS.
 
     A store that cannot be used is no error: the host goes on without it, logs a warning and tells
     why in `disk_problem`.
