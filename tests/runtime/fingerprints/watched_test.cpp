@@ -500,6 +500,31 @@ TEST_CASE_FIXTURE(project, "watched inputs: what changes after the start is not 
   CHECK(failure({{kind::content, "fifo"}}, false, later, files) != errc{});
 }
 
+TEST_CASE_FIXTURE(project, "watched inputs: the stamp of what has just changed is not noted") {
+  memo_in_memory memo;
+  start_of_run start;
+  start.time_ns += std::chrono::nanoseconds(std::chrono::hours(1)).count();
+  file_view files;
+  write("a.c", "b"); // what is written next may have the same stamp
+  const auto inputs = watched_inputs({{kind::content, "a.c"}}, false, start, {view, files, memo});
+  REQUIRE(inputs);
+  file_view now;
+  CHECK(change_in(*inputs, sha256(*inputs), {view, now, memo}) == "");
+  CHECK(memo.all.empty());
+  packed_marks marks;
+  CHECK_FALSE(add_marks(marks, *inputs, {view, now, memo}));
+}
+
+TEST_CASE_FIXTURE(project, "watched inputs: marks do not tell times and owners") {
+  memo_in_memory memo;
+  file_view files;
+  const auto inputs =
+      watched_inputs({{kind::content, "absent"}}, true, start_of_run(), {view, files, memo});
+  REQUIRE(inputs);
+  packed_marks marks;
+  CHECK_FALSE(add_marks(marks, *inputs, {view, files, memo}));
+}
+
 TEST_CASE_FIXTURE(project, "watched inputs: damaged bytes hold for nothing") {
   memo_in_memory memo;
   start_of_run start;

@@ -341,6 +341,26 @@ TEST_CASE_FIXTURE(plan_bench,
   CHECK(compile(store).compiler_runs == 1);
 }
 
+TEST_CASE_FIXTURE(plan_bench, "watched plans: the names in a folder that a compile lists") {
+  if (!can_be_tested()) return;
+  check({"a listing", "\"-Bb/\"", "",
+         "mkdir b d; touch d/1; printf '#!/bin/sh\\nfor i in d/*; do n=$((n+1)); done\\n"
+         "exec /usr/bin/as --defsym N=$n \"$@\"\\n' > b/as; chmod +x b/as",
+         "touch d/2"});
+}
+
+TEST_CASE_FIXTURE(plan_bench, "watched plans: without watching, the compiler decides") {
+  watches = false;
+  begin({"", "", "", "printf '#!/bin/sh\\nexec gcc -DVALUE=1 \"$@\"\\n' > cc; chmod +x cc", ""});
+  script("sed -i 's|\"gcc\"|\"./cc\"|' plan.toml");
+  std::string before, found, after;
+  CHECK(runs_now(before));
+  CHECK_FALSE(runs_now(found));
+  script("sed -i s/VALUE=1/VALUE=2/ cc");
+  CHECK(runs_now(after));
+  CHECK(after != before);
+}
+
 TEST_CASE_FIXTURE(plan_bench, "watched plans: without watching, the include scanner decides") {
   watches = false;
   begin({"", "", "#include \"x.h\"\n", "echo '#define VALUE 1' > x.h", ""});
