@@ -39,6 +39,8 @@ endfunction()
 
 set(hits_links hearth::xxhash hearth::zstd hearth::crypto hearth::re2 Threads::Threads)
 set(runtime_links ${hits_links} hearth::ssl hearth::caf ${CMAKE_DL_LIBS})
+# The archive holds the plans, too, which the shared library leaves out.
+set(archive_links ${runtime_links} tomlplusplus::tomlplusplus)
 
 hearth_archive(hearth_hits_archive hearth-hits ${hits_rooms})
 target_link_libraries(hearth_hits_archive PRIVATE ${hits_links})
@@ -47,7 +49,7 @@ set(installed hearth_hits_archive)
 
 if(HEARTH_CAF)
   hearth_archive(hearth_archive hearth ${runtime_rooms})
-  target_link_libraries(hearth_archive PRIVATE ${runtime_links})
+  target_link_libraries(hearth_archive PRIVATE ${archive_links})
   add_library(hearth::static ALIAS hearth_archive)
   add_library(hearth::orchestrator ALIAS hearth_archive)
 
@@ -90,6 +92,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/hearth-config-version.cma
 install(FILES ${PROJECT_BINARY_DIR}/hearth-config.cmake
               ${PROJECT_BINARY_DIR}/hearth-config-version.cmake
         DESTINATION ${HEARTH_CMAKE_FOLDER} COMPONENT development)
+# The prefix as seen from the folder of these files, so that an installation may be moved.
+file(RELATIVE_PATH HEARTH_PREFIX_OF_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 foreach(name hearth hearth-hits)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

@@ -71,7 +71,7 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${packaging}/debian/library/triggers)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libhearth1 (= ${PROJECT_VERSION}), libexpected-dev, libxxhash-dev, libzstd-dev, libssl-dev, libre2-dev, libcaf-dev, libmsgpack-cxx-dev")
+    "libhearth1 (= ${PROJECT_VERSION}), libexpected-dev, libxxhash-dev, libzstd-dev, libssl-dev, libre2-dev, libcaf-dev, libtomlplusplus-dev, libmsgpack-cxx-dev")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "hearth-server")
 set(CPACK_DEBIAN_SERVER_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_SERVER_PACKAGE_DEPENDS "hearth (= ${PROJECT_VERSION}), passwd")

@@ -7,6 +7,7 @@
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/internals.hpp"
 #include "runtime/orchestrator/plan_code.hpp"
+#include "runtime/orchestrator/tune_requests.hpp"
 
 #include <caf/event_based_actor.hpp>
 #include <caf/send.hpp>

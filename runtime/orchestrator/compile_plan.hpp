@@ -8,7 +8,7 @@
 #include "messages/tuning.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "runtime/orchestrator/plan.hpp"
-#include "runtime/orchestrator/tune_requests.hpp"
+#include "runtime/orchestrator/tuning_options.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -8,6 +8,7 @@
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/cache.hpp"
 #include "runtime/orchestrator/plan.hpp"
+#include "runtime/orchestrator/tuning_options.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -20,12 +21,6 @@ namespace hearth::orchestrator {
 struct planned_tuning {
   std::vector<tune_request_ptr> entries; ///< in the order in which they were asked for
   tuning_scope scope;
-};
-
-/// How a plan is tuned.
-struct tuning_options {
-  tune_mode mode = tune_mode::full;
-  std::string tag; ///< distinguishes databases of tunings
 };
 
 /// What requests are made with.

@@ -235,7 +235,7 @@ TEST_CASE("c: a remote tier that cannot be made, and a store that cannot be used
   hearth_host* opened = nullptr;
   REQUIRE(hearth_open("/proc/none", &options, &opened) == HEARTH_OK);
   const host_ptr host(opened);
-  CHECK(std::string(hearth_remote_problem(opened)).find("ftp://") != std::string::npos);
+  CHECK(std::string(hearth_remote_problem(opened)).find("redis://") != std::string::npos);
   CHECK(std::string(hearth_disk_problem(opened)) != "");
 }
 

@@ -130,7 +130,8 @@ HEARTH_API const char *hearth_remote_problem(const hearth_host *host);
 HEARTH_API hearth_status hearth_flush(hearth_host *host);
 
 /* Ends the host: earlier calls are answered, its threads end. NULL is allowed. Its caches answer
- * HEARTH_CLOSED from then on, but for hits in memory, and are still to be closed. */
+ * HEARTH_CLOSED from then on, but for look-ups, which a runtime still answers from what it has
+ * mapped; they are still to be closed. */
 HEARTH_API void hearth_close(hearth_host *host);
 
 /* --- caches --------------------------------------------------------------------------------- */
@@ -216,7 +217,8 @@ HEARTH_API hearth_status hearth_acquire(hearth_cache *cache, const hearth_key *k
  * `value`, which may be NULL, is filled in with what is stored now. */
 HEARTH_API hearth_status hearth_fulfil(hearth_lease *lease, const void *data, size_t size,
                                        hearth_value *value);
-/* The compile failed: those who wait get `text` as an error, and the next who asks compiles. */
+/* The compile failed: those who wait in this process get `text` as an error; the next who asks, and
+ * the next who waits in another process, compiles. */
 HEARTH_API void hearth_abandon(hearth_lease *lease, const char *text);
 /* Says that the compile goes on. HEARTH_BACKING_RUNTIME says so by itself; with HEARTH_BACKING_STORE, others compile,
  * too, after three seconds without it. */

@@ -1,4 +1,4 @@
-#include "support.hpp"
+#include "bindings/llvm/test/support.hpp"
 
 #include <llvm/ExecutionEngine/ExecutionEngine.h>
 #include <llvm/ExecutionEngine/MCJIT.h>

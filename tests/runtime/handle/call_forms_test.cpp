@@ -396,7 +396,7 @@ TEST_CASE("a remote tier that cannot be made says why") {
   wrong.remote.url = "ftp://host";
   runtime rt(wrong);
   CHECK_FALSE(rt.has_remote());
-  CHECK(rt.remote_problem().text().find("ftp://") != std::string::npos);
+  CHECK(rt.remote_problem().text().find("redis://") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(on_disk, "an action's stored outcome is found without a run") {
