@@ -101,12 +101,13 @@ void measure_c(row_run& run) {
       "a hit of 1 KiB", turns);
 }
 
-// A program in Python that makes the entries and prints the seconds of a get.
+// A program in Python (the system's, which has the peers) that makes the entries and prints the
+// seconds of a get.
 double python_gets(const std::string& which, const std::filesystem::path& folder,
                    std::size_t count) {
   const auto printed =
       run_peer({"env", std::string("PYTHONPATH=") + HEARTH_PYTHON_FOLDER,
-                std::string("HEARTH_LIBRARY=") + HEARTH_SHARED_LIBRARY, "python3",
+                std::string("HEARTH_LIBRARY=") + HEARTH_SHARED_LIBRARY, "/usr/bin/python3",
                 HEARTH_PYTHON_BENCH, which, std::to_string(keys), std::to_string(value_bytes),
                 std::to_string(count), folder.string()});
   if (printed.status != 0)

@@ -9,6 +9,7 @@
 #include "messages/unique_function.hpp"
 #include "runtime/api/call_options.hpp"
 #include "runtime/api/runtime_stats.hpp"
+#include "runtime/handle/cache.hpp"
 
 #include "bindings/c/include/hearth.h"
 
@@ -38,6 +39,8 @@ struct acquisition {
 class cache_backing {
 public:
   virtual ~cache_backing() = default;
+  /// The handle that answers `get`, so that a hit needs no virtual call; null: there is none.
+  virtual const cache* handle() const noexcept { return nullptr; }
   virtual expected<lookup> get(const key& k) = 0;
   virtual lookup_list get_many(std::span<const key> keys) = 0;
   virtual expected<insert_outcome> insert(const key& k, const artifact& value) = 0;

@@ -31,6 +31,7 @@ struct hearth_host {
 
 struct hearth_cache {
   std::shared_ptr<hearth::c::cache_backing> backing;
+  const hearth::cache* handle; // of the backing, if it has one
   std::shared_ptr<std::atomic<std::int64_t>> saved_ns;
 };
 
@@ -105,7 +106,7 @@ artifact made_of(const void* data, std::size_t size) {
 
 bool is_bytes(const void* data, std::size_t size) { return data || size == 0; }
 
-// Fills in `value`, which is empty, if there is a hit.
+// Fills in `value` if there is a hit; else leaves it as it is.
 hearth_status found_in(const hearth_cache& cache, expected<hearth::lookup>& found,
                        hearth_value& value) {
   if (!found) return failed(found.error());
@@ -212,7 +213,8 @@ hearth_status hearth_cache_open(hearth_host* host, const char* name, const char*
     if (!id) return failed(id.error());
     auto backing = host->backing->open(*id);
     if (!backing) return failed(backing.error());
-    *cache = new hearth_cache{std::move(*backing), host->saved_ns};
+    const auto* const handle = (*backing)->handle();
+    *cache = new hearth_cache{std::move(*backing), handle, host->saved_ns};
     return HEARTH_OK;
   });
 }
@@ -291,14 +293,21 @@ int64_t hearth_value_time_taken_ns(const hearth_value* value) {
 
 // --- calls -------------------------------------------------------------------------------------
 
+// A hit in memory is the path that counts: it writes each member of the value once.
 hearth_status hearth_get(hearth_cache* cache, const hearth_key* wanted, hearth_value* value) {
   if (!value) return missing("value");
-  make_empty(*value);
-  if (!cache || !wanted) return missing(cache ? "key" : "cache");
-  return guarded([&] {
-    auto found = cache->backing->get(wanted->value);
+  if (!cache || !wanted) {
+    make_empty(*value);
+    return missing(cache ? "key" : "cache");
+  }
+  const auto status = guarded([&] {
+    auto found =
+        cache->handle ? cache->handle->get(wanted->value) : cache->backing->get(wanted->value);
     return found_in(*cache, found, *value);
   });
+  if (status != HEARTH_OK) [[unlikely]]
+    make_empty(*value);
+  return status;
 }
 
 void hearth_get_many(hearth_cache* cache, const hearth_key* const* keys, size_t count,
@@ -429,7 +438,7 @@ hearth_status hearth_get_async(hearth_cache* cache, const hearth_key* wanted, he
   if (!cache || !wanted || !answer) return missing("an argument");
   return guarded([&] {
     const auto tell = [answer, context, saved = cache->saved_ns](expected<hearth::lookup> found) {
-      hearth_cache noted{nullptr, saved};
+      hearth_cache noted{nullptr, nullptr, saved};
       hearth_value value;
       make_empty(value);
       const auto status = found_in(noted, found, value);

@@ -61,6 +61,7 @@ public:
   explicit runtime_cache(cache in)
       : in_(std::move(in)) {}
 
+  const cache* handle() const noexcept override { return &in_; }
   expected<lookup> get(const key& k) override { return in_.get(k); }
   lookup_list get_many(std::span<const key> keys) override { return in_.get_many(keys); }
   expected<insert_outcome> insert(const key& k, const artifact& value) override {
