@@ -8,9 +8,10 @@
 #include "runtime/cli/commands/compile_command.hpp"
 #include "runtime/cli/commands/entry_commands.hpp"
 #include "runtime/cli/commands/key_commands.hpp"
+#include "runtime/cli/commands/list_command.hpp"
 #include "runtime/cli/commands/run_command.hpp"
 #include "runtime/cli/commands/serve_command.hpp"
-#include "runtime/cli/commands/store_commands.hpp"
+#include "runtime/cli/commands/stats_command.hpp"
 #include "runtime/cli/commands/text_commands.hpp"
 #include "runtime/cli/commands/upkeep_commands.hpp"
 #include "runtime/cli/io/last_resort.hpp"
@@ -48,7 +49,8 @@ struct command_line {
   compile_arguments compile;
   run_arguments run_action;
   std::vector<std::string> compile_words; ///< the words after `cc`
-  store_arguments store;
+  list_arguments list;
+  stats_arguments stats;
   bench_arguments bench;
   serve_arguments serve;
   bundle_arguments bundle;
@@ -101,10 +103,10 @@ void add_entry_commands(CLI::App& app, command_line& line) {
 }
 
 void add_store_commands(CLI::App& app, command_line& line) {
-  auto* lists = add_command(app, line, "list", "list a store's entries", line.store, list);
-  lists->add_option("--cache", line.store.cache, "this named cache alone");
-  auto* counts = add_command(app, line, "stats", "show what a store holds", line.store, stats);
-  counts->add_flag("--zero", line.store.zero, "set the counts of compiles to zero instead");
+  auto* lists = add_command(app, line, "list", "list a store's entries", line.list, list);
+  lists->add_option("--cache", line.list.cache, "this named cache alone");
+  auto* counts = add_command(app, line, "stats", "show what a store holds", line.stats, stats);
+  counts->add_flag("--zero", line.stats.zero, "set the counts of compiles to zero instead");
   auto* verifies =
       add_command(app, line, "verify", "check every byte of a store", line.upkeep, verify);
   verifies->add_flag("--repair", line.upkeep.repair, "drop what is damaged");

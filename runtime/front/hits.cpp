@@ -56,6 +56,7 @@ bool print(int to, std::string_view text) {
 // What was printed in part cannot be printed anew by another program.
 int print_result(std::string_view text) {
   if (print(STDOUT_FILENO, text)) return 0;
+  if (errno == EPIPE) return output_has_no_reader;
   const error why{errc::io, "cannot write to stdout"};
   print(STDERR_FILENO, "hearth: " + why.text() + "\n");
   return io_trouble;
@@ -246,7 +247,9 @@ std::optional<int> find_run(const word_list& all) {
   if (!asked) return std::nullopt;
   const auto found = put_out(*asked, read->store, [](const auto& one) { return !one.succeeded(); });
   if (!found) return std::nullopt;
-  if (!print(STDOUT_FILENO, found->out) || !print(STDERR_FILENO, found->err)) {
+  const bool is_out = print(STDOUT_FILENO, found->out);
+  if (!is_out && errno == EPIPE) return output_has_no_reader;
+  if (!is_out || !print(STDERR_FILENO, found->err)) {
     const error why{errc::io, "cannot pass on what the command printed"};
     print(STDERR_FILENO, "hearth: " + why.text() + "\n");
     return run_failed;

@@ -15,4 +15,8 @@ enum run_status : int {
 /// The status for I/O trouble.
 constexpr int io_trouble = 3;
 
+/// The status when stdout is a pipe whose reader has ended: that of a shell for a program that
+/// SIGPIPE ended, so that `hearth list | head` is like `cat FILE | head`.
+constexpr int output_has_no_reader = 128 + 13;
+
 } // namespace hearth::front

@@ -163,7 +163,7 @@ status run_server(const config& of_program, const serve_arguments& arguments,
     const std::lock_guard lock(mutex);
     running = started->get();
   }
-  if (!write_stdout(listening_text(**started))) return trouble;
+  if (!write_stdout(listening_text(**started))) return unwritten();
   notify_manager("READY=1");
   const auto ended = (*started)->run(watch.token());
   notify_manager("STOPPING=1");

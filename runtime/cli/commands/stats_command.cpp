@@ -1,7 +1,5 @@
-#include "runtime/cli/commands/store_commands.hpp"
+#include "runtime/cli/commands/stats_command.hpp"
 
-#include "messages/cache_id.hpp"
-#include "messages/key.hpp"
 #include "runtime/cli/io/json.hpp"
 #include "runtime/cli/io/remote_report.hpp"
 #include "runtime/cli/open_store.hpp"
@@ -10,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <ctime>
 #include <fmt/format.h>
+#include <map>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -20,76 +18,6 @@ namespace hearth::cli {
 namespace {
 
 using nlohmann::json;
-using storage::entry_info;
-
-std::string key_text(const entry_info& entry) {
-  const auto decoded = key::decode(entry.key);
-  return decoded ? printable(decoded->describe()) : "(unreadable)";
-}
-
-json json_of(const entry_info& entry) {
-  return {
-      {"cache", entry.cache},
-      {"version", entry.version},
-      {"key", key_text(entry)},
-      {"key_base64", base64(entry.key)},
-      {"metadata_bytes", entry.metadata_bytes},
-      {"payload_bytes", entry.payload_bytes},
-      {"stored_bytes", entry.stored_bytes},
-      {"expires_unix_ms", entry.expires_unix_ms == 0 ? json(nullptr) : json(entry.expires_unix_ms)},
-      {"shard", entry.shard},
-      {"sequence", entry.sequence}};
-}
-
-std::string expiry_text(const entry_info& entry) {
-  if (entry.expires_unix_ms == 0) return "-";
-  const auto seconds = static_cast<std::time_t>(entry.expires_unix_ms / 1000);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  char text[32];
-  return std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0 ? text : "?";
-}
-
-status print(const std::string& text) { return print(text, yes); }
-
-// Prints one entry at a time: the JSON of a whole store may not fit into memory.
-status list_json(storage::store& source, const store_arguments& arguments) {
-  bool written = write_stdout("[");
-  bool is_first = true;
-  const auto listed = source.list([&](const entry_info& entry) {
-    if (arguments.cache && entry.cache != *arguments.cache) return true;
-    auto line = dump(json_of(entry));
-    line.pop_back(); // removes the line break
-    written = written && write_stdout((std::exchange(is_first, false) ? "" : ",\n") + line);
-    return written;
-  });
-  if (!listed) return store_trouble(listed.error());
-  if (written) written = write_stdout("]\n");
-  return written ? yes : report({errc::io, "cannot write to stdout"});
-}
-
-} // namespace
-
-status list(const config& settings, const store_arguments& arguments) {
-  if (arguments.cache)
-    if (const auto id = cache_id::make(*arguments.cache); !id) return report(id.error());
-  const auto source = open_store(settings, store_use::look);
-  if (!source) return store_trouble(source.error());
-  if (arguments.json) return list_json(**source, arguments);
-  std::vector<std::vector<std::string>> rows{{"CACHE", "VERSION", "BYTES", "EXPIRES", "KEY"}};
-  const auto listed = (*source)->list([&](const entry_info& entry) {
-    if (arguments.cache && entry.cache != *arguments.cache) return true;
-    rows.push_back({printable(entry.cache), printable(entry.version),
-                    std::to_string(entry.payload_bytes), expiry_text(entry), key_text(entry)});
-    return true;
-  });
-  if (!listed) return store_trouble(listed.error());
-  std::ostringstream out;
-  print_table(out, rows, {false, false, true, false, false});
-  return print(out.str());
-}
-
-namespace {
 
 json json_of(const remote_answer& remote) {
   return {{"url", remote.place},
@@ -142,9 +70,53 @@ void add_rows(const front::compile_counts& all, std::vector<std::vector<std::str
     rows.push_back({"not cached: " + reason, std::to_string(times)});
 }
 
+// What a named cache takes, in all of its versions.
+struct cache_use {
+  std::uint64_t entries = 0;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t stored_bytes = 0; // with keys, metadata and headers, after compression
+};
+
+// The bound of what is told: a store of a server may have any number of caches.
+constexpr std::size_t max_caches = 1000;
+
+expected<std::map<std::string, cache_use>> use_of_caches(storage::store& source) {
+  std::map<std::string, cache_use> all;
+  const auto listed = source.list([&](const storage::entry_info& entry) {
+    auto at = all.find(entry.cache);
+    if (at == all.end())
+      at = all.try_emplace(all.size() < max_caches ? entry.cache : "(others)").first;
+    ++at->second.entries;
+    at->second.payload_bytes += entry.payload_bytes;
+    at->second.stored_bytes += entry.stored_bytes;
+    return true;
+  });
+  if (!listed) return fail(listed.error());
+  return all;
+}
+
+json json_of(const std::map<std::string, cache_use>& caches) {
+  auto object = json::object();
+  for (const auto& [name, use] : caches)
+    object[name] = {{"entries", use.entries},
+                    {"payload_bytes", use.payload_bytes},
+                    {"stored_bytes", use.stored_bytes}};
+  return object;
+}
+
+void print_caches(std::ostream& out, const std::map<std::string, cache_use>& caches) {
+  if (caches.empty()) return;
+  std::vector<std::vector<std::string>> rows{{"CACHE", "ENTRIES", "CONTENT", "ON DISK"}};
+  for (const auto& [name, use] : caches)
+    rows.push_back({printable(name), std::to_string(use.entries), human_bytes(use.payload_bytes),
+                    human_bytes(use.stored_bytes)});
+  out << '\n';
+  print_table(out, rows, {false, true, true, true});
+}
+
 } // namespace
 
-status stats(const config& settings, const store_arguments& arguments) {
+status stats(const config& settings, const stats_arguments& arguments) {
   const auto source = open_store(settings, store_use::look);
   if (!source) return store_trouble(source.error());
   if (arguments.zero) {
@@ -152,6 +124,8 @@ status stats(const config& settings, const store_arguments& arguments) {
     return report({errc::io, "cannot write " + (settings.store / "compiles.count").string()});
   }
   const auto compiles = front::counts_of_compiles(settings.store);
+  const auto caches = use_of_caches(**source);
+  if (!caches) return store_trouble(caches.error());
   const auto s = (*source)->stats();
   std::optional<remote_answer> remote;
   if (!settings.remote.url.empty()) remote = ask_remote(settings.remote);
@@ -165,9 +139,11 @@ status stats(const config& settings, const store_arguments& arguments) {
                        {"segments", s.segments},
                        {"shards", (*source)->shards()},
                        {"budget_bytes", s.budget_bytes},
+                       {"caches", json_of(*caches)},
                        {"compiles", json_of(compiles)},
                        {"watching", watching.empty() ? json(true) : json(watching)},
-                       {"remote", remote ? json_of(*remote) : json(nullptr)}}));
+                       {"remote", remote ? json_of(*remote) : json(nullptr)}}),
+                 yes);
   std::vector<std::vector<std::string>> rows{
       {"store", settings.store.string()},
       {"entries", std::to_string(s.entries)},
@@ -181,7 +157,8 @@ status stats(const config& settings, const store_arguments& arguments) {
   if (remote) rows.push_back({"remote", text_of(*remote)});
   std::ostringstream out;
   print_table(out, rows, {false, false});
-  return print(out.str());
+  print_caches(out, *caches);
+  return print(out.str(), yes);
 }
 
 } // namespace hearth::cli
