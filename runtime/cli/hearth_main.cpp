@@ -313,6 +313,7 @@ void describe(CLI::App& app, command_line& line) {
         ->type_name(std::string(one.type))
         ->group("Remote tier");
   app.add_flag("--json", line.given.json, "print JSON");
+  app.add_flag("--quiet", line.given.quiet, "show no progress");
   app.add_flag("--verbose", line.given.verbose, "log more, to stderr");
   add_compile_command(app, line);
   add_run_command(app, line);
@@ -402,6 +403,7 @@ int run(int count, char** arguments) {
     return refuse({errc::invalid_argument, usage_problem(app, problem) + "; see 'hearth --help'"},
                   is_run);
   }
+  if (line.given.quiet) hide_progress();
   auto settings = resolve(line.given, process_environment);
   if (!settings && !line.compile_words.empty()) return front::become_compiler(line.compile_words);
   if (!settings) return refuse(settings.error(), is_run);

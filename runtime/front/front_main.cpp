@@ -48,14 +48,15 @@ bool is_run(const words& given) {
 int become_runtime(const words& given) {
   const auto folder = own_folder();
   const auto beside = folder + "/hearth-runtime";
+  const auto installed = folder.substr(0, folder.rfind('/')) + "/libexec/hearth/hearth-runtime";
   words all{"hearth"};
   all.insert(all.end(), given.begin(), given.end());
   int failure = folder.empty() ? ENOENT : become(beside, all);
-  if (failure == ENOENT && !folder.empty())
-    failure = become(folder + "/../libexec/hearth/hearth-runtime", all);
+  if (failure == ENOENT && !folder.empty()) failure = become(installed, all);
   if (given.size() > 1 && given.front() == "cc")
     return become_compiler({given.begin() + 1, given.end()});
-  const auto text = "hearth: cannot run " + beside + ": " + std::strerror(failure) +
+  const auto text = "hearth: cannot run hearth-runtime, neither " + beside + " nor " + installed +
+                    ": " + std::strerror(failure) +
                     "; build the target hearth-runtime, or install Hearth anew\n";
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
   return is_run(given) ? run_failed : io_trouble;

@@ -1,21 +1,20 @@
 #include "runtime/cli/commands/compile_command.hpp"
 
+#include "runtime/cli/commands/compile_progress.hpp"
 #include "runtime/cli/io/chrome_trace.hpp"
 #include "runtime/cli/io/files.hpp"
 #include "runtime/cli/io/json.hpp"
 #include "runtime/cli/io/metrics_file.hpp"
+#include "runtime/cli/io/programs.hpp"
 #include "runtime/cli/io/remote_report.hpp"
 #include "runtime/orchestrator/compile_plan.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstdio>
 #include <fmt/format.h>
+#include <functional>
 #include <sstream>
-#include <unistd.h>
 
 namespace hearth::cli {
 namespace {
@@ -23,40 +22,6 @@ namespace {
 using nlohmann::json;
 using orchestrator::plan_report;
 using orchestrator::request_report;
-
-std::string sizes_text(const request_report& request) {
-  std::string text;
-  for (const auto& [name, size] : request.sizes)
-    text += (text.empty() ? "" : " ") + name + "=" + std::to_string(size);
-  return text;
-}
-
-// --- progress on stderr ------------------------------------------------------------------------
-
-// Shows progress: a bar redrawn in place on a terminal, otherwise one line per request.
-class progress_display {
-public:
-  void operator()(std::size_t done, std::size_t total, const request_report& last) const {
-    const auto what = fmt::format("{} {}", last.name, sizes_text(last));
-    if (!terminal_)
-      say(fmt::format("[{}/{}] {}: {}\n", done, total, printable(what),
-                      to_string(last.result.status)));
-    else
-      say(fmt::format("\r\033[K{} {}/{} {}", progress_bar(done, total), done, total,
-                      printable(what)));
-  }
-  // A line of its own, above the bar.
-  void note(std::string_view text) const {
-    say(fmt::format("{}{}\n", terminal_ ? "\r\033[K" : "", text));
-  }
-  // Erases the bar.
-  void clear() const {
-    if (terminal_) say("\r\033[K");
-  }
-
-private:
-  bool terminal_ = isatty(STDERR_FILENO) != 0;
-};
 
 // --- the table ---------------------------------------------------------------------------------
 
@@ -66,11 +31,14 @@ std::string gain_text(const tune_reply& result) {
                                     static_cast<double>(result.time_ns));
 }
 
+constexpr std::string_view gain_legend =
+    "GAIN: how much faster the chosen configuration is than the slowest correct one\n";
+
 std::vector<std::string> row_of(const request_report& request) {
   const auto& result = request.result;
   const bool failed = result.status == tune_status::failed;
   return {printable(request.name),
-          printable(sizes_text(request)),
+          printable(sizes_text(request.sizes)),
           request.guard ? printable(request.guard_text) : "-",
           std::string(to_string(result.status)),
           failed ? "-" : printable(result.config_text),
@@ -122,6 +90,9 @@ std::string table_of(const plan_report& report, const std::optional<remote_tier_
     rows.push_back(row_of(request));
   std::ostringstream out;
   print_table(out, rows, {false, false, false, false, false, true, true});
+  const bool has_gain = std::any_of(report.requests.begin(), report.requests.end(),
+                                    [](auto& one) { return !gain_text(one.result).empty(); });
+  if (has_gain) out << gain_legend;
   for (const auto& line : remarks_of(report))
     out << line << '\n';
   out << fmt::format("{} requests: {} hits, {} compiler runs, {} trials, {} failures; {}",
@@ -189,8 +160,7 @@ status show(const plan_report& report, const std::optional<remote_tier_stats>& r
     if (auto written = write_file(*arguments.trace, chrome_trace(report.spans)); !written)
       return hearth::cli::report(written.error());
   const auto text = arguments.json ? dump(json_of(report, remote)) : table_of(report, remote);
-  if (!write_stdout(text)) return hearth::cli::report({errc::io, "cannot write to stdout"});
-  return report.failures == 0 ? yes : no;
+  return print(text, report.failures == 0 ? yes : no);
 }
 
 expected<tune_mode> mode_named(const std::string& name) {
@@ -208,12 +178,15 @@ status compile(const config& settings, const compile_arguments& arguments) {
   if (!mode) return report(mode.error());
   const auto work = orchestrator::load_plan(arguments.plan);
   if (!work) return report(work.error());
-  const progress_display display;
+  compile_progress display(*work, settings.log);
   auto host = settings;
   host.waits = [&display](std::string_view text) { display.note(text); };
   runtime rt(host);
-  auto result = orchestrator::compile_plan(rt, *work, {*mode, arguments.tag}, display);
+  auto result = orchestrator::compile_plan(rt, *work, {*mode, arguments.tag}, std::ref(display));
   display.clear();
+  const bool all_good = result && result->failures == 0;
+  const auto missing = all_good ? std::nullopt : missing_worker(settings);
+  if (missing) return report(*missing);
   if (!result) return report(result.error());
   if (auto written = write_metrics(rt, arguments.metrics); !written) return report(written.error());
   rt.shutdown(); // completes the queued remote writes, which the report counts

@@ -7,6 +7,7 @@
 #include "runtime/cli/io/json.hpp"
 #include "runtime/cli/io/metrics_file.hpp"
 #include "runtime/cli/io/output.hpp"
+#include "runtime/cli/io/programs.hpp"
 #include "runtime/cli/settings/settings.hpp"
 #include "runtime/cli/signal_watch.hpp"
 #include "runtime/handle/runtime.hpp"
@@ -17,7 +18,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
-#include <unistd.h>
 
 namespace hearth::cli {
 namespace {
@@ -28,21 +28,27 @@ int failed(const error& why) {
 }
 
 // Reports why the command was not run; returns the status.
-int not_run(const error& why, const signal_watch& signals) {
+int not_run(const error& why, const signal_watch& signals, const config& settings) {
   if (signals.signal() != 0) return run_signalled + signals.signal();
+  if (const auto missing = missing_worker(settings)) return failed(*missing);
   report(why);
   if (why.code() == errc::program_not_found) return run_not_found;
   if (why.code() == errc::program_refused) return run_not_executable;
   return run_failed;
 }
 
-bool pass_on(std::string_view text, std::FILE* to) {
-  return std::fwrite(text.data(), 1, text.size(), to) == text.size() && std::fflush(to) == 0;
+bool pass_on_to_stderr(std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stderr) == text.size() &&
+         std::fflush(stderr) == 0;
 }
 
 // Prints what the command printed; returns its status.
 int finish(const action& asked, const action_outcome& outcome) {
-  if (!pass_on(outcome.out, stdout) || !pass_on(outcome.err, stderr))
+  if (!write_stdout(outcome.out)) {
+    if (const auto why = unwritten(); why == no_reader) return why;
+    return run_failed;
+  }
+  if (!pass_on_to_stderr(outcome.err))
     return failed({errc::io, "cannot pass on what the command printed"});
   if (outcome.timed_out) {
     const auto what = outcome.found ? outcome.problem : "was killed at its timeout";
@@ -148,13 +154,12 @@ int run_action(const config& settings, const run_arguments& arguments) {
   const signal_watch signals;
   auto host = settings_of_one_run(settings);
   // The command's own stderr is passed on as it is, so only a person at a terminal is told.
-  if (isatty(STDERR_FILENO) != 0)
-    host.waits = [](std::string_view text) { say(fmt::format("{}\n", text)); };
+  if (shows_progress()) host.waits = [](std::string_view text) { say(fmt::format("{}\n", text)); };
   runtime rt(host);
   const auto actions = action_cache::open(rt);
   if (!actions) return failed(actions.error());
   const auto outcome = actions->run(*asked, call_options().stopped_by(signals.token()));
-  if (!outcome) return not_run(outcome.error(), signals);
+  if (!outcome) return not_run(outcome.error(), signals, settings);
   if (settings.log && !outcome->problem.empty())
     settings.log(log_level::info, "the result was not kept: " + outcome->problem);
   if (outcome->has_unknown_inputs) say_once(rt, outcome->problem);

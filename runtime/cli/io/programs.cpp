@@ -2,7 +2,9 @@
 
 #include "runtime/cli/io/last_resort.hpp"
 #include "runtime/os/standard_streams.hpp"
+#include "runtime/process/worker_path.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -16,16 +18,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where `name` is; the first place when it is nowhere.
-std::string place_of(const std::string& name) {
+// Where `name` may be: this program is in libexec/hearth itself, or a copy of it in bin.
+std::vector<fs::path> places_of(const std::string& name) {
   std::error_code ignored;
   const auto folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  const auto beside = folder / name;
-  // This program is in libexec/hearth itself, or a copy of it in bin.
-  for (const auto& place :
-       {beside, folder / "../../bin" / name, folder.parent_path() / "libexec/hearth" / name})
-    if (fs::exists(place, ignored)) return place.string();
-  return beside.string();
+  return {folder / name, folder.parent_path().parent_path() / "bin" / name,
+          folder.parent_path() / "libexec/hearth" / name};
+}
+
+// The place where it is; the first one when it is nowhere.
+std::string place_of(const std::vector<fs::path>& places) {
+  std::error_code ignored;
+  const auto found = std::find_if(places.begin(), places.end(), [&](const fs::path& place) {
+    return fs::exists(place, ignored);
+  });
+  return (found == places.end() ? places.front() : *found).string();
+}
+
+error no_program(const std::string& name, const std::vector<fs::path>& places,
+                 std::string_view target) {
+  std::string tried;
+  for (const auto& place : places)
+    tried += (tried.empty() ? "" : ", ") + place.string();
+  return {errc::not_found, "no " + name + " at " + tried + ": build the target " +
+                               std::string(target) + ", or install Hearth anew"};
 }
 
 // Signals of failed writes: a closed pipe, a file past its size limit. Ignored, the write returns
@@ -56,7 +72,8 @@ int run_program(int (*run)(int count, char** arguments), int count, char** argum
 
 status become_program(const std::string& name, std::vector<std::string> arguments,
                       std::string_view target) {
-  auto path = place_of(name);
+  const auto places = places_of(name);
+  auto path = place_of(places);
   std::vector<char*> argv{path.data()};
   for (auto& argument : arguments)
     argv.push_back(argument.data());
@@ -66,8 +83,14 @@ status become_program(const std::string& name, std::vector<std::string> argument
   const int problem = errno;
   set_write_signals(SIG_IGN);
   if (problem != ENOENT) return report(error_of_errno(problem, "run " + path));
-  report({errc::not_found, "no program at " + path + ": build the target " + std::string(target)});
+  report(no_program(name, places, target));
   return trouble;
+}
+
+std::optional<error> missing_worker(const config& settings) {
+  const auto found = process::find_worker(settings.worker.string());
+  if (found) return std::nullopt;
+  return error{errc::io, "programs cannot be run: " + found.error().text()};
 }
 
 } // namespace hearth::cli

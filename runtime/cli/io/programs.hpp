@@ -2,8 +2,10 @@
 // a program of its own, built, linked and loaded only for them.
 #pragma once
 
+#include "runtime/api/config.hpp"
 #include "runtime/cli/io/output.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +19,12 @@ int run_program(int (*run)(int count, char** arguments), int count, char** argum
 
 /// Replaces this process with the program `name`, which stands beside this one or in
 /// ../libexec/hearth/ from it. Returns only when it cannot: reports why; when there is no such
-/// program, that `target` must be built, and `trouble`.
+/// program, the places that were tried and the `target` to build, and `trouble`.
 status become_program(const std::string& name, std::vector<std::string> arguments,
                       std::string_view target);
+
+/// Why no program can be run: there is no hearth-worker. Names every place that was tried. Nothing
+/// when there is one.
+std::optional<error> missing_worker(const config& settings);
 
 } // namespace hearth::cli

@@ -25,6 +25,7 @@ struct given_options {
   std::optional<std::string> watch;          ///< "yes" or "no"
   std::map<std::string, std::string> remote; ///< texts by key of `remote_settings`
   bool verbose = false;
+  bool quiet = false;
   bool json = false;
 };
 
