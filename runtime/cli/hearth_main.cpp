@@ -7,6 +7,7 @@
 #include "runtime/cli/commands/cc_command.hpp"
 #include "runtime/cli/commands/compile_command.hpp"
 #include "runtime/cli/commands/entry_commands.hpp"
+#include "runtime/cli/commands/help_command.hpp"
 #include "runtime/cli/commands/key_commands.hpp"
 #include "runtime/cli/commands/list_command.hpp"
 #include "runtime/cli/commands/run_command.hpp"
@@ -14,6 +15,7 @@
 #include "runtime/cli/commands/stats_command.hpp"
 #include "runtime/cli/commands/text_commands.hpp"
 #include "runtime/cli/commands/upkeep_commands.hpp"
+#include "runtime/cli/help/usage_problem.hpp"
 #include "runtime/cli/io/last_resort.hpp"
 #include "runtime/cli/io/output.hpp"
 #include "runtime/cli/io/programs.hpp"
@@ -60,6 +62,8 @@ struct command_line {
   key_arguments key;
   explain_arguments explain;
   autotune_arguments autotune;
+  bool wants_help = false;             ///< the command is `help`, about:
+  std::vector<std::string> help_about; ///< a command or a topic
   command run;
 };
 
@@ -291,6 +295,19 @@ void add_key_commands(CLI::App& app, command_line& line) {
   explains->add_option("--cache", line.explain.cache, "the named cache")->capture_default_str();
 }
 
+void add_help_command(CLI::App& app, command_line& line) {
+  auto* sub = app.add_subcommand("help", "a summary, a command's options, or a topic");
+  sub->add_option("ABOUT", line.help_about, "a command or a topic");
+  sub->callback([&line] { line.wants_help = true; });
+}
+
+// The simulator's program has the options of its commands.
+int show_help(const CLI::App& app, const std::vector<std::string>& about) {
+  if (about.size() == 1 && is_simulation_command(about.front()))
+    return become_program("hearth-simulation", {about.front(), "--help"}, "hearth-simulation");
+  return help(app, about);
+}
+
 void describe(CLI::App& app, command_line& line) {
   app.set_version_flag("--version", "hearth " + std::string(version()));
   app.require_subcommand(1);
@@ -328,6 +345,7 @@ void describe(CLI::App& app, command_line& line) {
     app.add_subcommand(name, help);
   add_key_commands(app, line);
   add_bundle_commands(app, line);
+  add_help_command(app, line);
 }
 
 // The index of the command among the arguments; their count when there is none.
@@ -375,13 +393,6 @@ int refuse(const error& why, bool is_run) {
   return is_run ? static_cast<int>(run_failed) : ending;
 }
 
-// Reports a word that is not a command, rather than the missing command.
-std::string usage_problem(const CLI::App& app, const CLI::ParseError& problem) {
-  const auto unknown = app.remaining();
-  const bool no_command = app.get_subcommands().empty() && !unknown.empty();
-  return no_command ? "there is no command '" + unknown.front() + "'" : problem.what();
-}
-
 int run(int count, char** arguments) {
   command_line line;
   CLI::App app("Hearth: a compile cache of actors", "hearth");
@@ -400,9 +411,9 @@ int run(int count, char** arguments) {
   } catch (const CLI::Success& wanted) { // --help, --version
     return app.exit(wanted);
   } catch (const CLI::ParseError& problem) {
-    return refuse({errc::invalid_argument, usage_problem(app, problem) + "; see 'hearth --help'"},
-                  is_run);
+    return refuse({errc::invalid_argument, usage_problem(app, problem)}, is_run);
   }
+  if (line.wants_help) return show_help(app, line.help_about);
   if (line.given.quiet) hide_progress();
   auto settings = resolve(line.given, process_environment);
   if (!settings && !line.compile_words.empty()) return front::become_compiler(line.compile_words);

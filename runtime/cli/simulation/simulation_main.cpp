@@ -1,6 +1,7 @@
 // The program `hearth-simulation`: the commands script and simulate, for which `hearth` starts it.
 // Users of a cache never run them, so they need neither build nor load the simulator.
 #include "runtime/api/version.hpp"
+#include "runtime/cli/help/usage_problem.hpp"
 #include "runtime/cli/io/output.hpp"
 #include "runtime/cli/io/programs.hpp"
 #include "runtime/cli/simulation/commands.hpp"
@@ -69,9 +70,7 @@ int run(int count, char** arguments) {
   } catch (const CLI::Success& wanted) { // --help, --version
     return app.exit(wanted);
   } catch (const CLI::ParseError& problem) {
-    return report({errc::invalid_argument, std::string(problem.what()) +
-                                               "; see 'hearth script --help' and "
-                                               "'hearth simulate --help'"});
+    return report({errc::invalid_argument, usage_problem(app, problem)});
   }
   return line.run();
 }
