@@ -1,6 +1,7 @@
 #include "runtime/cli/simulation/commands.hpp"
 
 #include "runtime/cli/io/files.hpp"
+#include "runtime/cli/simulation/summary_at_signal.hpp"
 #include "runtime/simulation/script/interpreter.hpp"
 #include "runtime/simulation/script/parser.hpp"
 #include "runtime/simulation/simulator.hpp"
@@ -30,15 +31,22 @@ std::string failure_text(const script::run_result& result, const std::string& fi
          fmt::format("  replay: hearth script {} --seeds {}..{}\n", file, seed, seed);
 }
 
-struct tally {
+struct script_tally {
   std::uint64_t runs = 0;
   std::uint64_t failures = 0;
   json report = json::array();
 };
 
+std::string summary_of(const script_tally& all, std::size_t scripts, bool as_json) {
+  if (as_json) return all.report.dump(2) + "\n";
+  return fmt::format("{} of {} runs of {} scripts passed\n", all.runs - all.failures, all.runs,
+                     scripts);
+}
+
 bool run_one(const script::program& program, std::uint64_t seed, const script_arguments& arguments,
-             tally& all) {
+             script_tally& all, summary_at_signal& ending) {
   const auto result = script::run(program, {seed});
+  const auto lock = ending.lock();
   ++all.runs;
   all.failures += !result.passed;
   if (arguments.json) {
@@ -66,7 +74,7 @@ expected<seed_range> parse_seeds(std::string_view text) {
   return fail(errc::invalid_argument, "expected seeds as 1..100, got '" + std::string(text) + "'");
 }
 
-status script(const script_arguments& arguments) {
+int script(const script_arguments& arguments) {
   seed_range seeds;
   if (!arguments.seeds.empty()) {
     const auto parsed = parse_seeds(arguments.seeds);
@@ -81,16 +89,14 @@ status script(const script_arguments& arguments) {
     if (!program) return report(program.error());
     programs.push_back(std::move(*program));
   }
-  tally all;
+  script_tally all;
+  summary_at_signal ending([&] { return summary_of(all, programs.size(), arguments.json); });
   for (const auto& program : programs)
     for (auto seed = seeds.first;; ++seed) {
-      if (!run_one(program, seed, arguments, all)) return trouble;
+      if (!run_one(program, seed, arguments, all, ending)) return unwritten();
       if (seed == seeds.last) break;
     }
-  const auto summary = fmt::format("{} of {} runs of {} scripts passed\n", all.runs - all.failures,
-                                   all.runs, programs.size());
-  if (!write_stdout(arguments.json ? all.report.dump(2) + "\n" : summary)) return trouble;
-  return all.failures == 0 ? yes : no;
+  return ending.finish(all.failures == 0 ? yes : no);
 }
 
 namespace {
@@ -112,39 +118,53 @@ std::string violation_text(const simulation::simulation_result& result, std::uin
                      arguments.minutes);
 }
 
+struct seed_tally {
+  std::uint64_t seeds = 0, violations = 0, messages = 0, questions = 0, hash = 0;
+  json report = json::array();
+};
+
+std::string summary_of(const seed_tally& all, bool as_json) {
+  if (as_json) return all.report.dump(2) + "\n";
+  return fmt::format("{} of {} seeds violated nothing: {} questions, {} messages, trace {:016x}\n",
+                     all.seeds - all.violations, all.seeds, all.questions, all.messages, all.hash);
+}
+
+bool run_seed(std::uint64_t seed, const simulate_arguments& arguments, seed_tally& all,
+              summary_at_signal& ending) {
+  const auto result = simulation::simulate(seed, options_of(arguments));
+  const auto lock = ending.lock();
+  ++all.seeds;
+  all.messages += result.messages;
+  all.questions += result.questions;
+  all.hash ^= result.trace_hash + seed;
+  all.violations += !result.violation.empty();
+  if (arguments.json) {
+    all.report.push_back({{"seed", seed},
+                          {"violation", result.violation},
+                          {"messages", result.messages},
+                          {"trace_hash", fmt::format("{:016x}", result.trace_hash)},
+                          {"trace", result.trace}});
+    return true;
+  }
+  std::string text;
+  for (const auto& line : result.trace)
+    text += line + "\n";
+  if (!result.violation.empty()) text += violation_text(result, seed, arguments);
+  return write_stdout(text);
+}
+
 } // namespace
 
-status simulate(const simulate_arguments& arguments) {
+int simulate(const simulate_arguments& arguments) {
   const auto seeds = parse_seeds(arguments.seeds);
   if (!seeds) return report(seeds.error());
-  std::uint64_t violations = 0, messages = 0, questions = 0, hash = 0;
-  json lines = json::array();
+  seed_tally all;
+  summary_at_signal ending([&] { return summary_of(all, arguments.json); });
   for (auto seed = seeds->first;; ++seed) {
-    const auto result = simulation::simulate(seed, options_of(arguments));
-    messages += result.messages;
-    questions += result.questions;
-    hash ^= result.trace_hash + seed;
-    violations += !result.violation.empty();
-    std::string text;
-    for (const auto& line : result.trace)
-      text += line + "\n";
-    if (!result.violation.empty()) text += violation_text(result, seed, arguments);
-    if (arguments.json)
-      lines.push_back({{"seed", seed},
-                       {"violation", result.violation},
-                       {"messages", result.messages},
-                       {"trace_hash", fmt::format("{:016x}", result.trace_hash)},
-                       {"trace", result.trace}});
-    else if (!write_stdout(text))
-      return trouble;
+    if (!run_seed(seed, arguments, all, ending)) return unwritten();
     if (seed == seeds->last) break;
   }
-  const auto summary =
-      fmt::format("{} of {} seeds violated nothing: {} questions, {} messages, trace {:016x}\n",
-                  seeds->last - seeds->first + 1 - violations, seeds->last - seeds->first + 1,
-                  questions, messages, hash);
-  if (!write_stdout(arguments.json ? lines.dump(2) + "\n" : summary)) return trouble;
-  return violations == 0 ? yes : no;
+  return ending.finish(all.violations == 0 ? yes : no);
 }
 
 } // namespace hearth::cli

@@ -30,8 +30,9 @@ struct script_arguments {
 };
 
 /// Runs each script under each seed. Returns 1 when an expectation failed, 2 when a script is
-/// malformed.
-status script(const script_arguments& arguments);
+/// malformed. A signal that asks it to end makes it print the summary so far; the status is then
+/// 128 plus the signal.
+int script(const script_arguments& arguments);
 
 struct simulate_arguments {
   std::string seeds;
@@ -43,7 +44,7 @@ struct simulate_arguments {
 };
 
 /// Simulates each seed. Returns 1 when a check failed, and prints its seed and the command that
-/// repeats it.
-status simulate(const simulate_arguments& arguments);
+/// repeats it. Signals: as `script`.
+int simulate(const simulate_arguments& arguments);
 
 } // namespace hearth::cli
