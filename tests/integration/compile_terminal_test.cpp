@@ -53,6 +53,14 @@ TEST_CASE_FIXTURE(small_work, "compile shows no progress on a pipe, and none wit
   CHECK(logged.err.find("hearth: info: [1/1] one n=1: compiled\n") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(small_work, "compile says on stderr that requests failed, and on stdout why") {
+  write_text(directory / "one.cpp", "this is no program\n");
+  const auto failed = run_hearth(arguments("a"), directory.path());
+  CHECK(failed.status == 1);
+  CHECK(failed.err == "hearth: 1 of 1 requests failed: the report says why\n");
+  CHECK(failed.out.find("\none: ") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(small_work, "without hearth-worker commands name the place and what to do") {
   ::setenv("HEARTH_WORKER", "/nowhere/at-all/hearth-worker", 1);
   const auto compiled = run_hearth(arguments("a"), directory.path());

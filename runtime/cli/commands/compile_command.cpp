@@ -160,6 +160,9 @@ status show(const plan_report& report, const std::optional<remote_tier_stats>& r
     if (auto written = write_file(*arguments.trace, chrome_trace(report.spans)); !written)
       return hearth::cli::report(written.error());
   const auto text = arguments.json ? dump(json_of(report, remote)) : table_of(report, remote);
+  if (report.failures != 0)
+    say(fmt::format("hearth: {} of {} requests failed: the report says why\n", report.failures,
+                    report.requests.size()));
   return print(text, report.failures == 0 ? yes : no);
 }
 
