@@ -106,15 +106,18 @@ artifact made_of(const void* data, std::size_t size) {
 
 bool is_bytes(const void* data, std::size_t size) { return data || size == 0; }
 
+void note_saved(const hearth_cache& cache, const hearth_value& hit) {
+  if (hit.metadata_size != 0) [[unlikely]]
+    cache.saved_ns->fetch_add(hearth::time_taken(held_in(hit)).count(), std::memory_order_relaxed);
+}
+
 // Fills in `value` if there is a hit; else leaves it as it is.
 hearth_status found_in(const hearth_cache& cache, expected<hearth::lookup>& found,
                        hearth_value& value) {
   if (!found) return failed(found.error());
   if (!found->hit()) return HEARTH_MISS;
   fill(value, std::move(found->value));
-  if (value.metadata_size != 0) [[unlikely]]
-    cache.saved_ns->fetch_add(hearth::time_taken(held_in(value)).count(),
-                              std::memory_order_relaxed);
+  note_saved(cache, value);
   return HEARTH_OK;
 }
 
@@ -284,7 +287,8 @@ void hearth_key_free(hearth_key* made) { delete made; }
 void hearth_value_release(hearth_value* value) {
   if (!value || !value->held[0]) return;
   held_in(*value).~artifact();
-  make_empty(*value);
+  value->data = value->held[0] = nullptr;
+  value->size = value->metadata_size = 0;
 }
 
 int64_t hearth_value_time_taken_ns(const hearth_value* value) {
@@ -301,9 +305,16 @@ hearth_status hearth_get(hearth_cache* cache, const hearth_key* wanted, hearth_v
     return missing(cache ? "key" : "cache");
   }
   const auto status = guarded([&] {
-    auto found =
-        cache->handle ? cache->handle->get(wanted->value) : cache->backing->get(wanted->value);
-    return found_in(*cache, found, *value);
+    if (!cache->handle) {
+      auto found = cache->backing->get(wanted->value);
+      return found_in(*cache, found, *value);
+    }
+    auto found = cache->handle->get(wanted->value);
+    if (!found || !found->hit()) [[unlikely]]
+      return found_in(*cache, found, *value);
+    fill(*value, std::move(found->value));
+    note_saved(*cache, *value);
+    return HEARTH_OK;
   });
   if (status != HEARTH_OK) [[unlikely]]
     make_empty(*value);

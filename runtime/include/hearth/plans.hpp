@@ -1,5 +1,5 @@
-// Compile plans, as `hearth compile` runs them. Link hearth::orchestrator: the shared library leaves
-// them out.
+// Compile plans, as `hearth compile` runs them. Link hearth::orchestrator: the shared library
+// leaves them out.
 #pragma once
 
 #include "runtime/orchestrator/compile_plan.hpp"
