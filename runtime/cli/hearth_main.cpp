@@ -218,14 +218,17 @@ void add_serve_command(CLI::App& app, command_line& line) {
       return serve(settings, line.serve);
     };
   });
-  sub->add_option("FILE", given.file, "the server's settings, a TOML file (docs/serve.md)");
+  auto* file =
+      sub->add_option("FILE", given.file, "the server's settings, a TOML file (docs/serve.md)");
   sub->add_option("--listen", given.listen,
                   "without FILE: resp=HOST:PORT, http=..., crsh=unix:/PATH")
       ->type_name("PROTOCOL=ADDRESS");
   sub->add_option("--role", given.role, "without FILE: what clients may do: reader, writer, admin")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->excludes(file); // which says it for each listener
   sub->add_flag("--hold-misses", given.hold_misses,
-                "without FILE: let one client compile what several miss");
+                "without FILE: let one client compile what several miss")
+      ->excludes(file);
   sub->add_flag("--check", given.check, "check the settings, and serve nothing");
   sub->add_flag("--hash-password", given.hash_password,
                 "print the hash of the password on standard input, for the users file");

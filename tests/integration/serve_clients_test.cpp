@@ -223,6 +223,12 @@ TEST_CASE("serve: wrong settings are refused in one line") {
   }
   std::ofstream(work / "good.toml")
       << "[[listen]]\nprotocol = \"resp\"\naddress = \"127.0.0.1:0\"\n";
+  for (const auto& option : {"--role=reader", "--hold-misses"}) { // the file says it
+    const auto both =
+        run_hearth({"serve", "--check", (work / "good.toml").string(), option}, work.path());
+    CHECK(both.status == 2);
+    CHECK_MESSAGE(lines_of(both.err).size() == 1, both.err);
+  }
   const auto right = run_hearth({"serve", "--check", (work / "good.toml").string()}, work.path());
   CHECK(right.status == 0);
   CHECK(right.out == "the settings are right\n");
