@@ -90,7 +90,7 @@ const artifact& held_in(const hearth_value& value) {
 
 void make_empty(hearth_value& value) { value = {nullptr, 0, nullptr, 0, {nullptr, nullptr}}; }
 
-void fill(hearth_value& value, artifact from) {
+[[gnu::always_inline]] inline void fill(hearth_value& value, artifact&& from) {
   const auto payload = from.payload();
   const auto metadata = from.metadata_bytes();
   value.data = payload.data();
