@@ -17,7 +17,7 @@ set(hits_rooms messages storage ports os api plain)
 set(runtime_rooms ${hits_rooms} engine_threads process_worker net fingerprints launcher actions process
     actors wiring engine handle caches_attachments caches_autotune caches_facts caches_kernels
     caches_modules caches_nested caches_actions caches_bundle caches_graphs caches_code
-    orchestrator bindings_c)
+    bindings_c)
 
 # hearth_archive(TARGET NAME ROOM...): the static library libNAME.a of these rooms.
 function(hearth_archive target name)
@@ -48,7 +48,7 @@ add_library(hearth::hits ALIAS hearth_hits_archive)
 set(installed hearth_hits_archive)
 
 if(HEARTH_CAF)
-  hearth_archive(hearth_archive hearth ${runtime_rooms})
+  hearth_archive(hearth_archive hearth ${runtime_rooms} orchestrator)
   target_link_libraries(hearth_archive PRIVATE ${archive_links})
   add_library(hearth::static ALIAS hearth_archive)
   add_library(hearth::orchestrator ALIAS hearth_archive)

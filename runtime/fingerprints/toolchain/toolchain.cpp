@@ -142,6 +142,28 @@ expected<raw_answers> ask_all(const toolchain& of, const toolchain_request& by,
   return answers;
 }
 
+// Whether a word of the front end's command line names a response file that the driver has made of
+// the flags, with a new name each time ("@/tmp/ccAbCdEf"): the flags, and the files that they name,
+// are known by themselves.
+bool is_made_response_file(std::string_view word) {
+  constexpr std::string_view before = "/cc";
+  constexpr std::size_t random_letters = 6;
+  const auto name = word.rfind('/');
+  return word.starts_with("@/") && word.size() - name == before.size() + random_letters &&
+         word.substr(name).starts_with(before);
+}
+
+// The line without such names.
+std::string without_made_names(std::string_view line) {
+  std::string kept;
+  while (!line.empty()) {
+    const auto word = line.substr(0, line.find(' '));
+    line.remove_prefix(std::min(line.size(), word.size() + 1));
+    if (!is_made_response_file(word)) kept.append(word).append(line.empty() ? "" : " ");
+  }
+  return kept;
+}
+
 // The lines of `-v` that affect the programs it makes: versions, configuration, the command line of
 // the front end with `native` resolved. Folders are left out: their files are known by content. The
 // plan's own folder is `.`, so that two checkouts have one key.
@@ -157,7 +179,7 @@ std::string settings_of(std::string_view verbose, std::string_view directory) {
     const bool drop = in_list || std::any_of(left_out.begin(), left_out.end(),
                                              [&](auto word) { return line.starts_with(word); });
     if (line.starts_with("End of search list")) in_list = false;
-    if (!drop) (settings += line) += '\n';
+    if (!drop) (settings += without_made_names(line)) += '\n';
   }
   if (directory.size() >= 2) replace_all(settings, directory, ".");
   return settings;

@@ -174,6 +174,20 @@ TEST_CASE("files that flags name are part of the toolchain") {
   }
 }
 
+TEST_CASE("a response file has one identity, however often the compiler is asked") {
+  workbench bench;
+  bench.write("args", "-DX=1\n");
+  bench.flags = {"@args"};
+  const auto first = bench.identify();
+  REQUIRE(first);
+  workbench other; // which remembers nothing
+  other.write("args", "-DX=1\n");
+  other.flags = {"@args"};
+  CHECK(other.identify()->identity == first->identity);
+  other.write("args", "-DX=2\n");
+  CHECK(other.identify()->identity != first->identity);
+}
+
 TEST_CASE("damaged memo bytes are ignored") {
   workbench bench;
   const auto first = bench.identify();
