@@ -7,6 +7,9 @@ set(packaging ${PROJECT_SOURCE_DIR}/packaging)
 install(FILES ${packaging}/hearth-serve.service ${packaging}/hearth-serve.socket
         DESTINATION lib/systemd/system COMPONENT server)
 install(FILES ${packaging}/serve.toml DESTINATION /etc/hearth COMPONENT server)
+# The program is linked statically since it starts faster so.
+install(FILES ${packaging}/debian/lintian-overrides RENAME hearth
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT programs)
 if(EXISTS ${packaging}/completions)
   install(FILES ${packaging}/completions/hearth.bash RENAME hearth
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT programs)
@@ -42,7 +45,8 @@ foreach(pair library:libhearth1 development:libhearth-dev programs:hearth server
   install(FILES ${packaging}/debian/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package}
           COMPONENT ${component})
   if(HEARTH_GZIP)
-    hearth_compressed(${packaging}/debian/changelog ${CMAKE_INSTALL_DATADIR}/doc/${package} ${component})
+    hearth_compressed(${packaging}/debian/changelog ${CMAKE_INSTALL_DATADIR}/doc/${package} ${component}
+                      changelog.Debian)
   endif()
 endforeach()
 foreach(page hearth.1 hearth-cc.1)
@@ -56,7 +60,8 @@ add_custom_target(hearth_packaging ALL DEPENDS ${compressed})
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME hearth)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-set(CPACK_PACKAGE_CONTACT "The authors of Hearth <hearth@localhost>")
+set(CPACK_PACKAGE_CONTACT "The authors of Hearth <authors@hearth.invalid>")
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ
@@ -65,6 +70,7 @@ set(CPACK_COMPONENTS_ALL library development programs server python)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)

@@ -146,7 +146,7 @@ constexpr std::array<std::pair<hearth_status, const char*>, 4> answer_names{
 
 // --- statuses ----------------------------------------------------------------------------------
 
-const char* hearth_status_name(hearth_status status) {
+const char* hearth_status_name(int status) {
   for (const auto& [one, name] : answer_names)
     if (one == status) return name;
   if (status < 1 || status > HEARTH_PROGRAM_REFUSED) return "unknown";

@@ -203,7 +203,7 @@ TEST_CASE("c: wrong arguments are statuses with a text") {
   options.size = 1;
   CHECK(hearth_open("", &options, &host) == HEARTH_INVALID_ARGUMENT);
   options = HEARTH_OPTIONS_INIT;
-  options.backing = static_cast<hearth_backing>(9);
+  options.backing = 9;
   CHECK(hearth_open("", &options, &host) == HEARTH_INVALID_ARGUMENT);
   options = HEARTH_OPTIONS_INIT;
   options.backing = HEARTH_BACKING_STORE;
@@ -223,8 +223,8 @@ TEST_CASE("c: wrong arguments are statuses with a text") {
   CHECK(std::string(hearth_error()).find("65000") != std::string::npos);
   CHECK(hearth_insert(in.cache(), text_key("k").get(), nullptr, 7) == HEARTH_INVALID_ARGUMENT);
   for (int status = HEARTH_COMPILE; status <= HEARTH_PROGRAM_REFUSED; ++status)
-    CHECK(std::string(hearth_status_name(static_cast<hearth_status>(status))) != "unknown");
-  CHECK(std::string(hearth_status_name(static_cast<hearth_status>(99))) == "unknown");
+    CHECK(std::string(hearth_status_name(status)) != "unknown");
+  CHECK(std::string(hearth_status_name(99)) == "unknown");
   CHECK(std::string(hearth_status_name(HEARTH_NO_SPACE)) == "no_space");
 }
 

@@ -76,8 +76,8 @@ typedef enum hearth_status {
   HEARTH_PROGRAM_REFUSED
 } hearth_status;
 
-/* The name of a status: "ok", "miss", "no_space". Never null. */
-HEARTH_API const char *hearth_status_name(hearth_status status);
+/* The name of a status: "ok", "miss", "no_space"; "unknown" for another number. Never null. */
+HEARTH_API const char *hearth_status_name(int status);
 
 /* The text of the calling thread's last error, one line; "" before the first. It stays until the
  * thread's next failure. */
@@ -105,7 +105,7 @@ typedef enum hearth_backing {
  * the end, and `size` tells which of them the caller knows. */
 typedef struct hearth_options {
   size_t size;
-  hearth_backing backing;
+  int backing;                  /* a hearth_backing */
   uint64_t memory_budget_bytes; /* 0: 256 MiB */
   uint64_t disk_budget_bytes;   /* 0: 10 GiB, at most a tenth of the free disk */
   const char *remote_url;       /* NULL or "": no remote tier; see docs/remote.md */
