@@ -57,6 +57,10 @@ endforeach()
 get_property(compressed GLOBAL PROPERTY HEARTH_COMPRESSED)
 add_custom_target(hearth_packaging ALL DEPENDS ${compressed})
 
+math(EXPR next_minor "${PROJECT_VERSION_MINOR} + 1")
+set(next_version ${PROJECT_VERSION_MAJOR}.${next_minor})
+set(same_library "libhearth1 (>= ${PROJECT_VERSION}), libhearth1 (<< ${next_version})")
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME hearth)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
@@ -77,10 +81,11 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${packaging}/debian/library/triggers)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libhearth1 (= ${PROJECT_VERSION}), libexpected-dev, libxxhash-dev, libzstd-dev, libssl-dev, libre2-dev, libcaf-dev, libtomlplusplus-dev, libmsgpack-cxx-dev")
+    "${same_library}, libexpected-dev, libxxhash-dev, libzstd-dev, libssl-dev, libre2-dev, libcaf-dev, libtomlplusplus-dev, libmsgpack-cxx-dev")
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_DEPENDS "${same_library}") # it has hearth-worker
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "hearth-server")
 set(CPACK_DEBIAN_SERVER_PACKAGE_ARCHITECTURE all)
-set(CPACK_DEBIAN_SERVER_PACKAGE_DEPENDS "hearth (= ${PROJECT_VERSION}), passwd")
+set(CPACK_DEBIAN_SERVER_PACKAGE_DEPENDS "hearth (>= ${PROJECT_VERSION}), hearth (<< ${next_version}), passwd")
 set(CPACK_DEBIAN_SERVER_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_SERVER_PACKAGE_CONTROL_EXTRA
     ${packaging}/debian/server/postinst ${packaging}/debian/server/prerm
