@@ -17,7 +17,7 @@ namespace {
 
 // A line with a figure begins with the name of the row that it belongs to.
 void check_lines(const row& wanted, const std::vector<std::string>& lines) {
-  const std::regex ratio("RATIO ([a-zA-Z0-9.]+/[a-z_]+) [0-9]+\\.[0-9][0-9]");
+  const std::regex ratio("RATIO ([a-zA-Z0-9._]+/[a-z_]+) [0-9]+\\.[0-9][0-9]");
   const std::regex value("VALUE ([a-zA-Z0-9.]+\\.[a-zA-Z0-9_]+_[a-z]+) [0-9.e+-]+");
   std::vector<std::string> ratios;
   std::size_t values = 0;
