@@ -30,15 +30,8 @@ public:
 
   expected<artifact> fulfil(const artifact& made) override {
     if (auto no = core().refusal()) return fail(*no);
-    const auto timed = with_time_taken(made, std::chrono::steady_clock::now() - begun_);
-    auto state = std::make_shared<completion_state<insert_outcome>>();
-    actors::send_from_thread(core().shards().owner_of(key_), verb::fulfil_v, std::exchange(id_, 0),
-                             timed, insert_completion(state));
-    const auto told = future<insert_outcome>(std::move(state)).get();
-    if (!told) return fail(told.error());
-    if (*told == insert_outcome::inserted) return timed;
-    auto stored = engine::find_locally(core(), {key_.cache, key_.bytes});
-    return stored && *stored ? (*stored)->value : timed;
+    return engine::fulfil_lease(core(), key_, std::exchange(id_, 0),
+                                with_time_taken(made, std::chrono::steady_clock::now() - begun_));
   }
   void abandon(const error& why) override {
     if (core().refusal()) return;

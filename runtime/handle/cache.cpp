@@ -243,7 +243,8 @@ future<bool> cache::erase_async(const key& k, const call_options& options) const
 expected<compile_outcome> cache::lookup_or_compile(const key& k, const compile_function& compile,
                                                    const call_options& options) const {
   if (!core_) return fail(no_cache());
-  if (auto found = find_outcome(*core_, saved_, {cache_, k.encoded()}, options)) return *found;
+  if (auto found = find_outcome(*core_, saved_, {cache_, k.encoded()}, options))
+    return std::move(*found);
   const auto end = end_of(options);
   const cache_key key(cache_, k.encoded());
   auto reply = wait_for_lease(*core_, key, options);
@@ -252,9 +253,8 @@ expected<compile_outcome> cache::lookup_or_compile(const key& k, const compile_f
     if (!reply->waited) note_hits(saved_, reply->found);
     return found_outcome(std::move(*reply));
   }
-  const auto lease = reply->lease.take();
-  const compile_stop stop(*core_, options.stop(), end);
-  auto made = make_under_lease(*core_, key, lease, compile, stop.token());
+  const compile_stop stop(*core_, options.stop(), end); // may throw, so the lease is taken after it
+  auto made = make_under_lease(*core_, key, reply->lease.take(), compile, stop.token());
   if (!made) return fail(made.error());
   return compile_outcome{std::move(*made), tier::none, true, reply->waited};
 }

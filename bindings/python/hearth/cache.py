@@ -6,7 +6,6 @@ import ctypes
 import logging
 import threading
 from contextvars import ContextVar
-from types import TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -18,11 +17,11 @@ from typing import (
     List,
     Optional,
     Tuple,
-    Type,
     Union,
 )
 
 from . import _async, _fork, _threads
+from ._block import EndsWithBlock
 from ._bytes import BytesLike, readable, take
 from ._library import Value, bytes_at, library
 from .codecs import Codec
@@ -70,7 +69,7 @@ class _OpenCache:
             self._close(self.pointer)
 
 
-class Cache:
+class Cache(EndsWithBlock):
     """A named cache of a host: `host.cache("kernels", version="3")`.
 
     Keys are str, int, bytes, or tuples of these; values are bytes (`values` has a cache of other
@@ -286,15 +285,7 @@ class Cache:
             self._closed = True
             self._open = None
 
-    def __enter__(self) -> Cache:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def _end_of_block(self) -> None:
         self.close()
 
     def __reduce__(self) -> Tuple[Any, ...]:

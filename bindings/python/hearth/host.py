@@ -9,10 +9,10 @@ import logging
 import os
 import threading
 import weakref
-from types import TracebackType
-from typing import Any, Dict, Optional, Tuple, Type, Union
+from typing import Any, Dict, Optional, Tuple, Union
 
 from . import _fork
+from ._block import EndsWithBlock
 from ._library import Options, StatsRecord, library
 from .cache import Cache
 from .errors import ClosedError, InvalidError, Status
@@ -50,7 +50,7 @@ class _Settings:
     thin: bool
 
 
-class Host:
+class Host(EndsWithBlock):
     """An open store, and what answers for it: tiers in memory, on disk and in a server.
 
     store: the directory, made when it is missing; several hosts and processes may share it. None:
@@ -205,15 +205,7 @@ class Host:
         self._lock = threading.RLock()
         self._pointer = 0
 
-    def __enter__(self) -> Host:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def _end_of_block(self) -> None:
         self.close()
 
     def __reduce__(self) -> Tuple[Any, ...]:

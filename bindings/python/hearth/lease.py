@@ -6,10 +6,10 @@ import ctypes
 import threading
 import time
 import weakref
-from types import TracebackType
-from typing import Any, Optional, Type
+from typing import Any
 
 from . import _fork
+from ._block import EndsWithBlock
 from ._bytes import BytesLike, readable, take
 from ._library import Value, library
 from .errors import ForkedError, InvalidError, Status
@@ -17,7 +17,7 @@ from .errors import ForkedError, InvalidError, Status
 __all__ = ["Lease"]
 
 
-class Lease:
+class Lease(EndsWithBlock):
     """What `Cache.acquire` gives the one caller that compiles; the others wait for it.
 
     End it with `fulfil`, `abandon` or `release`. As a context manager, and when it is dropped, it
@@ -71,15 +71,7 @@ class Lease:
             raise InvalidError("the lease has ended", Status.INVALID_ARGUMENT)
         return pointer
 
-    def __enter__(self) -> Lease:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def _end_of_block(self) -> None:
         self.release()
 
     def __del__(self, _fork: Any = _fork) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from types import TracebackType
-from typing import Any, Optional, Type
+from typing import Any, Optional
 
+from ._block import EndsWithBlock
 from ._library import Value, library
 
 __all__ = ["View"]
@@ -25,7 +25,7 @@ class _Held:
         self._release(self._place)
 
 
-class View:
+class View(EndsWithBlock):
     """The bytes of an entry where the cache has them.
 
     `data` and its slices are read-only, and keep the entry alive as long as they live, also when it
@@ -75,15 +75,7 @@ class View:
     def __bytes__(self) -> bytes:
         return bytes(self.data)
 
-    def __enter__(self) -> View:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def _end_of_block(self) -> None:
         self.release()
 
     def __repr__(self) -> str:

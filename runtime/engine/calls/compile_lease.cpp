@@ -56,21 +56,13 @@ public:
       caf::anon_send(core_.shards().owner_of(key_), verb::release_v, id_);
   }
 
-  // Delivers the artifact to every waiter and returns the stored one. Takes no in-flight slot: the
-  // requests that hold all slots may be waiting for this artifact.
+  // Delivers the artifact to every waiter and returns the stored one.
   expected<artifact> fulfil(const artifact& made) {
     if (core_.refusal()) return made;
-    auto state = std::make_shared<completion_state<insert_outcome>>();
-    caf::anon_send(core_.shards().owner_of(key_), verb::fulfil_v, std::exchange(id_, 0), made,
-                   insert_completion(state));
-    const auto told = future<insert_outcome>(std::move(state)).get();
-    if (!told) {
-      core_.log(log_level::warning, "a compiled artifact was not kept: " + told.error().text());
-      return made;
-    }
-    if (*told == insert_outcome::inserted) return made;
-    auto stored = find_locally(core_, {key_.cache, key_.bytes});
-    return stored && *stored ? (*stored)->value : made;
+    auto stored = fulfil_lease(core_, key_, std::exchange(id_, 0), made);
+    if (stored) return stored;
+    core_.log(log_level::warning, "a compiled artifact was not kept: " + stored.error().text());
+    return made;
   }
 
   void abandon(const error& why) {
@@ -155,6 +147,17 @@ expected<lease_reply> wait_for_lease(runtime_core& core, const cache_key& key,
 compile_outcome found_outcome(lease_reply reply) {
   const auto from = reply.waited ? tier::none : reply.found.from;
   return {std::move(reply.found.value), from, false, reply.waited};
+}
+
+expected<artifact> fulfil_lease(runtime_core& core, const cache_key& key, lease_id id,
+                                const artifact& made) {
+  auto state = std::make_shared<completion_state<insert_outcome>>();
+  caf::anon_send(core.shards().owner_of(key), verb::fulfil_v, id, made, insert_completion(state));
+  const auto told = future<insert_outcome>(std::move(state)).get();
+  if (!told) return fail(told.error());
+  if (*told == insert_outcome::inserted) return made;
+  auto stored = find_locally(core, {key.cache, key.bytes});
+  return stored && *stored ? (*stored)->value : made;
 }
 
 compile_stop::compile_stop(runtime_core& core, const std::stop_token& cancel,

@@ -29,6 +29,12 @@ compile_outcome found_outcome(lease_reply reply);
 expected<lease_reply> wait_for_lease(runtime_core& core, const cache_key& key,
                                      const call_options& options);
 
+/// Ends the lease of `key` with the artifact, which goes to every waiter, and returns the stored
+/// one. Takes no in-flight slot: the requests that hold all slots may be waiting for this artifact.
+/// Errors: why it was not stored; the waiters have it nevertheless.
+expected<artifact> fulfil_lease(runtime_core& core, const cache_key& key, lease_id id,
+                                const artifact& made);
+
 /// The token of a compile callback: it stops at the call's deadline, with the call's own token, and
 /// when the runtime shuts down.
 class compile_stop {
