@@ -36,8 +36,12 @@ endif()
 
 # Compiles sources together: the code that they share is parsed, instantiated and optimised once
 # (docs/building.md). `folder`: the sources of a folder; `target`: those of a library or test
-# program.
-set(HEARTH_UNITY "off" CACHE STRING "What is compiled together: off, folder or target")
+# program. Who builds Hearth as a part of another project does not change its sources: the fastest.
+set(together off)
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set(together target)
+endif()
+set(HEARTH_UNITY "${together}" CACHE STRING "What is compiled together: off, folder or target")
 set_property(CACHE HEARTH_UNITY PROPERTY STRINGS off folder target)
 set(HEARTH_UNITY_SOURCES 40 CACHE STRING "How many sources are compiled together at most")
 
