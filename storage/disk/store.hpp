@@ -125,17 +125,27 @@ struct write_request {
   error why{};
 };
 
-/// One entry as `list` returns it.
+/// One entry as `list` and `scan` return it.
 struct entry_info {
   std::string cache;
   std::string version;
-  std::string key; ///< canonical msgpack
+  std::string key;      ///< canonical msgpack
+  std::string metadata; ///< empty although `metadata_bytes` is not: it is damaged
   std::uint64_t metadata_bytes;
   std::uint64_t payload_bytes; ///< before compression
   std::uint64_t stored_bytes;  ///< size of the record on disk
   std::int64_t expires_unix_ms;
   std::uint64_t sequence;
   unsigned shard;
+};
+
+/// Where a scan goes on: behind the buckets of a shard's index that it has looked at. The default
+/// is the beginning.
+struct scan_place {
+  unsigned shard = 0;
+  std::uint16_t generation = 0; ///< of the index, its lowest bits
+  std::uint64_t bucket = 0;     ///< the next one
+  friend bool operator==(const scan_place&, const scan_place&) = default;
 };
 
 /// The result of `stats`. Counters count this process's events since it opened the store.
@@ -235,6 +245,14 @@ public:
   /// Calls `visit` for each live entry until it returns false; other threads and processes may
   /// write meanwhile.
   virtual expected<void> list(const std::function<bool(const entry_info&)>& visit) = 0;
+  /// A part of a scan of all entries: calls `visit` for the live entries of the next buckets, and
+  /// ends behind the bucket for one of whose entries it returned false, or behind 4,096 buckets.
+  /// Returns where the next call goes on, nothing at the end. Any thread; nothing is kept between
+  /// calls, and others may write meanwhile. An entry that is in the store from the scan's beginning
+  /// to its end is visited at least once; when a shard's index grows, its entries are visited
+  /// again.
+  virtual expected<std::optional<scan_place>>
+  scan(const scan_place& from, const std::function<bool(const entry_info&)>& visit) = 0;
   virtual store_stats stats() const = 0;
   /// Reads and checks every record and slot. With `repair` drops damaged ones.
   virtual expected<verify_report> verify(bool repair, const progress_callback& progress = {}) = 0;

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace hearth::test {
@@ -38,6 +39,11 @@ public:
   }
   expected<void> list(const std::function<bool(const storage::entry_info&)>& visit) override {
     return real_->list(visit);
+  }
+  expected<std::optional<storage::scan_place>>
+  scan(const storage::scan_place& from,
+       const std::function<bool(const storage::entry_info&)>& visit) override {
+    return real_->scan(from, visit);
   }
   storage::store_stats stats() const override { return real_->stats(); }
   expected<storage::verify_report> verify(bool repair,

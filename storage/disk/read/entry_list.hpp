@@ -1,6 +1,6 @@
-// Lists the live entries of a shard.
+// Lists the live entries of a shard, all at once or bucket by bucket.
 //
-// A free function; any thread, without the lock: other threads and processes may write meanwhile.
+// Free functions; any thread, without the lock: other threads and processes may write meanwhile.
 #pragma once
 
 #include "messages/error.hpp"
@@ -8,11 +8,17 @@
 #include "storage/disk/store.hpp"
 
 #include <functional>
+#include <optional>
 
 namespace hearth::storage::disk {
 
 /// Calls `visit` for each entry until it returns false; then sets `go_on` to false.
 expected<void> list_entries(shard_files& files, const std::function<bool(const entry_info&)>& visit,
                             bool& go_on);
+
+/// One step of `store::scan` in this shard; nothing at the shard's end.
+expected<std::optional<scan_place>>
+scan_entries(shard_files& files, const scan_place& from,
+             const std::function<bool(const entry_info&)>& visit);
 
 } // namespace hearth::storage::disk

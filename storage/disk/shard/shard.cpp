@@ -95,6 +95,11 @@ expected<void> shard::list(const std::function<bool(const entry_info&)>& visit, 
   return list_entries(files_, visit, go_on);
 }
 
+expected<std::optional<scan_place>>
+shard::scan(const scan_place& from, const std::function<bool(const entry_info&)>& visit) {
+  return scan_entries(files_, from, visit);
+}
+
 expected<void> shard::verify(bool repair, verify_report& report, const step_callback& step) {
   verification check(files_, space_, entries_, unfinished_, recovery_, access_, report);
   check.check(step);

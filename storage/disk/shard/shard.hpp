@@ -62,6 +62,9 @@ public:
 
   /// Calls `visit` for each entry until it returns false; then sets `go_on` to false.
   expected<void> list(const std::function<bool(const entry_info&)>& visit, bool& go_on);
+  /// One step of `store::scan`; nothing at the shard's end.
+  expected<std::optional<scan_place>> scan(const scan_place& from,
+                                           const std::function<bool(const entry_info&)>& visit);
   void add_stats(store_stats& out) const;
   /// Bytes of disk that the shard takes.
   std::uint64_t disk_bytes() const { return space_.measure().bytes; }

@@ -322,6 +322,14 @@ expected<void> disk_store::list(const std::function<bool(const entry_info&)>& vi
   return {};
 }
 
+expected<std::optional<scan_place>>
+disk_store::scan(const scan_place& from, const std::function<bool(const entry_info&)>& visit) {
+  if (from.shard >= shards()) return std::optional<scan_place>();
+  auto next = shard_at(from.shard).scan(from, visit);
+  if (!next || *next || from.shard + 1 == shards()) return next;
+  return std::optional(scan_place{from.shard + 1, 0, 0});
+}
+
 store_stats disk_store::stats() const {
   store_stats all;
   for (const auto& one : current().shards)

@@ -35,6 +35,8 @@ public:
   expected<void> flush() override;
   expected<std::unique_ptr<lease_table>> open_leases() override;
   expected<void> list(const std::function<bool(const entry_info&)>& visit) override;
+  expected<std::optional<scan_place>>
+  scan(const scan_place& from, const std::function<bool(const entry_info&)>& visit) override;
   store_stats stats() const override;
   expected<verify_report> verify(bool repair, const progress_callback& progress) override;
   expected<std::uint64_t> evict_to(std::uint64_t bytes, const progress_callback& progress) override;
