@@ -34,15 +34,18 @@ public:
     }
     return find_slowly(one, segment, end, oldest, error);
   }
-  /// Prefetches the start of a record, if its segment is mapped: a small record then arrives at
-  /// once, instead of its header first and the rest when its length is known.
-  void prefetch(std::uint64_t segment, std::uint64_t offset) const noexcept {
+  /// How much of a record is prefetched: all of a small one, so that it arrives at once, instead of
+  /// its header first and the rest when its length is known; or its header with a short key.
+  static constexpr std::uint64_t small_record_bytes = 640;
+  static constexpr std::uint64_t header_bytes = 128;
+  /// Prefetches the start of a record, if its segment is mapped.
+  void prefetch(std::uint64_t segment, std::uint64_t offset,
+                std::uint64_t bytes = small_record_bytes) const noexcept {
     constexpr std::uint64_t line_bytes = 64;
-    constexpr std::uint64_t small_record_bytes = 10 * line_bytes;
     const auto& one = windows_[segment % count_];
     if (one.state.load(std::memory_order_acquire) != segment) return;
     const char* start = one.base.load(std::memory_order_relaxed) + offset;
-    for (std::uint64_t at = 0; at < small_record_bytes; at += line_bytes)
+    for (std::uint64_t at = 0; at < bytes; at += line_bytes)
       __builtin_prefetch(start + at);
   }
   const segment_place& place() const noexcept { return place_; }

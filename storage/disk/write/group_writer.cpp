@@ -45,12 +45,25 @@ bool group_writer::is_large(const prepared_write& ready) const noexcept {
   return ready.header.kind == record_kind::value && record_size(ready.header) > files_.large_from();
 }
 
-// Loads the buckets of all keys into the cache before the lock is taken.
+// Loads the buckets of all keys into the cache before the lock is taken, and the headers of the
+// records that the group may replace.
 void group_writer::touch_index(std::span<const write_request> group) const noexcept {
   const auto* index = files_.index.newest();
   if (!index) return;
   for (const auto& request : group)
     index->touch(request.key.hash);
+  for (const auto& request : group)
+    touch_records(*index, request.key.hash);
+}
+
+void group_writer::touch_records(const index_table& index, std::uint64_t hash) const noexcept {
+  for (const slot* bucket : index.buckets_of(hash))
+    for (const slot* one = bucket; one < bucket + slots_per_bucket; ++one) {
+      const auto word = one->load(std::memory_order_relaxed);
+      if (word == 0 || slot_tag(word) != tag_of(hash)) continue;
+      const auto where = slot_location(word);
+      files_.windows.prefetch(where.segment, where.offset, segment_windows::header_bytes);
+    }
 }
 
 void group_writer::apply_small(std::span<write_request> group, std::span<prepared_write> ready) {

@@ -39,6 +39,7 @@ private:
   void apply_small(std::span<write_request> group, std::span<prepared_write> ready);
   bool is_large(const prepared_write& ready) const noexcept;
   void touch_index(std::span<const write_request> group) const noexcept;
+  void touch_records(const index_table& index, std::uint64_t hash) const noexcept;
   std::size_t append_all(std::span<write_request> group, std::span<prepared_write> ready);
   plan_result plan_from(append_batch& work, std::span<write_request> group,
                         std::span<prepared_write> ready, std::size_t& number);
