@@ -214,7 +214,7 @@ void add_serve_command(CLI::App& app, command_line& line) {
       "serve", "serve the store to clients of Redis, of HTTP caches and of ccache");
   sub->callback([&line] {
     line.run = [&line](const config& settings) {
-      line.serve.verbose = line.given.verbose;
+      line.serve.given = line.given;
       return serve(settings, line.serve);
     };
   });

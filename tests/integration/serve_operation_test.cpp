@@ -63,6 +63,25 @@ TEST_CASE("serve: over TLS, with and without certificates of clients") {
                   client.key.string() + "' PING") == "PONG\n");
 }
 
+TEST_CASE("serve: an option of the command line overrules the settings file") {
+  const temporary_directory work;
+  std::ofstream(work / "serve.toml")
+      << "store = \"store of the file\"\ndisk_budget = \"80MiB\"\nmemory_budget = \"9MiB\"\n"
+         "[[listen]]\nprotocol = \"http\"\naddress = \"127.0.0.1:0\"\n"
+         "[upstream]\nremote = \"redis://of-the-file.invalid:1\"\n";
+  // `running_server` gives --store.
+  running_server server({(work / "serve.toml").string(), "--disk-budget", "48MiB",
+                         "--memory-budget", "3MiB", "--remote", "redis://given.invalid:2"});
+  CHECK(output_of("curl -sS http://127.0.0.1:" + std::to_string(server.port("http")) +
+                  "/status.json | /usr/bin/python3 -c 'import json,sys\n"
+                  "t = json.load(sys.stdin)[\"tiers\"]\n"
+                  "print(t[\"disk\"][\"budget_bytes\"], t[\"memory\"][\"budget_bytes\"], "
+                  "t[\"upstream\"][\"name\"])'") ==
+        std::to_string(48u << 20) + " " + std::to_string(3u << 20) + " redis://given.invalid:2\n");
+  CHECK(fs::exists(server.store()));
+  CHECK_FALSE(fs::exists(work / "store of the file"));
+}
+
 TEST_CASE("serve: a client's certificate names its user") {
   const temporary_directory work;
   certificate_authority ca(work.path(), "ca");

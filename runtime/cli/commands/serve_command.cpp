@@ -54,7 +54,7 @@ expected<server_settings> settings_of_options(const config& settings,
   auto made = server::parse_server_settings(text, "--listen");
   if (!made) return made;
   made->cache = settings;
-  if (arguments.verbose) made->log = log_level::debug;
+  if (arguments.given.verbose) made->log = log_level::debug;
   made->cache.log = stderr_log(made->log);
   return made;
 }
@@ -66,8 +66,9 @@ expected<server_settings> settings_for(const config& settings, const serve_argum
                 "serve: --listen and a settings file exclude each other; write it in the file");
   auto made = server::read_server_settings(arguments.file);
   if (!made) return made;
+  if (auto ok = put_over(made->cache, arguments.given); !ok) return fail(ok.error());
   if (made->cache.store.empty()) made->cache.store = settings.store;
-  if (arguments.verbose) made->log = log_level::debug;
+  if (arguments.given.verbose) made->log = log_level::debug;
   made->cache.log = stderr_log(made->log);
   made->cache.guard_sigbus = settings.guard_sigbus;
   return made;

@@ -4,6 +4,7 @@
 
 #include "runtime/api/config.hpp"
 #include "runtime/cli/io/output.hpp"
+#include "runtime/cli/settings/settings.hpp"
 
 #include <string>
 #include <vector>
@@ -18,12 +19,11 @@ struct serve_arguments {
   bool check = false;              ///< checks the settings, and serves nothing
   bool hash_password = false;      ///< prints the hash of a password from standard input
   bool new_token = false;          ///< prints a new token and its hash
-  bool verbose = false;            ///< logs requests
+  given_options given;             ///< of all commands; they overrule the settings file
 };
 
-/// Serves until SIGTERM or SIGINT; SIGHUP reads users, certificates, limits and times
-/// again. Prints a line for
-/// each address that it listens at.
+/// Serves until SIGTERM or SIGINT; SIGHUP reads users, certificates, limits and times again. Prints
+/// a line for each address that it listens at.
 status serve(const config& settings, const serve_arguments& arguments);
 
 } // namespace hearth::cli

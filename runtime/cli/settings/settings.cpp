@@ -128,6 +128,14 @@ expected<void> set_choice(const std::optional<source>& from, bool& into) {
   return {};
 }
 
+expected<void> set_store(const std::optional<source>& from, fs::path& into) {
+  if (!from) return {};
+  if (from->text.empty())
+    return fail(errc::invalid_argument, from->where + ": a directory is expected");
+  into = from->text;
+  return {};
+}
+
 expected<void> set_jobs(const std::optional<source>& from, unsigned& into) {
   if (!from) return {};
   const auto& text = from->text;
@@ -149,6 +157,18 @@ expected<void> set_time(const std::optional<source>& from, std::chrono::millisec
                                             "' is not a time above 0; write 500ms, 90s or 5min");
   into = *time;
   return {};
+}
+
+// The store and the budgets.
+expected<void> set_places(const chooser& choose, const given_options& given, config& into) {
+  auto ok = set_store(choose("store", "--store", given.store), into.store);
+  if (ok)
+    ok =
+        set_size(choose("disk_budget", "--disk-budget", given.disk_budget), into.disk_budget_bytes);
+  if (ok)
+    ok = set_size(choose("memory_budget", "--memory-budget", given.memory_budget),
+                  into.memory_budget_bytes);
+  return ok;
 }
 
 expected<void> set_remote(const chooser& choose, const given_options& given, remote_config& into) {
@@ -181,23 +201,12 @@ expected<config> resolve(const given_options& given, const environment& variable
   }
   const chooser choose(variables, std::move(file));
   config result;
-  if (const auto store = choose("store", "--store", given.store)) {
-    if (store->text.empty())
-      return fail(errc::invalid_argument, store->where + ": a directory is expected");
-    result.store = store->text;
-  } else {
+  if (auto ok = set_places(choose, given, result); !ok) return fail(ok.error());
+  if (result.store.empty()) {
     auto fallback = default_store(variables);
     if (!fallback) return fail(fallback.error());
     result.store = std::move(*fallback);
   }
-  if (auto ok = set_size(choose("disk_budget", "--disk-budget", given.disk_budget),
-                         result.disk_budget_bytes);
-      !ok)
-    return fail(ok.error());
-  if (auto ok = set_size(choose("memory_budget", "--memory-budget", given.memory_budget),
-                         result.memory_budget_bytes);
-      !ok)
-    return fail(ok.error());
   if (auto ok = set_jobs(choose("jobs", "--jobs", given.jobs), result.jobs); !ok)
     return fail(ok.error());
   if (auto ok = set_time(choose("patience", "--patience", given.patience), result.patience); !ok)
@@ -206,6 +215,13 @@ expected<config> resolve(const given_options& given, const environment& variable
     return fail(ok.error());
   if (auto ok = set_remote(choose, given, result.remote); !ok) return fail(ok.error());
   return result;
+}
+
+expected<void> put_over(config& settings, const given_options& given) {
+  const environment none = [](std::string_view) { return std::nullopt; };
+  const chooser choose(none, {});
+  if (auto ok = set_places(choose, given, settings); !ok) return ok;
+  return set_remote(choose, given, settings.remote);
 }
 
 } // namespace hearth::cli

@@ -40,4 +40,9 @@ std::optional<std::string> process_environment(std::string_view name);
 /// line and key), `invalid_argument` (an option or variable, by name).
 expected<config> resolve(const given_options& given, const environment& variables);
 
+/// Puts what the command line gives over settings from another file, that of `hearth serve`: the
+/// store, the budgets, and the members of the remote tier one by one. Variables and the
+/// configuration file change nothing there. Errors: `invalid_argument` (the option, by name).
+expected<void> put_over(config& settings, const given_options& given);
+
 } // namespace hearth::cli

@@ -87,6 +87,47 @@ TEST_CASE("an option overrides a variable, a variable the file, and errors name 
         std::string::npos);
 }
 
+TEST_CASE(
+    "what the command line gives goes over another file, member by member, and no variable does") {
+  config from_file;
+  from_file.store = "/of-the-file";
+  from_file.disk_budget_bytes = 1;
+  from_file.memory_budget_bytes = 2;
+  from_file.remote.url = "redis://of-the-file:6379";
+  from_file.remote.prefix = "kept";
+  SUBCASE("nothing is given: nothing changes") {
+    auto settings = from_file;
+    REQUIRE(put_over(settings, {}));
+    CHECK(settings.store == "/of-the-file");
+    CHECK(settings.disk_budget_bytes == 1);
+    CHECK(settings.memory_budget_bytes == 2);
+    CHECK(settings.remote.url == "redis://of-the-file:6379");
+  }
+  SUBCASE("all is given: the file's other members stay") {
+    given_options given;
+    given.store = "/given";
+    given.disk_budget = "3GiB";
+    given.memory_budget = "64MiB";
+    given.remote = {{"remote", "redis://given:6380"}, {"remote_deadline", "70ms"}};
+    auto settings = from_file;
+    REQUIRE(put_over(settings, given));
+    CHECK(settings.store == "/given");
+    CHECK(settings.disk_budget_bytes == 3ull << 30);
+    CHECK(settings.memory_budget_bytes == 64u << 20);
+    CHECK(settings.remote.url == "redis://given:6380");
+    CHECK(settings.remote.deadline == std::chrono::milliseconds(70));
+    CHECK(settings.remote.prefix == "kept");
+  }
+  SUBCASE("a wrong one is told by its name") {
+    given_options given;
+    given.disk_budget = "0";
+    CHECK(put_over(from_file, given).error().text().starts_with("--disk-budget: "));
+    given = {};
+    given.store = "";
+    CHECK(put_over(from_file, given).error().text().starts_with("--store: "));
+  }
+}
+
 TEST_CASE("sizes are read exactly or refused") {
   CHECK(parse_size("512").value() == 512);
   CHECK(parse_size("64KiB").value() == 64u << 10);
