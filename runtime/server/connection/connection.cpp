@@ -83,12 +83,28 @@ void connection::take_certificate() {
 }
 
 void connection::post(std::function<void()> task) {
-  boost::asio::post(loop_, [weak = std::weak_ptr(self()), task = std::move(task)] {
-    const auto living = weak.lock();
-    if (!living || living->has_ended_) return;
-    task();
-    living->go_on();
+  {
+    const std::lock_guard lock(posted_mutex_);
+    posted_.push_back(std::move(task));
+    if (posted_.size() != 1) return; // it runs with the first one
+  }
+  boost::asio::post(loop_, [weak = std::weak_ptr(self())] {
+    if (const auto living = weak.lock()) living->run_posted();
   });
+}
+
+// The replies of answers that have come together are written together.
+void connection::run_posted() {
+  std::vector<std::function<void()>> tasks;
+  {
+    const std::lock_guard lock(posted_mutex_);
+    tasks.swap(posted_);
+  }
+  is_going_on_ = true; // `resume` waits for the last one
+  for (auto& task : tasks)
+    if (!has_ended_) task();
+  is_going_on_ = false;
+  go_on();
 }
 
 void connection::post_after(std::chrono::milliseconds delay, std::function<void()> task) {

@@ -9,7 +9,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 
@@ -55,6 +57,7 @@ public:
 private:
   std::shared_ptr<connection> self();
   void take_certificate();
+  void run_posted();
   void go_on();
   void read_next();
   void note_read(std::size_t count);
@@ -73,6 +76,8 @@ private:
   ended_callback ended_;
   output_queue output_;
   output_queue sending_; // what is being written
+  std::mutex posted_mutex_;
+  std::vector<std::function<void()>> posted_; // guarded by `posted_mutex_`
   bool is_reading_ = false;
   bool is_writing_ = false;
   bool is_going_on_ = false;
