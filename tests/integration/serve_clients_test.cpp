@@ -71,6 +71,52 @@ TEST_CASE("serve: redis-cli sets, gets, lists and drops") {
   CHECK_MESSAGE(ended.status == 0, ended.err);
 }
 
+TEST_CASE("serve: scans of thousands of keys find what stays, while others come and go") {
+  running_server server({"--listen", resp_at("127.0.0.1:0"), "--role", "admin"});
+  const auto port = std::to_string(server.port("resp"));
+  // 6,000 keys stay; until the scans are done another client adds and drops others, so that the
+  // store's index grows.
+  const auto out = output_of(
+      "/usr/bin/python3 - <<'END'\n"
+      "import redis, subprocess, threading\n"
+      "r = redis.Redis(port=" +
+      port +
+      ")\n"
+      "stay = {b'stay:%d' % i for i in range(6000)}\n"
+      "pipe = r.pipeline(transaction=False)\n"
+      "for key in stay: pipe.set(key, 'x')\n"
+      "pipe.set('gone', 'x', px=1)\n"
+      "pipe.execute()\n"
+      "done = threading.Event()\n"
+      "def change():\n"
+      "    other, n = redis.Redis(port=" +
+      port +
+      "), 0\n"
+      "    while n < 30000 or not done.is_set():\n"
+      "        pipe = other.pipeline(transaction=False)\n"
+      "        for i in range(n, n + 200): pipe.set(b'other:%d' % i, b'y')\n"
+      "        if n > 20000: pipe.delete(*(b'other:%d' % i for i in range(n - 20000, n - 19800)))\n"
+      "        pipe.execute()\n"
+      "        n += 200\n"
+      "changer = threading.Thread(target=change)\n"
+      "changer.start()\n"
+      "for count in None, 1000:\n"
+      "    seen = set(r.scan_iter(match='stay:*', count=count))\n"
+      "    print(len(stay - seen), len(seen - stay))\n"
+      "cli = subprocess.run(['redis-cli', '-p', '" +
+      port +
+      "', '--scan', '--pattern', 'stay:*'],\n"
+      "                     capture_output=True, check=True).stdout.split()\n"
+      "print(len(stay - set(cli)), len(set(cli) - stay))\n"
+      "done.set(); changer.join()\n"
+      "cursor, keys = r.scan(count=50)\n"
+      "print(cursor != 0, 40 < len(keys) < 60)\n"
+      "print(len(set(r.scan_iter(count=10000, _type='string')) & stay))\n"
+      "print(list(r.scan_iter(_type='hash')), b'gone' in set(r.scan_iter()))\n"
+      "END");
+  CHECK(out == "0 0\n0 0\n0 0\nTrue True\n6000\n[] False\n");
+}
+
 TEST_CASE("serve: a password for all, given while it runs") {
   running_server server({"--listen", resp_at("127.0.0.1:0"), "--role", "admin"});
   const auto cli = "redis-cli -p " + std::to_string(server.port("resp")) + " --no-auth-warning ";

@@ -5,11 +5,11 @@
 // are in database 0, under the binary key behind a mark of this protocol.
 #pragma once
 
+#include "runtime/server/connection/held_leases.hpp"
 #include "runtime/server/connection/input_buffer.hpp"
 #include "runtime/server/connection/received_body.hpp"
 #include "runtime/server/connection/session.hpp"
 #include "runtime/server/crsh/crsh_codec.hpp"
-#include "runtime/server/entries/held_leases.hpp"
 #include "runtime/server/server_context.hpp"
 
 #include <chrono>

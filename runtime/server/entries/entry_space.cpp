@@ -2,12 +2,14 @@
 
 #include "actors/thread_unit.hpp"
 #include "messages/digest.hpp"
+#include "messages/hash.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/calls/compile_lease.hpp"
 #include "runtime/engine/calls/requests.hpp"
 #include "runtime/handle/internals.hpp"
 #include "runtime/server/entries/chain.hpp"
-#include "runtime/server/unix_time.hpp"
+#include "runtime/server/entries/scan_cursor.hpp"
+#include "runtime/server/entries/unix_time.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -45,8 +47,10 @@ bool has_expired(const artifact& stored) {
   return end != 0 && end <= unix_time_ms();
 }
 
+bool is_expired_hit(const lookup& found) { return found.hit() && has_expired(found.value); }
+
 expected<lookup> without_expired(expected<lookup> found) {
-  if (found && found->hit() && has_expired(found->value)) return lookup{};
+  if (found && is_expired_hit(*found)) return lookup{};
   return found;
 }
 
@@ -124,29 +128,31 @@ std::optional<std::string> raw_key(std::string_view encoded, const artifact& val
 
 using entry_visitor = std::function<bool(std::string_view key, std::uint64_t bytes)>;
 
-// Visits an entry with metadata, which tells whether it has expired.
-bool visit_looking(const cache& in, std::string_view encoded, const entry_visitor& visit) {
-  const auto k = key::decode(encoded);
-  const auto found = k ? in.get(*k) : lookup{};
-  if (!found || !found->hit() || has_expired(found->value)) return true;
-  const auto raw = raw_key(encoded, found->value);
-  return !raw || visit(*raw, found->value.payload().size());
+// The key of an entry that the store lists; nothing if it is not of this cache, or has expired.
+std::optional<std::string> listed_key(const cache& in, const storage::entry_info& entry) {
+  if (entry.cache != in.id().name() || entry.version != in.id().version()) return std::nullopt;
+  if (entry.metadata_bytes == 0) return raw_key(entry.key, {});
+  if (entry.metadata.empty()) return std::nullopt; // damaged: a lookup finds nothing
+  const auto about = artifact::make("", entry.metadata);
+  return has_expired(about) ? std::nullopt : raw_key(entry.key, about);
 }
 
 expected<void> list_store(storage::store& from, const cache& in, const entry_visitor& visit) {
   return from.list([&](const storage::entry_info& entry) {
-    if (entry.cache != in.id().name() || entry.version != in.id().version()) return true;
-    if (entry.metadata_bytes != 0) return visit_looking(in, entry.key, visit);
-    const auto raw = raw_key(entry.key, {});
+    const auto raw = listed_key(in, entry);
     return !raw || visit(*raw, entry.payload_bytes);
   });
+}
+
+expected<entry_list> entries_in_memory(engine::runtime_core& core, const cache& in,
+                                       const memory_shard_actor& shard) {
+  return engine::ask_actor<entry_list>(core, shard, verb::list_v, internals::name(in)->number);
 }
 
 expected<void> list_memory(engine::runtime_core& core, const cache& in,
                            const entry_visitor& visit) {
   for (const auto& shard : core.shards().all()) {
-    const auto entries =
-        engine::ask_actor<entry_list>(core, shard, verb::list_v, internals::name(in)->number);
+    const auto entries = entries_in_memory(core, in, shard);
     if (!entries) return fail(entries.error());
     for (const auto& [encoded, value] : *entries) {
       const auto raw = has_expired(value) ? std::nullopt : raw_key(encoded, value);
@@ -156,8 +162,113 @@ expected<void> list_memory(engine::runtime_core& core, const cache& in,
   return {};
 }
 
+// What a page of a scan holds, and when it is full.
+class page_filler {
+public:
+  page_filler(std::size_t count, const std::function<bool(std::string_view)>& wanted)
+      : count_(std::clamp<std::size_t>(count, 1, max_count))
+      , wanted_(wanted) {}
+
+  /// Takes an entry; nothing: it is none of the namespace. Returns whether there is room for more.
+  bool take(std::optional<std::string> key) {
+    ++seen_;
+    if (key) {
+      ++own_;
+      if (wanted_(*key)) {
+        bytes_ += key->size();
+        page_.keys.push_back(std::move(*key));
+      }
+    }
+    return !is_full();
+  }
+  bool is_full() const {
+    return own_ >= count_ || seen_ >= std::max(count_, max_seen) || bytes_ >= max_bytes;
+  }
+  key_page finish(std::uint64_t next) {
+    page_.next = next;
+    return std::move(page_);
+  }
+
+private:
+  static constexpr std::size_t max_count = 10'000;
+  static constexpr std::size_t max_seen = 1'000; // where the store holds mostly other caches
+  static constexpr std::size_t max_bytes = 1u << 20;
+
+  const std::size_t count_;
+  const std::function<bool(std::string_view)>& wanted_;
+  std::size_t own_ = 0, seen_ = 0, bytes_ = 0;
+  key_page page_;
+};
+
+expected<key_page> scan_store(storage::store& from, const cache& in, storage::scan_place place,
+                              page_filler page) {
+  constexpr unsigned max_steps = 16; // of an index with few entries
+  for (unsigned step = 0; step < max_steps && !page.is_full(); ++step) {
+    const auto next = from.scan(
+        place, [&](const storage::entry_info& entry) { return page.take(listed_key(in, entry)); });
+    if (!next) return fail(next.error());
+    if (!*next) return page.finish(0);
+    place = **next;
+  }
+  return page.finish(cursor_of(place));
+}
+
+// The bucket of a scan that an entry of a memory shard is in: the upper bits of its key's hash.
+std::uint64_t memory_bucket(const cache& in, const std::string& encoded) {
+  constexpr unsigned bits = 38;
+  return cache_key(internals::name(in), encoded).disk_hash >> (64 - bits);
+}
+
+// The entries of a memory shard from a bucket on, in the order of their buckets.
+std::vector<std::pair<std::uint64_t, const entry_list::value_type*>>
+ordered_from(std::uint64_t bucket, const cache& in, const entry_list& entries) {
+  std::vector<std::pair<std::uint64_t, const entry_list::value_type*>> ordered;
+  for (const auto& entry : entries)
+    if (const auto place = memory_bucket(in, entry.first); place >= bucket)
+      ordered.emplace_back(place, &entry);
+  std::sort(ordered.begin(), ordered.end());
+  return ordered;
+}
+
+// Without a disk tier: a shard's entries are listed for each page.
+expected<key_page> scan_memory(engine::runtime_core& core, const cache& in,
+                               storage::scan_place place, page_filler page) {
+  const auto& shards = core.shards().all();
+  for (; place.shard < shards.size(); ++place.shard, place.bucket = 0) {
+    const auto entries = entries_in_memory(core, in, shards[place.shard]);
+    if (!entries) return fail(entries.error());
+    for (const auto& [bucket, entry] : ordered_from(place.bucket, in, *entries)) {
+      if (page.is_full() && bucket != place.bucket) {
+        place.bucket = bucket;
+        return page.finish(cursor_of(place));
+      }
+      place.bucket = bucket;
+      const auto& [encoded, value] = *entry;
+      page.take(has_expired(value) ? std::nullopt : raw_key(encoded, value));
+    }
+  }
+  return page.finish(0);
+}
+
+// The place of a key in the order of changes.
 std::uint64_t hash_of(const cache& in, std::string_view raw) {
-  return named_key(in, raw).disk_hash;
+  return fast_hash(raw, in.id().seed());
+}
+
+// Asks for the lease on a key that has no entry.
+future<lease_reply> ask_for(const cache& in, const std::string& name,
+                            std::chrono::milliseconds deadline) {
+  auto& core = *internals::core(in);
+  // Never zero: a lease that is free needs a message, too.
+  const auto options = call_options().within(std::max(deadline, std::chrono::milliseconds(1)));
+  auto asked = engine::ask_for_lease(core, named_key(in, name), options);
+  if (const auto& state = asked.state()) engine::expire(core, state, options);
+  return asked;
+}
+
+future<lease_reply> lease_without_expired(expected<lease_reply> reply) {
+  if (reply) reply->found = *without_expired(reply->found);
+  return reply;
 }
 
 } // namespace
@@ -228,21 +339,38 @@ future<lease_reply> entry_space::acquire(std::string_view raw,
                                          std::chrono::milliseconds deadline) const {
   return chain<lease_reply>(
       get(raw),
-      [own = own_, name = std::string(raw),
+      [self = *this, name = std::string(raw),
        deadline](expected<lookup> found) -> future<lease_reply> {
         if (!found) return expected<lease_reply>(fail(found.error()));
         if (found->hit()) return lease_reply{std::move(*found), {}, false};
-        auto& core = *internals::core(own);
-        // Never zero: a lease that is free needs a message, too.
-        const auto options =
-            call_options().within(std::max(deadline, std::chrono::milliseconds(1)));
-        auto asked = engine::ask_for_lease(core, named_key(own, name), options);
-        if (const auto& state = asked.state()) engine::expire(core, state, options);
-        return chain<lease_reply>(std::move(asked),
-                                  [](expected<lease_reply> reply) -> future<lease_reply> {
-                                    if (reply) reply->found = *without_expired(reply->found);
-                                    return reply;
-                                  });
+        return chain<lease_reply>(
+            ask_for(self.own_, name, deadline),
+            [self, name, deadline](expected<lease_reply> reply) -> future<lease_reply> {
+              if (!reply || !is_expired_hit(reply->found)) return reply;
+              // The leases take it for an entry: it goes, and the lease is free.
+              return chain<lease_reply>(
+                  self.drop_expired(name),
+                  [self, name, deadline](const expected<done>& dropped) -> future<lease_reply> {
+                    if (!dropped) return expected<lease_reply>(fail(dropped.error()));
+                    return chain<lease_reply>(ask_for(self.own_, name, deadline),
+                                              lease_without_expired);
+                  });
+            });
+      });
+}
+
+// Drops the own entry if it has expired.
+future<done> entry_space::drop_expired(const std::string& name) const {
+  return in_turn<done>(
+      [&](change_order::task task) { order_->begin_alone(hash_of(own_, name), std::move(task)); },
+      [own = own_, k = key_of(name)] {
+        return chain<done>(own.get_async(k), [own, k](expected<lookup> found) -> future<done> {
+          if (!found || !is_expired_hit(*found)) return done{};
+          return chain<done>(own.erase_async(k), [](const expected<bool>& erased) -> future<done> {
+            if (!erased) return expected<done>(fail(erased.error()));
+            return done{};
+          });
+        });
       });
 }
 
@@ -261,6 +389,16 @@ void entry_space::release(std::string_view raw, lease_id lease) const {
   auto& core = *internals::core(own_);
   if (core.refusal()) return;
   actors::send_from_thread(core.shards().owner_of(named_key(own_, raw)), verb::release_v, lease);
+}
+
+expected<key_page> entry_space::scan(std::uint64_t cursor, std::size_t count,
+                                     const std::function<bool(std::string_view)>& wanted) const {
+  const auto place = place_of(cursor);
+  if (!place) return fail(errc::invalid_argument, "no page has had this cursor");
+  auto& core = *internals::core(own_);
+  page_filler page(count, wanted);
+  if (const auto& store = core.store()) return scan_store(*store, own_, *place, std::move(page));
+  return scan_memory(core, own_, *place, std::move(page));
 }
 
 expected<void> entry_space::list(const entry_visitor& visit) const {

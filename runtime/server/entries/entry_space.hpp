@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hearth::server {
 
@@ -31,6 +32,12 @@ struct changed_entry {
   lookup before;        ///< as `get` returns it
   bool is_own = false;  ///< it is in the own namespace
   bool changed = false; ///< it was put or erased
+};
+
+/// A page of a scan.
+struct key_page {
+  std::vector<std::string> keys;
+  std::uint64_t next = 0; ///< the cursor of the next page; 0: there is none
 };
 
 class entry_space {
@@ -62,6 +69,13 @@ public:
   /// Ends a lease: the next that waits gets it. Does nothing if it has ended before.
   void release(std::string_view key, lease_id lease) const;
 
+  /// A part of a scan of the own namespace's keys that have not expired, at `cursor`, which an
+  /// earlier page had; 0 begins. Looks at about `count` of its entries, and at least at the next
+  /// ones: `wanted` says which keys the page gets. A key that is there from the first page to the
+  /// last one is in one of them, or in several. Blocks on the disk. Errors: `invalid_argument` for
+  /// a number that is no cursor, and those of reading the store.
+  expected<key_page> scan(std::uint64_t cursor, std::size_t count,
+                          const std::function<bool(std::string_view key)>& wanted) const;
   /// Calls `visit` with the key and size of each entry of the own namespace that has not expired,
   /// until it returns false. Blocks on the disk: not on a connection's thread. Errors: those of
   /// reading the store.
@@ -69,6 +83,8 @@ public:
   list(const std::function<bool(std::string_view key, std::uint64_t bytes)>& visit) const;
 
 private:
+  future<done> drop_expired(const std::string& name) const;
+
   cache own_;
   std::optional<cache> trusted_;
   std::shared_ptr<change_order> order_;

@@ -4,6 +4,7 @@
 
 #include "messages/artifact.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 
@@ -16,5 +17,9 @@ using expiry_ms = std::int64_t;
 artifact make_value(std::string_view bytes, expiry_ms expires = 0, value::map members = {});
 /// The expiry of a value; 0: none.
 expiry_ms expiry_of(const artifact& stored);
+/// The value with another expiry; its other members stay.
+artifact with_expiry(const artifact& stored, expiry_ms expires);
+/// The members of a value that took so long to make, as `time_taken` reads them; none for zero.
+value::map members_of(std::chrono::nanoseconds time_taken);
 
 } // namespace hearth::server

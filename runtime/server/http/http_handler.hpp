@@ -4,9 +4,9 @@
 
 #include "messages/artifact.hpp"
 #include "messages/digest.hpp"
+#include "runtime/server/connection/held_leases.hpp"
 #include "runtime/server/connection/received_body.hpp"
 #include "runtime/server/connection/session.hpp"
-#include "runtime/server/entries/held_leases.hpp"
 #include "runtime/server/http/http_reply.hpp"
 #include "runtime/server/http/http_routes.hpp"
 #include "runtime/server/http/request_head.hpp"

@@ -1,6 +1,7 @@
 // Commands about the connection: who the client is, and which protocol and database it uses.
 #include "runtime/server/resp/resp_arguments.hpp"
 #include "runtime/server/resp/resp_command.hpp"
+#include "runtime/server/resp/resp_failure.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -35,7 +36,7 @@ void check(resp_session& in, std::string_view user, std::string_view password,
 }
 
 void auth(resp_session& in, const resp_words& words) {
-  if (words.size() > 3) return in.reply().error("ERR syntax error");
+  if (words.size() > 3) return in.reply().error(syntax_error);
   const bool has_name = words.size() == 3;
   check(in, has_name ? std::string_view(words[1]) : default_user, words.back(),
         [&in](const expected<identity_ptr>& who) {

@@ -1,8 +1,8 @@
 // Commands about keys: which there are, how long they last, and their end.
+#include "runtime/server/entries/unix_time.hpp"
 #include "runtime/server/resp/resp_arguments.hpp"
 #include "runtime/server/resp/resp_command.hpp"
 #include "runtime/server/resp/resp_failure.hpp"
-#include "runtime/server/unix_time.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +10,8 @@
 
 namespace hearth::server {
 namespace {
+
+constexpr std::string_view invalid_cursor = "ERR invalid cursor";
 
 // Counts for how many of a command's keys `ask` answers yes.
 template <class Ask>
@@ -84,14 +86,30 @@ void type(resp_session& in, const resp_words& words) {
   });
 }
 
+// When EXPIRE changes the time that an entry has; all flags that are set have to hold.
+struct expiry_condition {
+  bool without = false, with = false; // it has none, it has one
+  bool later = false, earlier = false;
+
+  // `before`: 0 is never.
+  bool holds(expiry_ms before, expiry_ms end) const {
+    if (without && before != 0) return false;
+    if (with && before == 0) return false;
+    if (later && (before == 0 || end <= before)) return false;
+    return !earlier || before == 0 || end < before;
+  }
+};
+
 // Gives an entry of the own namespace another expiry, or drops it if that has passed.
-void expire_at(resp_session& in, const std::string& key, expiry_ms end) {
-  auto answer = in.entries().change(key, [end](const lookup& before, bool is_own) -> entry_change {
-    if (!is_own) return {};
-    if (end != 0 && end <= unix_time_ms()) return {entry_change::kind::erase, {}};
-    if (end == 0 && expiry_of(before.value) == 0) return {};
-    return {entry_change::kind::put, make_value(before.value.payload(), end)};
-  });
+void expire_at(resp_session& in, const std::string& key, expiry_ms end,
+               const expiry_condition& condition = {}) {
+  auto answer =
+      in.entries().change(key, [end, condition](const lookup& before, bool is_own) -> entry_change {
+        if (!is_own || !condition.holds(expiry_of(before.value), end)) return {};
+        if (end != 0 && end <= unix_time_ms()) return {entry_change::kind::erase, {}};
+        if (end == 0 && expiry_of(before.value) == 0) return {};
+        return {entry_change::kind::put, with_expiry(before.value, end)};
+      });
   in.reply_later(std::move(answer), [&in](const expected<changed_entry>& result) {
     if (!result) {
       in.note_failed();
@@ -102,15 +120,39 @@ void expire_at(resp_session& in, const std::string& key, expiry_ms end) {
   });
 }
 
+// The options behind the time; an error's text where they are none.
+expected<expiry_condition> parse_condition(const resp_words& words) {
+  expiry_condition condition;
+  for (std::size_t i = 3; i < words.size(); ++i) {
+    bool* flag = nullptr;
+    for (const auto& [name, of] : {std::pair{"nx", &expiry_condition::without},
+                                   {"xx", &expiry_condition::with},
+                                   {"gt", &expiry_condition::later},
+                                   {"lt", &expiry_condition::earlier}})
+      if (equal_ignoring_case(words[i], name)) flag = &(condition.*of);
+    if (!flag) return fail(errc::malformed, "ERR Unsupported option " + words[i].substr(0, 128));
+    *flag = true;
+  }
+  if (condition.without && (condition.with || condition.later || condition.earlier))
+    return fail(errc::malformed,
+                "ERR NX and XX, GT or LT options at the same time are not compatible");
+  if (condition.later && condition.earlier)
+    return fail(errc::malformed, "ERR GT and LT options at the same time are not compatible");
+  return condition;
+}
+
 template <expiry_unit Unit>
 void expire(resp_session& in, const resp_words& words) {
-  if (words.size() > 3) return in.reply().error("ERR Unsupported option " + words[3]);
+  const auto condition = parse_condition(words);
+  if (!condition) return in.reply().error(condition.error().text());
   if (!parse_integer(words[2])) return in.reply().error(not_an_integer);
   const auto end = parse_expiry(words[2], Unit, unix_time_ms());
-  if (!end) return in.reply().error("ERR invalid expire time in '" + words[0] + "' command");
+  if (!end)
+    return in.reply().error("ERR invalid expire time in '" +
+                            std::string(find_command(words[0])->name) + "' command");
   if (!in.who()->may_write()) return in.reply().integer(1);
   // 0 would mean that it never ends.
-  expire_at(in, words[1], std::max<expiry_ms>(*end, 1));
+  expire_at(in, words[1], std::max<expiry_ms>(*end, 1), *condition);
 }
 
 void persist(resp_session& in, const resp_words& words) {
@@ -163,25 +205,67 @@ void keys(resp_session& in, const resp_words& words) {
       [&in](listing& all) { reply_keys(in, all); });
 }
 
-// One page has them all: the store is not kept in an order in which a cursor could go on.
-void scan(resp_session& in, const resp_words& words) {
+struct scan_options {
+  std::uint64_t cursor = 0;
+  std::size_t count = 10;
   std::string pattern = "*";
-  for (std::size_t i = 2; i < words.size(); i += 2) {
-    const bool known = equal_ignoring_case(words[i], "match") ||
-                       equal_ignoring_case(words[i], "count") ||
-                       equal_ignoring_case(words[i], "type");
-    if (!known || i + 1 == words.size()) return in.reply().error("ERR syntax error");
-    if (equal_ignoring_case(words[i], "match")) pattern = words[i + 1];
+  bool has_type = true; // the type that is asked for is that of entries
+};
+
+expected<void> take_option(std::string_view name, const std::string& given, scan_options& to) {
+  if (equal_ignoring_case(name, "match")) {
+    to.pattern = given;
+  } else if (equal_ignoring_case(name, "type")) {
+    to.has_type = equal_ignoring_case(given, "string");
+  } else if (equal_ignoring_case(name, "count")) {
+    const auto count = parse_integer(given);
+    if (!count) return fail(errc::malformed, std::string(not_an_integer));
+    if (*count < 1) return fail(errc::malformed, std::string(syntax_error));
+    to.count = static_cast<std::size_t>(*count);
+  } else {
+    return fail(errc::malformed, std::string(syntax_error));
   }
-  if (!parse_integer(words[1])) return in.reply().error("ERR invalid cursor");
-  list_keys(
-      in, [pattern](std::string_view key) { return matches_pattern(key, pattern); },
-      [&in](listing& all) {
-        if (!all.problem.empty()) return in.reply().error(all.problem);
-        in.reply().array(2);
-        in.reply().bytes("0");
-        reply_keys(in, all);
-      });
+  return {};
+}
+
+// The words of SCAN; the error's text where they are none.
+expected<scan_options> parse_scan(const resp_words& words) {
+  scan_options options;
+  const auto cursor = parse_integer(words[1]);
+  if (!cursor || *cursor < 0) return fail(errc::malformed, std::string(invalid_cursor));
+  options.cursor = static_cast<std::uint64_t>(*cursor);
+  for (std::size_t i = 2; i < words.size(); i += 2) {
+    if (i + 1 == words.size()) return fail(errc::malformed, std::string(syntax_error));
+    if (auto taken = take_option(words[i], words[i + 1], options); !taken)
+      return fail(taken.error());
+  }
+  return options;
+}
+
+void reply_page(resp_session& in, const expected<key_page>& page) {
+  if (!page)
+    return in.reply().error(page.error().code() == errc::invalid_argument
+                                ? std::string(invalid_cursor)
+                                : failure_text(page.error()));
+  in.reply().array(2);
+  in.reply().bytes(std::to_string(page->next));
+  in.reply().array(page->keys.size());
+  for (const auto& key : page->keys)
+    in.reply().bytes(key);
+}
+
+void scan(resp_session& in, const resp_words& words) {
+  auto options = parse_scan(words);
+  if (!options) return in.reply().error(options.error().text());
+  const auto page = std::make_shared<expected<key_page>>();
+  if (!options->has_type) return reply_page(in, *page); // every entry is a string
+  in.reply_after(
+      [entries = in.entries(), page, wanted = std::move(*options)] {
+        *page = entries.scan(wanted.cursor, wanted.count, [&](std::string_view key) {
+          return matches_pattern(key, wanted.pattern);
+        });
+      },
+      [&in, page] { reply_page(in, *page); });
 }
 
 void dbsize(resp_session& in, const resp_words&) {
@@ -219,7 +303,7 @@ void erase_keys(resp_session& in, const listing_ptr& all, std::size_t begin, std
 void flush(resp_session& in, const resp_words& words) {
   if (words.size() == 2 && !equal_ignoring_case(words[1], "sync") &&
       !equal_ignoring_case(words[1], "async"))
-    return in.reply().error("ERR syntax error");
+    return in.reply().error(syntax_error);
   list_keys(
       in, [](std::string_view) { return true; },
       [&in](listing& all) {

@@ -8,6 +8,7 @@
 
 namespace hearth::server {
 
+inline constexpr std::string_view syntax_error = "ERR syntax error";
 inline constexpr std::string_view not_an_integer = "ERR value is not an integer or out of range";
 
 /// The error of a command that the cache could not carry out, with the code that clients of Redis

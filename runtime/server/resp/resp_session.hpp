@@ -4,9 +4,9 @@
 // writes before it are done. On the thread of its connection.
 #pragma once
 
+#include "runtime/server/connection/held_leases.hpp"
 #include "runtime/server/connection/receiving_quota.hpp"
 #include "runtime/server/connection/session.hpp"
-#include "runtime/server/entries/held_leases.hpp"
 #include "runtime/server/resp/resp_reply.hpp"
 #include "runtime/server/server_context.hpp"
 #include "storage/resp/resp_parser.hpp"

@@ -1,9 +1,9 @@
 // Commands about the server, and Hearth's own: leases for clients that know them.
+#include "runtime/server/entries/unix_time.hpp"
 #include "runtime/server/resp/resp_arguments.hpp"
 #include "runtime/server/resp/resp_command.hpp"
 #include "runtime/server/resp/resp_failure.hpp"
 #include "runtime/server/sending_room.hpp"
-#include "runtime/server/unix_time.hpp"
 
 #include <algorithm>
 #include <memory>

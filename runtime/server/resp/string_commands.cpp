@@ -1,17 +1,15 @@
 // Commands that read and write values.
+#include "runtime/server/entries/unix_time.hpp"
 #include "runtime/server/resp/resp_arguments.hpp"
 #include "runtime/server/resp/resp_command.hpp"
 #include "runtime/server/resp/resp_failure.hpp"
 #include "runtime/server/sending_room.hpp"
-#include "runtime/server/unix_time.hpp"
 
 #include <memory>
 #include <utility>
 
 namespace hearth::server {
 namespace {
-
-constexpr std::string_view syntax_error = "ERR syntax error";
 
 std::string invalid_expiry(std::string_view command) {
   return "ERR invalid expire time in '" + std::string(command) + "' command";

@@ -1,7 +1,7 @@
 #include "tests/fuzz/server/memory_entries.hpp"
 
 #include "runtime/server/access/authenticator.hpp"
-#include "runtime/server/unix_time.hpp"
+#include "runtime/server/entries/unix_time.hpp"
 
 #include <optional>
 #include <string_view>
@@ -162,6 +162,25 @@ expected<void> entry_space::list(
         !visit(name.second, value.payload().size()))
       break;
   return {};
+}
+
+// The cursor is the number of entries that earlier pages had.
+expected<key_page>
+entry_space::scan(std::uint64_t cursor, std::size_t count,
+                  const std::function<bool(std::string_view key)>& wanted) const {
+  key_page page;
+  std::uint64_t number = 0;
+  auto listed = list([&](std::string_view key, std::uint64_t) {
+    if (number++ < cursor) return true;
+    if (number > cursor + count) {
+      page.next = cursor + count;
+      return false;
+    }
+    if (wanted(key)) page.keys.emplace_back(key);
+    return true;
+  });
+  if (!listed) return fail(listed.error());
+  return page;
 }
 
 // --- authenticator: the password and token of each user is its name -----------------------------

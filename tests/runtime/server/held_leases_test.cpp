@@ -1,5 +1,5 @@
 // Misses that wait for the connection that missed first.
-#include "runtime/server/entries/held_leases.hpp"
+#include "runtime/server/connection/held_leases.hpp"
 #include "tests/runtime/server/stepped_host.hpp"
 
 namespace held_leases_test {
@@ -74,6 +74,28 @@ TEST_CASE_FIXTURE(fixture, "the first miss is a miss, the second gets the value 
   CHECK(counters.holders_now == 0);
   CHECK(counters.holders_ended == 0);
   CHECK(b.find("k") == "made");
+}
+
+TEST_CASE_FIXTURE(fixture, "a holder knows how long it has held a key") {
+  const auto before = std::chrono::steady_clock::now();
+  CHECK(a.leases->held_for("k") == 0s);
+  CHECK(a.find("k") == "miss");
+  const auto held = a.leases->held_for("k");
+  CHECK(held > 0s);
+  CHECK(held <= std::chrono::steady_clock::now() - before);
+  CHECK(a.leases->held_for("other") == 0s);
+  CHECK(a.put("k", "made") == "done");
+  CHECK(a.leases->held_for("k") == 0s);
+}
+
+TEST_CASE_FIXTURE(fixture, "an entry that has expired does not keep a miss from being held") {
+  CHECK(trusted().put("k", make_value("old", 1)).get());
+  CHECK(a.find("k") == "miss");
+  CHECK(a.leases->holds("k"));
+  b.get("k");
+  CHECK_FALSE(b.got);
+  CHECK(a.put("k", "new") == "done");
+  CHECK(b.answer() == "new");
 }
 
 TEST_CASE_FIXTURE(fixture, "a holder that misses its own key again does not wait for itself") {

@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -214,6 +216,31 @@ TEST_CASE("resp session: an expired entry is none") {
   CHECK(one.command({"EXPIRE", "k", "10"}) == ":0\r\n");
 }
 
+TEST_CASE("resp session: EXPIRE changes a time under the conditions that Redis knows") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  REQUIRE(one.command({"SET", "k", "v"}) == "+OK\r\n");
+  CHECK(one.command({"EXPIRE", "k", "100", "XX"}) == ":0\r\n");
+  CHECK(one.command({"EXPIRE", "k", "100", "GT"}) == ":0\r\n"); // without a time it never ends
+  CHECK(one.command({"TTL", "k"}) == ":-1\r\n");
+  CHECK(one.command({"EXPIRE", "k", "100", "lt"}) == ":1\r\n");
+  CHECK(one.command({"EXPIRE", "k", "200", "NX"}) == ":0\r\n");
+  CHECK(one.command({"EXPIRE", "k", "200", "LT"}) == ":0\r\n");
+  CHECK(one.command({"EXPIRE", "k", "200", "XX", "GT"}) == ":1\r\n");
+  CHECK(one.command({"PEXPIRE", "k", "150000", "GT"}) == ":0\r\n");
+  CHECK(one.command({"TTL", "k"}) == ":200\r\n");
+  CHECK(one.command({"GET", "k"}) == "$1\r\nv\r\n");
+  CHECK(one.command({"EXPIRE", "k", "1", "NX", "GT"}) ==
+        "-ERR NX and XX, GT or LT options at the same time are not compatible\r\n");
+  CHECK(one.command({"EXPIRE", "k", "1", "GT", "LT"}) ==
+        "-ERR GT and LT options at the same time are not compatible\r\n");
+  CHECK(one.command({"EXPIRE", "k", "1", "soon"}) == "-ERR Unsupported option soon\r\n");
+  CHECK(one.command({"EXPIRE", "k", "9223372036854775807"}) ==
+        "-ERR invalid expire time in 'expire' command\r\n");
+  CHECK(one.command({"PEXPIRE", "k", "-1", "LT"}) == ":1\r\n");
+  CHECK(one.command({"EXISTS", "k"}) == ":0\r\n");
+}
+
 TEST_CASE("resp session: RESP3 has its own forms") {
   server_bench bench;
   auto one = writer_of(bench);
@@ -381,6 +408,54 @@ TEST_CASE("resp session: bytes that are no commands end the connection with an e
 TEST_CASE("resp session: the first miss holds, the next waits for its value") {
   server_bench bench;
   auto holder = writer_of(bench, true);
+TEST_CASE("resp session: a scan goes page by page, and to its end") {
+  server_bench bench;
+  client admin(bench, server_bench::make_identity(user_role::admin));
+  constexpr int many = 100;
+  for (int i = 0; i < many; ++i)
+    REQUIRE(admin.command({"SET", "key:" + std::to_string(i), "v"}) == "+OK\r\n");
+  REQUIRE(admin.command({"SET", "gone", "v", "PXAT", "1"}) == "+OK\r\n");
+  const auto lines = [](const std::string& reply) {
+    std::vector<std::string> all;
+    for (std::size_t begin = 0; begin < reply.size();) {
+      const auto end = reply.find("\r\n", begin);
+      all.push_back(reply.substr(begin, end - begin));
+      begin = end + 2;
+    }
+    return all;
+  };
+  for (const std::string count : {"1", "10", "30", "1000"}) {
+    std::set<std::string> seen;
+    std::string cursor = "0";
+    int pages = 0;
+    do {
+      const auto page = lines(admin.command({"SCAN", cursor, "COUNT", count}));
+      REQUIRE(page.size() >= 4);
+      CHECK(page[0] == "*2");
+      cursor = page[2];
+      for (std::size_t i = 5; i < page.size(); i += 2)
+        seen.insert(page[i]);
+      ++pages;
+      REQUIRE(pages <= 2 * many);
+    } while (cursor != "0");
+    CHECK(seen.size() == many);
+    CHECK(seen.contains("key:0"));
+    CHECK((pages > 1) == (count != "1000"));
+  }
+  CHECK(admin.command({"SCAN", "0", "MATCH", "key:17", "COUNT", "1000"}) ==
+        "*2\r\n$1\r\n0\r\n*1\r\n$6\r\nkey:17\r\n");
+  CHECK(admin.command({"SCAN", "0", "TYPE", "hash"}) == "*2\r\n$1\r\n0\r\n*0\r\n");
+  CHECK(admin.command({"SCAN", "0", "TYPE", "String", "MATCH", "none", "COUNT", "1000"}) ==
+        "*2\r\n$1\r\n0\r\n*0\r\n");
+  for (const std::string cursor : {"x", "-1", "17", "1.5", ""})
+    CHECK(admin.command({"SCAN", cursor}) == "-ERR invalid cursor\r\n");
+  CHECK(admin.command({"SCAN", "0", "COUNT", "0"}) == "-ERR syntax error\r\n");
+  CHECK(admin.command({"SCAN", "0", "COUNT", "x"}) ==
+        "-ERR value is not an integer or out of range\r\n");
+  CHECK(admin.command({"SCAN", "0", "COUNT"}) == "-ERR syntax error\r\n");
+  CHECK(admin.command({"SCAN", "0", "HOW", "far"}) == "-ERR syntax error\r\n");
+}
+
   auto waiter = writer_of(bench, true);
   CHECK(holder.command({"GET", "k"}) == "$-1\r\n");
   feed(*waiter.session, client::encoded({"GET", "k"}));

@@ -11,6 +11,7 @@
 #include "runtime/server/entries/entry_space.hpp"
 #include "runtime/server/server_context.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -35,6 +36,9 @@ public:
   const entry_space& entries() const noexcept { return entries_; }
   /// Whether this connection is the holder of the key.
   bool holds(std::string_view key) const { return leases_.contains(key); }
+  /// How long this connection has been the holder: what the value took to make, once it is here.
+  /// Zero: it is not the holder.
+  std::chrono::nanoseconds held_for(std::string_view key) const;
 
   /// Looks up. A miss makes this connection the holder and is answered as a miss, or waits at most
   /// `hold.wait` for the value of another holder. A key that this connection holds, and a miss
@@ -73,7 +77,11 @@ private:
   session_host& host_;
   server_context& context_;
   entry_space entries_;
-  std::map<std::string, lease_id, std::less<>> leases_;
+  struct held {
+    lease_id lease;
+    std::chrono::steady_clock::time_point since; // the miss
+  };
+  std::map<std::string, held, std::less<>> leases_;
   std::size_t waiting_ = 0; // of `held_now`
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

@@ -1,4 +1,4 @@
-#include "runtime/server/unix_time.hpp"
+#include "runtime/server/entries/unix_time.hpp"
 
 #include <chrono>
 

@@ -1,4 +1,4 @@
-#include "runtime/server/entries/held_leases.hpp"
+#include "runtime/server/connection/held_leases.hpp"
 
 #include <utility>
 
@@ -11,11 +11,17 @@ held_leases::held_leases(session_host& host, server_context& context, entry_spac
 
 held_leases::~held_leases() {
   auto& counters = context_.counters;
-  for (const auto& [key, lease] : leases_)
-    entries_.release(key, lease);
+  for (const auto& [key, one] : leases_)
+    entries_.release(key, one.lease);
   counters.holders_now -= leases_.size();
   counters.holders_ended += leases_.size();
   counters.held_now -= waiting_;
+}
+
+std::chrono::nanoseconds held_leases::held_for(std::string_view key) const {
+  const auto at = leases_.find(key);
+  if (at == leases_.end()) return {};
+  return std::chrono::steady_clock::now() - at->second.since;
 }
 
 // As the host's; not called either once this object is gone.
@@ -77,7 +83,8 @@ void held_leases::take_reply(const std::string& key, expected<lease_reply> reply
 
 void held_leases::hold(const std::string& key, lease_id lease) {
   // Two lookups of one connection that waited together: the first lease is the one to keep.
-  if (!leases_.emplace(key, lease).second) return entries_.release(key, lease);
+  const held one{lease, std::chrono::steady_clock::now()};
+  if (!leases_.emplace(key, one).second) return entries_.release(key, lease);
   ++context_.counters.holders_now;
   host_.post_after(context_.hold().holder, [this, alive = std::weak_ptr(alive_), key, lease] {
     if (!alive.expired()) end_hold(key, lease);
@@ -94,7 +101,7 @@ bool held_leases::abandon(std::string_view key) {
 
 void held_leases::end_hold(const std::string& key, lease_id lease) {
   const auto at = leases_.find(key);
-  if (at == leases_.end() || at->second != lease) return;
+  if (at == leases_.end() || at->second.lease != lease) return;
   entries_.release(key, take_lease(key));
   ++context_.counters.holders_ended;
 }
@@ -103,7 +110,7 @@ void held_leases::end_hold(const std::string& key, lease_id lease) {
 lease_id held_leases::take_lease(std::string_view key) {
   const auto at = leases_.find(key);
   if (at == leases_.end()) return 0;
-  const auto lease = at->second;
+  const auto lease = at->second.lease;
   leases_.erase(at);
   --context_.counters.holders_now;
   return lease;
