@@ -145,7 +145,7 @@ void crsh_session::begin_value() {
   if (!leases_ || !host_.anonymous()->may_write()) return;
   body_plan plan;
   plan.bytes = left_;
-  plan.metadata = make_value({}).metadata_bytes();
+  plan.metadata = make_value({}, 0, members_of(leases_->held_for(key_))).metadata_bytes();
   plan.max_bytes = limits.value_bytes;
   auto value = received_body::begin(std::move(plan), context_.counters.receiving_bytes,
                                     limits.receiving_bytes);
@@ -269,6 +269,7 @@ void crsh_session::answer_found(const expected<lookup>& found, bool sends_value)
   noted_request noted;
   noted.outcome = request_outcome::hit;
   noted.bytes_out = size;
+  noted.made_in = time_taken(found->value);
   finish(noted);
 }
 

@@ -6,6 +6,8 @@
 #include "runtime/server/status/status_page.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <utility>
 
 namespace hearth::server {
@@ -54,10 +56,20 @@ http_reply options_reply(const http_route& route) {
   return reply;
 }
 
-value::map members_of(const http_request& request) {
-  value::map members;
-  if (request.route.kind != route_kind::turbo_artifact) return members;
-  const auto& head = request.head;
+// The time that Turbo says a task took, in ms; zero where it says none.
+std::chrono::nanoseconds duration_of(const request_head& head) {
+  constexpr std::uint64_t longest = 1'000'000'000; // eleven days
+  std::uint64_t ms = 0;
+  const auto& text = head.artifact_duration;
+  const auto* const end = text.data() + text.size();
+  const auto [stopped, problem] = std::from_chars(text.data(), end, ms);
+  if (problem != std::errc{} || stopped != end || ms > longest) return {};
+  return std::chrono::milliseconds(ms);
+}
+
+// What is kept with Turbo's artifact.
+value::map turbo_members(const request_head& head) {
+  auto members = members_of(duration_of(head));
   if (!head.artifact_tag.empty()) members.emplace(tag_member, head.artifact_tag);
   if (!head.artifact_duration.empty()) members.emplace(duration_member, head.artifact_duration);
   return members;
@@ -115,7 +127,10 @@ std::optional<body_plan> http_handler::plan_body(const http_request& request) co
   plan.bytes = head.content_length;
   plan.is_zstd = head.content_encoding == "zstd";
   plan.is_hashed = route.kind == route_kind::blob;
-  plan.metadata = make_value({}, 0, members_of(request)).metadata_bytes();
+  const auto members = route.kind == route_kind::turbo_artifact
+                           ? turbo_members(head)
+                           : members_of(leases_->held_for(route.key));
+  plan.metadata = make_value({}, 0, members).metadata_bytes();
   plan.max_bytes = context_.limits().value_bytes;
   return plan;
 }

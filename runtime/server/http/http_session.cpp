@@ -251,6 +251,9 @@ void http_session::note(const http_reply& reply) {
   one.bytes_in = reply.outcome == request_outcome::done ? stored_bytes_ : 0;
   one.bytes_out = reply.value && request_.head.method != "HEAD" ? reply.count : 0;
   one.took = std::chrono::steady_clock::now() - begun_;
+  // A client may read the parts of a value one after another.
+  if (one.bytes_out != 0 && reply.count == reply.value.payload().size())
+    one.made_in = time_taken(reply.value);
   context_.note(one, handler_.space(), host_.peer(), handler_.user());
 }
 

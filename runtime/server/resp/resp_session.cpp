@@ -274,14 +274,17 @@ void resp_session::reply_after(std::function<void()> work, std::function<void()>
 
 // --- counts ------------------------------------------------------------------------------------
 
-void resp_session::note(request_outcome outcome, std::uint64_t in, std::uint64_t out) noexcept {
+void resp_session::note(request_outcome outcome, std::uint64_t in, std::uint64_t out,
+                        std::chrono::nanoseconds made_in) noexcept {
   if (!counts_) return;
   context_.note(
-      {protocol::resp, kind_, outcome, in, out, std::chrono::steady_clock::now() - began_},
+      {protocol::resp, kind_, outcome, in, out, std::chrono::steady_clock::now() - began_, made_in},
       *counts_, host_.peer(), who_->user);
 }
 
-void resp_session::note_hit(std::uint64_t bytes) noexcept { note(request_outcome::hit, 0, bytes); }
+void resp_session::note_hit(std::uint64_t bytes, std::chrono::nanoseconds made_in) noexcept {
+  note(request_outcome::hit, 0, bytes, made_in);
+}
 void resp_session::note_miss() noexcept { note(request_outcome::miss, 0, 0); }
 void resp_session::note_write(std::uint64_t bytes) noexcept {
   note(request_outcome::done, bytes, 0);

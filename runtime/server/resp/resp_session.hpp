@@ -88,7 +88,9 @@ public:
   /// Runs `work` on a thread that may block, then `next` on this one.
   void reply_after(std::function<void()> work, std::function<void()> next);
 
-  void note_hit(std::uint64_t bytes) noexcept;
+  /// `made_in`: how long the value that is sent took to make; zero: it is not known, or only a part
+  /// is sent.
+  void note_hit(std::uint64_t bytes, std::chrono::nanoseconds made_in = {}) noexcept;
   void note_miss() noexcept;
   void note_write(std::uint64_t bytes) noexcept;
   void note_refused() noexcept;
@@ -114,7 +116,8 @@ private:
   void run(const resp_command& command, const resp_words& words);
   bool refuses(const resp_command& command, const resp_words& words);
   void go_on();
-  void note(request_outcome outcome, std::uint64_t in, std::uint64_t out) noexcept;
+  void note(request_outcome outcome, std::uint64_t in, std::uint64_t out,
+            std::chrono::nanoseconds made_in = {}) noexcept;
 
   session_host& host_;
   server_context& context_;

@@ -127,7 +127,7 @@ void acquire(resp_session& in, const resp_words& words) {
   in.leases().get(words[1], [&in, call = in.begin_waiting()](const expected<lookup>& found) {
     const bool hit =
         found && found->hit() && may_send(in.host(), in.context(), found->value.payload().size());
-    hit ? in.note_hit(found->value.payload().size()) : in.note_miss();
+    hit ? in.note_hit(found->value.payload().size(), time_taken(found->value)) : in.note_miss();
     hit ? in.reply().bytes(found->value, 0, found->value.payload().size()) : in.reply().null();
     in.end_waiting(call);
   });
@@ -138,7 +138,7 @@ void acquire(resp_session& in, const resp_words& words) {
 void fulfil(resp_session& in, const resp_words& words) {
   if (!in.leases().holds(words[1])) return in.reply().integer(0);
   in.leases().put(
-      words[1], make_value(words[2]),
+      words[1], make_value(words[2], 0, members_of(in.leases().held_for(words[1]))),
       [&in, call = in.begin_waiting(), size = words[2].size()](const expected<done>& stored) {
         stored ? in.note_write(size) : in.note_failed();
         stored ? in.reply().integer(1) : in.reply().error(failure_text(stored.error()));

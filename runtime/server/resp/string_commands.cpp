@@ -19,7 +19,8 @@ std::string invalid_expiry(std::string_view command) {
 
 void reply_range(resp_session& in, const expected<lookup>& found, std::size_t first,
                  std::size_t count) {
-  in.note_hit(count);
+  const bool is_whole = count == found->value.payload().size();
+  in.note_hit(count, is_whole ? time_taken(found->value) : std::chrono::nanoseconds(0));
   in.reply().bytes(found->value, first, count);
 }
 
@@ -131,15 +132,16 @@ std::string reply_of_write(resp_session& in, const expected<done>& stored, std::
   return status_text("OK");
 }
 
-void put(resp_session& in, const std::string& key, const artifact& value) {
-  const auto bytes = value.payload().size();
+void put(resp_session& in, const std::string& key, std::string_view value, expiry_ms expires) {
+  const auto bytes = value.size();
   if (!in.host().may_hold(*in.who()))
     return in.reply_in_turn(
-        in.entries().put(key, value),
+        in.entries().put(key, make_value(value, expires)),
         [&in, bytes](const expected<done>& stored) { return reply_of_write(in, stored, bytes); });
-  in.leases().put(key, value, [&in, bytes, number = in.begin_turn()](const expected<done>& stored) {
-    in.fill_turn(number, reply_of_write(in, stored, bytes));
-  });
+  in.leases().put(key, make_value(value, expires, members_of(in.leases().held_for(key))),
+                  [&in, bytes, number = in.begin_turn()](const expected<done>& stored) {
+                    in.fill_turn(number, reply_of_write(in, stored, bytes));
+                  });
 }
 
 // Whether the session's user may not write, and its writes are dropped: replies as if it had.
@@ -215,7 +217,7 @@ void set(resp_session& in, const resp_words& words) {
   const auto options = parse_set_options(words);
   if (!options) return in.reply().error(options.error().text());
   if (drops(in)) return;
-  if (options->is_plain()) return put(in, words[1], make_value(words[2], options->expires));
+  if (options->is_plain()) return put(in, words[1], words[2], options->expires);
   set_if(in, words, *options);
 }
 
@@ -225,7 +227,7 @@ void set_with_expiry(resp_session& in, const resp_words& words, expiry_unit unit
   if (!number) return in.error_in_turn(not_an_integer);
   const auto at = parse_expiry(words[2], unit, unix_time_ms());
   if (*number <= 0 || !at) return in.error_in_turn(invalid_expiry(name));
-  if (!drops(in)) put(in, words[1], make_value(words[3], *at));
+  if (!drops(in)) put(in, words[1], words[3], *at);
 }
 
 void setex(resp_session& in, const resp_words& words) {

@@ -98,6 +98,14 @@ void write_held(metrics_page& page, const server_counters& from) {
                from.holders_ended);
 }
 
+// A metric in seconds: the page's own numbers are whole ones.
+std::string saved_text(const server_counters& from) {
+  const std::string name = "hearth_serve_saved_seconds_total";
+  return "# HELP " + name + " What hits saved: the time that their values took to make.\n# TYPE " +
+         name + " counter\n" + name + " " + number_text(static_cast<double>(from.saved_ns) / 1e9) +
+         "\n";
+}
+
 void write_credentials(metrics_page& page, const server_counters& from) {
   page.counter("serve_credentials_total", "Credentials that clients gave.");
   page.sample(from.credentials_right, {{"outcome", "right"}});
@@ -150,7 +158,9 @@ std::string server_metrics(const server_counters& counters) {
   write_connections(page, counters);
   write_held(page, counters);
   write_credentials(page, counters);
-  return page.text() + latency_text(counters);
+  page.counter("serve_timed_hits_total", "Hits whose value says how long it took to make.",
+               counters.timed_hits);
+  return page.text() + saved_text(counters) + latency_text(counters);
 }
 
 } // namespace hearth::server

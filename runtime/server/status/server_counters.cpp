@@ -59,6 +59,12 @@ void server_counters::note(const noted_request& one, space_counters& in) noexcep
   add_count(requests[by][kind][static_cast<std::size_t>(one.outcome)]);
   add_count(latency[by][kind][latency_bucket(took)]);
   add_count(latency_sum_ns[by][kind], static_cast<std::uint64_t>(took.count()));
+  if (one.kind == request_kind::get && one.outcome == request_outcome::hit &&
+      one.made_in.count() > 0) {
+    add_count(timed_hits);
+    const auto saved = std::max(one.made_in - took, std::chrono::nanoseconds(0));
+    add_count(saved_ns, static_cast<std::uint64_t>(saved.count()));
+  }
   note_in_space(one, in);
 }
 

@@ -48,12 +48,14 @@ struct noted_request {
   std::uint64_t bytes_in = 0;  ///< of the value stored
   std::uint64_t bytes_out = 0; ///< of the values sent
   std::chrono::nanoseconds took{0};
+  std::chrono::nanoseconds made_in{0}; ///< of a hit: how long its value took to make; zero: unknown
 };
 
 class server_counters {
 public:
   /// Adds to `requests`, `latency` and the counts of the namespace: lookups are `get` and `exists`,
-  /// writes are `put` and `erase` that are done.
+  /// writes are `put` and `erase` that are done. A hit that is a `get` has saved what its value
+  /// took to make, less what it took itself.
   void note(const noted_request& one, space_counters& in) noexcept;
   /// The counts of a namespace ("" is the trusted one); the same object for each call. Takes a
   /// lock: a connection asks once.
@@ -78,6 +80,8 @@ public:
   std::atomic<std::uint64_t> sending_bytes{0};          ///< of large values being sent
   std::atomic<std::uint64_t> held_now{0}, held_total{0}, held_hits{0}, held_deadlines{0},
       held_refused{0}, holders_now{0}, holders_ended{0}; ///< misses that wait for a holder
+  /// Hits whose value says how long it took to make, and what they saved, in ns.
+  std::atomic<std::uint64_t> timed_hits{0}, saved_ns{0};
   std::atomic<std::uint64_t> credentials_right{0}, credentials_wrong{0};
 
   /// The namespaces seen so far with their counts.

@@ -187,6 +187,11 @@ json namespaces_json(const space_list& spaces) {
   return {{"count", spaces.size()}, {"shown", shown}};
 }
 
+json time_saved_json(const server_counters& from) {
+  if (from.timed_hits == 0) return nullptr;
+  return seconds_of(std::chrono::nanoseconds(from.saved_ns.load()));
+}
+
 // The counts of all namespaces together.
 json totals_json(const space_list& spaces) {
   std::uint64_t hits = 0, misses = 0, writes = 0, bytes_in = 0, bytes_out = 0;
@@ -209,7 +214,6 @@ json totals_json(const space_list& spaces) {
 std::string status_json(const server_counters& counters, const runtime_stats& stats,
                         const status_facts& facts) {
   const auto spaces = counters.spaces();
-  const auto saved = facts.time_saved ? std::optional(seconds_of(*facts.time_saved)) : std::nullopt;
   const json all{{"version", facts.version},
                  {"uptime_s", seconds_of(facts.uptime)},
                  {"state", facts.is_draining ? "draining" : "serving"},
@@ -225,7 +229,8 @@ std::string status_json(const server_counters& counters, const runtime_stats& st
                  {"leases", leases_json(stats)},
                  {"connections", connections_json(counters, facts)},
                  {"namespaces", namespaces_json(spaces)},
-                 {"time_saved_s", number_or_null(saved)}};
+                 {"time_saved_s", time_saved_json(counters)},
+                 {"timed_hits", counters.timed_hits.load()}};
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

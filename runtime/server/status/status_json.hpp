@@ -24,7 +24,6 @@ struct status_facts {
   std::string upstream;                     ///< for people: "cache.example:6380"; empty: none
   std::uint64_t max_connections = 0;        ///< 0: not told
   std::optional<storage::store_stats> disk; ///< empty: without a disk tier
-  std::optional<std::chrono::nanoseconds> time_saved; ///< empty: not measured
 };
 
 /// The namespaces with the most lookups of which the page is told, and those with the most bytes
@@ -32,8 +31,8 @@ struct status_facts {
 inline constexpr std::size_t max_shown_namespaces = 12;
 
 /// One JSON object (docs/serve.md). What is not known is null: a tier that is missing, a quantile
-/// without a request, the time saved. Counts are those since the server started; times are in
-/// seconds. Invalid UTF-8 in names is replaced.
+/// without a request, the time saved before a hit whose value says how long it took to make. Counts
+/// are those since the server started; times are in seconds. Invalid UTF-8 in names is replaced.
 std::string status_json(const server_counters& counters, const runtime_stats& stats,
                         const status_facts& facts);
 

@@ -655,6 +655,8 @@ TEST_SUITE("http session") {
     CHECK(got.body == "tar");
     CHECK(got.field("x-artifact-tag") == "signature");
     CHECK(got.field("x-artifact-duration") == "17");
+    CHECK(counters.timed_hits == 1); // the client has said how long it took
+    CHECK(counters.saved_ns <= 17'000'000);
     CHECK(client.ask(request("HEAD " + path + "?slug=a")).field("x-artifact-duration") == "17");
     const auto other = client.ask(get(path + "?slug=b"));
     CHECK(other.status == 404);

@@ -86,7 +86,7 @@ TEST_CASE("each metric has a help, a type and the prefix, and a counter ends wit
   const auto page = server_metrics(counters);
   CHECK(page.ends_with("\n"));
   const auto all = families_of(page);
-  CHECK(all.size() == 19);
+  CHECK(all.size() == 21);
   for (const auto& one : all) {
     CAPTURE(one.name);
     CHECK(one.name.starts_with("hearth_serve_"));
@@ -102,6 +102,18 @@ TEST_CASE("a server without a request has a page that can be read") {
       CAPTURE(name);
       CHECK(number == "0");
     }
+}
+
+TEST_CASE("the time saved is in seconds") {
+  server_counters counters;
+  note(counters, "",
+       {.kind = request_kind::get,
+        .outcome = request_outcome::hit,
+        .took = 10ms,
+        .made_in = 1510ms});
+  const auto page = server_metrics(counters);
+  CHECK(number_of(page, "hearth_serve_saved_seconds_total") == "1.5");
+  CHECK(number_of(page, "hearth_serve_timed_hits_total") == "1");
 }
 
 TEST_CASE("requests have a sample for each protocol, kind and outcome") {

@@ -241,6 +241,35 @@ TEST_CASE("resp session: EXPIRE changes a time under the conditions that Redis k
   CHECK(one.command({"EXISTS", "k"}) == ":0\r\n");
 }
 
+TEST_CASE("resp session: a hit of a value that a holder made counts the time that it saved") {
+  server_bench bench;
+  auto a = writer_of(bench, true);
+  auto b = writer_of(bench);
+  const auto before = std::chrono::steady_clock::now();
+  REQUIRE(a.command({"GET", "k"}) == "$-1\r\n");
+  while (std::chrono::steady_clock::now() - before < std::chrono::milliseconds(5)) {
+  }
+  REQUIRE(a.command({"SET", "k", "made"}) == "+OK\r\n");
+  REQUIRE(b.command({"SET", "plain", "v"}) == "+OK\r\n");
+  CHECK(b.command({"GET", "plain"}) == "$1\r\nv\r\n");
+  CHECK(b.command({"GETRANGE", "k", "0", "0"}) == "$1\r\nm\r\n"); // a part
+  CHECK(b.command({"EXISTS", "k"}) == ":1\r\n");
+  CHECK(bench.counters.timed_hits == 0);
+  CHECK(bench.counters.saved_ns == 0);
+  CHECK(b.command({"GET", "k"}) == "$4\r\nmade\r\n");
+  CHECK(bench.counters.timed_hits == 1);
+  const auto made_in = time_taken(bench.trusted().get("k").get().value().value);
+  CHECK(made_in >= std::chrono::milliseconds(4));
+  CHECK(made_in <= std::chrono::steady_clock::now() - before);
+  CHECK(bench.counters.saved_ns > 0);
+  CHECK(bench.counters.saved_ns < static_cast<std::uint64_t>(made_in.count()));
+  CHECK(b.command({"MGET", "k", "k"}) == "*2\r\n$4\r\nmade\r\n$4\r\nmade\r\n");
+  CHECK(bench.counters.timed_hits == 3);
+  // Another time of expiry is no other value.
+  CHECK(b.command({"EXPIRE", "k", "100"}) == ":1\r\n");
+  CHECK(time_taken(bench.trusted().get("k").get().value().value) == made_in);
+}
+
 TEST_CASE("resp session: RESP3 has its own forms") {
   server_bench bench;
   auto one = writer_of(bench);
@@ -379,35 +408,6 @@ TEST_CASE("resp session: an admin lists, counts and flushes") {
   CHECK(admin.command({"CONFIG", "SET", "save", ""}).starts_with("-ERR CONFIG SET knows"));
 }
 
-TEST_CASE("resp session: wrong words get Redis's errors, and the connection goes on") {
-  server_bench bench;
-  auto one = writer_of(bench);
-  CHECK(one.command({"GET"}) == "-ERR wrong number of arguments for 'get' command\r\n");
-  CHECK(one.command({"GET", "a", "b"}) == "-ERR wrong number of arguments for 'get' command\r\n");
-  CHECK(one.command({"MSET", "a"}) == "-ERR wrong number of arguments for 'mset' command\r\n");
-  CHECK(one.command({"MSET", "a", "1", "b"}) ==
-        "-ERR wrong number of arguments for 'mset' command\r\n");
-  CHECK(one.command({"EXPIRE", "k", "x"}) == "-ERR value is not an integer or out of range\r\n");
-  CHECK(one.command({"FLY", "a\r\nb"}) ==
-        "-ERR unknown command 'FLY', with args beginning with: 'a  b' \r\n");
-  CHECK(one.command({"PING", "still here"}) == "$10\r\nstill here\r\n");
-}
-
-TEST_CASE("resp session: bytes that are no commands end the connection with an error") {
-  server_bench bench;
-  for (const std::string_view bytes :
-       {"*1\r\n$-7\r\n", "*99999999999\r\n", "*1\r\n:5\r\n", "*1\r\n$99999999999\r\n"}) {
-    auto one = writer_of(bench);
-    CAPTURE(bytes);
-    CHECK(one.ask(bytes).starts_with("-ERR Protocol error: "));
-    CHECK(one.host->is_closed);
-  }
-  CHECK(bench.counters.protocol_errors == 4);
-}
-
-TEST_CASE("resp session: the first miss holds, the next waits for its value") {
-  server_bench bench;
-  auto holder = writer_of(bench, true);
 TEST_CASE("resp session: a scan goes page by page, and to its end") {
   server_bench bench;
   client admin(bench, server_bench::make_identity(user_role::admin));
@@ -456,6 +456,35 @@ TEST_CASE("resp session: a scan goes page by page, and to its end") {
   CHECK(admin.command({"SCAN", "0", "HOW", "far"}) == "-ERR syntax error\r\n");
 }
 
+TEST_CASE("resp session: wrong words get Redis's errors, and the connection goes on") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  CHECK(one.command({"GET"}) == "-ERR wrong number of arguments for 'get' command\r\n");
+  CHECK(one.command({"GET", "a", "b"}) == "-ERR wrong number of arguments for 'get' command\r\n");
+  CHECK(one.command({"MSET", "a"}) == "-ERR wrong number of arguments for 'mset' command\r\n");
+  CHECK(one.command({"MSET", "a", "1", "b"}) ==
+        "-ERR wrong number of arguments for 'mset' command\r\n");
+  CHECK(one.command({"EXPIRE", "k", "x"}) == "-ERR value is not an integer or out of range\r\n");
+  CHECK(one.command({"FLY", "a\r\nb"}) ==
+        "-ERR unknown command 'FLY', with args beginning with: 'a  b' \r\n");
+  CHECK(one.command({"PING", "still here"}) == "$10\r\nstill here\r\n");
+}
+
+TEST_CASE("resp session: bytes that are no commands end the connection with an error") {
+  server_bench bench;
+  for (const std::string_view bytes :
+       {"*1\r\n$-7\r\n", "*99999999999\r\n", "*1\r\n:5\r\n", "*1\r\n$99999999999\r\n"}) {
+    auto one = writer_of(bench);
+    CAPTURE(bytes);
+    CHECK(one.ask(bytes).starts_with("-ERR Protocol error: "));
+    CHECK(one.host->is_closed);
+  }
+  CHECK(bench.counters.protocol_errors == 4);
+}
+
+TEST_CASE("resp session: the first miss holds, the next waits for its value") {
+  server_bench bench;
+  auto holder = writer_of(bench, true);
   auto waiter = writer_of(bench, true);
   CHECK(holder.command({"GET", "k"}) == "$-1\r\n");
   feed(*waiter.session, client::encoded({"GET", "k"}));

@@ -49,6 +49,27 @@ TEST_CASE("a request is counted by protocol, kind and outcome, with its latency 
   CHECK(space.bytes_out == 700);
 }
 
+TEST_CASE("a hit that sends a value has saved what it took to make, less its own time") {
+  server_counters counters;
+  auto& space = counters.space("");
+  const auto note = [&](request_kind kind, request_outcome outcome, std::chrono::nanoseconds took,
+                        std::chrono::nanoseconds made_in) {
+    counters.note({.kind = kind, .outcome = outcome, .took = took, .made_in = made_in}, space);
+  };
+  note(request_kind::get, request_outcome::hit, 1ms, 0ns); // how long is not known
+  note(request_kind::get, request_outcome::miss, 1ms, 5s);
+  note(request_kind::exists, request_outcome::hit, 1ms, 5s);
+  CHECK(counters.timed_hits == 0);
+  CHECK(counters.saved_ns == 0);
+  note(request_kind::get, request_outcome::hit, 200ms, 5s);
+  CHECK(counters.timed_hits == 1);
+  CHECK(counters.saved_ns == 4'800'000'000);
+  note(request_kind::get, request_outcome::hit, 2s,
+       1s); // it waited longer than it would have made it
+  CHECK(counters.timed_hits == 2);
+  CHECK(counters.saved_ns == 4'800'000'000);
+}
+
 TEST_CASE("an erase of a missing entry is no missed lookup, a refused write is no write") {
   server_counters counters;
   auto& space = counters.space("");
