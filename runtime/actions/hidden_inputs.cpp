@@ -1,13 +1,14 @@
 #include "runtime/actions/hidden_inputs.hpp"
 
-#include "runtime/fingerprints/files/file_source.hpp"
 #include "runtime/fingerprints/watched/questions.hpp"
+#include "runtime/os/files/plain_file.hpp"
 #include "runtime/os/files/whole_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
+#include <unistd.h>
 
 namespace hearth {
 namespace {
@@ -41,17 +42,26 @@ bool contains(std::string_view text, std::string_view what) {
 // Lines that end in a backslash, or in its trigraph, go on in the next one.
 constexpr std::array<std::string_view, 4> line_joins{"\\\n", "\\\r\n", "?\?/\n", "?\?/\r\n"};
 
-// Whether an identifier may go on in the next line.
+// The bytes of the line join at this place; 0: there is none.
+std::size_t join_at(std::string_view text, std::size_t at) {
+  const auto* const join = std::find_if(line_joins.begin(), line_joins.end(),
+                                        [&](auto one) { return text.substr(at).starts_with(one); });
+  return join == line_joins.end() ? 0 : join->size();
+}
+
+// Whether an identifier may go on in the next line. A search for one character is several times as
+// fast as one for two.
 bool splits_identifier(std::string_view text) {
-  return std::any_of(line_joins.begin(), line_joins.end(), [&](std::string_view join) {
-    for (auto at = place_of_text(text, join); at != text.size();
-         at = place_of_text(text, join, at + join.size())) {
-      const auto next = at + join.size();
-      if (at == 0 || next == text.size() || !is_of_identifier(text[at - 1])) continue;
-      if (is_of_identifier(text[next]) || text[next] == '\\' || text[next] == '?') return true;
-    }
-    return false;
-  });
+  const auto splits_at = [&](std::size_t at) {
+    const auto next = at + join_at(text, at);
+    if (next == at || at == 0 || next == text.size() || !is_of_identifier(text[at - 1]))
+      return false;
+    return is_of_identifier(text[next]) || text[next] == '\\' || text[next] == '?';
+  };
+  for (const char start : {'\\', '?'})
+    for (auto at = text.find(start); at != text.npos; at = text.find(start, at + 1))
+      if (splits_at(at)) return true;
+  return false;
 }
 
 std::string with_joined_lines(std::string_view text) {
@@ -60,10 +70,8 @@ std::string with_joined_lines(std::string_view text) {
     const auto end = std::min(text.find_first_of("\\?"), text.size());
     joined += text.substr(0, end);
     text.remove_prefix(end);
-    const auto* const join = std::find_if(line_joins.begin(), line_joins.end(),
-                                          [&](auto one) { return text.starts_with(one); });
-    if (join != line_joins.end()) {
-      text.remove_prefix(join->size());
+    if (const auto join = join_at(text, 0); join != 0) {
+      text.remove_prefix(join);
     } else if (!text.empty()) {
       joined += text.front();
       text.remove_prefix(1);
@@ -83,15 +91,22 @@ bool is_part_of_clock(std::string_view identifier) {
          });
 }
 
-// Whether a name is there as an identifier of its own.
-bool has_identifier(std::string_view text, std::string_view name) {
-  for (auto at = place_of_text(text, name); at != text.size();
-       at = place_of_text(text, name, at + name.size())) {
-    const auto end = at + name.size();
-    if ((at == 0 || !is_of_identifier(text[at - 1])) &&
-        (end == text.size() || !is_of_identifier(text[end])))
-      return true;
-  }
+// Whether a name of the clock is there as an identifier of its own. Two of the names begin alike,
+// so one search finds both.
+bool has_clock_name(std::string_view text, bool is_dated) {
+  const auto counts = [&](std::string_view name) {
+    return std::find(clock_names.begin(), clock_names.end(), name) != clock_names.end() &&
+           (!is_dated || name == "__TIMESTAMP__");
+  };
+  for (const std::string_view beginning : {"__DATE", "__TIME"})
+    for (auto at = place_of_text(text, beginning); at != text.size();) {
+      auto end = at + beginning.size();
+      while (end < text.size() && is_of_identifier(text[end]))
+        ++end;
+      const bool is_whole = at == 0 || !is_of_identifier(text[at - 1]);
+      if (is_whole && counts(text.substr(at, end - at))) return true;
+      at = place_of_text(text, beginning, end);
+    }
   return false;
 }
 
@@ -113,11 +128,7 @@ bool has_part_of_clock(std::string_view text) {
 bool uses_clock(std::string_view given, bool is_dated, bool with_parts) {
   const auto joined = splits_identifier(given) ? with_joined_lines(given) : std::string();
   const auto text = joined.empty() ? given : std::string_view(joined);
-  const auto is_used = [&](std::string_view name) {
-    return (!is_dated || name == "__TIMESTAMP__") && has_identifier(text, name);
-  };
-  return std::any_of(clock_names.begin(), clock_names.end(), is_used) ||
-         (with_parts && has_part_of_clock(text));
+  return has_clock_name(text, is_dated) || (with_parts && has_part_of_clock(text));
 }
 
 bool is_precompiled_by_clang(std::string_view bytes) { return bytes.starts_with("CPCH"); }
@@ -129,24 +140,28 @@ std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated
   constexpr std::string_view archive = "!<arch>";
   // Its bytes decide, and nothing else of the headers that it was made of.
   constexpr std::string_view precompiled_by_gcc = "gpch";
-  std::multimap<std::size_t, std::string> read_once; // by size
+  std::multimap<std::size_t, std::string> read; // by size
   for (const auto& path : paths) {
-    const auto start = fingerprints::read_prefix(path, archive.size());
-    if (!start || start->starts_with(program) || start->starts_with(archive)) continue;
-    if (start->starts_with(precompiled_by_gcc)) continue;
-    if (path.ends_with(".gch") || path.ends_with(".pch") || is_precompiled_by_clang(*start))
+    const auto file = os::open_regular(path);
+    if (!file) continue;
+    std::array<char, archive.size()> bytes;
+    const auto count = ::pread(file->get(), bytes.data(), bytes.size(), 0);
+    const std::string_view start(bytes.data(), count < 0 ? 0 : static_cast<std::size_t>(count));
+    if (count < 0 || start.starts_with(program) || start.starts_with(archive)) continue;
+    if (start.starts_with(precompiled_by_gcc)) continue;
+    if (path.ends_with(".gch") || path.ends_with(".pch") || is_precompiled_by_clang(start))
       return path + " is precompiled";
-    const auto text = os::read_whole_file(path, most_bytes);
+    const auto text = os::read_rest(*file, path, most_bytes);
     if (!text) continue;
     // Headers of the system have names of their own that begin so, such as __TIME.
     if (uses_clock(*text, is_dated, !fingerprints::is_of_system(path)))
       return path + " may use the clock: __DATE__, __TIME__ or __TIMESTAMP__";
-    if (!contains(*text, "once") && !contains(*text, "import")) continue;
-    const auto [same, end] = read_once.equal_range(text->size());
-    for (auto at = same; at != end; ++at)
-      if (os::read_whole_file(at->second, most_bytes) == *text)
-        return path + " has the content of " + at->second + " and is included once";
-    read_once.emplace(text->size(), path);
+    const auto [same, end] = read.equal_range(text->size());
+    if (same != end && (contains(*text, "once") || contains(*text, "import")))
+      for (auto at = same; at != end; ++at)
+        if (os::read_whole_file(at->second, most_bytes) == *text)
+          return path + " has the content of " + at->second + " and is included once";
+    read.emplace(text->size(), path);
   }
   return {};
 }

@@ -53,11 +53,13 @@ bool is_null_device(const struct stat& status) {
   return S_ISCHR(status.st_mode) && status.st_rdev == makedev(memory_devices, null_device);
 }
 
-// Opens the file and looks at what it is. Later reads and writes wait, as usual.
+// Opens the file and looks at what it is. Later reads and writes wait, as usual: those of regular
+// files do whatever the flags say.
 expected<descriptor> open_and_look(const fs::path& path, int flags, struct stat& status) {
   descriptor file(::open(path.c_str(), flags | without_waiting));
   if (!file) return fail(cannot_open(path));
   if (::fstat(file.get(), &status) != 0) return fail(cannot("read", path));
+  if (S_ISREG(status.st_mode)) return file;
   const int now = ::fcntl(file.get(), F_GETFL);
   if (now < 0 || ::fcntl(file.get(), F_SETFL, now & ~O_NONBLOCK) != 0)
     return fail(cannot("open", path));
