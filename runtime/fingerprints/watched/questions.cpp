@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <fcntl.h>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -38,8 +38,10 @@ bool goes_up(std::string_view path) {
 
 enum class entry_kind { absent, link, folder, other };
 
+// What is at a path now, symbolic links not followed.
 struct entry {
   entry_kind what = entry_kind::absent;
+  std::uint64_t device = 0, inode = 0;
   std::string text; // of a link
 };
 
@@ -165,7 +167,7 @@ private:
       return false;
     }
     ask(now.how, kind::link, next);
-    if (now.left.empty() && !now.seen.follows) return same_as_seen(now, next, true);
+    if (now.left.empty() && !now.seen.follows) return same_as_seen(now, next);
     if (++now.links > max_links) return true;
     follow(now, found.text);
     return false;
@@ -192,20 +194,20 @@ private:
     if (!now.seen.follows) ask(now.how, kind::link, path);
     if (now.seen.told_place) ask(now.how, kind::place, path);
     if (now.seen.was_run) programs_.insert({now.seen.path, path});
-    const auto same = same_as_seen(now, path, !now.seen.follows);
+    const auto same = same_as_seen(now, path);
     if (!same) return fail(same.error());
     return {};
   }
 
-  // Fails if the path is another file than the one that the program saw first.
-  static expected<bool> same_as_seen(const walk& now, const std::string& path, bool as_link) {
-    struct stat found {};
-    const bool is_there =
-        ::fstatat(AT_FDCWD, path.c_str(), &found, as_link ? AT_SYMLINK_NOFOLLOW : 0) == 0;
+  // Fails if the path is another file than the one that the program saw first. It is no link, or
+  // one that the program did not follow.
+  expected<bool> same_as_seen(const walk& now, const std::string& path) {
+    const auto& found = look(path);
     // "a/" is not there if a is a file.
-    if (!now.seen.was_there && now.seen.path.ends_with('/') && !S_ISDIR(found.st_mode)) return true;
-    if (!now.seen.was_there || !is_there || found.st_dev != now.seen.device ||
-        found.st_ino != now.seen.inode)
+    const bool is_folder = found.what == entry_kind::folder;
+    if (!now.seen.was_there && now.seen.path.ends_with('/') && !is_folder) return true;
+    if (!now.seen.was_there || found.what == entry_kind::absent ||
+        found.device != now.seen.device || found.inode != now.seen.inode)
       return fail(changed(path));
     return true;
   }
@@ -229,6 +231,8 @@ private:
     if (!is_new) return at->second;
     struct stat found {};
     if (::lstat(path.c_str(), &found) != 0) return at->second;
+    at->second.device = found.st_dev;
+    at->second.inode = found.st_ino;
     at->second.what = S_ISLNK(found.st_mode)   ? entry_kind::link
                       : S_ISDIR(found.st_mode) ? entry_kind::folder
                                                : entry_kind::other;
