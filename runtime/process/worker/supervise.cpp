@@ -159,33 +159,36 @@ bool take_signal(int signals) {
   return ::read(signals, &taken, sizeof taken) == sizeof taken && taken.ssi_signo != SIGCHLD;
 }
 
-// Answers calls of the watched processes while there are any: most come in rows.
-void answer_calls(watcher& watching, pollfd& listener) {
-  constexpr int longest_row = 1000; // before other events are looked at
-  for (int i = 0; i < longest_row && (listener.revents & POLLIN) != 0; ++i) {
-    watching.answer();
-    listener.revents = 0;
-    if (::poll(&listener, 1, 0) < 0) return;
-  }
-  if ((listener.revents & (POLLHUP | POLLERR)) == 0) return;
+// Answers a call of a watched process, or notes that all of them have ended.
+void answer_call(watcher& watching, pollfd& listener) {
+  if ((listener.revents & POLLIN) != 0) return watching.answer();
   watching.end();
   listener.fd = -1;
 }
 
-// Waits for the program's end. Returns true when it has to be stopped before.
+// Waits for the program's end. Returns true when it has to be stopped before. A watched compile
+// makes hundreds of calls, so each one costs as few system calls as can be.
 bool wait_for_stop(started_job& job, int signals, int host) {
   pollfd ready[] = {{signals, POLLIN, 0},
                     {control_descriptor, POLLIN, 0},
                     {host, POLLIN, 0},
                     {job.watching ? job.watching->listener() : -1, POLLIN, 0}};
+  bool may_have_ended = true; // as a signal tells
   for (;;) {
-    const auto ended = look_for_end(job.program);
+    const auto ended = may_have_ended ? look_for_end(job.program) : seen::nothing;
     if (ended == seen::program) return false;
     // When one has ended there may be more, without a further signal.
-    if (::poll(ready, 4, ended == seen::adopted ? 0 : -1) < 0 && errno != EINTR) return true;
+    may_have_ended = ended == seen::adopted;
+    if (::poll(ready, 4, may_have_ended ? 0 : -1) < 0) {
+      if (errno == EINTR) continue;
+      return true;
+    }
     if (ready[1].revents != 0 || ready[2].revents != 0) return true;
-    if (ready[0].revents != 0 && take_signal(signals)) return true;
-    if (ready[3].revents != 0) answer_calls(*job.watching, ready[3]);
+    if (ready[0].revents != 0) {
+      if (take_signal(signals)) return true;
+      may_have_ended = true;
+    }
+    if (ready[3].revents != 0) answer_call(*job.watching, ready[3]);
   }
 }
 
