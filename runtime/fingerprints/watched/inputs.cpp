@@ -263,30 +263,64 @@ std::optional<question_group> read_system(const std::string& folder, const value
   return group;
 }
 
-std::optional<recorded_inputs> decode_inputs(std::string_view bytes) {
-  const auto decoded = decode_value(bytes);
-  if (!decoded) return std::nullopt;
-  const auto* has_form = decoded->find("form");
-  const auto* own = decoded->find("own");
-  const auto* system = decoded->find("system");
-  const auto* status = decoded->find("status");
-  if (!has_form || !own || !system || !status) return std::nullopt;
-  const auto* number = has_form->as<std::int64_t>();
-  const auto* own_map = own->as<value::map>();
-  const auto* system_map = system->as<value::map>();
-  const auto* with_status = status->as<bool>();
-  if (!number || *number != form || !own_map || !system_map || !with_status) return std::nullopt;
-  recorded_inputs inputs;
-  inputs.with_status = *with_status;
-  auto own_questions = read_own(*own_map);
-  if (!own_questions) return std::nullopt;
-  if (!own_questions->asked.empty()) inputs.by_folder.emplace(own_group, std::move(*own_questions));
-  for (const auto& [folder, group] : *system_map) {
-    auto questions = read_system(folder, group);
-    if (!questions) return std::nullopt;
-    inputs.by_folder.emplace(folder, std::move(*questions));
+// The bytes of `watched_inputs`, whose groups are taken apart one after the other: a result may
+// have many of them, and most that no longer hold say so in their first group.
+class packed_inputs {
+public:
+  static std::optional<packed_inputs> decode(std::string_view bytes) {
+    auto decoded = decode_value(bytes);
+    if (!decoded) return std::nullopt;
+    const auto* has_form = decoded->find("form");
+    const auto* status = decoded->find("status");
+    const auto* number = has_form ? has_form->as<std::int64_t>() : nullptr;
+    const auto* with_status = status ? status->as<bool>() : nullptr;
+    if (!number || *number != form || !with_status) return std::nullopt;
+    return packed_inputs(std::move(*decoded), *with_status);
   }
-  return inputs;
+
+  bool with_status() const { return with_status_; }
+
+  // Calls `visit` with each folder and its group, until it returns false; the command's own files
+  // come first. Returns false if it did, or if the bytes are not of `watched_inputs`.
+  template <class Visit>
+  bool each(Visit visit) const {
+    const auto* own = map_of("own");
+    const auto* system = map_of("system");
+    if (!own || !system) return false;
+    if (!own->empty()) {
+      auto group = read_own(*own);
+      if (!group || !visit(std::string(own_group), std::move(*group))) return false;
+    }
+    for (const auto& [folder, packed] : *system) {
+      auto group = read_system(folder, packed);
+      if (!group || !visit(folder, std::move(*group))) return false;
+    }
+    return true;
+  }
+
+private:
+  packed_inputs(value all, bool with_status)
+      : all_(std::move(all))
+      , with_status_(with_status) {}
+
+  const value::map* map_of(std::string_view name) const {
+    const auto* member = all_.find(name);
+    return member ? member->as<value::map>() : nullptr;
+  }
+
+  value all_;
+  bool with_status_;
+};
+
+std::optional<recorded_inputs> decode_inputs(std::string_view bytes) {
+  const auto packed = packed_inputs::decode(bytes);
+  if (!packed) return std::nullopt;
+  recorded_inputs inputs;
+  inputs.with_status = packed->with_status();
+  const auto keep = [&](const std::string& folder, question_group group) {
+    return inputs.by_folder.emplace(folder, std::move(group)).second;
+  };
+  return packed->each(keep) ? std::optional(std::move(inputs)) : std::nullopt;
 }
 
 // --- large files --------------------------------------------------------------------------------
@@ -479,25 +513,28 @@ bool add_marks(packed_marks& to, std::string_view bytes, const input_reader& in)
 
 std::optional<std::string> change_in(std::string_view bytes, const digest& hash,
                                      const input_reader& in) {
-  const auto inputs = decode_inputs(bytes);
+  const auto inputs = packed_inputs::decode(bytes);
   if (!inputs) return std::nullopt;
-  const input_answers from(in, inputs->with_status);
+  const input_answers from(in, inputs->with_status());
   const auto key = memo_key(hash, in.view);
   auto known = load_marks(key, in);
   const auto now_ns = file_clock_ns();
   bool is_renewed = false;
-  for (const auto& [folder, group] : inputs->by_folder) {
+  std::string change;
+  const auto holds = [&](const std::string& folder, const question_group& group) {
     auto mark = mark_of(group, from, now_ns);
     const auto at = known.find(folder);
-    if (at != known.end() && at->second == mark.sum) continue;
-    auto change = change_in_group(folder, group, from, in);
-    if (!change.empty()) return change;
-    if (!mark.is_reliable) continue;
+    if (at != known.end() && at->second == mark.sum) return true;
+    change = change_in_group(folder, group, from, in);
+    if (!change.empty()) return false;
+    if (!mark.is_reliable) return true;
     known[folder] = std::move(mark.sum);
-    is_renewed = true;
-  }
-  if (is_renewed) save_marks(key, known, in);
-  return std::string();
+    return is_renewed = true;
+  };
+  const bool is_same = inputs->each(holds);
+  if (!is_same && change.empty()) return std::nullopt;
+  if (is_same && is_renewed) save_marks(key, known, in);
+  return change;
 }
 
 } // namespace hearth::fingerprints
