@@ -141,6 +141,7 @@ status explain_action(const config& settings, const run_arguments& arguments, bo
 
 config settings_of_one_run(config settings) {
   settings.jobs = 1;
+  settings.scheduler_threads = 1; // else there is one for each core
   settings.compile_threads = 1;
   settings.memory_shards = 1;
   settings.store_syncs_when_closed = false; // it can be run again
