@@ -157,6 +157,7 @@ constexpr std::array rows{
     option_row{"-foptimization-record", joined, refused, uncached::further_output},
     option_row{"-fpass-plugin=", joined, run_others},
     option_row{"-fpch-", joined, refused, uncached::precompiled_header},
+    option_row{"-fpch-preprocess", flag}, // of gcc, for -E: builds have it for other caches
     option_row{"-fplugin", joined, run_others},
     option_row{"-fplugin=libcc1plugin", joined, refused, uncached::further_output},
     option_row{"-fprebuilt-implicit-modules", joined, refused, uncached::modules},

@@ -138,9 +138,9 @@ TEST_CASE_FIXTURE(outputs_bench, "cc: precompiled headers of gcc") {
     return text("obj/all.hpp.gch");
   };
   // -H marks a precompiled header that is used with '!'.
-  const auto use = [&](bool is_found) {
+  const auto use = [&](bool is_found, const std::string& more = "") {
     const auto before = entries();
-    const auto given = cc("g++ -O1 -H -Iobj -include all.hpp -c u.cpp -o obj/u.o");
+    const auto given = cc("g++ -O1 -H -Iobj -include all.hpp" + more + " -c u.cpp -o obj/u.o");
     CHECK(given.status == 0);
     CHECK(given.err.starts_with("! obj/all.hpp.gch"));
     CHECK((entries() == before) == is_found);
@@ -154,6 +154,8 @@ TEST_CASE_FIXTURE(outputs_bench, "cc: precompiled headers of gcc") {
   write("u.cpp", "int f() { return g(); }\n");
   const auto object = use(false);
   CHECK(use(true) == object);
+  CHECK(use(false, " -fpch-preprocess") == object);
+  CHECK(use(true, " -fpch-preprocess") == object);
   // The name by the compiler, and the times that clang writes into its own.
   CHECK(cc("gcc x.h").status == 0);
   CHECK(text("x.h.gch").starts_with("gpch"));
@@ -170,6 +172,7 @@ TEST_CASE_FIXTURE(outputs_bench, "cc: precompiled headers of gcc") {
   CHECK(precompile(false) != header);
   fs::rename(folder / "all.hpp", folder / "obj/all.hpp");
   CHECK(use(false) != object);
+  CHECK(use(false, " -fpch-preprocess") != object);
   fs::rename(folder / "obj/all.hpp", folder / "all.hpp");
   write("x.h", "#define X 1\n");
   CHECK(precompile(true) == header);
