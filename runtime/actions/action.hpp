@@ -66,7 +66,11 @@ struct action {
   int priority = 0;                     ///< the queued action with the highest priority runs first
   bool keep_failures = false;           ///< results with other exit statuses than 0 are stored, too
   bool is_cached = true;                ///< false: always runs, and stores nothing
-  std::size_t output_limit = 64 << 20;  ///< bytes kept of stdout, and of stderr
+  /// When its caller began, in nanoseconds since the epoch: nothing is kept if a file that it reads
+  /// has changed since. 0: now. The clock of file times has to go on before the command starts, so
+  /// an early moment saves a wait of some milliseconds.
+  std::int64_t begun_ns = 0;
+  std::size_t output_limit = 64 << 20; ///< bytes kept of stdout, and of stderr
 };
 
 /// One file that an action made.

@@ -249,6 +249,12 @@ action with_real_folder(action asked) {
   return asked;
 }
 
+std::shared_ptr<const fingerprints::start_of_run> start_of(const action& asked) {
+  auto start = std::make_shared<fingerprints::start_of_run>();
+  if (asked.begun_ns != 0) start->time_ns = std::min(start->time_ns, asked.begun_ns);
+  return start;
+}
+
 } // namespace
 
 fs::path place_of(const action& asked, const fs::path& name) {
@@ -271,8 +277,7 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
   const auto asked = with_real_folder(given);
   if (auto good = check_names(asked); !good) return fail(good.error());
   const bool discovers_inputs = tools.watches || !asked.dependency_file.empty();
-  const auto start =
-      discovers_inputs ? std::make_shared<const fingerprints::start_of_run>() : nullptr;
+  const auto start = discovers_inputs ? start_of(asked) : nullptr;
   const auto tool = identify_tool(asked, tools);
   if (!tool) return fail(tool.error());
   auto inputs = field_of_inputs(asked);

@@ -2,6 +2,7 @@
 
 #include "runtime/caches/actions/action_cache.hpp"
 #include "runtime/cli/commands/run_command.hpp"
+#include "runtime/cli/io/programs.hpp"
 #include "runtime/cli/remote_pause.hpp"
 #include "runtime/cli/signal_watch.hpp"
 #include "runtime/front/compile_counts.hpp"
@@ -37,11 +38,12 @@ int compile_cached(const config& settings, const std::vector<std::string>& words
   if (!words.empty() && words.front() == "--explain")
     return explain_compile(settings, {words.begin() + 1, words.end()});
   if (words.empty()) return report(no_compiler());
-  const auto asked = front::action_of_compile(words);
+  auto asked = front::action_of_compile(words);
   if (!asked) {
     front::count_compile(settings.store, asked.error().why);
     return front::become_compiler(words);
   }
+  asked->begun_ns = program_begin_ns();
   const auto become_compiler_by = [&](compile_end how) {
     front::count_compile(settings.store, how);
     return front::become_compiler(words);

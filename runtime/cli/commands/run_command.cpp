@@ -150,8 +150,9 @@ config settings_of_one_run(config settings) {
 
 int run_action(const config& settings, const run_arguments& arguments) {
   if (arguments.command.empty()) return failed({errc::invalid_argument, std::string(no_command)});
-  const auto asked = action_of(arguments);
+  auto asked = action_of(arguments);
   if (!asked) return failed(asked.error());
+  asked->begun_ns = program_begin_ns();
   const signal_watch signals;
   auto host = settings_of_one_run(settings);
   // The command's own stderr is passed on as it is, so only a person at a terminal is told.

@@ -1,6 +1,7 @@
 #include "runtime/cli/io/programs.hpp"
 
 #include "runtime/cli/io/last_resort.hpp"
+#include "runtime/fingerprints/files/file_source.hpp"
 #include "runtime/os/standard_streams.hpp"
 #include "runtime/process/worker_path.hpp"
 
@@ -17,6 +18,8 @@ namespace hearth::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::int64_t begin_ns = 0;
 
 // Where `name` may be: this program is in libexec/hearth itself, or a copy of it in bin.
 std::vector<fs::path> places_of(const std::string& name) {
@@ -55,6 +58,7 @@ void set_write_signals(void (*action)(int)) {
 } // namespace
 
 int run_program(int (*run)(int count, char** arguments), int count, char** arguments) {
+  begin_ns = fingerprints::system_files().clock_ns();
   os::open_missing_standard_streams();
   set_write_signals(SIG_IGN);
   install_last_resort();
@@ -69,6 +73,8 @@ int run_program(int (*run)(int count, char** arguments), int count, char** argum
   std::fflush(nullptr);
   ::_exit(failure_status());
 }
+
+std::int64_t program_begin_ns() { return begin_ns; }
 
 status become_program(const std::string& name, std::vector<std::string> arguments,
                       std::string_view target) {

@@ -5,6 +5,7 @@
 #include "runtime/api/config.hpp"
 #include "runtime/cli/io/output.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ namespace hearth::cli {
 /// opened on /dev/null first. Writing to a closed pipe, or past the size limit of files (`ulimit
 /// -f`), is an error instead of the end of the program; an exception is reported.
 int run_program(int (*run)(int count, char** arguments), int count, char** arguments);
+
+/// When `run_program` was called, in nanoseconds since the epoch.
+std::int64_t program_begin_ns();
 
 /// Replaces this process with the program `name`, which stands beside this one or in
 /// ../libexec/hearth/ from it. Returns only when it cannot: reports why; when there is no such

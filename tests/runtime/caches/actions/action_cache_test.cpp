@@ -241,6 +241,26 @@ TEST_CASE_FIXTURE(actions_fixture, "an input that changes while the command runs
   CHECK(runs() == 2);
 }
 
+TEST_CASE_FIXTURE(actions_fixture, "what has changed since the caller began is not kept") {
+  runtime rt(settings());
+  const auto actions = *action_cache::open(rt);
+  write_text(folder / "found", "1");
+  action asked;
+  asked.command = {"awk", "{ print; print \"x: found\" > \"d\" }", "found"};
+  asked.directory = folder;
+  asked.dependency_file = "d";
+  asked.begun_ns = 1; // all files are younger
+  const auto younger = run(actions, asked);
+  CHECK(younger.out == "1\n");
+  CHECK(younger.problem.find("changed while the command ran") != std::string::npos);
+  using std::chrono::system_clock;
+  asked.begun_ns = std::chrono::nanoseconds(system_clock::now().time_since_epoch()).count();
+  const auto older = run(actions, asked);
+  CHECK_FALSE(older.found);
+  CHECK(older.problem == "");
+  CHECK(run(actions, asked).found);
+}
+
 TEST_CASE_FIXTURE(actions_fixture, "discovered inputs are told apart by folder and by content") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
