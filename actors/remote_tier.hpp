@@ -17,6 +17,7 @@
 #include "messages/remote_mode.hpp"
 #include "storage/disk/change_journal.hpp"
 #include "storage/remote/breaker.hpp"
+#include "storage/remote/entry_names.hpp"
 #include "storage/remote/envelope.hpp"
 #include "storage/remote/purge_log.hpp"
 #include "storage/remote/write_behind.hpp"
@@ -44,7 +45,7 @@ namespace hearth::actors {
 struct remote_tier_config {
   std::shared_ptr<remote_client> server;
   std::string name = "the remote tier"; ///< the server's address in the log, without secrets
-  std::string prefix = "hearth";        ///< prefix of every name on the server
+  storage::remote_naming naming;        ///< of names on the server
   storage::signing_keys keys;
   remote_mode mode = remote_mode::read_write;
   std::chrono::milliseconds deadline{100};        ///< for lookups and leases

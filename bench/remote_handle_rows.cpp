@@ -1,8 +1,9 @@
-// remote.get, remote.large, remote.wait, remote.many and stalled: the remote tier through the cache
-// handle, as users call it.
+// remote.get, remote.large, remote.wait, remote.many, remote.cluster and stalled: the remote tier
+// through the cache handle, as users call it.
 #include "bench/frame/dataset.hpp"
 #include "bench/frame/figures.hpp"
 #include "bench/frame/timing.hpp"
+#include "bench/peers/redis_cluster.hpp"
 #include "bench/peers/redis_process.hpp"
 #include "bench/remote_entries.hpp"
 #include "bench/rows.hpp"
@@ -149,6 +150,28 @@ void get_together(cache& entries, const dataset& data, const std::vector<key>& k
 using get_function =
     std::function<void(cache&, const dataset&, const std::vector<key>&, std::size_t)>;
 
+// Gets from a cluster, which has the same values in slots of redis-benchmark's own.
+void measure_cluster(row_run& run, const get_function& get, std::string_view how) {
+  const redis_cluster redis(run.how().directory);
+  const dataset data(run.scaled(max_names, 100), kib);
+  fill_remote(redis.url(), data);
+  const auto keys = wanted_keys(data);
+  redis.fill(envelope_bytes(data));
+  remote_cache reader(redis.url(), patient);
+  const auto gets = run.scaled(max_gets, 1'000) / depth * depth;
+  run.compare({{"hearth",
+                [&] {
+                  const stopwatch watch;
+                  get(reader.entries(), data, keys, gets);
+                  return watch.seconds() / static_cast<double>(gets);
+                }},
+               {"redis", [&] { return redis.seconds_a_get(gets, depth); }}},
+              fmt::format("a get of 1 KiB from a Redis Cluster of three masters over loopback, "
+                          "through the handle without other tiers, checksum verified, {}; "
+                          "redis-benchmark --cluster: {} in flight on one connection to each",
+                          how, depth / redis_cluster::masters));
+}
+
 void measure_gets(row_run& run, std::size_t value_bytes, const get_function& get,
                   std::string_view how) {
   const redis_process redis(run.how().directory);
@@ -225,6 +248,15 @@ void add_remote_handle_rows(registry& all) {
        "get_many of 64 from a local Redis, through the handle",
        {"redis"},
        [](row_run& run) { measure_gets(run, kib, get_together, "get_many of 64"); }});
+  all.rows.push_back(
+      {"remote.cluster.get",
+       "pipelined gets of 1 KiB from a local Redis Cluster, through the handle",
+       {"redis"},
+       [](row_run& run) { measure_cluster(run, get_concurrently, "64 coroutines"); }});
+  all.rows.push_back({"remote.cluster.many",
+                      "get_many of 64 from a local Redis Cluster, through the handle",
+                      {"redis"},
+                      [](row_run& run) { measure_cluster(run, get_together, "get_many of 64"); }});
   all.rows.push_back(
       {"stalled", "what a Redis that never answers adds to gets", {}, measure_stalled});
 }

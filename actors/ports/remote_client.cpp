@@ -15,6 +15,7 @@ std::string_view to_string(remote_failure why) noexcept {
   case remote_failure::garbage: return "garbage";
   case remote_failure::refused: return "refused";
   case remote_failure::closed: return "closed";
+  case remote_failure::node: return "node";
   }
   return "none";
 }

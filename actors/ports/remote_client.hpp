@@ -26,9 +26,10 @@ enum class remote_failure : std::uint8_t {
   garbage,     ///< the reply is not RESP, is above its limits, or is of the wrong type
   refused,     ///< the server is out of memory, loading, read only or busy
   closed,      ///< the client is shut down
+  node,        ///< a node of the cluster does not serve its slots now; others serve theirs
 };
-inline constexpr std::size_t remote_failure_count = 9;
-/// "unreachable", "untrusted", "denied", "timeout", "cut", "garbage", "refused", "closed".
+inline constexpr std::size_t remote_failure_count = 10;
+/// "unreachable", "untrusted", "denied", "timeout", "cut", "garbage", "refused", "closed", "node".
 std::string_view to_string(remote_failure why) noexcept;
 
 /// The outcome of a command. An error reply of the server is a failure too. `problem` is the text

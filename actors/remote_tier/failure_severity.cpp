@@ -43,6 +43,7 @@ failure_severity severity_of(const remote_reply& reply, command_purpose what) {
   case remote_failure::untrusted:
   case remote_failure::timeout: return failure_severity::service_at_once;
   case remote_failure::cut: return failure_severity::service;
+  case remote_failure::node: return failure_severity::node;
   case remote_failure::garbage:
     return said == server_error::none ? failure_severity::service : severity_of_error(said, what);
   case remote_failure::denied:

@@ -22,6 +22,7 @@ enum class command_purpose : std::uint8_t {
 enum class failure_severity : std::uint8_t {
   none,
   entry,           ///< this command only; another one may succeed
+  node,            ///< what a node of a cluster serves; a write may succeed later
   writes,          ///< writes: the server refuses them now
   service,         ///< the server fails if this is repeated: the breaker counts it
   service_at_once, ///< the server fails: the breaker opens at once

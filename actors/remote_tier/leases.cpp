@@ -3,6 +3,7 @@
 #include "actors/remote_tier/service.hpp"
 #include "actors/remote_tier/writes.hpp"
 #include "storage/remote/commands.hpp"
+#include "storage/remote/entry_names.hpp"
 #include "storage/resp/server_error.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ bool has_leases(const state_type& state) {
 }
 
 std::string lease_name(const state_type& state, const cache_key& key) {
-  return storage::remote_lease_name(state.config.prefix, key);
+  return storage::remote_lease_name(state.config.naming, key);
 }
 
 void renew_later(self_pointer self) {

@@ -4,6 +4,7 @@
 #include "actors/remote_tier/service.hpp"
 #include "actors/remote_tier/unheard.hpp"
 #include "storage/remote/commands.hpp"
+#include "storage/remote/entry_names.hpp"
 #include "storage/resp/server_error.hpp"
 
 #include <string>
@@ -109,7 +110,7 @@ void look_up(self_pointer self, const key_list& keys, const shared_promise<looku
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!has_to_ask(self, keys[i], answers[i])) continue;
     commands.push_back(
-        storage::get_command(storage::remote_entry_name(state.config.prefix, keys[i])));
+        storage::get_command(storage::remote_entry_name(state.config.naming, keys[i])));
     places.push_back(i);
   }
   if (commands.empty()) return reply.deliver(std::move(answers));

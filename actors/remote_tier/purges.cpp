@@ -26,7 +26,9 @@ constexpr std::chrono::milliseconds longest_retry{10'000};
 // A mark costs a sync of the store; what is not marked is read again by the next process.
 constexpr std::size_t max_unmarked = 256;
 
-std::string log_of(const state_type& state) { return storage::purge_log_name(state.config.prefix); }
+std::string log_of(const state_type& state) {
+  return storage::purge_log_name(state.config.naming.prefix);
+}
 
 void answer_all(state_type& state) {
   state.config.gate->has_heard.store(true, std::memory_order_release);

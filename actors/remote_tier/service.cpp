@@ -54,7 +54,7 @@ void judge(self_pointer self, const remote_reply& reply, command_purpose what) {
   if (found != failure_severity::none) state.counters.problem = problem_of(reply);
   if (found == failure_severity::none || found == failure_severity::writes)
     return state.service.succeed();
-  if (found == failure_severity::entry) return;
+  if (found == failure_severity::entry || found == failure_severity::node) return;
   if (state.service.fail(found == failure_severity::service_at_once)) go_without(self, reply);
 }
 

@@ -5,6 +5,7 @@
 #include "actors/remote_tier/service.hpp"
 #include "actors/remote_tier/writes.hpp"
 #include "storage/remote/commands.hpp"
+#include "storage/remote/entry_names.hpp"
 #include "storage/remote/member_envelope.hpp"
 
 #include <algorithm>
@@ -101,7 +102,7 @@ void find_set(self_pointer self, const cache_key& key, const shared_promise<flee
   const auto number = ++state.last_lookup;
   state.set_lookups.emplace(number, state_type::asked_set{key, reply});
   send(self, command_purpose::lookup,
-       storage::get_fields_command(storage::remote_set_name(state.config.prefix, key)),
+       storage::get_fields_command(storage::remote_set_name(state.config.naming, key)),
        state.config.deadline,
        [self, number](const remote_reply& answer) { end_lookup(self, number, answer); });
 }

@@ -168,7 +168,7 @@ void end_clearing(self_pointer self, const clearing_ptr& now, const remote_reply
 void log_clearing(self_pointer self, const clearing_ptr& now) {
   const auto& state = self->state;
   send(self, command_purpose::log,
-       storage::log_clear_command(storage::purge_log_name(state.config.prefix),
+       storage::log_clear_command(storage::purge_log_name(state.config.naming.prefix),
                                   state.config.purges->writer, now->cache->id),
        state.config.write_deadline,
        [self, now](const remote_reply& reply) { end_clearing(self, now, reply); });
@@ -211,11 +211,11 @@ void remove_found(self_pointer self, const clearing_ptr& now, storage::found_nam
 void find_on(self_pointer self, const clearing_ptr& now, std::string cursor) {
   const auto& config = self->state.config;
   send(self, command_purpose::log,
-       storage::find_entries_command(config.prefix, now->cache->id, std::move(cursor)),
+       storage::find_entries_command(config.naming, now->cache->id, std::move(cursor)),
        config.write_deadline, [self, now](const remote_reply& reply) {
          const auto& state = self->state;
          auto found = reply.failure == remote_failure::none
-                          ? storage::found_entries(reply.value, state.config.prefix, now->cache->id)
+                          ? storage::found_entries(reply.value, state.config.naming, now->cache->id)
                           : std::nullopt;
          if (!found) return now->next(false);
          remove_found(self, now, std::move(*found));

@@ -6,6 +6,7 @@
 #include "actors/remote_tier/service.hpp"
 #include "actors/remote_tier/unheard.hpp"
 #include "storage/remote/commands.hpp"
+#include "storage/remote/entry_names.hpp"
 #include "storage/remote/member_envelope.hpp"
 #include "storage/remote/purge_log.hpp"
 
@@ -46,7 +47,7 @@ bool replaces_mark(const state_type& state, const remote_write& write) {
 // The command of a change of a set; empty if it cannot be sent.
 remote_client::command set_command_of(const state_type& state, const remote_write& write) {
   const auto& config = state.config;
-  auto name = storage::remote_set_name(config.prefix, write.key);
+  auto name = storage::remote_set_name(config.naming, write.key);
   if (write.what == remote_write::kind::remove) {
     std::vector<std::string> fields;
     for (const auto& member : write.members)
@@ -68,17 +69,17 @@ remote_client::command command_of(state_type& state, const remote_write& write) 
   const auto& config = state.config;
   if (write.what == remote_write::kind::release) {
     if (!state.has_scripts) return {};
-    return storage::release_command(storage::remote_lease_name(config.prefix, write.key),
+    return storage::release_command(storage::remote_lease_name(config.naming, write.key),
                                     write.token);
   }
   if (write.what == remote_write::kind::add || write.what == remote_write::kind::remove)
     return set_command_of(state, write);
-  auto name = storage::remote_entry_name(config.prefix, write.key);
+  auto name = storage::remote_entry_name(config.naming, write.key);
   if (write.what == remote_write::kind::erase)
     return logs_purges(state)
                ? storage::remove_command(std::move(name), new_mark(state))
                : storage::erase_command(std::move(name),
-                                        storage::remote_set_name(config.prefix, write.key));
+                                        storage::remote_set_name(config.naming, write.key));
   auto sealed = storage::seal_envelope(write.key, write.value, config.keys);
   if (sealed.empty()) return {};
   if (replaces_mark(state, write))
@@ -182,7 +183,7 @@ void end_check(self_pointer self, number which, const remote_reply& found) {
 void check_existing(self_pointer self, number which) {
   auto& state = self->state;
   const auto& key = state.writes.sent(which).key;
-  auto name = storage::remote_entry_name(state.config.prefix, key);
+  auto name = storage::remote_entry_name(state.config.naming, key);
   send(self, command_purpose::lookup,
        key.cache->sign
            ? storage::get_command(std::move(name))
@@ -232,6 +233,7 @@ void end_write(self_pointer self, number which, const remote_reply& reply) {
     return acknowledge(self, state.writes.finish(which), reply);
   case failure_severity::entry: return fail_write(self, which, reply);
   case failure_severity::writes: try_again(self, which, reply); return rest_writes(self, reply);
+  case failure_severity::node: // the client has held the write until its deadline: no pause here
   case failure_severity::service:
   case failure_severity::service_at_once: break;
   }
@@ -273,8 +275,8 @@ void send_logged(self_pointer self, number which, remote_client::command command
   all.push_back(std::move(command));
   // The entry may be a set, whose members are not where a value is.
   if (!is_put)
-    all.push_back(storage::erase_command(storage::remote_set_name(state.config.prefix, write.key)));
-  all.push_back(storage::log_purge_command(storage::purge_log_name(state.config.prefix),
+    all.push_back(storage::erase_command(storage::remote_set_name(state.config.naming, write.key)));
+  all.push_back(storage::log_purge_command(storage::purge_log_name(state.config.naming.prefix),
                                            state.config.purges->writer, is_put, write.key));
   const auto last = all.size() - 1;
   send_all(self, command_purpose::write, std::move(all), state.config.write_deadline,

@@ -23,18 +23,15 @@ double rate_of(std::string_view csv) {
 } // namespace
 
 double redis_benchmark(const redis_load& load, const std::vector<std::string>& command) {
-  std::vector<std::string> line{"redis-benchmark",
-                                "-s",
-                                load.socket,
-                                "-c",
-                                std::to_string(load.connections),
-                                "-P",
-                                std::to_string(load.depth),
-                                "-n",
-                                std::to_string(load.requests),
-                                "-r",
-                                std::to_string(load.names),
-                                "--csv"};
+  std::vector<std::string> line{
+      "redis-benchmark",          "-c",   std::to_string(load.connections), "-P",
+      std::to_string(load.depth), "-n",   std::to_string(load.requests),    "-r",
+      std::to_string(load.names), "--csv"};
+  if (load.cluster_port != 0)
+    line.insert(line.end(),
+                {"-h", "127.0.0.1", "-p", std::to_string(load.cluster_port), "--cluster"});
+  else
+    line.insert(line.end(), {"-s", load.socket});
   if (load.value_bytes != 0) line.insert(line.end(), {"-d", std::to_string(load.value_bytes)});
   line.insert(line.end(), command.begin(), command.end());
   const auto ended = run_peer(line);

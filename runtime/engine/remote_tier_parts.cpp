@@ -83,10 +83,12 @@ make_remote_tier(const remote_config& settings, actors::log_sink log, caf::actor
   if (!endpoint) return fail(endpoint.error());
   actors::remote_tier_config result;
   result.name = net::describe(*endpoint);
+  result.naming.has_hash_tags = endpoint->form == net::remote_form::cluster;
+  endpoint->jitter_seed = random_number();
   auto server = net::connect_redis(std::move(*endpoint), work_of(system));
   if (!server) return fail(server.error());
   result.server = std::move(*server);
-  result.prefix = settings.prefix;
+  result.naming.prefix = settings.prefix;
   result.keys = std::move(*keys);
   result.mode = settings.mode;
   result.deadline = settings.deadline;

@@ -1,11 +1,12 @@
 #include "runtime/net/redis_client.hpp"
 
-#include "runtime/net/redis_lane.hpp"
+#include "runtime/net/cluster/cluster_router.hpp"
+#include "runtime/net/command_router.hpp"
+#include "runtime/net/sentinel.hpp"
 #include "runtime/os/quiet_thread.hpp"
 #include "storage/fork_generation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -30,11 +31,13 @@ remote_reply closed_reply() { return {remote_failure::closed, "the remote tier i
 // ended.
 class redis_engine {
 public:
-  redis_engine(std::shared_ptr<lane_context> context, side_work_maker beside)
-      : context_(std::move(context))
+  redis_engine(const std::shared_ptr<lane_context>& context, std::unique_ptr<command_router> router,
+               side_work_maker beside)
+      : context_(context)
+      , loop_(*context->loop)
       , make_side_work_(std::move(beside))
-      , lanes_{redis_lane(context_), redis_lane(context_), redis_lane(context_)}
-      , work_(boost::asio::make_work_guard(context_->loop)) {}
+      , router_(std::move(router))
+      , work_(boost::asio::make_work_guard(loop_)) {}
 
   // Any thread. Returns false when closed, and leaves the commands unchanged.
   bool put(remote_client::lane by, std::vector<remote_command>& commands) {
@@ -43,7 +46,7 @@ public:
     const bool has_to_be_told = inbox_.empty() && thread_ != std::this_thread::get_id();
     for (auto& command : commands)
       inbox_.emplace_back(by, std::move(command));
-    if (has_to_be_told) boost::asio::post(context_->loop, [this] { take_inbox(); });
+    if (has_to_be_told) boost::asio::post(loop_, [this] { take_inbox(); });
     return true;
   }
 
@@ -51,10 +54,9 @@ public:
   void close() {
     const std::scoped_lock lock(mutex_);
     if (std::exchange(closed_, true)) return;
-    boost::asio::post(context_->loop, [this] {
+    boost::asio::post(loop_, [this] {
       take_inbox();
-      for (auto& lane : lanes_)
-        lane.close({remote_failure::closed, "the remote tier is shut down"});
+      router_->close({remote_failure::closed, "the remote tier is shut down"});
       work_.reset();
     });
   }
@@ -66,17 +68,16 @@ public:
     const auto beside = make_side_work_ ? make_side_work_() : nullptr;
     for (;;) {
       try {
-        while (context_->loop.run_one() != 0) {
+        while (loop_.run_one() != 0) {
           if (beside) beside->run();
           take_inbox(); // commands that were put on this thread
           // Immediate answers may have led to more commands; the sockets are served first.
-          if ((beside && beside->has_more()) || !is_inbox_empty())
-            boost::asio::post(context_->loop, [] {});
+          if ((beside && beside->has_more()) || !is_inbox_empty()) boost::asio::post(loop_, [] {});
         }
         return;
       } catch (const std::exception& problem) {
         fail_all({remote_failure::garbage, one_line(problem.what())});
-        boost::asio::post(context_->loop, [] {}); // wakes the loop for the remaining work
+        boost::asio::post(loop_, [] {}); // wakes the loop for the remaining work
       }
     }
   }
@@ -92,10 +93,9 @@ private:
     if (taken_.empty()) return;
     const auto now = clock::now();
     for (auto& [by, command] : taken_)
-      lanes_[static_cast<std::size_t>(by)].add(std::move(command), now);
+      router_->add(by, std::move(command), now);
     taken_.clear();
-    for (auto& lane : lanes_)
-      lane.flush();
+    router_->flush();
   }
 
   bool is_inbox_empty() {
@@ -104,15 +104,15 @@ private:
   }
 
   void fail_all(const connection_problem& why) {
-    for (auto& lane : lanes_)
-      lane.fail_all(why);
+    router_->fail_all(why);
     for (auto& [by, command] : std::exchange(taken_, {}))
-      if (command.answered) command.answer({why.failure, why.text, {}}); // no lane has the command
+      if (command.answered) command.answer({why.failure, why.text, {}}); // the router has it not
   }
 
-  std::shared_ptr<lane_context> context_;
+  std::shared_ptr<lane_context> context_; // keeps the loop
+  boost::asio::io_context& loop_;
   const side_work_maker make_side_work_; // null: none
-  std::array<redis_lane, remote_client::lanes> lanes_;
+  std::unique_ptr<command_router> router_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::atomic<std::thread::id> thread_;  // the thread that executes `run`
   std::vector<addressed_command> taken_; // from the inbox; empty outside of `take_inbox`
@@ -188,8 +188,15 @@ connect_redis(remote_endpoint endpoint, side_work_maker beside, name_resolver re
     context->tls = std::move(*tls);
   }
   context->endpoint = std::move(endpoint);
-  context->resolve = std::move(resolve);
-  auto engine = std::make_shared<redis_engine>(std::move(context), std::move(beside));
+  context->resolve = context->endpoint.form == remote_form::sentinel
+                         ? master_resolver(context->endpoint, std::move(resolve))
+                         : std::move(resolve);
+  std::unique_ptr<command_router> router;
+  if (context->endpoint.form == remote_form::cluster)
+    router = std::make_unique<cluster_router>(context);
+  else
+    router = std::make_unique<server_lanes>(context);
+  auto engine = std::make_shared<redis_engine>(context, std::move(router), std::move(beside));
   auto thread = os::start_quiet_thread("hearth-remote", [engine] { engine->run(); });
   if (!thread)
     return fail(errc::process_failed, "cannot start the remote tier's thread; allow more threads");

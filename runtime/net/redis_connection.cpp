@@ -17,7 +17,8 @@ storage::resp_limits limits_of(const remote_endpoint& endpoint) {
 }
 
 storage::resp_login login_of(const remote_endpoint& endpoint) {
-  return {endpoint.user, endpoint.password, endpoint.database, "hearth"};
+  return {endpoint.user, endpoint.password, endpoint.database, "hearth",
+          endpoint.form == remote_form::sentinel};
 }
 
 } // namespace

@@ -19,7 +19,7 @@ connection_problem timeout_after(std::chrono::milliseconds allowed) {
 redis_lane::redis_lane(std::shared_ptr<lane_context> context)
     : context_(std::move(context))
     , lookup_(context_->resolve)
-    , timer_(context_->loop) {}
+    , timer_(*context_->loop) {}
 
 void redis_lane::answer(remote_command& command, const connection_problem& why) const {
   remote_reply reply;
@@ -52,7 +52,7 @@ void redis_lane::send_unsent() {
 
 void redis_lane::connect() {
   connection_ = std::make_shared<redis_connection>(
-      context_->loop, context_->endpoint, context_->tls, static_cast<connection_owner&>(*this));
+      *context_->loop, context_->endpoint, context_->tls, static_cast<connection_owner&>(*this));
   connect_began_ = remote_command::clock::now();
   connect_deadline_ = connect_began_ + context_->endpoint.connect_deadline;
   wake_at(connect_deadline_);
@@ -69,7 +69,7 @@ void redis_lane::look_up() {
                      connection = std::weak_ptr(connection_)](expected<address_list> answer) {
     const auto alive = context.lock();
     if (!alive) return;
-    boost::asio::post(alive->loop, [connection, answer = std::move(answer)]() mutable {
+    boost::asio::post(*alive->loop, [connection, answer = std::move(answer)]() mutable {
       const auto asker = connection.lock();
       if (!asker) return;
       if (answer)
@@ -97,7 +97,15 @@ void redis_lane::connection_replied(storage::resp_value reply) {
   waiting_bytes_ -= command.bytes;
   auto answer = answer_of(std::move(reply));
   if (!answer.problem.empty()) answer.problem.insert(0, describe(context_->endpoint) + ": ");
+  const bool has_changed = is_of_former_master(answer);
   command.answer(std::move(answer));
+  if (has_changed) fail_all({remote_failure::cut, "the server is no master any more"});
+}
+
+// Whether the sentinels have to be asked again where the master is.
+bool redis_lane::is_of_former_master(const remote_reply& answer) const {
+  return context_->endpoint.form == remote_form::sentinel && answer.value.is_error() &&
+         answer.value.text.starts_with("READONLY");
 }
 
 void redis_lane::connection_ended(connection_problem problem) { fail_all(problem); }

@@ -22,7 +22,9 @@ struct lane_context {
   remote_endpoint endpoint;
   tls_context tls; ///< null without TLS
   name_resolver resolve;
-  boost::asio::io_context loop{1}; // destroyed first: its handlers refer to the others
+  /// The connections' thread runs it; that of several servers, which must live as long as it does:
+  /// its handlers refer to them. Destroyed first.
+  std::shared_ptr<boost::asio::io_context> loop = std::make_shared<boost::asio::io_context>(1);
 };
 
 /// A command in flight.
@@ -71,6 +73,7 @@ private:
   void fail_those(Predicate which, const connection_problem& why);
   bool is_connecting() const { return connection_ && !connection_->is_ready(); }
   void answer(remote_command& command, const connection_problem& why) const;
+  bool is_of_former_master(const actors::remote_reply& answer) const;
 
   std::shared_ptr<lane_context> context_;
   name_lookup lookup_;

@@ -3,6 +3,8 @@
 #include "messages/hex.hpp"
 #include "runtime/os/files/whole_file.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <sys/un.h>
@@ -11,12 +13,13 @@ namespace hearth::net {
 namespace {
 
 constexpr std::size_t max_url_bytes = 4096;
-constexpr std::size_t max_host_bytes = 253;
+constexpr std::size_t max_name_bytes = 253;
 constexpr std::size_t max_secret_file_bytes = 4096;
 constexpr std::uint32_t max_database = 65535;
 constexpr std::string_view forms =
-    "; wanted redis://[[USER:]PASSWORD@]HOST[:PORT][/DATABASE], rediss://... or "
-    "redis+unix://[[USER:]PASSWORD@]/PATH";
+    "; wanted redis://[[USER:]PASSWORD@]HOST[:PORT][/DATABASE], rediss://..., "
+    "redis+unix://[[USER:]PASSWORD@]/PATH, redis+cluster://[[USER:]PASSWORD@]HOST[:PORT],..., "
+    "rediss+cluster://... or redis+sentinel://[[USER:]PASSWORD@]HOST[:PORT],.../MASTER[/DATABASE]";
 
 tl::unexpected<error> refuse(std::string_view what) {
   return fail(errc::invalid_argument, std::string("the remote's URL: ").append(what).append(forms));
@@ -74,10 +77,10 @@ expected<void> set_query(remote_endpoint& out, std::string_view query) {
   return set_database(out, query.substr(3));
 }
 
-bool is_host(std::string_view text) {
+bool is_name(std::string_view text) {
   constexpr std::string_view allowed =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
-  return !text.empty() && text.size() <= max_host_bytes &&
+  return !text.empty() && text.size() <= max_name_bytes &&
          text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
@@ -86,7 +89,8 @@ bool is_ipv6(std::string_view text) {
          text.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
 }
 
-expected<void> set_host(remote_endpoint& out, std::string_view text) {
+expected<storage::cluster_address> address_of(std::string_view text, std::uint16_t default_port) {
+  storage::cluster_address out{{}, default_port};
   if (text.starts_with('[')) {
     text.remove_prefix(1);
     const auto address = take_front(text, text.find(']'));
@@ -95,15 +99,50 @@ expected<void> set_host(remote_endpoint& out, std::string_view text) {
     if (!text.empty() && !text.starts_with(':')) return refuse("after ] comes :PORT or nothing");
   } else {
     const auto host = text.substr(0, text.find(':'));
-    if (!is_host(host)) return refuse("there is no host, or it is no name or address");
+    if (!is_name(host)) return refuse("there is no host, or it is no name or address");
     out.host = host;
     text.remove_prefix(host.size());
   }
-  if (text.empty()) return {};
+  if (text.empty()) return out;
   const auto port = parse_number(text.substr(1), 65535);
   if (!port || *port == 0) return refuse("the port is no number of 1 to 65535");
   out.port = static_cast<std::uint16_t>(*port);
+  return out;
+}
+
+// The addresses that commas separate.
+expected<void> set_hosts(remote_endpoint& out, std::string_view text, std::uint16_t default_port) {
+  for (auto more = true; more;) {
+    const auto comma = text.find(',');
+    more = comma != std::string_view::npos;
+    auto address = address_of(text.substr(0, comma), default_port);
+    if (!address) return fail(address.error());
+    out.hosts.push_back(std::move(*address));
+    if (more) text.remove_prefix(comma + 1);
+  }
   return {};
+}
+
+expected<void> set_cluster(remote_endpoint& out, std::string_view rest) {
+  const auto slash = rest.find('/');
+  if (slash != std::string_view::npos && rest.substr(slash) != "/" && rest.substr(slash) != "/0")
+    return refuse("a cluster has no database but 0");
+  if (out.database != 0) return refuse("a cluster has no database but 0");
+  return set_hosts(out, rest.substr(0, slash), 6379);
+}
+
+expected<void> set_sentinels(remote_endpoint& out, std::string_view rest) {
+  auto hosts = take_front(rest, rest.find('/'));
+  if (!hosts) return refuse("after the sentinels comes /MASTER, the name that they watch");
+  const auto name = rest.substr(0, rest.find('/'));
+  if (!is_name(name))
+    return refuse("the master's name has other characters than A-Z a-z 0-9 . - _");
+  out.master = name;
+  rest.remove_prefix(name.size());
+  if (rest.size() > 1) {
+    if (auto done = set_database(out, rest.substr(1)); !done) return done;
+  }
+  return set_hosts(out, *hosts, 26379);
 }
 
 expected<void> set_path(remote_endpoint& out, std::string_view text) {
@@ -118,6 +157,8 @@ expected<void> set_path(remote_endpoint& out, std::string_view text) {
 
 expected<void> set_place(remote_endpoint& out, std::string_view rest) {
   if (out.transport == remote_transport::unix_socket) return set_path(out, rest);
+  if (out.form == remote_form::cluster) return set_cluster(out, rest);
+  if (out.form == remote_form::sentinel) return set_sentinels(out, rest);
   const auto slash = rest.find('/');
   if (slash != std::string_view::npos) {
     if (rest.size() > slash + 1) {
@@ -125,14 +166,33 @@ expected<void> set_place(remote_endpoint& out, std::string_view rest) {
     }
     rest = rest.substr(0, slash);
   }
-  return set_host(out, rest);
+  auto address = address_of(rest, 6379);
+  if (!address) return fail(address.error());
+  out.host = std::move(address->host);
+  out.port = address->port;
+  return {};
 }
 
-std::optional<remote_transport> transport_of(std::string_view scheme) {
-  if (scheme == "redis") return remote_transport::tcp;
-  if (scheme == "rediss") return remote_transport::tls;
-  if (scheme == "redis+unix" || scheme == "unix") return remote_transport::unix_socket;
-  return {};
+struct named_scheme {
+  std::string_view name;
+  remote_transport transport;
+  remote_form form = remote_form::server;
+};
+constexpr std::array<named_scheme, 7> schemes{{
+    {"redis", remote_transport::tcp},
+    {"rediss", remote_transport::tls},
+    {"redis+unix", remote_transport::unix_socket},
+    {"unix", remote_transport::unix_socket},
+    {"redis+cluster", remote_transport::tcp, remote_form::cluster},
+    {"rediss+cluster", remote_transport::tls, remote_form::cluster},
+    {"redis+sentinel", remote_transport::tcp, remote_form::sentinel},
+}};
+
+std::string list_of(const std::vector<storage::cluster_address>& hosts) {
+  std::string text;
+  for (const auto& host : hosts)
+    text.append(text.empty() ? "" : ",").append(storage::to_string(host));
+  return text;
 }
 
 } // namespace
@@ -140,11 +200,14 @@ std::optional<remote_transport> transport_of(std::string_view scheme) {
 expected<remote_endpoint> parse_remote_url(std::string_view url) {
   if (url.size() > max_url_bytes) return refuse("it is longer than 4096 bytes");
   const auto colon = url.find("://");
-  const auto transport = transport_of(url.substr(0, colon));
-  if (colon == std::string_view::npos || !transport)
-    return refuse("it begins with none of redis://, rediss:// and redis+unix://");
+  const auto scheme = std::find_if(schemes.begin(), schemes.end(), [&](const auto& one) {
+    return one.name == url.substr(0, colon);
+  });
+  if (colon == std::string_view::npos || scheme == schemes.end())
+    return refuse("it begins with none of redis://, rediss:// and their like");
   remote_endpoint out;
-  out.transport = *transport;
+  out.transport = scheme->transport;
+  out.form = scheme->form;
   auto rest = url.substr(colon + 3);
   if (const auto user = take_front(rest, rest.rfind('@'))) {
     if (auto done = set_user(out, *user); !done) return fail(done.error());
@@ -162,10 +225,14 @@ std::string describe(const remote_endpoint& endpoint) {
   const auto database = endpoint.database == 0 ? "" : std::to_string(endpoint.database);
   if (endpoint.transport == remote_transport::unix_socket)
     return "redis+unix://" + endpoint.socket_path + (database.empty() ? "" : "?db=" + database);
-  std::string text = endpoint.transport == remote_transport::tls ? "rediss://" : "redis://";
-  const bool brackets = endpoint.host.find(':') != std::string::npos;
-  text += brackets ? "[" + endpoint.host + "]" : endpoint.host;
-  text += ":" + std::to_string(endpoint.port);
+  const bool is_encrypted = endpoint.transport == remote_transport::tls;
+  if (endpoint.form == remote_form::cluster)
+    return (is_encrypted ? "rediss+cluster://" : "redis+cluster://") + list_of(endpoint.hosts);
+  if (endpoint.form == remote_form::sentinel)
+    return "redis+sentinel://" + list_of(endpoint.hosts) + "/" + endpoint.master +
+           (database.empty() ? "" : "/" + database);
+  std::string text = is_encrypted ? "rediss://" : "redis://";
+  text += storage::to_string(storage::cluster_address{endpoint.host, endpoint.port});
   return database.empty() ? text : text + "/" + database;
 }
 

@@ -1,21 +1,39 @@
+#include "storage/remote/entry_names.hpp"
+
 #include "messages/hash.hpp"
 #include "messages/hex.hpp"
-#include "storage/remote/envelope.hpp"
 
 namespace hearth::storage {
+namespace {
 
-std::string remote_entry_name(std::string_view prefix, const cache_key& key) {
-  const auto& id = key.cache->id;
+constexpr std::size_t digits_of_hash = 32;
+
+} // namespace
+
+std::string start_of_names(const remote_naming& naming, const cache_id& cache) {
+  std::string start(naming.prefix);
+  return start.append(":").append(cache.name()).append(":").append(cache.version()).append(":");
+}
+
+std::size_t hash_size(const remote_naming& naming) noexcept {
+  return naming.has_hash_tags ? digits_of_hash + 2 : digits_of_hash;
+}
+
+std::string remote_entry_name(const remote_naming& naming, const cache_key& key) {
   const auto hash = fast_hash_128(key.bytes);
-  std::string name;
-  name.reserve(prefix.size() + id.name().size() + id.version().size() + 2 * hash.bytes.size() + 3);
-  name.append(prefix).append(":").append(id.name()).append(":").append(id.version()).append(":");
+  auto name = start_of_names(naming, key.cache->id);
+  if (naming.has_hash_tags) name += '{';
   append_hex(name, hash.view());
+  if (naming.has_hash_tags) name += '}';
   return name;
 }
 
-std::string remote_lease_name(std::string_view prefix, const cache_key& key) {
-  return remote_entry_name(prefix, key).append(":lease");
+std::string remote_lease_name(const remote_naming& naming, const cache_key& key) {
+  return remote_entry_name(naming, key).append(":lease");
+}
+
+std::string remote_set_name(const remote_naming& naming, const cache_key& key) {
+  return remote_entry_name(naming, key).append(":set");
 }
 
 } // namespace hearth::storage

@@ -46,10 +46,4 @@ std::string seal_envelope(const cache_key& key, const artifact& value, const sig
 opened_envelope open_envelope(const cache_key& key, std::string_view bytes,
                               const signing_keys& keys, std::uint64_t max_bytes);
 
-/// The name of an entry in the remote tier: `prefix`, cache, version and the XXH3-128 of the
-/// key's bytes in hexadecimal, joined by colons: "hearth:default:0:ab12..".
-std::string remote_entry_name(std::string_view prefix, const cache_key& key);
-/// The name of the lease of an entry: the entry's name and ":lease".
-std::string remote_lease_name(std::string_view prefix, const cache_key& key);
-
 } // namespace hearth::storage

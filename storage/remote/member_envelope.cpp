@@ -13,10 +13,6 @@ cache_key member_key(const cache_key& set) { return derived_key(set, key("member
 
 } // namespace
 
-std::string remote_set_name(std::string_view prefix, const cache_key& key) {
-  return remote_entry_name(prefix, key).append(":set");
-}
-
 std::string member_field(const set_member& member) {
   const auto hash = fast_hash_128(encode(member));
   std::string name;

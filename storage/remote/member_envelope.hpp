@@ -14,9 +14,6 @@
 
 namespace hearth::storage {
 
-/// The name of a set in the remote tier: the entry's name and ":set".
-std::string remote_set_name(std::string_view prefix, const cache_key& key);
-
 /// The name of a member's field: the XXH3-128 of its msgpack form in hexadecimal.
 std::string member_field(const set_member& member);
 

@@ -124,11 +124,6 @@ remote_command log_command(std::string log, const log_writer& writer, const char
           std::move(key)};
 }
 
-std::string start_of_names(std::string_view prefix, const cache_id& cache) {
-  std::string start(prefix);
-  return start.append(":").append(cache.name()).append(":").append(cache.version()).append(":");
-}
-
 // Text as a pattern that only it matches.
 std::string as_pattern(std::string_view text) {
   std::string pattern;
@@ -151,21 +146,20 @@ remote_command log_clear_command(std::string log, const log_writer& writer, cons
   return log_command(std::move(log), writer, "clear", cache, {});
 }
 
-remote_command find_entries_command(std::string_view prefix, const cache_id& cache,
+remote_command find_entries_command(const remote_naming& naming, const cache_id& cache,
                                     std::string cursor) {
   constexpr const char* at_once = "1000";
   return {"SCAN",  std::move(cursor),
-          "MATCH", as_pattern(start_of_names(prefix, cache)) + "*",
+          "MATCH", as_pattern(start_of_names(naming, cache)) + "*",
           "COUNT", at_once};
 }
 
-std::optional<found_names> found_entries(const resp_value& reply, std::string_view prefix,
+std::optional<found_names> found_entries(const resp_value& reply, const remote_naming& naming,
                                          const cache_id& cache) {
-  constexpr std::size_t digits_of_hash = 32;
   constexpr std::string_view end_of_set = ":set"; // an entry ends with its hash, a lease otherwise
   if (reply.type != kind::array || reply.items.size() != 2) return std::nullopt;
   if (reply.items[1].type != kind::array) return std::nullopt;
-  const auto size = start_of_names(prefix, cache).size() + digits_of_hash;
+  const auto size = start_of_names(naming, cache).size() + hash_size(naming);
   found_names found{reply.items[0].text, {}, {}};
   for (const auto& name : reply.items[1].items) {
     const std::string_view text = name.text;

@@ -5,6 +5,7 @@
 
 #include "messages/cache_key.hpp"
 #include "storage/remote/commands.hpp"
+#include "storage/remote/entry_names.hpp"
 #include "storage/resp/resp_value.hpp"
 
 #include <chrono>
@@ -71,7 +72,7 @@ remote_command log_purge_command(std::string log, const log_writer& writer, bool
 /// Appends a purge of a whole cache. Reply: its place.
 remote_command log_clear_command(std::string log, const log_writer& writer, const cache_id& cache);
 /// Looks for entries of a cache from a cursor on, "0" at first. Reply: for `found_entries`.
-remote_command find_entries_command(std::string_view prefix, const cache_id& cache,
+remote_command find_entries_command(const remote_naming& naming, const cache_id& cache,
                                     std::string cursor);
 /// Names of entries, which may repeat, and the cursor to go on with; "0" at the end.
 struct found_names {
@@ -80,7 +81,7 @@ struct found_names {
   std::vector<std::string> sets; ///< names of entries that grow
 };
 /// The entries of this cache in a reply. Nothing: the reply is of another form.
-std::optional<found_names> found_entries(const resp_value& reply, std::string_view prefix,
+std::optional<found_names> found_entries(const resp_value& reply, const remote_naming& naming,
                                          const cache_id& cache);
 
 /// Reads the log from a place on, including it. Reply: for `logged_purges`.

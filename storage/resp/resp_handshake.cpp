@@ -8,6 +8,13 @@ bool is_older(const resp_value& error) {
   return error.text.starts_with("ERR unknown command") || error.text.starts_with("NOPROTO");
 }
 
+// Whether the reply to HELLO is that of a replica.
+bool is_of_replica(const resp_value& reply) {
+  for (std::size_t i = 0; i + 1 < reply.items.size(); i += 2)
+    if (reply.items[i].text == "role") return reply.items[i + 1].text != "master";
+  return false;
+}
+
 } // namespace
 
 resp_handshake::resp_handshake(resp_login login)
@@ -52,6 +59,10 @@ resp_handshake::outcome resp_handshake::take(const resp_value& reply) {
   if (!fits) {
     problem_ = "the server's reply to " + command().front() + " makes no sense";
     return outcome::garbage;
+  }
+  if (step_ == step::hello && login_.wants_master && is_of_replica(reply)) {
+    problem_ = "MASTERDOWN the server is a replica";
+    return outcome::refused;
   }
   step_ = after(step_);
   return outcome::go_on;

@@ -16,7 +16,8 @@ struct resp_login {
   std::string user; ///< empty: the server's default user
   std::string password;
   std::uint32_t database = 0;
-  std::string client_name; ///< shown by CLIENT LIST; without blanks
+  std::string client_name;   ///< shown by CLIENT LIST; without blanks
+  bool wants_master = false; ///< a server that says that it is a replica is refused
 };
 
 class resp_handshake {

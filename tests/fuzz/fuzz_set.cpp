@@ -131,7 +131,7 @@ void check_replies(std::string_view bytes) {
   while (parser.take(bytes, reply) == resp_parser::outcome::value) {
     check_purges(logged_purges(reply));
     check_purges(awaited_purges(reply));
-    const auto found = found_entries(reply, "hearth", id);
+    const auto found = found_entries(reply, {}, id);
     if (!found) continue;
     for (const auto& name : found->names)
       require(name.size() == std::string_view("hearth:graphs:0:").size() + 32,

@@ -1,5 +1,7 @@
 #include "tests/support/local_redis.hpp"
 
+#include "tests/support/files.hpp"
+
 #include <arpa/inet.h>
 #include <csignal>
 #include <doctest/doctest.h>
@@ -19,7 +21,7 @@ constexpr int start_deadline_ms = 30'000;
 constexpr int max_starts = 10; // another process may take the free port first
 
 // Whether the log says that the server is ready; false if it ends before.
-bool wait_until_ready(int log, std::string& text) {
+bool wait_until_ready(int log, std::string& text, std::string_view ready) {
   char part[4096];
   for (;;) {
     pollfd waits{log, POLLIN, 0};
@@ -27,8 +29,7 @@ bool wait_until_ready(int log, std::string& text) {
     const auto got = ::read(log, part, sizeof part);
     if (got <= 0) return false;
     text.append(part, static_cast<std::size_t>(got));
-    // The Unix socket is the last listener that it opens.
-    if (text.find("ready to accept connections at") != std::string::npos) return true;
+    if (text.find(ready) != std::string::npos) return true;
   }
 }
 
@@ -97,6 +98,12 @@ void local_redis::freeze() { REQUIRE(::kill(pid_, SIGSTOP) == 0); }
 void local_redis::thaw() { REQUIRE(::kill(pid_, SIGCONT) == 0); }
 
 std::vector<std::string> local_redis::command_line() const {
+  if (setup_.is_sentinel) {
+    const auto file = directory_ / "sentinel.conf"; // which it writes
+    write_text(file, "");
+    return {"redis-server", file,        "--sentinel", "--port",         std::to_string(port_),
+            "--bind",       "127.0.0.1", "--dir",      directory_.path()};
+  }
   std::vector<std::string> line{"redis-server",
                                 "--port",
                                 std::to_string(port_),
@@ -151,7 +158,10 @@ bool local_redis::try_start() {
   log->theirs.reset();
   output_ = std::move(log->ours);
   std::string text;
-  if (wait_until_ready(output_.get(), text)) return true;
+  // The Unix socket is the last listener that a server opens; a sentinel says who it is after it
+  // has opened its port.
+  const auto* ready = setup_.is_sentinel ? "Sentinel ID is" : "ready to accept connections at";
+  if (wait_until_ready(output_.get(), text, ready)) return true;
   MESSAGE("redis-server did not start: " << text);
   kill();
   return false;

@@ -22,6 +22,7 @@ struct redis_setup {
   std::filesystem::path ca{};           ///< the authority of accepted clients
   bool ask_clients = false;             ///< clients must present a certificate
   std::string password{};               ///< of the default user
+  bool is_sentinel = false;             ///< watches other servers, and serves nothing
   std::vector<std::string> arguments{}; ///< further ones: "--maxmemory", "1mb"
 };
 

@@ -117,7 +117,8 @@ expected<void> set_entries(std::string_view text, remote_config& into) {
 constexpr std::array<remote_setting, 17> setting_table{{
     {"remote", "--remote", "URL",
      "the remote tier: redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss://..., "
-     "redis+unix:///PATH ($HEARTH_REMOTE)",
+     "redis+unix:///PATH, redis+cluster://HOST[:PORT],..., "
+     "redis+sentinel://HOST[:PORT],.../MASTER ($HEARTH_REMOTE)",
      set_url},
     {"remote_password_file", "--remote-password-file", "FILE",
      "its first line is the password, instead of one in the URL",

@@ -1,6 +1,7 @@
 #include "runtime/simulation/simulator/run.hpp"
 
 #include "runtime/simulation/text.hpp"
+#include "storage/remote/entry_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -117,7 +118,7 @@ void random_run::lose_some_of_remote() {
 void random_run::take_lease_for_ever() {
   const auto& key = keys_[random_.below(keys_.size())].key;
   world_.system().note("a lease has no expiry");
-  world_.remote(server).store(storage::remote_lease_name(actors::remote_tier_config{}.prefix, key),
+  world_.remote(server).store(storage::remote_lease_name(storage::remote_naming{}, key),
                               "another client");
   doubt_leases_until(world_.system().now() + 2 * lease_time);
 }
@@ -146,7 +147,7 @@ void random_run::damage_remote() {
 }
 
 std::string random_run::name_of(const cache_key& key) {
-  return storage::remote_entry_name(actors::remote_tier_config{}.prefix, key);
+  return storage::remote_entry_name(storage::remote_naming{}, key);
 }
 
 // Whether the server has kept, unharmed, every entry whose name has this part.

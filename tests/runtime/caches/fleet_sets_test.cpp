@@ -3,6 +3,7 @@
 #include "runtime/caches/nested/nested_cache.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/local_cluster.hpp"
 #include "tests/support/local_redis.hpp"
 #include "tests/support/runtimes.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -117,6 +118,23 @@ TEST_CASE("values that two hosts set in one tree are all found, and the later on
   CHECK(c.at("same") == value("a later one"));
   CHECK_FALSE(b.at("none"));
   CHECK(b.at("same") == value("a later one"));
+}
+
+TEST_CASE("what grows is shared by the hosts of a cluster") {
+  const local_cluster cluster;
+  host a(cluster.url()), b(cluster.url()), c(cluster.url());
+  a.add("s0 == 1", "one");
+  b.add("s0 == 2", "two");
+  REQUIRE(a.tree->set({"one"}, 1));
+  REQUIRE(b.tree->set({"two"}, 2));
+  a.settle();
+  b.settle();
+  for (const auto* one : {&a, &b, &c}) {
+    CHECK(one->find(1) == "one");
+    CHECK(one->find(2) == "two");
+    CHECK(one->at("one") == value(1));
+    CHECK(one->at("two") == value(2));
+  }
 }
 
 TEST_CASE("a member that is not signed, or by another key, is not taken") {

@@ -1,7 +1,8 @@
 // Whole runtimes, each with its own store as on another host, over a real server.
 #include "runtime/engine/core.hpp"
+#include "storage/remote/entry_names.hpp"
 #include "storage/remote/envelope.hpp"
-#include "tests/runtime/net/asker.hpp"
+#include "tests/support/asker.hpp"
 #include "tests/support/certificates.hpp"
 #include "tests/support/fault_proxy.hpp"
 #include "tests/support/local_redis.hpp"
@@ -80,7 +81,7 @@ void fill(const std::string& url, int count, const std::function<void(config&)>&
 std::string name_in_server(const std::string& k) {
   const auto id = cache_id::make("c").value();
   const auto cache = std::make_shared<const named_cache>(named_cache{id, 0, id.seed()});
-  return storage::remote_entry_name("hearth", {cache, key(k).encoded()});
+  return storage::remote_entry_name({}, {cache, key(k).encoded()});
 }
 
 } // namespace

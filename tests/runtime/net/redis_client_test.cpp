@@ -1,5 +1,5 @@
 // Commands to a real redis-server and the replies.
-#include "tests/runtime/net/asker.hpp"
+#include "tests/support/asker.hpp"
 #include "tests/support/local_redis.hpp"
 
 #include <atomic>

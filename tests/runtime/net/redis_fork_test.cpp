@@ -1,5 +1,5 @@
 // The remote tier's connections in a forked child, and in programs that are started.
-#include "tests/runtime/net/asker.hpp"
+#include "tests/support/asker.hpp"
 #include "tests/support/local_redis.hpp"
 
 #include <csignal>

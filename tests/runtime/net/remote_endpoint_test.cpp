@@ -80,6 +80,39 @@ TEST_CASE("remote url: a Unix socket") {
   CHECK(parsed("unix:///s").socket_path == "/s");
 }
 
+TEST_CASE("remote url: a cluster, and what sentinels watch") {
+  using address = storage::cluster_address;
+  const auto cluster = parsed("redis+cluster://u:p@a:7000,[::1],10.0.0.1:7002/");
+  CHECK(cluster.form == remote_form::cluster);
+  CHECK(cluster.transport == remote_transport::tcp);
+  CHECK((cluster.hosts == std::vector<address>{{"a", 7000}, {"::1", 6379}, {"10.0.0.1", 7002}}));
+  CHECK(cluster.user == "u");
+  CHECK(cluster.password == "p");
+  CHECK(describe(cluster) == "redis+cluster://a:7000,[::1]:6379,10.0.0.1:7002");
+  const auto encrypted = parsed("rediss+cluster://a");
+  CHECK(encrypted.transport == remote_transport::tls);
+  CHECK(describe(encrypted) == "rediss+cluster://a:6379");
+
+  const auto watched = parsed("redis+sentinel://secret@s1,s2:26380/fleet-1/3");
+  CHECK(watched.form == remote_form::sentinel);
+  CHECK((watched.hosts == std::vector<address>{{"s1", 26379}, {"s2", 26380}}));
+  CHECK(watched.master == "fleet-1");
+  CHECK(watched.database == 3);
+  CHECK(watched.password == "secret");
+  CHECK(describe(watched) == "redis+sentinel://s1:26379,s2:26380/fleet-1/3");
+  CHECK(describe(parsed("redis+sentinel://s1/m")) == "redis+sentinel://s1:26379/m");
+
+  CHECK(says(why_not("redis+cluster://a/1"), "no database but 0"));
+  CHECK(says(why_not("redis+cluster://a?db=1"), "no database but 0"));
+  CHECK(says(why_not("redis+cluster://a,,b"), "no host"));
+  CHECK(says(why_not("redis+cluster://a,b:0"), "port"));
+  CHECK(says(why_not("redis+sentinel://s1"), "/MASTER"));
+  CHECK(says(why_not("redis+sentinel://s1/"), "master's name"));
+  CHECK(says(why_not("redis+sentinel://s1/a b"), "master's name"));
+  CHECK(says(why_not("redis+sentinel:///m"), "no host"));
+  CHECK(says(why_not("rediss+sentinel://s1/m"), "it begins with"));
+}
+
 TEST_CASE("remote url: an error names the wrong part") {
   CHECK(says(why_not(""), "begins with none of"));
   CHECK(says(why_not("cache.example:6379"), "begins with none of"));

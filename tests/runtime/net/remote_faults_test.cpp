@@ -1,7 +1,7 @@
 // Faults of networks and servers, and the failure that each causes. The reply comes within its
 // deadline and describes the failure in one line; after the fault the same server object works
 // again.
-#include "tests/runtime/net/asker.hpp"
+#include "tests/support/asker.hpp"
 #include "tests/support/fault_proxy.hpp"
 #include "tests/support/local_redis.hpp"
 

@@ -1,5 +1,5 @@
 // TLS to a real redis-server: which certificates are trusted, and which are not.
-#include "tests/runtime/net/asker.hpp"
+#include "tests/support/asker.hpp"
 #include "tests/support/certificates.hpp"
 #include "tests/support/fault_proxy.hpp"
 #include "tests/support/local_redis.hpp"

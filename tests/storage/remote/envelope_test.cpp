@@ -2,7 +2,9 @@
 #include "storage/remote/envelope.hpp"
 
 #include "storage/hash/copy_hash.hpp"
+#include "storage/remote/entry_names.hpp"
 #include "storage/remote/envelope_codec.hpp"
+#include "storage/resp/cluster_slots.hpp"
 #include "tests/storage/remote/remote_keys.hpp"
 
 #include <algorithm>
@@ -280,9 +282,15 @@ TEST_CASE("envelope: an entry's name contains prefix, cache, version and the key
   const auto key = key_in("graphs", "k", false, "v2");
   // printf '\xa1k' | xxhsum -H2
   const std::string hash = "a0d62145a1481b83a25cdd8de3727589";
-  CHECK(remote_entry_name("hearth", key) == "hearth:graphs:v2:" + hash);
-  CHECK(remote_lease_name("hearth", key) == "hearth:graphs:v2:" + hash + ":lease");
-  CHECK(remote_entry_name("", key) == ":graphs:v2:" + hash);
+  CHECK(remote_entry_name({}, key) == "hearth:graphs:v2:" + hash);
+  CHECK(remote_lease_name({}, key) == "hearth:graphs:v2:" + hash + ":lease");
+  CHECK(remote_entry_name({"", false}, key) == ":graphs:v2:" + hash);
+  // In a cluster all names of an entry are in one slot.
+  const remote_naming tagged{"hearth", true};
+  CHECK(remote_entry_name(tagged, key) == "hearth:graphs:v2:{" + hash + "}");
+  CHECK(remote_lease_name(tagged, key) == "hearth:graphs:v2:{" + hash + "}:lease");
+  CHECK(slot_of(remote_entry_name(tagged, key)) == slot_of(remote_lease_name(tagged, key)));
+  CHECK(slot_of(remote_entry_name(tagged, key)) == slot_of(remote_set_name(tagged, key)));
 }
 
 } // namespace envelope_test

@@ -1,6 +1,7 @@
 // Members of sets in the remote tier (docs/remote-format.md).
 #include "storage/remote/member_envelope.hpp"
 
+#include "storage/remote/entry_names.hpp"
 #include "tests/storage/remote/remote_keys.hpp"
 
 #include <doctest/doctest.h>
@@ -34,8 +35,8 @@ TEST_CASE("member envelope: each member has a field of its own") {
     CHECK(member_field(other) != member_field(some_member));
   CHECK(member_field({"id", "x", 7}) != member_field({"id", "x", 8}));
   CHECK(member_field(some_member).size() == 32);
-  CHECK(remote_set_name("hearth", key_in("graphs", "k")) ==
-        remote_entry_name("hearth", key_in("graphs", "k")) + ":set");
+  CHECK(remote_set_name({}, key_in("graphs", "k")) ==
+        remote_entry_name({}, key_in("graphs", "k")) + ":set");
 }
 
 TEST_CASE("member envelope: under another key, in another field or changed it is not taken") {

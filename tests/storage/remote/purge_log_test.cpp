@@ -105,12 +105,19 @@ TEST_CASE("purge log: the entries and sets of a cache are found, and neither lea
   const std::string entry = "hearth:graphs:0:" + std::string(32, 'a');
   const auto reply = array({bytes("17"), array({bytes(entry), bytes(entry + ":set"),
                                                 bytes(entry + ":lease"), bytes(entry + ":sets")})});
-  const auto found = found_entries(reply, "hearth", id);
+  const auto found = found_entries(reply, {}, id);
   REQUIRE(found);
   CHECK(found->cursor == "17");
   CHECK(found->names == std::vector<std::string>{entry});
   CHECK(found->sets == std::vector<std::string>{entry + ":set"});
-  CHECK_FALSE(found_entries(bytes("0"), "hearth", id));
+  CHECK_FALSE(found_entries(bytes("0"), {}, id));
+  const std::string tagged = "hearth:graphs:0:{" + std::string(32, 'a') + "}";
+  const auto of_cluster = found_entries(
+      array({bytes("0"), array({bytes(tagged), bytes(tagged + ":set"), bytes(tagged + ":lease")})}),
+      {"hearth", true}, id);
+  REQUIRE(of_cluster);
+  CHECK(of_cluster->names == std::vector<std::string>{tagged});
+  CHECK(of_cluster->sets == std::vector<std::string>{tagged + ":set"});
 }
 
 } // namespace purge_log_test

@@ -1,6 +1,7 @@
 // docs/remote-format.md is complete: a reader written from that page alone opens what Hearth seals,
 // and finds the same bytes.
 #include "messages/digest.hpp"
+#include "storage/remote/entry_names.hpp"
 #include "tests/storage/remote/remote_keys.hpp"
 #include "tests/support/hex.hpp"
 #include "tests/support/temporary_directory.hpp"
@@ -42,7 +43,7 @@ TEST_CASE("envelope: a reader written from the format's page opens sealed entrie
       auto command = "python3 " HEARTH_SOURCE_DIR "/tests/support/envelope_reader.py " +
                      file.string() + " graphs v2 " + hex(key.bytes);
       if (sign) command += " new " + hex(two_keys()[0].secret);
-      const auto expected = "{\"name\": \"" + remote_entry_name("hearth", key) +
+      const auto expected = "{\"name\": \"" + remote_entry_name({}, key) +
                             "\", \"coding\": " + std::string(payload.size() > 128 ? "1" : "0") +
                             ", \"metadata\": \"" + hex(metadata) + "\", \"payload\": \"" +
                             hex(payload) + "\"" + (sign ? ", \"signed_by\": \"new\"}\n" : "}\n");

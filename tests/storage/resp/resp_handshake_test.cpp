@@ -80,6 +80,21 @@ TEST_CASE("resp handshake: an error of the server ends it, with the server's tex
   CHECK(far.take(reply(kind::error, "ERR DB index is out of range")) == outcome::refused);
 }
 
+TEST_CASE("resp handshake: a replica is refused where a master is wanted") {
+  const auto greeting = [](const std::string& role) {
+    auto map = reply(kind::map);
+    map.items = {reply(kind::bytes, "server"), reply(kind::bytes, "redis"),
+                 reply(kind::bytes, "role"), reply(kind::bytes, role)};
+    return map;
+  };
+  resp_handshake master({"", "", 0, "", true});
+  CHECK(master.take(greeting("master")) == outcome::go_on);
+  resp_handshake replica({"", "", 0, "", true});
+  CHECK(replica.take(greeting("replica")) == outcome::refused);
+  CHECK(replica.problem() == "MASTERDOWN the server is a replica");
+  CHECK(resp_handshake({}).take(greeting("replica")) == outcome::go_on);
+}
+
 TEST_CASE("resp handshake: a reply of another type is garbage, and does not contain the password") {
   resp_handshake hello({"", "s3cret", 0, ""});
   CHECK(hello.take(ok) == outcome::garbage);

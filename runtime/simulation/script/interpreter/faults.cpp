@@ -1,5 +1,6 @@
 // How a script makes processes, disks, files, servers and compilers fail.
 #include "runtime/simulation/script/interpreter/interpreter_state.hpp"
+#include "storage/remote/entry_names.hpp"
 
 namespace hearth::script {
 
@@ -125,12 +126,12 @@ void interpreter::run(const change_remote& what) {
   auto& server = world_.remote(what.name);
   if (what.what == remote_change::forget_all) return server.forget_all();
   const auto key = key_of(what.key);
-  const auto name = storage::remote_entry_name("hearth", key);
+  const auto name = storage::remote_entry_name({}, key);
   switch (what.what) {
   case remote_change::forget: return server.forget(name);
   case remote_change::list: return server.make_list(name);
   case remote_change::lease:
-    return server.store(storage::remote_lease_name("hearth", key), "another client");
+    return server.store(storage::remote_lease_name({}, key), "another client");
   case remote_change::keep: return server.store(name, kept_bytes(key, what));
   case remote_change::flip: return flip(stored(server, what.key));
   case remote_change::swap: return std::swap(stored(server, what.key), stored(server, what.other));
@@ -140,7 +141,7 @@ void interpreter::run(const change_remote& what) {
 
 std::string& interpreter::stored(simulation::simulated_redis& server, const key_name& name) {
   const auto key = key_of(name);
-  auto* bytes = server.find(storage::remote_entry_name("hearth", key));
+  auto* bytes = server.find(storage::remote_entry_name({}, key));
   if (!bytes) throw failed{"a remote entry " + simulation::text_of(key), "there is none"};
   return *bytes;
 }

@@ -1,0 +1,477 @@
+#include "runtime/net/cluster/cluster_router.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+namespace hearth::net {
+namespace {
+
+using actors::remote_client;
+using actors::remote_failure;
+using actors::remote_reply;
+using storage::resp_value;
+using clock = remote_command::clock;
+using namespace std::chrono_literals;
+
+constexpr auto table_deadline = 1'000ms; // to read the table of slots, and for a probe
+constexpr auto between_tables = 100ms;   // at least
+constexpr auto while_ill = 500ms;        // between two tables while a node is ill
+constexpr auto before_held_again = 100ms;
+constexpr unsigned max_redirects = 8;
+
+// Whether a failure is one of the connection, and not an answer.
+bool is_of_connection(const remote_reply& reply) {
+  switch (reply.failure) {
+  case remote_failure::unreachable:
+  case remote_failure::untrusted:
+  case remote_failure::timeout:
+  case remote_failure::cut: return true;
+  case remote_failure::denied:
+  case remote_failure::garbage: return !reply.value.is_error();
+  default: return false;
+  }
+}
+
+bool opens_at_once(remote_failure why) {
+  return why != remote_failure::cut && why != remote_failure::garbage;
+}
+
+// Whether the node said that it cannot serve this now, but may soon.
+bool is_for_later(std::string_view error) {
+  return error.starts_with("CLUSTERDOWN") || error.starts_with("TRYAGAIN");
+}
+
+// How far a scan of all nodes is: "EPOCH-NODE-CURSOR". The names are found again from the start
+// when slots have moved meanwhile.
+struct scan_place {
+  std::uint64_t epoch = 0;
+  std::uint64_t node = 0;
+  std::string cursor = "0";
+};
+
+std::optional<std::uint64_t> take_number(std::string_view& text) {
+  std::uint64_t number = 0;
+  const auto* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  if (parsed.ec != std::errc{} || parsed.ptr == end || *parsed.ptr != '-') return {};
+  text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()) + 1);
+  return number;
+}
+
+scan_place place_of(std::string_view text, std::uint64_t epoch) {
+  const auto of = take_number(text);
+  const auto node = of ? take_number(text) : std::nullopt;
+  if (!node || *of != epoch) return {epoch, 0, "0"};
+  return {epoch, *node, std::string(text)};
+}
+
+std::string to_string(const scan_place& place) {
+  return std::to_string(place.epoch) + "-" + std::to_string(place.node) + "-" + place.cursor;
+}
+
+} // namespace
+
+cluster_router::cluster_router(std::shared_ptr<lane_context> settings)
+    : settings_(std::move(settings))
+    , timer_(*settings_->loop) {
+  for (const auto& address : settings_->endpoint.hosts)
+    node_at(address);
+}
+
+cluster_node& cluster_router::node_at(const storage::cluster_address& address) {
+  auto& node = nodes_[address];
+  if (node) return *node;
+  auto context = std::make_shared<lane_context>(*settings_);
+  context->endpoint.form = remote_form::server;
+  context->endpoint.host = address.host;
+  context->endpoint.port = address.port;
+  node = std::make_unique<cluster_node>(address, std::move(context),
+                                        settings_->endpoint.jitter_seed + nodes_.size());
+  return *node;
+}
+
+// --- routing -----------------------------------------------------------------------------------
+
+void cluster_router::add(remote_client::lane by, remote_command command, time_point) {
+  auto request = std::make_shared<cluster_request>();
+  request->by = by;
+  if (const auto name = storage::name_in(command.arguments))
+    request->slot = storage::slot_of(*name);
+  request->command = std::move(command);
+  if (by != remote_client::lane::writes || order_.enter_batch(request)) route(request);
+}
+
+void cluster_router::route(const request_ptr& request) {
+  if (is_closed_) return fail(request, closed_why_);
+  if (!table_.is_known()) {
+    hold(unrouted_, request);
+    return want_table();
+  }
+  if (!request->slot) return route_nameless(request);
+  auto* leader = table_.leader_of(*request->slot);
+  const bool is_write = request->by == remote_client::lane::writes;
+  if (!leader || !leader->health.is_closed()) {
+    want_table();
+    if (is_write) return hold(held_, request);
+    const auto who = leader ? describe(leader->context->endpoint) + " is ill"
+                            : "no node serves slot " + std::to_string(*request->slot);
+    return fail(request, {remote_failure::node, who});
+  }
+  if (is_write && !order_.enter_slot(request, leader)) return;
+  send(*leader, request);
+}
+
+// To a node that is well, if there is one; each in turn.
+void cluster_router::route_nameless(const request_ptr& request) {
+  if (request->command.arguments.front() == "SCAN") return route_scan(request);
+  const auto& leaders = table_.leaders();
+  if (leaders.empty()) return fail(request, {remote_failure::refused, "no node serves any slot"});
+  auto* node = leaders[next_nameless_ % leaders.size()];
+  for (std::size_t i = 0; i < leaders.size() && !node->health.is_closed(); ++i)
+    node = leaders[(next_nameless_ + i) % leaders.size()];
+  ++next_nameless_;
+  send(*node, request);
+}
+
+// One node after the other.
+void cluster_router::route_scan(const request_ptr& request) {
+  auto arguments = request->command.arguments;
+  auto place = place_of(arguments[1], table_.epoch());
+  const auto& leaders = table_.leaders();
+  if (place.node >= leaders.size())
+    return fail(request, {remote_failure::refused, "no node serves any slot"});
+  auto& node = *leaders[place.node];
+  arguments[1] = place.cursor;
+  send_as(node, request, std::move(arguments),
+          [this, request, &node, place, count = leaders.size()](remote_reply reply) mutable {
+            auto& items = reply.value.items;
+            if (reply.failure == remote_failure::none && !items.empty()) {
+              place.cursor = items.front().text;
+              if (place.cursor == "0") ++place.node;
+              items.front().text = place.node == count ? "0" : to_string(place);
+            }
+            take(node, request, std::move(reply));
+          });
+}
+
+void cluster_router::send(cluster_node& node, const request_ptr& request, bool asks) {
+  if (asks) {
+    remote_command asking;
+    asking.arguments = {"ASKING"};
+    asking.deadline = request->command.deadline;
+    asking.allowed = request->command.allowed;
+    asking.answered = std::make_shared<const remote_client::replies_callback>(
+        [](std::size_t, const remote_reply&) {});
+    node.lanes.add(request->by, std::move(asking), clock::now());
+  }
+  send_as(node, request, request->command.arguments,
+          [this, request, &node](remote_reply reply) { take(node, request, std::move(reply)); });
+}
+
+void cluster_router::send_as(cluster_node& node, const request_ptr& request,
+                             remote_client::command arguments,
+                             std::function<void(remote_reply)> next) {
+  remote_command sent;
+  sent.arguments = std::move(arguments);
+  sent.deadline = request->command.deadline;
+  sent.allowed = request->command.allowed;
+  sent.bytes = request->command.bytes;
+  sent.answered = std::make_shared<const remote_client::replies_callback>(
+      [next = std::move(next)](std::size_t, remote_reply reply) { next(std::move(reply)); });
+  node.has_unsent = true;
+  flush_later();
+  node.lanes.add(request->by, std::move(sent), clock::now());
+}
+
+void cluster_router::take(cluster_node& node, const request_ptr& request, remote_reply reply) {
+  const std::string_view error =
+      reply.value.is_error() ? std::string_view(reply.value.text) : std::string_view();
+  if (!error.empty() && !is_closed_ && go_elsewhere(node, request, error)) return;
+  if (is_of_connection(reply))
+    note_failure(node, reply);
+  else if (reply.failure != remote_failure::closed)
+    note_answer(node);
+  std::vector<request_ptr> next;
+  const bool has_entered = request->by == remote_client::lane::writes && request->slot;
+  if (has_entered) next = order_.leave_slot(*request->slot);
+  if (is_for_later(error) && !is_closed_) {
+    want_table();
+    if (has_entered) {
+      hold(held_, request);
+      for (const auto& one : next)
+        hold(held_, one);
+      return;
+    }
+    reply.failure = remote_failure::node;
+  }
+  if (is_of_connection(reply) && is_another_well(node)) reply.failure = remote_failure::node;
+  finish(request, std::move(reply));
+  for (const auto& one : next)
+    route(one);
+}
+
+// Follows a redirect. Within a slot the node that redirects answers in order, so writes stay in
+// order.
+bool cluster_router::go_elsewhere(cluster_node& node, const request_ptr& request,
+                                  std::string_view error) {
+  auto redirect = storage::redirect_in(error);
+  if (!redirect || ++request->redirects > max_redirects) return false;
+  note_answer(node);
+  if (redirect->to.host.empty()) redirect->to.host = node.address.host;
+  auto& to = node_at(redirect->to);
+  if (!redirect->is_once) {
+    table_.assign(redirect->slot, &to);
+    want_table(); // more may have moved
+  }
+  send(to, request, redirect->is_once);
+  return true;
+}
+
+void cluster_router::fail(const request_ptr& request, connection_problem why) {
+  remote_reply reply;
+  reply.failure = why.failure;
+  reply.problem = std::move(why.text);
+  finish(request, std::move(reply));
+}
+
+void cluster_router::finish(const request_ptr& request, remote_reply reply) {
+  std::vector<request_ptr> next;
+  connection_problem lost;
+  if (request->batch) {
+    const bool is_lost = reply.failure != remote_failure::none && !reply.value.is_error();
+    if (is_lost) lost = {reply.failure, reply.problem};
+    next = order_.leave_batch(*request, is_lost);
+  }
+  request->command.answer(std::move(reply));
+  for (const auto& one : next) {
+    if (lost.failure == remote_failure::none)
+      route(one);
+    else
+      fail(one, lost);
+  }
+}
+
+void cluster_router::hold(std::deque<request_ptr>& where, const request_ptr& request) {
+  const auto bytes = request->command.bytes;
+  if (!where.empty() && held_bytes_ + bytes > settings_->endpoint.max_waiting_bytes)
+    return fail(request, {remote_failure::refused, "too much waits to be sent"});
+  held_bytes_ += bytes;
+  where.push_back(request);
+  if (&where == &held_) held_at_ = std::min(held_at_, clock::now() + before_held_again);
+  wake_at(std::min(held_at_, request->command.deadline));
+}
+
+void cluster_router::route_held() {
+  if (!table_.is_known()) return;
+  held_at_ = time_point::max();
+  auto all = std::exchange(unrouted_, {});
+  for (auto& one : std::exchange(held_, {}))
+    all.push_back(std::move(one));
+  held_bytes_ = 0;
+  for (const auto& one : all)
+    route(one);
+}
+
+// --- health ------------------------------------------------------------------------------------
+
+void cluster_router::note_answer(cluster_node& node) {
+  if (!node.health.is_closed()) return; // what was sent before; the probe decides
+  node.health.succeed();
+  node.has_answered = true;
+}
+
+void cluster_router::note_failure(cluster_node& node, const remote_reply& reply) {
+  if (!node.health.fail(opens_at_once(reply.failure))) return;
+  node.has_answered = false;
+  node.probe_at = clock::now() + node.health.backoff();
+  wake_at(node.probe_at);
+  want_table(); // another node may lead its slots now
+}
+
+void cluster_router::probe(cluster_node& node) {
+  node.probe_at = time_point::max();
+  node.health.begin_probe();
+  remote_command ping;
+  ping.arguments = {"PING"};
+  ping.allowed = table_deadline;
+  ping.deadline = clock::now() + ping.allowed;
+  ping.answered = std::make_shared<const remote_client::replies_callback>(
+      [this, &node](std::size_t, const remote_reply& reply) {
+        const bool is_well = reply.failure == remote_failure::none;
+        node.health.end_probe(is_well);
+        node.has_answered = is_well;
+        if (is_closed_) return;
+        if (is_well) return route_held();
+        node.probe_at = clock::now() + node.health.backoff();
+        wake_at(node.probe_at);
+      });
+  node.has_unsent = true;
+  flush_later();
+  node.lanes.add(remote_client::lane::reads, std::move(ping), clock::now());
+}
+
+bool cluster_router::is_another_well(const cluster_node& than) const {
+  const auto& leaders = table_.leaders();
+  return std::any_of(leaders.begin(), leaders.end(), [&](const cluster_node* node) {
+    return node != &than && node->has_answered && node->health.is_closed();
+  });
+}
+
+// --- the table of slots ------------------------------------------------------------------------
+
+void cluster_router::want_table() {
+  if (std::exchange(wants_table_, true)) return;
+  wake_at(std::max(table_at_, clock::now()));
+}
+
+// Asks one node after the other: those that lead slots and are well first.
+void cluster_router::ask_for_table() {
+  wants_table_ = false;
+  asks_for_table_ = true;
+  to_ask_.clear();
+  std::vector<cluster_node*> well;
+  for (const auto& [address, node] : nodes_)
+    (node->has_answered && node->health.is_closed() ? well : to_ask_).push_back(node.get());
+  to_ask_.insert(to_ask_.end(), well.begin(), well.end());
+  ask_next({});
+}
+
+// Asks the next node. Nobody is left: the last answer tells why there is no table.
+void cluster_router::ask_next(const remote_reply& last) {
+  if (to_ask_.empty()) return give_up_table(last);
+  auto& next = *to_ask_.back();
+  to_ask_.pop_back();
+  remote_command ask;
+  ask.arguments = {"CLUSTER", "SLOTS"};
+  ask.allowed = table_deadline;
+  ask.deadline = clock::now() + ask.allowed;
+  ask.answered = std::make_shared<const remote_client::replies_callback>(
+      [this, &next](std::size_t, const remote_reply& answer) { take_table(next, answer); });
+  next.has_unsent = true;
+  flush_later();
+  next.lanes.add(remote_client::lane::reads, std::move(ask), clock::now());
+}
+
+void cluster_router::take_table(cluster_node& node, const remote_reply& reply) {
+  const auto ranges =
+      reply.failure == remote_failure::none ? storage::slot_ranges_in(reply.value) : std::nullopt;
+  if (is_closed_) return;
+  if (ranges && !ranges->empty()) {
+    asks_for_table_ = false;
+    table_at_ = clock::now() + between_tables;
+    note_answer(node);
+    std::vector<cluster_node*> leaders(storage::cluster_slots);
+    for (auto range : *ranges) {
+      if (range.leader.host.empty()) range.leader.host = node.address.host;
+      std::fill(leaders.begin() + range.first, leaders.begin() + range.last + 1,
+                &node_at(range.leader));
+    }
+    table_.replace(std::move(leaders));
+    return route_held();
+  }
+  ask_next(reply);
+}
+
+// No node has told. Without any table nobody can be served.
+void cluster_router::give_up_table(const remote_reply& why) {
+  asks_for_table_ = false;
+  table_at_ = clock::now() + while_ill;
+  connection_problem problem{why.failure, why.problem};
+  if (why.failure == remote_failure::none)
+    problem = {remote_failure::unreachable, "the cluster's nodes serve no slots"};
+  else if (why.value.is_error())
+    problem.failure = remote_failure::unreachable; // it is no cluster
+  held_bytes_ = 0;
+  for (const auto& one : held_)
+    held_bytes_ += one->command.bytes;
+  for (const auto& one : std::exchange(unrouted_, {}))
+    fail(one, problem);
+}
+
+// --- time --------------------------------------------------------------------------------------
+
+void cluster_router::wake_at(time_point when) {
+  if (when >= wakes_at_ || is_closed_) return;
+  wakes_at_ = when;
+  timer_.expires_at(when);
+  timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) wake();
+  });
+}
+
+void cluster_router::drop_expired(std::deque<request_ptr>& held, time_point now) {
+  std::deque<request_ptr> expired;
+  std::erase_if(held, [&](const request_ptr& one) {
+    if (one->command.deadline > now) return false;
+    held_bytes_ -= one->command.bytes;
+    expired.push_back(one);
+    return true;
+  });
+  const auto why = &held == &held_ ? remote_failure::node : remote_failure::timeout;
+  for (const auto& one : expired)
+    fail(one, {why, "no answer within " + std::to_string(one->command.allowed.count()) + " ms"});
+}
+
+void cluster_router::wake() {
+  wakes_at_ = time_point::max();
+  const auto now = clock::now();
+  drop_expired(unrouted_, now);
+  drop_expired(held_, now);
+  bool is_ill = false;
+  for (const auto& [address, node] : nodes_) {
+    if (node->probe_at <= now) probe(*node);
+    is_ill = is_ill || !node->health.is_closed();
+  }
+  if (is_ill) want_table();
+  if (wants_table_ && !asks_for_table_ && table_at_ <= now) {
+    ask_for_table();
+    if (is_ill) table_at_ = now + while_ill;
+  }
+  if (held_at_ <= now) route_held();
+  auto next = held_at_;
+  for (const auto* held : {&unrouted_, &held_})
+    for (const auto& one : *held)
+      next = std::min(next, one->command.deadline);
+  for (const auto& [address, node] : nodes_)
+    next = std::min(next, node->probe_at);
+  if (wants_table_ && !asks_for_table_) next = std::min(next, std::max(table_at_, now));
+  if (next != time_point::max()) wake_at(next);
+}
+
+void cluster_router::flush_later() {
+  if (std::exchange(flush_is_due_, true)) return;
+  boost::asio::post(*settings_->loop, [this] { flush(); });
+}
+
+void cluster_router::flush() {
+  flush_is_due_ = false;
+  for (const auto& [address, node] : nodes_)
+    if (std::exchange(node->has_unsent, false)) node->lanes.flush();
+}
+
+void cluster_router::fail_all(const connection_problem& why) {
+  auto all = order_.take_all();
+  for (auto* held : {&unrouted_, &held_})
+    for (auto& one : std::exchange(*held, {}))
+      all.push_back(std::move(one));
+  held_bytes_ = 0;
+  for (const auto& one : all)
+    one->command.answer({why.failure, why.text, {}});
+  for (const auto& [address, node] : nodes_)
+    node->lanes.fail_all(why);
+}
+
+void cluster_router::close(const connection_problem& why) {
+  is_closed_ = true;
+  closed_why_ = why;
+  fail_all(why);
+  for (const auto& [address, node] : nodes_)
+    node->lanes.close(why);
+  timer_.cancel();
+}
+
+} // namespace hearth::net

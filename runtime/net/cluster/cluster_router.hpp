@@ -1,0 +1,93 @@
+// Commands to a Redis Cluster. Learns which node leads which slot from any node that answers, sends
+// each command to the leader of its name's slot, and follows MOVED and ASK. Each node has its own
+// connections and its own breaker: while it is ill, what is read from it fails at once and what is
+// written waits for its deadline, and all other nodes are used as before.
+//
+// A failure of one node is told as `remote_failure::node` as long as another node is well.
+#pragma once
+
+#include "runtime/net/cluster/cluster_node.hpp"
+#include "runtime/net/cluster/slot_table.hpp"
+#include "runtime/net/cluster/write_order.hpp"
+#include "runtime/net/command_router.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hearth::net {
+
+class cluster_router final : public command_router {
+public:
+  /// `settings`: the endpoint that names the nodes to begin with, the TLS context and the resolver
+  /// for all nodes, and the loop.
+  explicit cluster_router(std::shared_ptr<lane_context> settings);
+  cluster_router(const cluster_router&) = delete;
+  cluster_router& operator=(const cluster_router&) = delete;
+
+  void add(actors::remote_client::lane by, remote_command command, time_point now) override;
+  void flush() override;
+  void fail_all(const connection_problem& why) override;
+  void close(const connection_problem& why) override;
+
+private:
+  cluster_node& node_at(const storage::cluster_address& address);
+
+  // Routing.
+  void route(const request_ptr& request);
+  void route_nameless(const request_ptr& request);
+  void route_scan(const request_ptr& request);
+  void send(cluster_node& node, const request_ptr& request, bool asks = false);
+  void send_as(cluster_node& node, const request_ptr& request,
+               actors::remote_client::command arguments,
+               std::function<void(actors::remote_reply)> next);
+  void take(cluster_node& node, const request_ptr& request, actors::remote_reply reply);
+  bool go_elsewhere(cluster_node& node, const request_ptr& request, std::string_view error);
+  void finish(const request_ptr& request, actors::remote_reply reply);
+  void fail(const request_ptr& request, connection_problem why);
+  void hold(std::deque<request_ptr>& where, const request_ptr& request);
+  void route_held();
+
+  // Health.
+  void note_failure(cluster_node& node, const actors::remote_reply& reply);
+  void note_answer(cluster_node& node);
+  void probe(cluster_node& node);
+  bool is_another_well(const cluster_node& than) const;
+
+  // The table of slots.
+  void want_table();
+  void ask_for_table();
+  void ask_next(const actors::remote_reply& last);
+  void take_table(cluster_node& node, const actors::remote_reply& reply);
+  void give_up_table(const actors::remote_reply& why);
+
+  // Time.
+  void wake_at(time_point when);
+  void wake();
+  void drop_expired(std::deque<request_ptr>& held, time_point now);
+  void flush_later();
+
+  std::shared_ptr<lane_context> settings_;
+  std::map<storage::cluster_address, std::unique_ptr<cluster_node>> nodes_;
+  slot_table table_;
+  write_order order_;
+  std::deque<request_ptr> unrouted_; // until the table is known
+  std::deque<request_ptr> held_;     // writes, until their node is well or another leads the slot
+  std::uint64_t held_bytes_ = 0;     // of both
+  std::size_t next_nameless_ = 0;
+  bool wants_table_ = false;
+  bool asks_for_table_ = false;
+  std::vector<cluster_node*> to_ask_; // for the table, the next one last
+  time_point table_at_{};             // not asked for again before
+  time_point held_at_ = time_point::max();
+  boost::asio::steady_timer timer_;
+  time_point wakes_at_ = time_point::max();
+  bool flush_is_due_ = false;
+  bool is_closed_ = false;
+  connection_problem closed_why_;
+};
+
+} // namespace hearth::net

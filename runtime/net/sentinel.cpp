@@ -1,0 +1,121 @@
+#include "runtime/net/sentinel.hpp"
+
+#include "runtime/net/redis_connection.hpp"
+
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace hearth::net {
+namespace {
+
+using actors::remote_failure;
+using storage::cluster_address;
+using storage::resp_value;
+
+constexpr std::chrono::milliseconds sentinel_deadline{500};
+
+// One question to one sentinel.
+class question final : private connection_owner {
+public:
+  question(const remote_endpoint& sentinel, std::string master)
+      : master_(std::move(master))
+      , connection_(std::make_shared<redis_connection>(loop_, sentinel, nullptr,
+                                                       static_cast<connection_owner&>(*this))) {}
+
+  // The reply, or a problem. Blocks.
+  const std::optional<resp_value>& ask(address_list addresses) {
+    connection_->start(std::move(addresses));
+    loop_.run_for(sentinel_deadline);
+    connection_->abandon();
+    return reply_;
+  }
+  const connection_problem& problem() const noexcept { return problem_; }
+
+private:
+  void connection_ready() override {
+    connection_->add({"SENTINEL", "get-master-addr-by-name", master_});
+  }
+  void connection_replied(resp_value reply) override {
+    reply_ = std::move(reply);
+    loop_.stop();
+  }
+  void connection_ended(connection_problem problem) override {
+    problem_ = std::move(problem);
+    loop_.stop();
+  }
+
+  boost::asio::io_context loop_{1};
+  const std::string master_;
+  std::shared_ptr<redis_connection> connection_;
+  std::optional<resp_value> reply_;
+  connection_problem problem_{remote_failure::timeout, "no answer within 500 ms"};
+};
+
+std::optional<cluster_address> address_in(const resp_value& reply) {
+  if (reply.type != resp_value::kind::array || reply.items.size() != 2) return {};
+  const auto& port = reply.items[1].text;
+  cluster_address address{reply.items[0].text, 0};
+  const auto* end = port.data() + port.size();
+  const auto parsed = std::from_chars(port.data(), end, address.port);
+  if (address.host.empty() || parsed.ec != std::errc{} || parsed.ptr != end) return {};
+  return address;
+}
+
+class master_finder {
+public:
+  master_finder(remote_endpoint endpoint, name_resolver resolve)
+      : endpoint_(std::move(endpoint))
+      , resolve_(std::move(resolve)) {}
+
+  expected<address_list> find() const {
+    std::string problems;
+    for (const auto& where : endpoint_.hosts) {
+      const auto found = ask(where);
+      if (found) return resolve_(found->host, found->port);
+      problems.append(problems.empty() ? "" : ", ").append(found.error().text());
+    }
+    return fail(errc::remote,
+                "no sentinel tells of the master " + endpoint_.master + ": " + problems);
+  }
+
+private:
+  expected<cluster_address> ask(const cluster_address& where) const {
+    const auto name = storage::to_string(where) + ": ";
+    auto addresses = resolve_(where.host, where.port);
+    if (!addresses) return fail(errc::remote, name + addresses.error().text());
+    remote_endpoint sentinel;
+    sentinel.host = where.host;
+    sentinel.port = where.port;
+    for (const bool with_login : {false, true}) {
+      if (with_login) {
+        sentinel.user = endpoint_.user;
+        sentinel.password = endpoint_.password;
+      }
+      question now(sentinel, endpoint_.master);
+      const auto& reply = now.ask(*addresses);
+      if (!reply && now.problem().failure == remote_failure::denied && !with_login) continue;
+      if (!reply) return fail(errc::remote, name + now.problem().text);
+      if (const auto address = address_in(*reply)) return *address;
+      return fail(errc::remote, name + (reply->is_error() ? one_line(reply->text)
+                                                          : "it does not know this master"));
+    }
+    return fail(errc::remote, name + "it accepts no login");
+  }
+
+  remote_endpoint endpoint_;
+  name_resolver resolve_;
+};
+
+} // namespace
+
+name_resolver master_resolver(const remote_endpoint& endpoint, name_resolver resolve) {
+  return [finder = master_finder(endpoint, std::move(resolve))](const std::string&, std::uint16_t) {
+    return finder.find();
+  };
+}
+
+} // namespace hearth::net

@@ -1,0 +1,232 @@
+// Commands to a real Redis Cluster: every node, redirects, moved slots, failed nodes.
+#include "storage/resp/cluster_slots.hpp"
+#include "tests/support/asker.hpp"
+#include "tests/support/local_cluster.hpp"
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+namespace cluster_test {
+
+using namespace hearth;
+using namespace hearth::net;
+using namespace hearth::test;
+using storage::slot_of;
+
+namespace {
+
+// A name in a slot of the master with this number.
+std::string name_at(std::size_t master, const std::string& start = "k") {
+  constexpr auto masters = local_cluster::masters;
+  for (int i = 0;; ++i) {
+    auto name = start + std::to_string(i);
+    if (slot_of(name) * masters / storage::cluster_slots == master) return name;
+  }
+}
+
+// Asks until the reply is as wanted.
+template <class Condition>
+remote_reply ask_until(remote_client& server, const remote_client::command& words,
+                       Condition is_wanted) {
+  const auto limit = std::chrono::steady_clock::now() + 60s;
+  for (;;) {
+    auto reply = ask(server, words);
+    if (is_wanted(reply)) return reply;
+    REQUIRE_MESSAGE(std::chrono::steady_clock::now() < limit, reply.problem);
+  }
+}
+
+bool has_no_failure(const remote_reply& reply) { return reply.failure == remote_failure::none; }
+
+std::set<std::string> scanned(remote_client& server, const std::string& pattern) {
+  std::set<std::string> names;
+  std::string cursor = "0";
+  do {
+    const auto reply = ask(server, {"SCAN", cursor, "MATCH", pattern, "COUNT", "10"});
+    REQUIRE(is_ok(reply));
+    REQUIRE(reply.value.items.size() == 2);
+    cursor = reply.value.items[0].text;
+    for (const auto& name : reply.value.items[1].items)
+      names.insert(name.text);
+  } while (cursor != "0");
+  return names;
+}
+
+} // namespace
+
+TEST_CASE("cluster: names are written, read and scanned on all nodes") {
+  const local_cluster cluster({.password = "s3cret"});
+  const auto server = connected(cluster.url());
+  constexpr int count = 300;
+  std::set<std::string> names;
+  for (int i = 0; i < count; ++i)
+    names.insert("k" + std::to_string(i));
+  std::vector<std::future<remote_reply>> writes;
+  for (const auto& name : names)
+    writes.push_back(ask_later(*server, {"SET", name, "of " + name}, patient, lane::writes));
+  for (auto& one : writes)
+    REQUIRE(is_ok(answer_of(std::move(one))));
+  for (const auto& name : names)
+    REQUIRE(ask(*server, {"GET", name}).value.text == "of " + name);
+  CHECK(scanned(*server, "k*") == names);
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < local_cluster::masters; ++i) {
+    const auto size = std::stoul(cluster.ask(i, {"DBSIZE"}));
+    CHECK(size > 0);
+    total += size;
+  }
+  CHECK(total == names.size());
+  CHECK(is_ok(ask(*server, {"PING"})));
+  CHECK(ask(*server, {"EVAL", "return redis.call('GET', KEYS[1])", "1", "k7"}).value.text ==
+        "of k7");
+  const auto wrong = ask(*server, {"HGETALL", "k7"});
+  CHECK(wrong.value.text.starts_with("WRONGTYPE"));
+  CHECK(wrong.problem.find(":") != std::string::npos); // which node said it
+}
+
+TEST_CASE("cluster: a moved slot is followed, and its writes stay in order") {
+  const local_cluster cluster;
+  const auto server = connected(cluster.url());
+  const auto name = name_at(0);
+  const auto slot = slot_of(name);
+  REQUIRE(is_ok(ask(*server, {"SET", name, "start"})));
+  const auto tagged = [&](int i) { return "{" + name + "}" + std::to_string(i); };
+  for (int i = 0; i < 200; ++i)
+    REQUIRE(is_ok(ask(*server, {"SET", tagged(i), std::to_string(i)})));
+
+  // While the slot moves there and back, one thread appends numbers, another reads.
+  std::atomic<bool> is_over = false;
+  std::string expected;
+  std::thread writer([&] {
+    for (int i = 0; !is_over; ++i) {
+      std::vector<std::future<remote_reply>> some;
+      for (int k = 0; k < 20; ++k) {
+        const auto part = std::to_string(i * 20 + k) + ",";
+        expected += part;
+        some.push_back(
+            ask_later(*server, {"APPEND", "{" + name + "}list", part}, patient, lane::writes));
+      }
+      for (auto& one : some)
+        REQUIRE(is_ok(answer_of(std::move(one))));
+    }
+  });
+  std::thread reader([&] {
+    for (int i = 0; !is_over; i = (i + 1) % 200)
+      REQUIRE(ask(*server, {"GET", tagged(i)}).value.text == std::to_string(i));
+  });
+  for (int round = 0; round < 3; ++round) {
+    cluster.move_slot(slot, 0, 1);
+    cluster.move_slot(slot, 1, 2);
+    cluster.move_slot(slot, 2, 0);
+  }
+  is_over = true;
+  writer.join();
+  reader.join();
+  CHECK(ask(*server, {"GET", "{" + name + "}list"}).value.text == expected);
+}
+
+TEST_CASE("cluster: what is sent together is carried out in order, on all nodes") {
+  const local_cluster cluster;
+  const auto server = connected(cluster.url());
+  const auto first = name_at(0), second = name_at(1), log = name_at(2);
+  // Each later write depends on what the earlier ones did, which only their order shows: the last
+  // one's time, by its node's clock, comes after the first one's answer.
+  for (int i = 0; i < 50; ++i) {
+    std::vector<std::size_t> order;
+    std::promise<void> ended;
+    server->send_all(lane::writes,
+                     {{"SET", first, std::to_string(i)}, {"APPEND", second, "x"}, {"INCR", log}},
+                     patient, [&](std::size_t which, const remote_reply& reply) {
+                       CHECK(reply.failure == remote_failure::none);
+                       order.push_back(which);
+                       if (order.size() == 3) ended.set_value();
+                     });
+    REQUIRE(ended.get_future().wait_for(60s) == std::future_status::ready);
+    CHECK(order == std::vector<std::size_t>{0, 1, 2});
+  }
+  // A write that is lost takes those behind it with it.
+  cluster.node(0).kill();
+  std::vector<remote_failure> failures(3, remote_failure::none);
+  std::promise<void> ended;
+  std::size_t count = 0;
+  server->send_all(lane::writes, {{"SET", first, "lost"}, {"APPEND", second, "y"}, {"INCR", log}},
+                   50ms, [&](std::size_t which, const remote_reply& reply) {
+                     failures[which] = reply.failure;
+                     if (++count == 3) ended.set_value();
+                   });
+  REQUIRE(ended.get_future().wait_for(60s) == std::future_status::ready);
+  for (const auto failure : failures)
+    CHECK(failure != remote_failure::none);
+  CHECK(ask(*server, {"GET", second}).value.text == std::string(50, 'x'));
+  CHECK(ask(*server, {"GET", log}).value.text == "50");
+}
+
+TEST_CASE("cluster: a master that is killed costs its slots alone, until its replica leads") {
+  const local_cluster cluster({.node_timeout = 2s});
+  const auto server = connected(cluster.url());
+  for (std::size_t i = 0; i < local_cluster::masters; ++i)
+    REQUIRE(is_ok(ask(*server, {"SET", name_at(i), "there"})));
+  // The replica has it: its master counts what it has acknowledged.
+  REQUIRE(cluster.ask(0, {"WAIT", "1", "30000"}) == "1");
+  cluster.node(0).kill();
+  const auto lost = ask(*server, {"GET", name_at(0)});
+  CHECK(lost.failure == remote_failure::node);
+  CHECK(lost.problem.find('\n') == std::string::npos);
+  for (std::size_t i = 1; i < local_cluster::masters; ++i)
+    CHECK(ask(*server, {"GET", name_at(i)}).value.text == "there");
+  CHECK(is_ok(ask(*server, {"PING"})));
+  // A write waits for the new master.
+  CHECK(is_ok(ask(*server, {"SET", name_at(0, "w"), "waited"}, patient, lane::writes)));
+  CHECK(cluster.leader_of(slot_of(name_at(0)), 1) == local_cluster::masters);
+  CHECK(ask_until(*server, {"GET", name_at(0)}, has_no_failure).value.text == "there");
+  CHECK(ask(*server, {"GET", name_at(0, "w")}).value.text == "waited");
+}
+
+TEST_CASE("cluster: a node that never answers costs one deadline, and is used again") {
+  const local_cluster cluster({.node_timeout = 60s});
+  const auto server = connected(cluster.url());
+  for (std::size_t i = 0; i < local_cluster::masters; ++i)
+    REQUIRE(is_ok(ask(*server, {"GET", name_at(i)})));
+  auto& ill = cluster.node(0);
+  ill.freeze();
+  const auto late = ask(*server, {"GET", name_at(0)}, 100ms);
+  CHECK(late.failure == remote_failure::node);
+  // Now it fails at once, whatever the deadline.
+  const auto next = ask(*server, {"GET", name_at(0)}, patient);
+  CHECK(next.failure == remote_failure::node);
+  CHECK(next.problem.find("is ill") != std::string::npos);
+  CHECK(is_ok(ask(*server, {"GET", name_at(1)})));
+  ill.thaw();
+  ask_until(*server, {"GET", name_at(0)}, has_no_failure);
+}
+
+TEST_CASE("cluster: without any node it is unreachable, and it is found again") {
+  const local_cluster cluster;
+  const auto server = connected(cluster.url());
+  REQUIRE(is_ok(ask(*server, {"SET", name_at(0), "x"})));
+  for (std::size_t i = 0; i < local_cluster::nodes; ++i)
+    cluster.node(i).kill();
+  ask_until(*server, {"GET", name_at(0)},
+            [](const auto& reply) { return reply.failure == remote_failure::unreachable; });
+  for (std::size_t i = 0; i < local_cluster::nodes; ++i)
+    cluster.node(i).start();
+  ask_until(*server, {"GET", name_at(0)}, has_no_failure); // empty: these nodes keep nothing
+  const auto other = connected(cluster.url());
+  server->close();
+  CHECK(ask(*server, {"GET", name_at(0)}).failure == remote_failure::closed);
+  ask_until(*other, {"GET", name_at(0)}, has_no_failure);
+}
+
+TEST_CASE("cluster: what is no cluster, or nothing at all, is unreachable with the reason") {
+  const local_redis redis({.tcp = true});
+  const auto single = connected("redis+cluster://127.0.0.1:" + std::to_string(redis.port()));
+  const auto told = ask(*single, {"GET", "k"});
+  CHECK(told.failure == remote_failure::unreachable);
+  CHECK(told.problem.find("cluster support disabled") != std::string::npos);
+  const auto nobody = connected("redis+cluster://127.0.0.1:" + std::to_string(free_port()));
+  CHECK(ask(*nobody, {"GET", "k"}).failure == remote_failure::unreachable);
+  CHECK(ask(*nobody, {"GET", "k"}, 0ms).failure == remote_failure::timeout);
+}
+
+} // namespace cluster_test
