@@ -37,7 +37,7 @@ struct opened_envelope {
 
 /// The bytes that the remote tier stores for an entry, signed with the first of `keys` when the
 /// cache signs. Empty when it cannot be sealed: the cache signs and there are no keys, or the
-/// payload takes 4 GiB or more.
+/// payload takes 4 GiB or more. In a foreign cache the payload as it is.
 std::string seal_envelope(const cache_key& key, const artifact& value, const signing_keys& keys);
 
 /// The artifact in `bytes`, which were stored for `key`. When the cache signs, an entry must be
@@ -47,7 +47,8 @@ opened_envelope open_envelope(const cache_key& key, std::string_view bytes,
                               const signing_keys& keys, std::uint64_t max_bytes);
 
 /// The name of an entry in the remote tier: `prefix`, cache, version and the XXH3-128 of the
-/// key's bytes in hexadecimal, joined by colons: "hearth:default:0:ab12..".
+/// key's bytes in hexadecimal, joined by colons: "hearth:default:0:ab12..". In a foreign cache the
+/// key, which is a text.
 std::string remote_entry_name(std::string_view prefix, const cache_key& key);
 /// The name of the lease of an entry: the entry's name and ":lease".
 std::string remote_lease_name(std::string_view prefix, const cache_key& key);

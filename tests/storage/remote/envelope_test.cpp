@@ -285,4 +285,16 @@ TEST_CASE("envelope: an entry's name contains prefix, cache, version and the key
   CHECK(remote_entry_name("", key) == ":graphs:v2:" + hash);
 }
 
+TEST_CASE("envelope: an entry of a foreign cache is its payload under its key") {
+  auto named = *key_in("others", "k").cache;
+  named.foreign = true;
+  const cache_key at(std::make_shared<const named_cache>(named), key("pt2:a::b:c1").encoded());
+  CHECK(remote_entry_name("hearth", at) == "pt2:a::b:c1");
+  CHECK(seal_envelope(at, artifact::make("{}", value::map{{"guard", "s0"}}), {}) == "{}");
+  const auto opened = open_envelope(at, "{\"a\": 1}", {}, one_mib);
+  REQUIRE(opened.fault == envelope_fault::none);
+  CHECK(opened.value.payload() == "{\"a\": 1}");
+  CHECK(fault_of(at, std::string(one_mib + 1, 'x')) == envelope_fault::too_large);
+}
+
 } // namespace envelope_test
