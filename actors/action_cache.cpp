@@ -13,6 +13,10 @@ namespace {
 
 using job_ptr = action_cache_state::job_ptr;
 
+std::int64_t nanoseconds_of(caf::actor_clock::duration_type time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+}
+
 // Requests from different folders find different files.
 std::string name_of(const cache_key& key, const action_request& request) {
   const auto& folder =
@@ -28,6 +32,15 @@ cache_key leased_key(const action_cache_state::job& job) {
 
 const memory_shard_actor& owner_of(action_cache_pointer self, const cache_key& key) {
   return self->state.config.shards.owner_of(key);
+}
+
+// Notes what the job did since `start`, if there is a trace.
+void note_step(action_cache_pointer self, const job_ptr& job, const char* category,
+               caf::actor_clock::time_point start, std::string tier = {}) {
+  if (const auto& trace = self->state.config.trace)
+    trace->note({job->request.label, category, nanoseconds_of(start.time_since_epoch()),
+                 nanoseconds_of(self->clock().now() - start), self->id(), traced_key(job->key),
+                 std::move(tier)});
 }
 
 // --- the end of a job --------------------------------------------------------------------------
@@ -49,6 +62,7 @@ action_reply look_again_reply(std::optional<member_set> known = {}) {
 }
 
 void finish(action_cache_pointer self, const job_ptr& job, const expected<action_reply>& reply) {
+  if (job->ended != caf::actor_clock::time_point{}) note_step(self, job, "insert", job->ended);
   release(self, job);
   forget(self, job);
   for (auto& waiting : std::exchange(job->waiters, {}))
@@ -110,6 +124,7 @@ void keep_observed(action_cache_pointer self, const job_ptr& job, const action_r
 }
 
 void conclude(action_cache_pointer self, const job_ptr& job, const action_result& result) {
+  job->ended = self->clock().now();
   switch (kept_of(job->request, result)) {
   case failure_keeping::nothing: return finish(self, job, reply_of(result, result.unkept));
   case failure_keeping::inputs: return keep_observation(self, job, result, false);
@@ -145,6 +160,7 @@ void run(action_cache_pointer self, const job_ptr& job) {
   auto request = job->request;
   request.process.deadline = time_left(self, job);
   request.stop = job->stop.get_token();
+  request.traced_key = traced_key(job->key);
   job->has_started = true;
   self->request(self->state.config.broker, until_it_ends, verb::run_v, std::move(request),
                 job->priority)
@@ -179,6 +195,8 @@ void look_again(action_cache_pointer self, const job_ptr& job) {
 
 void go_on(action_cache_pointer self, const job_ptr& job, const lease_reply& reply) {
   job->lease = reply.lease.take();
+  const auto from = reply.found.hit() && !reply.waited ? to_string(reply.found.from) : "";
+  note_step(self, job, "wait", job->asked, std::string(from));
   if (reply.found.hit())
     answer_found(self, job, reply.found.value);
   else if (!is_wanted(*job))

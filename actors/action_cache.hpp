@@ -7,6 +7,7 @@
 // the key itself.
 #pragma once
 
+#include "actors/ports/trace_log.hpp"
 #include "actors/shard_router.hpp"
 #include "actors/shared_promise.hpp"
 #include "messages/protocol.hpp"
@@ -26,6 +27,7 @@ namespace hearth::actors {
 struct action_cache_config {
   shard_router shards;
   compile_broker_actor broker;
+  std::shared_ptr<trace_log> trace{}; ///< null: no trace
 };
 
 struct action_cache_state {
@@ -44,6 +46,7 @@ struct action_cache_state {
     std::stop_source stop{};
     lease_id lease = 0;
     caf::actor_clock::time_point asked{}; ///< when the first request came
+    caf::actor_clock::time_point ended{}; ///< when the run ended
   };
   using job_ptr = std::shared_ptr<job>;
 

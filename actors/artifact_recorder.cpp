@@ -1,5 +1,7 @@
 #include "actors/artifact_recorder.hpp"
 
+#include "messages/set_kind.hpp"
+
 #include <utility>
 
 namespace hearth::actors {
@@ -15,9 +17,21 @@ std::uint64_t bytes_of(const cache_key& key, const artifact& value) {
   return key.bytes.size() + value.metadata_bytes().size() + value.payload().size();
 }
 
-// Notes an artifact; one that the session holds already is replaced by the new one.
+// What the session holds of an artifact that it notes again: the new value; of a set, the union.
+artifact joined(const recorded_artifact& known, const artifact& value) {
+  const auto* kind = set_kind_of(known.key.bytes);
+  auto members = kind ? decode_members(known.value.payload()) : fail(errc::malformed, "");
+  const auto more = kind ? decode_members(value.payload()) : fail(errc::malformed, "");
+  if (!members || !more) return value;
+  members->merge(*more);
+  members->trim(kind->limits);
+  return artifact::make(encode(*members));
+}
+
+// Notes an artifact that the session holds already.
 void note_again(artifact_recorder_state::session& one, recorded_artifact& known,
-                const artifact& value) {
+                const artifact& noted) {
+  const auto value = joined(known, noted);
   const auto others = one.noted.bytes - bytes_of(known.key, known.value);
   const auto bytes = others + bytes_of(known.key, value);
   if (bytes > one.limits.bytes) return static_cast<void>(++one.noted.left_out);
@@ -70,9 +84,6 @@ artifact_recorder_actor::behavior_type artifact_recorder(artifact_recorder_point
   return {
       [self](verb::begin, std::uint64_t max_bytes, std::uint64_t max_artifacts) {
         return begin(self->state, {max_bytes, max_artifacts});
-      },
-      [self](verb::record, std::uint64_t session, const cache_key& key, const artifact& value) {
-        record(self->state, session, "entry", key, value);
       },
       [self](verb::save, std::uint64_t session, const std::string& type, const cache_key& key,
              const artifact& value) { record(self->state, session, type, key, value); },

@@ -3,8 +3,11 @@
 #include "actors/replace_entry.hpp"
 #include "actors/shared_promise.hpp"
 #include "actors/timeouts.hpp"
+#include "storage/bundle/record_head.hpp"
+#include "storage/text/best_config_text.hpp"
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace hearth::actors {
@@ -19,7 +22,8 @@ void note(autotune_cache_pointer self, const autotune_address& where, const auto
   if (notes.bundle != 0 && config.bundler)
     self->send(config.bundler, verb::record_v, notes.bundle, where.name, record);
   if (notes.recording != 0 && config.recorder)
-    self->send(config.recorder, verb::record_v, notes.recording, where.local,
+    self->send(config.recorder, verb::save_v, notes.recording,
+               std::string(storage::tuning_record_type), where.local,
                artifact::make(encode_record(record)));
 }
 
@@ -33,11 +37,25 @@ struct search {
 };
 using search_ptr = std::shared_ptr<const search>;
 
+// The tuning in an entry: Inductor's JSON in a cache that its hosts read too, else a record.
+expected<autotune_record> record_in(const cache_key& at, const artifact& stored) {
+  return at.cache->foreign ? parse_best_config(stored.payload()) : decode_record(stored.payload());
+}
+
+// The entry of a tuning in such a cache. Errors: those of `best_config_text`.
+expected<artifact> entry_of(const cache_key& at, const autotune_record& record) {
+  if (!at.cache->foreign) return artifact::make(encode_record(record));
+  const auto text = best_config_text(record);
+  if (!text) return fail(text.error());
+  return artifact::make(*text);
+}
+
 // The tuning of these candidates in a tier's answer. Empty if the tier has no entry, or if the
 // entry cannot be read, belongs to other candidates, or fits none of these.
-std::optional<autotune_found> found_in(const lookup& found, const autotune_choices& among) {
+std::optional<autotune_found> found_in(const cache_key& at, const lookup& found,
+                                       const autotune_choices& among) {
   if (!found.hit()) return std::nullopt;
-  auto record = decode_record(found.value.payload());
+  auto record = record_in(at, found.value);
   if (!record) return std::nullopt;
   auto best = choose(*record, among);
   if (!best) return std::nullopt;
@@ -83,7 +101,7 @@ void ask_remote(autotune_cache_pointer self, const search_ptr& asked, local_entr
   self->request(self->state.config.shards.owner_of(key), answer_timeout, verb::get_v, key)
       .then(
           [=](const lookup& found) {
-            if (const auto best = found_in(found, asked->among))
+            if (const auto best = found_in(asked->where.remote, found, asked->among))
               fill_local(self, asked, *best, had);
             else
               deliver_nothing(*asked);
@@ -98,7 +116,7 @@ void ask_local(autotune_cache_pointer self, const search_ptr& asked) {
       .then(
           [=](const lookup& found) {
             note_hit(self, *asked, found);
-            if (const auto best = found_in(found, asked->among))
+            if (const auto best = found_in(asked->where.local, found, asked->among))
               asked->promise.deliver(*best);
             else
               ask_remote(self, asked, found.hit() ? local_entry::unfit : local_entry::missing);
@@ -109,24 +127,25 @@ void ask_local(autotune_cache_pointer self, const search_ptr& asked) {
 // --- save --------------------------------------------------------------------------------------
 
 // The remote tier is written behind: the caller does not wait for it.
-void save_remote(autotune_cache_pointer self, const autotune_address& where, const artifact& stored,
-                 const shared_promise<done>& promise) {
+void save_remote(autotune_cache_pointer self, const autotune_address& where,
+                 const autotune_record& record, const shared_promise<done>& promise) {
   if (!where.remote.cache) return promise.deliver(done{});
+  const auto stored = entry_of(where.remote, record);
+  if (!stored) return promise.deliver(to_caf(stored.error()));
   self->request(self->state.config.shards.owner_of(where.remote), answer_timeout, verb::put_v,
-                where.remote, stored)
+                where.remote, *stored)
       .then([promise](const done& d) { promise.deliver(d); },
             [promise](const caf::error& why) { promise.deliver(why); });
 }
 
 void save(autotune_cache_pointer self, const autotune_address& where, const autotune_record& record,
           const tuning_notes& notes, const shared_promise<done>& promise) {
-  const auto stored = artifact::make(encode_record(record));
   note(self, where, record, notes);
-  if (!where.local.cache) return save_remote(self, where, stored, promise);
-  replace_entry(self, self->state.config.shards, where.local, stored,
+  if (!where.local.cache) return save_remote(self, where, record, promise);
+  replace_entry(self, self->state.config.shards, where.local, artifact::make(encode_record(record)),
                 [=](const expected<done>& kept) {
                   if (kept)
-                    save_remote(self, where, stored, promise);
+                    save_remote(self, where, record, promise);
                   else
                     promise.deliver(to_caf(kept.error()));
                 });

@@ -22,11 +22,13 @@ void dispatch(compile_broker_pointer self);
 // Takes an idle worker and remembers its task, for the trace.
 class assignment {
 public:
-  assignment(compile_broker_pointer self, std::string name, std::string category)
+  assignment(compile_broker_pointer self, std::string name, std::string category,
+             std::string key = {})
       : worker_(self->state.idle.back())
       , start_(self->clock().now())
       , name_(std::move(name))
-      , category_(std::move(category)) {
+      , category_(std::move(category))
+      , key_(std::move(key)) {
     self->state.idle.pop_back();
     auto& counters = self->state.counters;
     const auto busy = self->state.workers - self->state.idle.size();
@@ -56,19 +58,25 @@ private:
     auto& spans = self->state.spans;
     const auto start = nanoseconds(start_);
     if (spans.size() < max_spans)
-      spans.push_back(
-          {name_, category_, start, nanoseconds(self->clock().now()) - start, worker_.id()});
+      spans.push_back({name_,
+                       category_,
+                       start,
+                       nanoseconds(self->clock().now()) - start,
+                       worker_.id(),
+                       key_,
+                       {}});
   }
 
   compile_worker_actor worker_;
   caf::actor_clock::time_point start_;
   std::string name_;
   std::string category_;
+  std::string key_;
 };
 
 void start_program(compile_broker_pointer self, compile_broker_state::program next) {
   ++self->state.counters.runs;
-  const assignment work(self, next.request.label, "compile");
+  const assignment work(self, next.request.label, "compile", next.request.traced_key);
   self->request(work.worker(), until_it_ends, verb::run_v, std::move(next.request))
       .then(
           [self, work, promise = next.promise](const action_result& result) mutable {

@@ -2,7 +2,7 @@
 
 #include "actors/growing_set.hpp"
 #include "actors/timeouts.hpp"
-#include "messages/digest.hpp"
+#include "messages/guarded_variant.hpp"
 #include "messages/key.hpp"
 #include "messages/set_kind.hpp"
 #include "messages/value.hpp"
@@ -20,23 +20,6 @@ constexpr std::size_t max_parsed_guards = 4096;
 constexpr auto variant_limits = variant_sets.limits;
 
 // --- what is stored ----------------------------------------------------------------------------
-
-// The set of a key's variants: ids are digests, contents are guards.
-cache_key variants_key(const cache_key& base) { return derived_key(base, key(variant_sets.part)); }
-
-cache_key variant_key(const cache_key& base, const std::string& digest) {
-  return derived_key(base, key::bytes(digest));
-}
-
-std::string digest_of(const std::string& guard, const artifact& value) {
-  const auto size = static_cast<std::uint64_t>(guard.size());
-  const auto sum = sha256_stream{}
-                       .update({reinterpret_cast<const char*>(&size), sizeof size})
-                       .update(guard)
-                       .update(value.payload())
-                       .finish();
-  return std::string(sum.view());
-}
 
 // The variants in a list of the earlier form: pairs of digest and guard.
 std::vector<set_member> variants_in_list(const artifact& stored) {
@@ -166,7 +149,7 @@ void find(guarded_cache_pointer self, const variant_search_ptr& search) {
 // Adds the variant to the set. One whose entry was stored now is written even if the set has it: it
 // may be on its way out of it.
 void grow_set(guarded_cache_pointer self, const addition_ptr& addition, insert_outcome stored) {
-  const set_member variant{digest_of(addition->guard, addition->value), addition->guard};
+  const set_member variant{variant_id(addition->guard, addition->value), addition->guard};
   set_change change;
   (stored == insert_outcome::inserted ? change.written : change.added).push_back(variant);
   change.limits = variant_limits;
@@ -179,7 +162,7 @@ void grow_set(guarded_cache_pointer self, const addition_ptr& addition, insert_o
 }
 
 void add(guarded_cache_pointer self, const addition_ptr& addition) {
-  const auto key = variant_key(addition->key, digest_of(addition->guard, addition->value));
+  const auto key = variant_key(addition->key, variant_id(addition->guard, addition->value));
   self->request(self->state.shards.owner_of(key), answer_timeout, verb::insert_v, key,
                 addition->value)
       .then([=](insert_outcome stored) { grow_set(self, addition, stored); },

@@ -7,6 +7,7 @@
 // steps are in actors/kernel_tuner/.
 #pragma once
 
+#include "actors/ports/trace_log.hpp"
 #include "actors/shard_router.hpp"
 #include "actors/shared_promise.hpp"
 #include "messages/autotune/choices.hpp"
@@ -34,6 +35,7 @@ struct kernel_tuner_config {
   action_cache_actor actions; ///< runs watched compiles
   guarded_cache_actor guarded;
   autotune_cache_actor autotune;
+  std::shared_ptr<trace_log> trace; ///< null: no trace
   /// Entries that are tuned concurrently; the others wait, so that several processes can share one
   /// plan.
   std::size_t max_at_once = 2;

@@ -43,7 +43,8 @@ struct action_request {
     artifact bytes;
   };
 
-  std::string label; ///< for traces: "matmul TILE=16"
+  std::string label;        ///< for traces: "matmul TILE=16"
+  std::string traced_key{}; ///< for traces: cache and key of its result
   process_request process;
   std::vector<output> outputs;
   std::vector<output> byproducts{}; ///< written as outputs are, but nobody asks for them

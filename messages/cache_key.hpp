@@ -26,6 +26,9 @@ struct named_cache {
   std::uint64_t memory_share_bytes = 0; ///< its own part of the memory budget; 0: none
   bool compress = false;                ///< values on disk are compressed
   bool sign = false;                    ///< entries in the remote tier are signed
+  /// Entries in the remote tier belong to another program, too: a key, which is a text, is the name
+  /// there, and the payload is the whole value.
+  bool foreign = false;
 };
 
 using named_cache_ptr = std::shared_ptr<const named_cache>;

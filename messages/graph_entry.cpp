@@ -46,6 +46,15 @@ bool take_counters(const value& v, counter_deltas& into) {
          });
 }
 
+bool take_documents(const value& v, std::map<std::string, std::string>& into) {
+  const auto* members = v.as<value::map>();
+  return members && std::all_of(members->begin(), members->end(), [&](const auto& one) {
+           const auto* text = one.second.template as<std::string>();
+           if (text) into[one.first] = *text;
+           return text != nullptr;
+         });
+}
+
 bool take_text(const value& v, std::string& into) {
   const auto* text = v.as<std::string>();
   if (text) into = *text;
@@ -75,6 +84,8 @@ artifact encode_graph_entry(std::string_view payload, const graph_entry_details&
   for (const auto& one : details.attachments)
     attachments.push_back(value_of(one));
   if (!attachments.empty()) members["attachments"] = std::move(attachments);
+  if (!details.documents.empty())
+    members["documents"] = value::map(details.documents.begin(), details.documents.end());
   return artifact::make(payload, members);
 }
 
@@ -91,6 +102,7 @@ expected<graph_entry_details> decode_graph_entry(const artifact& entry) {
   if (!take("time_taken_ns", take_time, details.time_taken)) return bad_member("time_taken_ns");
   if (!take("counters", take_counters, details.counters)) return bad_member("counters");
   if (!take("attachments", take_attachments, details.attachments)) return bad_member("attachments");
+  if (!take("documents", take_documents, details.documents)) return bad_member("documents");
   return details;
 }
 

@@ -10,6 +10,7 @@
 #include "messages/visibility.hpp"
 
 #include <chrono>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct graph_entry_details {
   counter_deltas counters;
   std::vector<attachment_name> attachments;
   std::chrono::nanoseconds time_taken{0}; ///< the time that the compile took
+  /// What the host shows of the compile: its graph as a program, its output code, ... by name.
+  std::map<std::string, std::string> documents;
 
   friend bool operator==(const graph_entry_details&, const graph_entry_details&) = default;
 };

@@ -226,10 +226,8 @@ using nested_cache_actor = actor_of<
 using artifact_recorder_actor = actor_of<
     // Begins a session with a maximum of bytes and of artifacts. Answers with its number.
     caf::result<std::uint64_t>(verb::begin, std::uint64_t, std::uint64_t),
-    // Notes an entry, ...
-    void(verb::record, std::uint64_t, cache_key, artifact),
-    // ... or an artifact of one of the host's types. A new note of an artifact replaces its earlier
-    // one.
+    // Notes an artifact of this type. A new note of an artifact replaces its earlier one; sets are
+    // joined.
     void(verb::save, std::uint64_t, std::string, cache_key, artifact),
     // The number of artifacts noted.
     caf::result<std::uint64_t>(verb::count, std::uint64_t),

@@ -232,7 +232,9 @@ struct trace_span {
   std::string category;
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
-  std::uint64_t lane = 0; ///< the worker that did the work
+  std::uint64_t lane = 0; ///< the worker that did the work, or the number of the thread
+  std::string key{};      ///< cache and key of the entry that the work is for; may be empty
+  std::string tier{};     ///< of a hit: where it was found
 };
 
 using span_list = std::vector<trace_span>;

@@ -11,6 +11,16 @@ namespace {
 
 constexpr int tuning_priority = 0;
 
+// Notes what was done for a candidate since `start_ns`, if there is a trace.
+void note_step(self_pointer self, const job_ptr& job, std::size_t index, const char* category,
+               std::int64_t start_ns, std::string tier = {}) {
+  const auto& trace = self->state.config.trace;
+  if (!trace) return;
+  const auto& candidate = job->request->candidates[index];
+  trace->note({candidate.action.label, category, start_ns, now_ns(self) - start_ns, self->id(),
+               traced_key(candidate.action_key), std::move(tier)});
+}
+
 void made(const job_ptr& job, std::size_t index, const artifact& library) {
   job->candidates[index].library = library;
   end_one(job);
@@ -34,14 +44,19 @@ void end_compile(self_pointer self, const job_ptr& job, std::size_t index, lease
   }
   const auto library = result.outputs.front();
   // The next step begins when the library is stored, so that no process compiles it again.
+  const auto ended_ns = now_ns(self);
+  const auto stored = [=] {
+    note_step(self, job, index, "insert", ended_ns);
+    made(job, index, library);
+  };
   self->request(shard, answer_timeout, verb::fulfil_v, lease, library)
-      .then([=](insert_outcome) { made(job, index, library); },
-            [=](const caf::error&) { made(job, index, library); });
+      .then([stored](insert_outcome) { stored(); }, [stored](const caf::error&) { stored(); });
 }
 
 void run_compiler(self_pointer self, const job_ptr& job, std::size_t index, lease_id lease) {
-  const auto& candidate = job->request->candidates[index];
-  self->request(self->state.config.broker, until_it_ends, verb::run_v, candidate.action,
+  auto action = job->request->candidates[index].action;
+  action.traced_key = traced_key(job->request->candidates[index].action_key);
+  self->request(self->state.config.broker, until_it_ends, verb::run_v, std::move(action),
                 tuning_priority)
       .then([=](const action_result& result) { end_compile(self, job, index, lease, result); },
             [=](const caf::error& why) {
@@ -108,9 +123,13 @@ void compile_one(self_pointer self, const job_ptr& job, std::size_t index) {
                           candidate.broken->code() == errc::compile_failed);
   if (discovers(candidate.action)) return find_watched(self, job, index);
   const auto& key = candidate.action_key;
+  const auto asked_ns = now_ns(self);
   self->request(self->state.config.shards.owner_of(key), until_it_ends, verb::acquire_v, key)
       .then(
           [=](const lease_reply& reply) {
+            const bool is_hit = reply.found.hit() && !reply.waited;
+            note_step(self, job, index, "wait", asked_ns,
+                      is_hit ? std::string(to_string(reply.found.from)) : std::string());
             if (reply.found.hit())
               made(job, index, reply.found.value);
             else

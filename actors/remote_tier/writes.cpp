@@ -75,6 +75,9 @@ remote_client::command command_of(state_type& state, const remote_write& write) 
   if (write.what == remote_write::kind::add || write.what == remote_write::kind::remove)
     return set_command_of(state, write);
   auto name = storage::remote_entry_name(config.naming, write.key);
+  // Other programs do not know the mark of a removed entry.
+  if (write.what == remote_write::kind::erase && write.key.cache->foreign)
+    return storage::erase_command(std::move(name));
   if (write.what == remote_write::kind::erase)
     return logs_purges(state)
                ? storage::remove_command(std::move(name), new_mark(state))

@@ -29,6 +29,11 @@ std::string remote_id(const tuning_scope& scope, std::string_view configs_hash) 
       .hex();
 }
 
+std::string inductor_name(std::string_view cache_id, std::string_view key) {
+  std::string name("pt2:");
+  return name.append(cache_id).append("::").append(key).append(":c1");
+}
+
 std::string bundle_key(std::string_view code_hash, std::string_view backend_hash) {
   return sha256_stream{}.update(code_hash).update(backend_hash).update(bundle_salt).finish().hex();
 }

@@ -14,6 +14,7 @@ namespace HEARTH_PUBLIC hearth {
 /// parts.
 inline constexpr std::string_view local_tunings = "autotune";
 inline constexpr std::string_view remote_tunings = "autotune.best";
+inline constexpr std::string_view inductor_tunings = "autotune.inductor"; ///< in Inductor's form
 inline constexpr std::string_view bundled_tunings = "autotune.bundle";
 inline constexpr std::string_view measured_choices = "autotune.choices";
 
@@ -31,6 +32,10 @@ std::string prepared_key(std::string_view filename, std::string_view tag);
 std::string local_name(std::string_view prepared_key, const digest& toolchain);
 /// SHA-256 hex of toolchain hex, backend hash, configs hash and `autotune-best-config-v2`.
 std::string remote_id(const tuning_scope& scope, std::string_view configs_hash);
+
+/// The name of an entry of Inductor's remote caches on the server: `pt2:`, the cache's id, `::`,
+/// the key, `:c1`.
+std::string inductor_name(std::string_view cache_id, std::string_view key);
 
 /// The remote cache of bundles.
 inline constexpr std::string_view bundle_id = "bundled-autotune-v1";

@@ -1,7 +1,9 @@
 // The configuration of a runtime. Plain value.
 #pragma once
 
+#include "messages/error.hpp"
 #include "messages/log_level.hpp"
+#include "messages/process.hpp"
 #include "messages/remote_mode.hpp"
 #include "messages/visibility.hpp"
 
@@ -10,6 +12,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +62,14 @@ struct remote_config {
 /// any thread; must not block for long.
 using wait_callback = std::function<void(std::string_view)>;
 
+/// Runs a program of an action elsewhere, as on a build farm: called on a worker's thread, with
+/// what would be run here. Empty: it is run here. The executor leaves the outputs where the
+/// arguments name them and returns when the program has ended, or when the token stops. What a
+/// watched program read elsewhere is unknown, so its result is kept only if `watch_programs` is
+/// off.
+using program_executor = std::function<std::optional<expected<process_result>>(
+    const process_request& program, const std::stop_token& stop)>;
+
 /// The configuration of a runtime. A zero or empty field selects the default in its comment.
 struct config {
   std::filesystem::path store{};       ///< directory of the disk tier; empty: no disk tier
@@ -84,8 +96,10 @@ struct config {
   /// wait for each other's leases would never end.
   std::chrono::milliseconds nested_lease_deadline{30'000};
   remote_config remote{};
-  log_callback log{};    ///< empty: no log
-  wait_callback waits{}; ///< empty: nobody is told
+  program_executor run_elsewhere{}; ///< empty: programs run here
+  bool trace = false;               ///< notes every call of get_or_compile for `runtime::trace`
+  log_callback log{};               ///< empty: no log
+  wait_callback waits{};            ///< empty: nobody is told
 };
 
 } // namespace hearth

@@ -5,7 +5,10 @@
 #include "messages/visibility.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 
 namespace HEARTH_PUBLIC hearth {
 
@@ -18,6 +21,8 @@ struct tier_counts {
 struct runtime_stats : memory_counts {
   tier_counts memory, disk;
   std::optional<remote_tier_stats> remote; ///< empty without a remote tier
+  /// How often the host has told of a bypass (`runtime::note_bypass`), by reason.
+  std::map<std::string, std::uint64_t, std::less<>> bypasses{};
 };
 
 } // namespace hearth

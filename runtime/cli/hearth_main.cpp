@@ -136,6 +136,12 @@ void add_compile_command(CLI::App& app, command_line& line) {
       ->type_name("MODE");
   sub->add_option("--tuning-tag", line.compile.tag, "another tag is another database of tunings")
       ->envname("HEARTH_TUNING_TAG");
+  auto* record = sub->add_option("--record", line.compile.record,
+                                 "write a bundle to FILE that makes another host as warm");
+  sub->add_option("--signing-keys", line.compile.signing_keys,
+                  "sign that bundle with the first key of FILE")
+      ->needs(record)
+      ->type_name("FILE");
 }
 
 void add_autotune_commands(CLI::App& app, command_line& line) {

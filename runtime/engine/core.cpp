@@ -1,12 +1,14 @@
 #include "runtime/engine/core.hpp"
 
 #include "actors/thread_unit.hpp"
+#include "messages/autotune/names.hpp"
 #include "runtime/api/version.hpp"
 #include "runtime/engine/calls/logger_guard.hpp"
 #include "runtime/engine/message_types.hpp"
 #include "runtime/engine/remote_tier_parts.hpp"
 #include "runtime/engine/scheduler.hpp"
 #include "runtime/os/thread_room.hpp"
+#include "runtime/process/delegating_runner.hpp"
 #include "runtime/process/process_runner.hpp"
 #include "runtime/process/scratch.hpp"
 #include "runtime/process/trial_runner.hpp"
@@ -68,6 +70,7 @@ runtime_core::runtime_core(config settings, caf::actor_system* host)
     , callbacks_(chosen(settings_.compile_threads, cores(), max_jobs))
     , fork_generation_(fork_generation()) {
   const logger_guard guard;
+  if (settings_.trace) trace_ = std::make_shared<actors::trace_log>();
   open_store();
   const auto scheduled = chosen(settings_.scheduler_threads, std::max(2u, cores()), 256);
   check_threads(host ? 0 : scheduled);
@@ -162,13 +165,17 @@ wiring::service_ports runtime_core::service_ports() {
   if (!worker) log(log_level::info, "programs cannot be run: " + worker.error().text());
   processes_ = std::make_shared<process::subprocess_runner>(worker.value_or(""));
   wiring::service_ports ports;
+  std::shared_ptr<actors::process_runner> programs = processes_;
+  if (settings_.run_elsewhere)
+    programs = std::make_shared<process::delegating_runner>(processes_, settings_.run_elsewhere);
   ports.programs = {
-      processes_,
+      programs,
       std::make_shared<process::subprocess_trial_runner>(*processes_, worker.value_or("")),
       std::make_shared<process::temporary_scratch_space>(), stop_.get_token()};
   ports.workers = jobs_;
   ports.version = version();
   ports.store = store_;
+  ports.trace = trace_;
   return ports;
 }
 
@@ -179,7 +186,7 @@ namespace {
 bool same_options(const named_cache& a, const named_cache& b) {
   return a.memory == b.memory && a.disk == b.disk && a.remote == b.remote &&
          a.memory_share_bytes == b.memory_share_bytes && a.compress == b.compress &&
-         a.sign == b.sign;
+         a.sign == b.sign && a.foreign == b.foreign;
 }
 
 std::string describe(const named_cache& cache) {
@@ -190,6 +197,7 @@ std::string describe(const named_cache& cache) {
   text += ", memory share " + std::to_string(cache.memory_share_bytes);
   if (cache.compress) text += ", compressed";
   if (cache.sign) text += ", signed";
+  if (cache.foreign) text += ", of another program";
   return text;
 }
 
@@ -202,12 +210,13 @@ bool runtime_core::is_remote(const cache_id& id) const {
          });
 }
 
-expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_options& options) {
+expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_options& options,
+                                             bool foreign) {
   const std::lock_guard lock(names_mutex_);
   const auto wanted = std::make_shared<const named_cache>(
       named_cache{id, static_cast<std::uint32_t>(names_.size()), id.seed() ^ process_seed(),
                   options.memory, options.disk, options.remote && is_remote(id),
-                  options.memory_share_bytes, options.compress, options.sign || signs_});
+                  options.memory_share_bytes, options.compress, options.sign || signs_, foreign});
   const std::pair key(id.name(), id.version());
   if (const auto known = names_.find(key); known != names_.end()) {
     if (same_options(*known->second, *wanted)) return known->second;
@@ -252,10 +261,18 @@ named_cache_ptr runtime_core::find_named(const cache_id& id) {
   made.memory = false;
   made.remote = is_remote(id);
   made.sign = signs_;
+  made.foreign = id.name() == inductor_tunings;
   return std::make_shared<const named_cache>(made);
 }
 
 // --- counters ----------------------------------------------------------------------------------
+
+void runtime_core::note_bypass(std::string_view reason) {
+  constexpr std::size_t max_reasons = 1000;
+  const std::lock_guard lock(bypasses_mutex_);
+  const bool fits = bypasses_.size() < max_reasons || bypasses_.contains(reason);
+  ++bypasses_[fits ? std::string(reason) : "other"];
+}
 
 runtime_stats runtime_core::stats() {
   runtime_stats all;
@@ -264,6 +281,10 @@ runtime_stats runtime_core::stats() {
     all.disk = {disk.hits, disk.misses};
   }
   all.remote = remote_stats();
+  {
+    const std::lock_guard lock(bypasses_mutex_);
+    all.bypasses = bypasses_;
+  }
   const auto inside = enter_system();
   if (!inside) return all;
   const logger_guard guard;

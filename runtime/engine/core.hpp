@@ -7,6 +7,7 @@
 
 #include "actors/ports/programs.hpp"
 #include "actors/ports/remote_client.hpp"
+#include "actors/ports/trace_log.hpp"
 #include "actors/remote_tier/remote_gate.hpp"
 #include "messages/protocol.hpp"
 #include "runtime/api/cache_options.hpp"
@@ -59,6 +60,8 @@ public:
   const artifact_recorder_actor& recorder() const noexcept { return services_.recorder; }
   const autotune_bundler_actor& bundler() const noexcept { return services_.bundler; }
   const metrics_actor& metrics() const noexcept { return services_.metrics; }
+  /// Null unless the settings ask for a trace.
+  actors::trace_log* trace() const noexcept { return trace_.get(); }
   /// Runs programs that are not actions.
   actors::process_runner& processes() noexcept { return *processes_; }
   /// Null without a disk tier; `disk_problem` says why.
@@ -94,7 +97,9 @@ public:
   /// The cache of that name and version; each call returns the same object. Errors:
   /// `invalid_argument` when it is open with other options, or its share of the memory budget
   /// exceeds the rest.
-  expected<named_cache_ptr> name(const cache_id& id, const cache_options& options);
+  /// `foreign`: as `named_cache::foreign`.
+  expected<named_cache_ptr> name(const cache_id& id, const cache_options& options,
+                                 bool foreign = false);
 
   /// The open cache of that name and version; else a cache on disk only, which `name` does not
   /// return, so that a later call of `name` can choose the options.
@@ -111,6 +116,7 @@ public:
   void release(const caf::actor& one);
 
   runtime_stats stats();
+  void note_bypass(std::string_view reason);
 
   /// Whether this process is the child of a fork, which lacks the runtime's threads.
   bool is_forked() const noexcept;
@@ -155,6 +161,9 @@ private:
   std::optional<remote_tier_stats> last_remote_stats_; // as of shutdown
   bool signs_ = false;                                 // signs every cache
   std::shared_ptr<actors::process_runner> processes_;
+  std::shared_ptr<actors::trace_log> trace_; // null: no trace
+  std::mutex bypasses_mutex_;                // protects bypasses_
+  std::map<std::string, std::uint64_t, std::less<>> bypasses_;
   std::stop_source stop_;
   std::shared_ptr<inflight_limiter> inflight_;
   lease_ledger ledger_;

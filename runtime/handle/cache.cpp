@@ -109,6 +109,11 @@ std::optional<expected<compile_outcome>> find_outcome(runtime_core& core,
   return std::nullopt;
 }
 
+// Notes a hit of this host; an error is none.
+void note_found(engine::call_trace& trace, const expected<compile_outcome>& found) {
+  if (found) trace.end_step("hit", found->from);
+}
+
 // The common path of every get. In a `flatten` caller a hit in memory makes no call; the key is
 // built only for `elsewhere`.
 template <class Answer, class Elsewhere>
@@ -243,18 +248,22 @@ future<bool> cache::erase_async(const key& k, const call_options& options) const
 expected<compile_outcome> cache::lookup_or_compile(const key& k, const compile_function& compile,
                                                    const call_options& options) const {
   if (!core_) return fail(no_cache());
-  if (auto found = find_outcome(*core_, saved_, {cache_, k.encoded()}, options))
+  engine::call_trace trace(*core_, cache_, k.encoded());
+  if (auto found = find_outcome(*core_, saved_, {cache_, k.encoded()}, options)) {
+    note_found(trace, *found);
     return std::move(*found);
+  }
   const auto end = end_of(options);
   const cache_key key(cache_, k.encoded());
   auto reply = wait_for_lease(*core_, key, options);
   if (!reply) return fail(reply.error());
+  trace.end_step(engine::step_of(*reply), engine::tier_of(*reply));
   if (reply->found.hit()) {
     if (!reply->waited) note_hits(saved_, reply->found);
     return found_outcome(std::move(*reply));
   }
   const compile_stop stop(*core_, options.stop(), end); // may throw, so the lease is taken after it
-  auto made = make_under_lease(*core_, key, reply->lease.take(), compile, stop.token());
+  auto made = make_under_lease(*core_, key, reply->lease.take(), compile, stop.token(), trace);
   if (!made) return fail(made.error());
   return compile_outcome{std::move(*made), tier::none, true, reply->waited};
 }
@@ -263,7 +272,11 @@ future<compile_outcome> cache::lookup_or_compile_async(const key& k, compile_fun
                                                        const call_options& options) const {
   if (!core_) return expected<compile_outcome>(fail(no_cache()));
   const wanted_key wanted(cache_, k.encoded());
-  if (auto found = find_outcome(*core_, saved_, wanted, options)) return std::move(*found);
+  engine::call_trace trace(*core_, cache_, k.encoded());
+  if (auto found = find_outcome(*core_, saved_, wanted, options)) {
+    note_found(trace, *found);
+    return std::move(*found);
+  }
   return compile_async(core_, wanted.owned(), std::move(compile), options, saved_);
 }
 

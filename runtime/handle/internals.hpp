@@ -6,9 +6,14 @@
 #include "runtime/handle/cache.hpp"
 #include "runtime/handle/runtime.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace hearth {
+
+class recording_session;
 
 class internals {
 public:
@@ -26,6 +31,24 @@ public:
     copy.cache_ = std::make_shared<const named_cache>(std::move(local));
     return copy;
   }
+
+  /// The same cache with its remote tier alone, for look-ups.
+  static cache remote_tier(const cache& of) {
+    auto remote = *of.cache_;
+    remote.memory = remote.disk = false;
+    auto copy = of;
+    copy.cache_ = std::make_shared<const named_cache>(std::move(remote));
+    return copy;
+  }
+
+  /// The number of a recording, as messages to actors refer to it.
+  static std::uint64_t number(const recording_session& of) noexcept;
+  /// Notes an entry by its address.
+  static void note(const recording_session& in, std::string_view type, const cache_key& key,
+                   const artifact& value);
+  /// Notes a variant of a guarded key: its entry, and the set with it.
+  static void note_variant(const recording_session& in, std::string_view type,
+                           const cache_key& base, const std::string& guard, const artifact& value);
 };
 
 } // namespace hearth

@@ -1,6 +1,7 @@
 #include "runtime/handle/runtime.hpp"
 
 #include "runtime/engine/calls/ask_actor.hpp"
+#include "runtime/engine/calls/call_trace.hpp"
 #include "runtime/engine/calls/saved_time.hpp"
 #include "runtime/engine/core.hpp"
 
@@ -45,6 +46,10 @@ expected<std::string> runtime::metrics() const {
   if (!page) return fail(page.error());
   return page->text();
 }
+
+void runtime::note_bypass(std::string_view reason) { core_->note_bypass(reason); }
+
+span_list runtime::trace() const { return engine::take_trace(*core_); }
 
 bool runtime::has_disk() const noexcept { return core_->store() != nullptr; }
 

@@ -52,9 +52,20 @@ public:
   /// known.
   runtime_stats stats() const;
 
+  /// Counts something that the host could not cache, by its reason: `structural_key::bypass`, or
+  /// one of the host's. `stats` has the counts; beyond 1,000 reasons the rest is `other`. Any
+  /// thread.
+  void note_bypass(std::string_view reason);
+
   /// All counters, as a page for Prometheus (docs/metrics.md). Not from an actor. Errors: `closed`,
   /// `forked`.
   expected<std::string> metrics() const;
+
+  /// What was done since the last call, for a trace: programs that ran, and with `config::trace`,
+  /// for each call of get_or_compile, action and compile of a plan, with its key, the wait for the
+  /// answer or the lease, the compile and the insert, or the hit and its tier. At most 100,000 of
+  /// each kind are kept. Not from an actor.
+  span_list trace() const;
 
   /// Whether there is a disk tier, and if not, why.
   bool has_disk() const noexcept;

@@ -3,10 +3,12 @@
 #include "runtime/caches/autotune/tuning_caches.hpp"
 #include "runtime/caches/facts/cache_memo.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
+#include "runtime/engine/calls/call_trace.hpp"
 #include "runtime/engine/calls/logger_guard.hpp"
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/internals.hpp"
 #include "runtime/orchestrator/plan_code.hpp"
+#include "runtime/orchestrator/plan_recording.hpp"
 #include "runtime/orchestrator/tune_requests.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -307,11 +309,14 @@ expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_o
                      : run_tuned(core, work, *planned, make, progress, result);
   if (!reports) return fail(reports.error());
   result.requests = std::move(*reports);
+  if (tuning.recording)
+    if (auto noted = record_plan(ports, work, tuning, *tuning.recording); !noted)
+      return fail(noted.error().within("the plan ran, but cannot be recorded"));
   count(work, result);
   const auto after = answer_or_nothing<broker_stats>(core, core.broker(), verb::stats_v);
   result.compiler_runs = after.runs - before.runs;
   result.trials = after.trials - before.trials;
-  result.spans = answer_or_nothing<span_list>(core, core.broker(), verb::trace_v);
+  result.spans = engine::take_trace(core);
   result.wall_ns = now_ns() - start_ns;
   return result;
 }

@@ -27,8 +27,9 @@ std::vector<compile_worker_actor> spawn_workers(caf::actor_system& system,
 }
 
 kernel_tuner_actor spawn_tuner(caf::actor_system& system, const tier_actors& tiers,
-                               const service_actors& services) {
+                               const service_actors& services, const service_ports& ports) {
   actors::kernel_tuner_config config;
+  config.trace = ports.trace;
   config.shards = tiers.shards;
   config.broker = services.broker;
   config.actions = services.actions;
@@ -58,9 +59,9 @@ service_actors spawn_services(caf::actor_system& system, const tier_actors& tier
   made.autotune =
       system.spawn(actors::autotune_cache,
                    actors::autotune_cache_config{tiers.shards, made.bundler, made.recorder});
-  made.actions =
-      system.spawn(actors::action_cache, actors::action_cache_config{tiers.shards, made.broker});
-  made.tuner = spawn_tuner(system, tiers, made);
+  made.actions = system.spawn(actors::action_cache,
+                              actors::action_cache_config{tiers.shards, made.broker, ports.trace});
+  made.tuner = spawn_tuner(system, tiers, made, ports);
   made.metrics = spawn_metrics(system, tiers, made, ports);
   return made;
 }

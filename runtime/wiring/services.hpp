@@ -6,6 +6,7 @@
 
 #include "actors/compile_worker.hpp"
 #include "actors/kernel_cache.hpp"
+#include "actors/ports/trace_log.hpp"
 #include "runtime/wiring/tiers.hpp"
 
 #include <string>
@@ -16,9 +17,10 @@ namespace hearth::wiring {
 struct service_ports {
   blocking_actors blocking = blocking_actors::own_threads;
   actors::worker_ports programs;
-  unsigned workers = 1;                  ///< programs that run concurrently
-  std::string version;                   ///< shown in the metrics
-  std::shared_ptr<storage::store> store; ///< shown in the metrics; null: no disk tier
+  unsigned workers = 1;                       ///< programs that run concurrently
+  std::string version;                        ///< shown in the metrics
+  std::shared_ptr<storage::store> store;      ///< shown in the metrics; null: no disk tier
+  std::shared_ptr<actors::trace_log> trace{}; ///< null: no trace
 };
 
 struct service_actors {

@@ -28,6 +28,11 @@ expected<record_head> checked(record_head head) {
 
 } // namespace
 
+bool is_entry_type(std::string_view type) noexcept {
+  return type == entry_record_type || type == graph_record_type || type == tuning_record_type ||
+         type == plan_record_type;
+}
+
 bool is_record_type(std::string_view text) noexcept {
   constexpr std::string_view allowed =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";

@@ -10,8 +10,14 @@
 
 namespace hearth::storage {
 
-/// The type of a record that is an entry of a named cache.
-inline constexpr std::string_view entry_record_type = "entry";
+/// The types of the records that Hearth makes. Each such record is an entry of a named cache; its
+/// type says what recorded it.
+inline constexpr std::string_view entry_record_type = "entry";   ///< a named cache
+inline constexpr std::string_view graph_record_type = "graph";   ///< a graph cache
+inline constexpr std::string_view tuning_record_type = "tuning"; ///< tunings, and their times
+inline constexpr std::string_view plan_record_type = "plan";     ///< a compile plan
+/// Whether a record of this type is an entry of a named cache.
+bool is_entry_type(std::string_view type) noexcept;
 
 struct record_head {
   std::string type{entry_record_type}; ///< 1 to 64 of letters, digits, '_', '-', '.'

@@ -2,11 +2,19 @@
 
 #include "messages/hash.hpp"
 #include "messages/hex.hpp"
+#include "messages/value.hpp"
 
 namespace hearth::storage {
 namespace {
 
 constexpr std::size_t digits_of_hash = 32;
+
+// The text of a key; empty for a key of another kind.
+std::string text_of(const cache_key& key) {
+  const auto decoded = decode_value(key.bytes);
+  const auto* text = decoded ? decoded->as<std::string>() : nullptr;
+  return text ? *text : std::string();
+}
 
 } // namespace
 
@@ -20,6 +28,7 @@ std::size_t hash_size(const remote_naming& naming) noexcept {
 }
 
 std::string remote_entry_name(const remote_naming& naming, const cache_key& key) {
+  if (key.cache->foreign) return text_of(key);
   const auto hash = fast_hash_128(key.bytes);
   auto name = start_of_names(naming, key.cache->id);
   if (naming.has_hash_tags) name += '{';

@@ -21,7 +21,8 @@ std::string start_of_names(const remote_naming& naming, const cache_id& cache);
 std::size_t hash_size(const remote_naming& naming) noexcept;
 
 /// The name of an entry in the remote tier: prefix, cache, version and the XXH3-128 of the key's
-/// bytes in hexadecimal, joined by colons: "hearth:default:0:ab12..".
+/// bytes in hexadecimal, joined by colons: "hearth:default:0:ab12..". In a foreign cache the key,
+/// which is a text.
 std::string remote_entry_name(const remote_naming& naming, const cache_key& key);
 /// The name of the lease of an entry: the entry's name and ":lease".
 std::string remote_lease_name(const remote_naming& naming, const cache_key& key);

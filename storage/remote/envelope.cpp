@@ -80,6 +80,7 @@ std::string_view to_string(envelope_fault fault) noexcept {
 }
 
 std::string seal_envelope(const cache_key& key, const artifact& value, const signing_keys& keys) {
+  if (key.cache->foreign) return std::string(value.payload());
   const bool sign = key.cache->sign;
   if ((sign && keys.empty()) || value.payload().size() > max_stored_bytes) return {};
   const auto packed = pack_payload(value.payload());
@@ -102,6 +103,7 @@ std::string seal_envelope(const cache_key& key, const artifact& value, const sig
 opened_envelope open_envelope(const cache_key& key, std::string_view bytes,
                               const signing_keys& keys, std::uint64_t max_bytes) {
   if (bytes.size() > max_bytes) return not_taken(envelope_fault::too_large);
+  if (key.cache->foreign) return {envelope_fault::none, artifact::make(bytes)};
   const auto fields = unpack_envelope(bytes);
   if (!fields) return not_taken(envelope_fault::malformed);
   if (fields->payload_bytes > max_bytes) return not_taken(envelope_fault::too_large);

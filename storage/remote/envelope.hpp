@@ -37,7 +37,7 @@ struct opened_envelope {
 
 /// The bytes that the remote tier stores for an entry, signed with the first of `keys` when the
 /// cache signs. Empty when it cannot be sealed: the cache signs and there are no keys, or the
-/// payload takes 4 GiB or more.
+/// payload takes 4 GiB or more. In a foreign cache the payload as it is.
 std::string seal_envelope(const cache_key& key, const artifact& value, const signing_keys& keys);
 
 /// The artifact in `bytes`, which were stored for `key`. When the cache signs, an entry must be

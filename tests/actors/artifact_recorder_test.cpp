@@ -1,6 +1,7 @@
 // artifact_recorder: sessions are bounded and separate, and note each artifact once.
 #include "actors/artifact_recorder.hpp"
 
+#include "messages/set_kind.hpp"
 #include "tests/support/deterministic.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +20,8 @@ struct recorder : test::deterministic {
     return *ask<std::uint64_t>(actor, verb::begin_v, bytes, artifacts);
   }
   void record(std::uint64_t session, const char* name, const char* value) {
-    self->send(actor, verb::record_v, session, key_of(name), artifact::make(value));
+    self->send(actor, verb::save_v, session, std::string("entry"), key_of(name),
+               artifact::make(value));
   }
   cache_key key_of(const char* name) const { return {cache, key(name).encoded()}; }
   expected<recording> finish(std::uint64_t session) {
@@ -75,6 +77,23 @@ TEST_CASE_FIXTURE(recorder, "recorder: artifacts beyond a session's bounds are c
   CHECK(noted->artifacts[0].value.payload() == "12345");
   CHECK(noted->bytes == 16);
   CHECK(noted->left_out == 3);
+}
+
+TEST_CASE_FIXTURE(recorder, "recorder: a set that is noted again is the union") {
+  const auto session = begin();
+  const auto note = [&](const char* member) {
+    member_set one;
+    one.add({member, "guard"});
+    self->send(actor, verb::save_v, session, std::string("graph"),
+               derived_key(key_of("k"), key(variant_sets.part)), artifact::make(encode(one)));
+  };
+  note("first");
+  note("second");
+  const auto noted = finish(session);
+  REQUIRE(noted->artifacts.size() == 1);
+  const auto members = decode_members(noted->artifacts[0].value.payload());
+  REQUIRE(members);
+  CHECK(members->size() == 2);
 }
 
 TEST_CASE_FIXTURE(recorder, "recorder: a session ends once and a late note is ignored") {

@@ -43,10 +43,11 @@ artifact_recorder_actor::behavior_type note_recorded(artifact_recorder_actor::po
                                                      noted* notes) {
   return {
       [](verb::begin, std::uint64_t, std::uint64_t) { return std::uint64_t{1}; },
-      [notes](verb::record, std::uint64_t session, const cache_key& key, const artifact& value) {
-        notes->emplace_back(session, key.cache->id.name() + " " + std::string(value.payload()));
+      [notes](verb::save, std::uint64_t session, const std::string& type, const cache_key& key,
+              const artifact& value) {
+        notes->emplace_back(session,
+                            type + " " + key.cache->id.name() + " " + std::string(value.payload()));
       },
-      [](verb::save, std::uint64_t, const std::string&, const cache_key&, const artifact&) {},
       [](verb::count, std::uint64_t) { return std::uint64_t{0}; },
       [](verb::finish, std::uint64_t) { return recording{}; },
   };
@@ -143,7 +144,7 @@ TEST_CASE_FIXTURE(fixture, "a later tuning replaces the earlier one") {
 
 TEST_CASE_FIXTURE(fixture, "saved entries and local hits are noted for the sessions") {
   const auto line = "matmul.best_config " + encode_record(record(16, "h"));
-  const auto entry = "autotune " + encode_record(record(16, "h"));
+  const auto entry = "tuning autotune " + encode_record(record(16, "h"));
   REQUIRE(save(both, record(16, "h"), {7, 3}));
   CHECK(bundled == noted{{7, line}});
   CHECK(recorded == noted{{3, entry}});

@@ -329,6 +329,48 @@ TEST_CASE_FIXTURE(workplace, "a plan runs without a usable store") {
   CHECK(result.err.find("without a disk tier") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(workplace, "a recorded plan makes a host without a remote as warm") {
+  const auto bundle = (directory / "warm.bundle").string();
+  write_text(directory / "keys", "one 00112233445566778899aabbccddeeff\n");
+  fs::permissions(directory / "keys", fs::perms::owner_read);
+  const auto keys = (directory / "keys").string();
+  auto recorded = arguments("small.toml");
+  recorded.insert(recorded.end(), {"--record", bundle, "--signing-keys", keys});
+  const auto cold = run_hearth(recorded, directory.path()).json();
+  CHECK(cold["compiler_runs"] > 0);
+  CHECK(cold["recorded"]["file"] == bundle);
+  CHECK(cold["recorded"]["left_out"] == 0);
+  const auto listed = run_hearth({"bundle", "list", bundle, "--json"}, directory.path()).json();
+  CHECK(listed["records"].size() == cold["recorded"]["records"]);
+  CHECK(listed["signed_by"] == "one");
+
+  store = (directory / "elsewhere").string();
+  const auto imported =
+      run_hearth({"bundle", "import", bundle, "--signing-keys", keys, "--store", store, "--json"},
+                 directory.path())
+          .json();
+  CHECK(imported["added"] == cold["recorded"]["records"]);
+  CHECK(imported["types"]["plan"] > 0);
+  CHECK(imported["types"]["tuning"] > 0);
+  const auto warm = compile("small.toml").json();
+  CHECK(warm["compiler_runs"] == 0);
+  CHECK(warm["trials"] == 0);
+  CHECK(warm["hits"] == warm["requests"]);
+  CHECK(warm["recorded"] == nullptr);
+}
+
+TEST_CASE_FIXTURE(workplace, "a recording that cannot be written is said before anything runs") {
+  wrap_compiler("small.toml");
+  auto to_stdout = arguments("small.toml");
+  to_stdout.insert(to_stdout.end(), {"--record", "-"});
+  check_error(run_hearth(to_stdout, directory.path()), 2,
+              "--record: the report goes to stdout; name a file");
+  auto unsigned_keys = arguments("small.toml");
+  unsigned_keys.insert(unsigned_keys.end(), {"--signing-keys", "keys"});
+  CHECK(run_hearth(unsigned_keys, directory.path()).status == 2);
+  CHECK_FALSE(fs::exists(log()));
+}
+
 TEST_CASE_FIXTURE(workplace, "a trace holds every compile and trial") {
   auto with_trace = arguments("small.toml");
   const auto path = (directory / "trace.json").string();
@@ -341,6 +383,11 @@ TEST_CASE_FIXTURE(workplace, "a trace holds every compile and trial") {
                          [&](const auto& event) { return event.at("cat") == category; });
   };
   CHECK(count("compile") == 8);
+  CHECK(count("wait") == 8); // for the lease
+  CHECK(count("insert") == 8);
+  for (const auto& event : events)
+    if (event.at("cat") != "trial")
+      CHECK(event.at("args").at("key").get<std::string>().starts_with("actions "));
   CHECK(count("trial") >= 8); // close candidates are tried again
   CHECK(count("trial") == result.json().at("trials"));
 }

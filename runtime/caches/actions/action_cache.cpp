@@ -5,6 +5,7 @@
 #include "runtime/actions/observation.hpp"
 #include "runtime/caches/facts/cache_memo.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
+#include "runtime/engine/calls/call_trace.hpp"
 #include "runtime/engine/calls/requests.hpp"
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/internals.hpp"
@@ -246,9 +247,6 @@ expected<structural_key> action_cache::key_of(const action& asked) const {
   return std::move(ready->key);
 }
 
-span_list action_cache::trace() const {
-  auto& core = *shared_->core;
-  return engine::ask_actor<span_list>(core, core.broker(), verb::trace_v).value_or(span_list{});
-}
+span_list action_cache::trace() const { return engine::take_trace(*shared_->core); }
 
 } // namespace hearth

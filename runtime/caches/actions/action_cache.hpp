@@ -50,7 +50,7 @@ public:
   /// The key of the action. Errors: those of `run` about its inputs and its program.
   expected<structural_key> key_of(const action& asked) const;
 
-  /// Every run of the runtime since the last call of `trace`.
+  /// As `runtime::trace`.
   span_list trace() const;
 
 private:

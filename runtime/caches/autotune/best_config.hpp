@@ -3,21 +3,15 @@
 
 #include "messages/autotune/record.hpp"
 #include "messages/visibility.hpp"
+#include "storage/text/best_config_text.hpp"
 
 #include <filesystem>
-#include <string>
 #include <string_view>
 
 namespace HEARTH_PUBLIC hearth {
 
 /// The ending of such a file's name; the rest is the name of the tuning.
 inline constexpr std::string_view best_config_suffix = ".best_config";
-
-/// The file's text: one object of JSON with Inductor's fields. Errors: `invalid_argument` when an
-/// argument has the name of another field.
-expected<std::string> best_config_text(const autotune_record& record);
-/// Errors: `malformed`, with line and column when it is no JSON, else with the field.
-expected<autotune_record> parse_best_config(std::string_view text);
 
 /// Reads a file. Errors name the file: those of `parse_best_config` and of reading.
 expected<autotune_record> read_best_config(const std::filesystem::path& file);

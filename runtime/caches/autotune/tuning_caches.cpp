@@ -32,4 +32,9 @@ tuning_caches::tuning_caches(engine::runtime_core& core)
     , bundles(named(core, bundled_tunings, of_the_fleet()))
     , times(named(core, measured_choices, of_this_host())) {}
 
+named_cache_ptr open_inductor_tunings(engine::runtime_core& core) {
+  constexpr bool foreign = true;
+  return core.name(*cache_id::make(inductor_tunings), of_the_fleet(), foreign).value_or(nullptr);
+}
+
 } // namespace hearth

@@ -19,4 +19,7 @@ struct tuning_caches {
   named_cache_ptr times;   ///< timings of choices, on this host
 };
 
+/// The cache of tunings in Inductor's form: in the remote tier only. Null as above.
+named_cache_ptr open_inductor_tunings(engine::runtime_core& core);
+
 } // namespace hearth

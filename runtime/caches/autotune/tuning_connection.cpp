@@ -12,7 +12,7 @@ namespace hearth {
 namespace {
 
 constexpr std::string_view where = "tuning connection";
-constexpr std::int64_t format = 1;
+constexpr std::int64_t format = 2;
 
 // Calls `visit(name, member)` for each member, for encoding and decoding.
 template <class Config, class Visit>
@@ -42,6 +42,7 @@ template <class Settings, class Visit>
 void visit_tunings(Settings& settings, const Visit& visit) {
   visit("local", settings.local);
   visit("remote", settings.remote);
+  visit("remote_form", settings.remote_form);
   visit("bundle", settings.bundle);
   visit("coordinate_descent", settings.coordinate_descent);
   visit("toolchain", settings.scope.toolchain);
@@ -57,6 +58,7 @@ value to_value(bool flag) { return flag; }
 value to_value(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 value to_value(std::chrono::milliseconds time) { return std::int64_t{time.count()}; }
 value to_value(remote_mode use) { return static_cast<int>(use); }
+value to_value(tuning_form form) { return static_cast<int>(form); }
 value to_value(const digest& d) { return binary{std::string(d.view())}; }
 value to_value(const std::vector<std::string>& texts) {
   return value::array(texts.begin(), texts.end());
@@ -89,6 +91,12 @@ bool take(const value& from, remote_mode& into) {
   const auto* number = from.as<std::int64_t>();
   if (!number || *number < 0 || *number > static_cast<int>(remote_mode::write_only)) return false;
   into = static_cast<remote_mode>(*number);
+  return true;
+}
+bool take(const value& from, tuning_form& into) {
+  const auto* number = from.as<std::int64_t>();
+  if (!number || *number < 0 || *number > static_cast<int>(tuning_form::inductor)) return false;
+  into = static_cast<tuning_form>(*number);
   return true;
 }
 bool take(const value& from, digest& into) {

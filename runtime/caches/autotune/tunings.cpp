@@ -67,8 +67,13 @@ expected<tunings> tunings::open(runtime& in, tuning_settings settings) {
   if (settings.local) parts->local = caches.local;
   // Without a backend hash it is unknown which machines a tuning fits.
   const bool is_shared = !settings.scope.backend_hash.empty() && parts->core->has_remote();
-  if (settings.remote && is_shared && caches.remote && caches.remote->remote)
-    parts->remote = caches.remote;
+  const bool is_inductors = settings.remote_form == tuning_form::inductor;
+  const auto remote = is_inductors ? open_inductor_tunings(*parts->core) : caches.remote;
+  if (settings.remote && is_shared && remote && remote->remote) parts->remote = remote;
+  if (is_inductors && parts->remote && parts->remote->sign)
+    return fail(errc::unsupported,
+                "tunings in Inductor's form cannot be signed: use Hearth's form, "
+                "or a remote tier without signing keys");
   if (settings.bundle && parts->local) parts->bundles = caches.bundles;
   if (!parts->local && !parts->remote)
     return fail(errc::unsupported, "no tier for tunings is on: turn the local one on, or give a "
@@ -87,14 +92,18 @@ autotune_address tunings::address_of(std::string_view filename,
   autotune_address address;
   address.name = local_name(prepared, scope.toolchain);
   if (shared_->local) address.local = cache_key(shared_->local, key(address.name).encoded());
-  const auto in_fleet = key::tuple({key(remote_id(scope, configs_hash)), key(prepared)});
-  if (shared_->remote) address.remote = cache_key(shared_->remote, in_fleet.encoded());
+  if (!shared_->remote) return address;
+  const auto id = remote_id(scope, configs_hash);
+  const auto in_fleet = shared_->remote->foreign ? key(inductor_name(id, prepared))
+                                                 : key::tuple({key(id), key(prepared)});
+  address.remote = cache_key(shared_->remote, in_fleet.encoded());
   return address;
 }
 
 expected<std::optional<chosen_config>>
 tunings::ask_best(std::string_view filename, autotune_choices among, tuning_notes notes) const {
   auto& core = *shared_->core;
+  if (recording_) notes.recording = internals::number(*recording_);
   among.coordinate_descent = shared_->settings.coordinate_descent;
   auto found = engine::ask_actor<autotune_found>(
       core, core.autotune(), verb::best_v, address_of(filename, among.configs_hash), among, notes);
@@ -106,6 +115,7 @@ tunings::ask_best(std::string_view filename, autotune_choices among, tuning_note
 expected<void> tunings::ask_save(std::string_view filename, const autotune_record& record,
                                  tuning_notes notes) const {
   auto& core = *shared_->core;
+  if (recording_) notes.recording = internals::number(*recording_);
   const auto saved =
       engine::ask_actor<done>(core, core.autotune(), verb::save_v,
                               address_of(filename, record.configs_hash), record, notes);
@@ -149,6 +159,12 @@ expected<tuning_session> tunings::begin_hash(std::string_view code_hash) const {
   if (!begun) return fail(begun.error());
   return tuning_session(
       std::make_shared<tuning_session::shared>(tuning_session::shared{shared_->core}), *begun);
+}
+
+tunings tunings::recorded_by(const recording_session& session) const {
+  auto recorded = *this;
+  recorded.recording_ = session;
+  return recorded;
 }
 
 std::string tunings::connection() const {

@@ -15,7 +15,9 @@
 #include "messages/tuning.hpp"
 #include "messages/visibility.hpp"
 #include "runtime/api/config.hpp"
+#include "runtime/handle/recording_session.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,9 +27,16 @@ namespace HEARTH_PUBLIC hearth {
 
 class runtime;
 
+/// The form of tunings in the remote tier.
+enum class tuning_form : std::uint8_t {
+  hearth,   ///< envelopes, which hosts of Hearth alone read
+  inductor, ///< names and JSON of PyTorch's Inductor, which reads and writes them too; not signed
+};
+
 struct tuning_settings {
   bool local = true;
   bool remote = true; ///< needs a remote tier and a backend hash
+  tuning_form remote_form = tuning_form::hearth;
   bool bundle = true; ///< needs the local tier
   bool coordinate_descent = false;
   tuning_scope scope;
@@ -62,7 +71,8 @@ private:
 
 class tunings {
 public:
-  /// Errors: `unsupported` when neither tier is on; `closed`, `forked`.
+  /// Errors: `unsupported` when neither tier is on, or Inductor's form is asked for where entries
+  /// of the remote tier have to be signed; `closed`, `forked`.
   static expected<tunings> open(runtime& in, tuning_settings settings);
 
   /// The best known configuration of the kernel in `filename`; empty when none of these candidates
@@ -84,6 +94,10 @@ public:
   /// The same when the code's hash is known.
   expected<tuning_session> begin_hash(std::string_view code_hash) const;
 
+  /// The same tunings, of which the session records those that are saved and those that the local
+  /// tier has. Records of the type `tuning`. Without the local tier nothing is recorded.
+  tunings recorded_by(const recording_session& session) const;
+
   /// Which tiers are on.
   bool has_local() const noexcept;
   bool has_remote() const noexcept;
@@ -103,6 +117,7 @@ private:
                           tuning_notes notes) const;
 
   std::shared_ptr<const shared> shared_;
+  std::optional<recording_session> recording_;
 };
 
 /// The content of a connection: the settings of a runtime, and of the tunings in it.

@@ -58,6 +58,10 @@ expected<export_report> export_bundle(storage::store& from, const std::string& f
 expected<export_report> write_bundle(const recording& session, const std::string& file,
                                      const storage::signing_keys& sign = {});
 
+/// The same as bytes, for a host that carries them itself.
+expected<std::string> bundle_bytes(const recording& session,
+                                   const storage::signing_keys& sign = {});
+
 /// Stores a record of one of the host's types. Returns whether it is new.
 using record_handler =
     std::function<expected<bool>(const storage::record_head& head, const artifact& value)>;
@@ -73,6 +77,8 @@ struct import_options {
 struct import_report {
   /// A set counts as added if the store lacked one of its members.
   std::uint64_t added = 0, existed = 0, payload_bytes = 0;
+  /// Records of Hearth's own types (`entry`, `graph`, `tuning`, `plan`), by type.
+  std::map<std::string, std::uint64_t, std::less<>> types;
   /// Records of types that neither Hearth nor the host knows, by type: stored for the next export.
   std::map<std::string, std::uint64_t, std::less<>> unknown;
 };
@@ -83,6 +89,10 @@ struct import_report {
 /// imported so far.
 expected<import_report> import_bundle(runtime& into, const std::string& file,
                                       const import_options& options = {});
+
+/// The same from bytes, which `bundle_bytes` has made or a file had.
+expected<import_report> import_bundle_bytes(runtime& into, std::string_view bytes,
+                                            const import_options& options = {});
 
 /// The summary of a verified bundle.
 struct bundle_summary {

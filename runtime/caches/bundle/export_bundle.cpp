@@ -8,6 +8,7 @@
 #include "storage/disk/store.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace hearth {
@@ -26,11 +27,8 @@ record_head head_of(std::string_view type, const cache_id& cache, std::string_vi
 // Writes a bundle and counts its records.
 class exporter {
 public:
-  explicit exporter(bundle_output to, const storage::signing_keys& keys)
-      : to_(std::move(to))
-      , writer_(to_.sink(), keys) {}
-  exporter(const exporter&) = delete;
-  exporter& operator=(const exporter&) = delete;
+  exporter(storage::byte_sink to, const storage::signing_keys& keys)
+      : writer_(std::move(to), keys) {}
 
   expected<void> add(std::string_view type, const cache_id& cache, std::string_view key_bytes,
                      const artifact& value) {
@@ -41,16 +39,29 @@ public:
 
   expected<export_report> finish() {
     if (auto ended = writer_.finish(); !ended) return fail(ended.error());
-    if (auto kept = to_.commit(); !kept) return fail(kept.error());
     return report;
   }
 
   export_report report;
 
 private:
-  bundle_output to_;
   storage::bundle_writer writer_;
 };
+
+using record_writer = std::function<expected<void>(exporter& to)>;
+
+// Writes a bundle with these records to a file.
+expected<export_report> write_file(const std::string& file, const storage::signing_keys& keys,
+                                   const record_writer& add) {
+  auto output = bundle_output::begin(file);
+  if (!output) return fail(output.error());
+  exporter to(output->sink(), keys);
+  if (auto added = add(to); !added) return fail(added.error());
+  auto report = to.finish();
+  if (!report) return report;
+  if (auto kept = output->commit(); !kept) return fail(kept.error());
+  return report;
+}
 
 // Damaged entries are left out and counted; entries removed meanwhile are left out and not counted.
 expected<void> add_stored(storage::store& from, const cache_id& cache, std::string_view key_bytes,
@@ -87,6 +98,13 @@ expected<void> check_keys(storage::store& from, const cache_id& cache,
   return {};
 }
 
+expected<void> add_recorded(const recording& session, exporter& to) {
+  for (const auto& one : session.artifacts)
+    if (auto added = to.add(one.type, one.key.cache->id, one.key.bytes, one.value); !added)
+      return added;
+  return {};
+}
+
 expected<cache_id> named(const export_options& options) {
   return cache_id::make(options.cache.value_or("default"));
 }
@@ -105,13 +123,9 @@ expected<export_report> export_bundle(storage::store& from, const std::string& f
   const auto cache = named(options);
   if (!cache) return fail(cache.error());
   if (auto there = check_keys(from, *cache, options.keys); !there) return fail(there.error());
-  auto output = bundle_output::begin(file);
-  if (!output) return fail(output.error());
-  exporter to(std::move(*output), options.sign);
-  const auto added =
-      options.keys.empty() ? add_all(from, options, to) : add_keys(from, options, to);
-  if (!added) return fail(added.error());
-  return to.finish();
+  return write_file(file, options.sign, [&](exporter& to) {
+    return options.keys.empty() ? add_all(from, options, to) : add_keys(from, options, to);
+  });
 }
 
 expected<export_report> export_bundle(runtime& from, const std::string& file,
@@ -124,13 +138,20 @@ expected<export_report> export_bundle(runtime& from, const std::string& file,
 
 expected<export_report> write_bundle(const recording& session, const std::string& file,
                                      const storage::signing_keys& sign) {
-  auto output = bundle_output::begin(file);
-  if (!output) return fail(output.error());
-  exporter to(std::move(*output), sign);
-  for (const auto& one : session.artifacts)
-    if (auto added = to.add(one.type, one.key.cache->id, one.key.bytes, one.value); !added)
-      return fail(added.error());
-  return to.finish();
+  return write_file(file, sign, [&](exporter& to) { return add_recorded(session, to); });
+}
+
+expected<std::string> bundle_bytes(const recording& session, const storage::signing_keys& sign) {
+  std::string bytes;
+  exporter to(
+      [&bytes](std::string_view more) -> expected<void> {
+        bytes.append(more);
+        return {};
+      },
+      sign);
+  if (auto added = add_recorded(session, to); !added) return fail(added.error());
+  if (auto ended = to.finish(); !ended) return fail(ended.error());
+  return bytes;
 }
 
 } // namespace hearth

@@ -9,6 +9,7 @@
 #include "storage/bundle/kept_record.hpp"
 
 #include <deque>
+#include <functional>
 #include <utility>
 
 namespace hearth {
@@ -45,7 +46,10 @@ public:
 
   expected<void> take(const record_head& head, const artifact& value) {
     report.payload_bytes += value.payload().size();
-    if (head.type == storage::entry_record_type) return take_entry(head, value);
+    if (storage::is_entry_type(head.type)) {
+      ++report.types[head.type];
+      return take_entry(head, value);
+    }
     const auto known = options_.types.find(head.type);
     if (known != options_.types.end()) return hand_over(known->second, head, value);
     ++report.unknown[head.type];
@@ -160,25 +164,63 @@ error stopped(const error& why, const import_report& report) {
                           " records were there by then, all of them whole"};
 }
 
+expected<void> check_store(runtime& into) {
+  if (auto no = internals::core(into).refusal()) return fail(*no);
+  if (!into.has_disk())
+    return fail(errc::io, "there is no store to import into: " + into.disk_problem().text());
+  return {};
+}
+
+// Returns the bytes of a bundle from its start, for one of two passes.
+using source_maker = std::function<storage::byte_source(unsigned pass)>;
+
+// Verifies the bundle in a first pass and imports it in a second one. `name` is that of the bundle
+// in errors.
+expected<import_report> import_from(runtime& into, const source_maker& read,
+                                    const import_options& options, const std::string& name) {
+  storage::bundle_reader first(read(0));
+  const auto whole = look_through(
+      first, [](const record_head&) {}, options.signed_by);
+  if (!whole) return fail(whole.error().within(name));
+  storage::bundle_reader again(read(1), first.marks());
+  importer to(into, options);
+  if (auto taken = take_all(again, to); !taken)
+    return fail(stopped(taken.error().within(name), to.report));
+  return std::move(to.report);
+}
+
+// Reads from bytes in memory.
+storage::byte_source source_in_memory(std::string_view bytes, const bundle_progress& progress) {
+  return [left = bytes, all = bytes.size(),
+          progress](char* to, std::size_t max_bytes) mutable -> expected<std::size_t> {
+    const auto taken = left.copy(to, max_bytes);
+    left.remove_prefix(taken);
+    if (progress) progress(all - left.size(), all);
+    return taken;
+  };
+}
+
 } // namespace
 
 expected<import_report> import_bundle(runtime& into, const std::string& file,
                                       const import_options& options) {
-  if (auto no = internals::core(into).refusal()) return fail(*no);
-  if (!into.has_disk())
-    return fail(errc::io, "there is no store to import into: " + into.disk_problem().text());
+  if (auto good = check_store(into); !good) return fail(good.error());
   auto bytes = os::rereadable_file::open(file);
   if (!bytes) return fail(bytes.error());
-  storage::bundle_reader first(source_of(*bytes, half_of(options.progress, 0)));
-  const auto whole = look_through(
-      first, [](const record_head&) {}, options.signed_by);
-  if (!whole) return fail(whole.error().within(file));
-  bytes->rewind();
-  storage::bundle_reader again(source_of(*bytes, half_of(options.progress, 1)), first.marks());
-  importer to(into, options);
-  if (auto taken = take_all(again, to); !taken)
-    return fail(stopped(taken.error().within(file), to.report));
-  return std::move(to.report);
+  const auto read = [&](unsigned pass) {
+    bytes->rewind();
+    return source_of(*bytes, half_of(options.progress, pass));
+  };
+  return import_from(into, read, options, file);
+}
+
+expected<import_report> import_bundle_bytes(runtime& into, std::string_view bytes,
+                                            const import_options& options) {
+  if (auto good = check_store(into); !good) return fail(good.error());
+  const auto read = [&](unsigned pass) {
+    return source_in_memory(bytes, half_of(options.progress, pass));
+  };
+  return import_from(into, read, options, "the bundle");
 }
 
 expected<bundle_summary> list_bundle(const std::string& file,

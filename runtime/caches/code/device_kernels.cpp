@@ -51,6 +51,12 @@ expected<std::string> decode_kernel(const artifact& kept, device_kernel& into) {
 
 } // namespace
 
+std::optional<device_binary> device_binary_of(std::string_view device, bool is_hip) noexcept {
+  if (device == "cuda") return is_hip ? device_binary::hsaco : device_binary::cubin;
+  if (device == "xpu") return device_binary::spv;
+  return std::nullopt;
+}
+
 std::string_view to_string(device_binary format) noexcept {
   switch (format) {
   case device_binary::cubin: return "cubin";

@@ -23,6 +23,10 @@ enum class device_binary : std::uint8_t { cubin, hsaco, spv };
 /// "cubin", "hsaco", "spv": also the ending of its files.
 std::string_view to_string(device_binary format) noexcept;
 
+/// The format of a device's kernels: of "cuda" cubin, or hsaco where the driver is AMD's
+/// (`is_hip`); of "xpu" spv; empty for other devices, whose kernels are no files of their own.
+std::optional<device_binary> device_binary_of(std::string_view device, bool is_hip) noexcept;
+
 struct device_kernel {
   device_binary format = device_binary::cubin;
   std::string mangled_name;

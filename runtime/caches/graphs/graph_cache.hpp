@@ -19,11 +19,15 @@
 #include "messages/visibility.hpp"
 #include "runtime/caches/attachments/attachments.hpp"
 #include "runtime/handle/cache.hpp"
+#include "runtime/handle/recording_session.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,11 +48,27 @@ struct graph_hooks {
   std::function<void(std::chrono::nanoseconds saved, std::chrono::nanoseconds total)> on_time_saved;
 };
 
+/// Evaluates a guard for the host's own symbols. An error counts as a guard that does not hold.
+using guard_evaluator = std::function<expected<bool>(std::string_view guard)>;
+
+/// The tiers that a look-up asks.
+enum class lookup_tiers : std::uint8_t { all, local, remote };
+
 struct graph_cache_options {
   std::string_view name = "fxgraph"; ///< named cache that stores the entries
   std::filesystem::path folder{};    ///< folder below which attachments are written
   collect_options collect{};         ///< how attachments are collected
   graph_hooks hooks{};
+  /// Unsafe: every guard holds, and `on_guard` is not called. For hosts that know their shapes.
+  bool skip_guards = false;
+};
+
+/// An attachment that a hit has put back.
+struct put_back_folder {
+  std::string folder;
+  put_back_outcome outcome = put_back_outcome::put;
+
+  friend bool operator==(const put_back_folder&, const put_back_folder&) = default;
 };
 
 /// The result of a lookup.
@@ -61,6 +81,9 @@ struct graph_reply {
   std::chrono::nanoseconds time_saved{0};
   /// Not empty when a hit became a miss: the folder of the attachment that no tier has.
   std::string missing_attachment;
+  std::string source;                           ///< of the entry: its source code
+  std::vector<put_back_folder> put_back;        ///< what the hit has put back, in its order
+  std::map<std::string, std::string> documents; ///< of the entry: `graph_compile::keep_document`
 
   bool hit() const noexcept { return status == guarded_status::hit; }
 };
@@ -75,12 +98,18 @@ public:
   void count(std::string_view name, std::int64_t by = 1) { counters_.add(name, by); }
   /// Adds a folder, below the cache's, that `insert` collects.
   void attach(std::string folder) { folders_.push_back(std::move(folder)); }
+  /// Keeps a text with the entry, for people: the graph as a program, the output code, what maps
+  /// nodes to kernels. All documents of an entry and its other metadata have at most 16 MiB.
+  void keep_document(std::string name, std::string text) {
+    documents_.insert_or_assign(std::move(name), std::move(text));
+  }
 
 private:
   friend class graph_cache;
   std::string source_;
   counter_set counters_;
   std::vector<std::string> folders_;
+  std::map<std::string, std::string> documents_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
@@ -93,7 +122,12 @@ public:
   /// counters are replayed, a session of tunings begins, and the host gets its guard and the time
   /// saved. An entry with a missing attachment is a miss. Errors: `corrupt` and `malformed` for a
   /// damaged entry or attachment; those of writing files. After an error no hook was called.
-  expected<graph_reply> get(const key& k, const hints& values) const;
+  expected<graph_reply> get(const key& k, const hints& values,
+                            lookup_tiers in = lookup_tiers::all) const;
+  /// The same, but the host evaluates the guards, on this thread, in the order in which `get` tries
+  /// them.
+  expected<graph_reply> get_where(const key& k, const guard_evaluator& holds,
+                                  lookup_tiers in = lookup_tiers::all) const;
 
   /// Begins a compile of `source`.
   std::unique_ptr<graph_compile> begin(std::string source) const;
@@ -105,12 +139,18 @@ public:
   /// The compile time that hits of this cache have saved.
   std::chrono::nanoseconds time_saved() const;
 
+  /// The same cache, whose hits and inserts the session records: entries with their guards, and
+  /// attachments. Records of the type `graph`.
+  graph_cache recorded_by(const recording_session& session) const;
+
 private:
   struct shared;
   explicit graph_cache(std::shared_ptr<shared> parts)
       : shared_(std::move(parts)) {}
+  expected<graph_reply> take(const cache& entries, const key& k, const guarded_reply& found) const;
 
   std::shared_ptr<shared> shared_;
+  std::optional<recording_session> recording_;
 };
 
 } // namespace hearth

@@ -150,6 +150,7 @@ status import_bundle(const config& settings, const bundle_arguments& arguments) 
                 {{"added", done->added},
                  {"existed", done->existed},
                  {"payload_bytes", done->payload_bytes},
+                 {"types", done->types},
                  {"unknown", done->unknown}},
                 text_of(*done));
 }

@@ -1,5 +1,6 @@
 #include "runtime/cli/commands/compile_command.hpp"
 
+#include "runtime/caches/bundle/bundle.hpp"
 #include "runtime/cli/commands/compile_progress.hpp"
 #include "runtime/cli/io/chrome_trace.hpp"
 #include "runtime/cli/io/files.hpp"
@@ -8,6 +9,7 @@
 #include "runtime/cli/io/programs.hpp"
 #include "runtime/cli/io/remote_report.hpp"
 #include "runtime/orchestrator/compile_plan.hpp"
+#include "runtime/os/files/signing_key_file.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -83,7 +85,22 @@ std::string remote_line(const remote_tier_stats& remote) {
   return line + "\n";
 }
 
-std::string table_of(const plan_report& report, const std::optional<remote_tier_stats>& remote) {
+// The bundle that was written for --record.
+struct recorded_plan {
+  std::string file;
+  export_report written;
+  std::uint64_t left_out = 0; ///< artifacts beyond the limits of a recording
+};
+
+std::string line_of(const recorded_plan& recorded) {
+  auto line = fmt::format("recorded in {}: {} artifacts, {}", printable(recorded.file),
+                          recorded.written.records, human_bytes(recorded.written.payload_bytes));
+  if (recorded.left_out > 0) line += fmt::format("; {} did not fit", recorded.left_out);
+  return line + "\n";
+}
+
+std::string table_of(const plan_report& report, const std::optional<remote_tier_stats>& remote,
+                     const std::optional<recorded_plan>& recorded) {
   std::vector<std::vector<std::string>> rows{
       {"KERNEL", "SIZES", "GUARD", "FROM", "CONFIG", "TIME", "GAIN"}};
   for (const auto& request : report.requests)
@@ -101,6 +118,7 @@ std::string table_of(const plan_report& report, const std::optional<remote_tier_
   if (report.time_saved_ns > 0) out << fmt::format(", {} saved", human_time(report.time_saved_ns));
   out << '\n';
   if (remote) out << remote_line(*remote);
+  if (recorded) out << line_of(*recorded);
   return out.str();
 }
 
@@ -136,7 +154,15 @@ json json_of(const bundle_session& begun, const bundle_end& ended) {
           {"time_saved_ms", static_cast<double>(begun.time_saved_ns) / 1e6}};
 }
 
-json json_of(const plan_report& report, const std::optional<remote_tier_stats>& remote) {
+json json_of(const recorded_plan& recorded) {
+  return {{"file", recorded.file},
+          {"records", recorded.written.records},
+          {"payload_bytes", recorded.written.payload_bytes},
+          {"left_out", recorded.left_out}};
+}
+
+json json_of(const plan_report& report, const std::optional<remote_tier_stats>& remote,
+             const std::optional<recorded_plan>& recorded) {
   auto kernels = json::array();
   for (const auto& request : report.requests)
     kernels.push_back(json_of(request));
@@ -151,19 +177,51 @@ json json_of(const plan_report& report, const std::optional<remote_tier_stats>& 
       {"kernels", std::move(kernels)},
       {"bundle", json_of(report.bundle, report.bundled)},
       {"remote", remote ? hearth::cli::json_of(*remote) : json(nullptr)},
+      {"recorded", recorded ? json_of(*recorded) : json(nullptr)},
   };
 }
 
 status show(const plan_report& report, const std::optional<remote_tier_stats>& remote,
-            const compile_arguments& arguments) {
+            const std::optional<recorded_plan>& recorded, const compile_arguments& arguments) {
   if (arguments.trace)
     if (auto written = write_file(*arguments.trace, chrome_trace(report.spans)); !written)
       return hearth::cli::report(written.error());
-  const auto text = arguments.json ? dump(json_of(report, remote)) : table_of(report, remote);
+  const auto text =
+      arguments.json ? dump(json_of(report, remote, recorded)) : table_of(report, remote, recorded);
   if (report.failures != 0)
     say(fmt::format("hearth: {} of {} requests failed: the report says why\n", report.failures,
                     report.requests.size()));
   return print(text, report.failures == 0 ? yes : no);
+}
+
+// --- the recording -----------------------------------------------------------------------------
+
+// What --record asks for: the file, and the keys that sign the bundle.
+struct record_order {
+  std::string file;
+  storage::signing_keys keys;
+};
+
+// Empty without --record.
+expected<std::optional<record_order>> record_order_of(const compile_arguments& arguments) {
+  if (!arguments.record) return std::nullopt;
+  if (*arguments.record == "-")
+    return fail(errc::invalid_argument, "--record: the report goes to stdout; name a file");
+  record_order order{*arguments.record, {}};
+  if (arguments.signing_keys.empty()) return order;
+  auto keys = os::read_signing_keys(arguments.signing_keys);
+  if (!keys) return fail(keys.error());
+  order.keys = std::move(*keys);
+  return order;
+}
+
+expected<recorded_plan> write_recording(const recording_session& session,
+                                        const record_order& order) {
+  const auto noted = session.finish();
+  if (!noted) return fail(noted.error());
+  const auto written = write_bundle(*noted, order.file, order.keys);
+  if (!written) return fail(written.error());
+  return recorded_plan{order.file, *written, noted->left_out};
 }
 
 expected<tune_mode> mode_named(const std::string& name) {
@@ -181,19 +239,34 @@ status compile(const config& settings, const compile_arguments& arguments) {
   if (!mode) return report(mode.error());
   const auto work = orchestrator::load_plan(arguments.plan);
   if (!work) return report(work.error());
+  const auto order = record_order_of(arguments);
+  if (!order) return report(order.error());
   compile_progress display(*work, settings.log);
   auto host = settings;
+  host.trace = arguments.trace.has_value();
   host.waits = [&display](std::string_view text) { display.note(text); };
   runtime rt(host);
-  auto result = orchestrator::compile_plan(rt, *work, {*mode, arguments.tag}, std::ref(display));
+  orchestrator::tuning_options options{*mode, arguments.tag};
+  if (*order) {
+    auto session = recording_session::begin(rt);
+    if (!session) return report(session.error());
+    options.recording = std::move(*session);
+  }
+  auto result = orchestrator::compile_plan(rt, *work, options, std::ref(display));
   display.clear();
   const bool all_good = result && result->failures == 0;
   const auto missing = all_good ? std::nullopt : missing_worker(settings);
   if (missing) return report(*missing);
   if (!result) return report(result.error());
   if (auto written = write_metrics(rt, arguments.metrics); !written) return report(written.error());
+  std::optional<recorded_plan> recorded;
+  if (*order) {
+    auto written = write_recording(*options.recording, **order);
+    if (!written) return report(written.error());
+    recorded = std::move(*written);
+  }
   rt.shutdown(); // completes the queued remote writes, which the report counts
-  return show(*result, rt.stats().remote, arguments);
+  return show(*result, rt.stats().remote, recorded, arguments);
 }
 
 } // namespace hearth::cli

@@ -15,6 +15,8 @@ struct compile_arguments {
   std::optional<std::string> metrics; ///< file for counters, as Prometheus text
   std::string tune = "full";          ///< name of a `tune_mode`
   std::string tag;                    ///< tag of the tunings
+  std::optional<std::string> record;  ///< file for a bundle of what the plan stored and hit
+  std::string signing_keys;           ///< keys of which the first signs the bundle; empty: unsigned
   bool json = false;
 };
 

@@ -155,6 +155,7 @@ int run_action(const config& settings, const run_arguments& arguments) {
   asked->begun_ns = program_begin_ns();
   const signal_watch signals;
   auto host = settings_of_one_run(settings);
+  host.trace = arguments.trace.has_value();
   // The command's own stderr is passed on as it is, so only a person at a terminal is told.
   if (shows_progress()) host.waits = [](std::string_view text) { say(fmt::format("{}\n", text)); };
   runtime rt(host);

@@ -61,12 +61,15 @@ entry_origin origin_of(std::string_view cache, const artifact& entry) {
   entry_origin origin;
   if (cache.starts_with("autotune"))
     if (const auto record = decode_record(entry.payload()))
-      return {record->time_taken_ns, record->label, configuration_text(*record), {}};
+      return {record->time_taken_ns, record->label, configuration_text(*record), {}, {}};
   const auto metadata = entry.metadata();
   if (!metadata) return origin;
   origin.time_taken_ns = time_taken(entry).count();
   origin.what = what_of(*metadata);
   origin.toolchain = toolchain_of(*metadata);
+  if (const auto* documents = member_of<value::map>(*metadata, "documents"))
+    for (const auto& [name, text] : *documents)
+      if (const auto* content = text.as<std::string>()) origin.documents[name] = *content;
   return origin;
 }
 
@@ -89,6 +92,7 @@ nlohmann::json json_of(const entry_origin& origin) {
   if (!origin.kernel.empty()) object["kernel"] = origin.kernel;
   if (!origin.what.empty()) object["what"] = origin.what;
   if (!origin.toolchain.empty()) object["toolchain"] = origin.toolchain;
+  if (!origin.documents.empty()) object["documents"] = origin.documents;
   return object;
 }
 

@@ -4,6 +4,7 @@
 #include "messages/artifact.hpp"
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -16,8 +17,12 @@ struct entry_origin {
   std::string kernel;             ///< of a tuning
   std::string what;               ///< "TILE=16 UNROLL=2", "status 0, 1 output", "guard s0 > 1"
   std::string toolchain;          ///< of details that were kept with the entry
+  /// Of a graph, the host's texts by name: its output code, its graph as a program.
+  std::map<std::string, std::string> documents{};
 
-  bool is_known() const { return time_taken_ns > 0 || !(kernel + what + toolchain).empty(); }
+  bool is_known() const {
+    return time_taken_ns > 0 || !(kernel + what + toolchain).empty() || !documents.empty();
+  }
 };
 
 /// `cache` is the name of the entry's cache: tunings tell more in their payload. Never fails.

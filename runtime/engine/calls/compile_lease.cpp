@@ -89,16 +89,18 @@ using outcome_completion = completion<compile_outcome>;
 // gives up first and the next waiter gets the lease.
 class granted_lease {
 public:
-  granted_lease(std::shared_ptr<runtime_core> core, cache_key key, lease_id id, bool waited)
+  granted_lease(std::shared_ptr<runtime_core> core, cache_key key, lease_id id, bool waited,
+                call_trace trace)
       : core_(std::move(core))
       , key_(std::move(key))
       , id_(id)
       , waited_(waited)
+      , trace_(std::move(trace))
       , stop_(*core_, {}) {}
 
   void begin(const compile_function& compile, const outcome_completion& answer) {
     if (taken_.test_and_set()) return;
-    auto made = make_under_lease(*core_, key_, id_, compile, stop_.token());
+    auto made = make_under_lease(*core_, key_, id_, compile, stop_.token(), trace_);
     if (made)
       answer.deliver(compile_outcome{std::move(*made), tier::none, true, waited_});
     else
@@ -116,6 +118,7 @@ private:
   const cache_key key_;
   const lease_id id_;
   const bool waited_; // for another caller's compile
+  call_trace trace_;
   compile_stop stop_;
   std::atomic_flag taken_;
 };
@@ -144,8 +147,16 @@ expected<lease_reply> wait_for_lease(runtime_core& core, const cache_key& key,
   return reply;
 }
 
+tier tier_of(const lease_reply& reply) {
+  return reply.found.hit() && !reply.waited ? reply.found.from : tier::none;
+}
+
+const char* step_of(const lease_reply& reply) {
+  return reply.found.hit() && !reply.waited ? "hit" : "wait";
+}
+
 compile_outcome found_outcome(lease_reply reply) {
-  const auto from = reply.waited ? tier::none : reply.found.from;
+  const auto from = tier_of(reply);
   return {std::move(reply.found.value), from, false, reply.waited};
 }
 
@@ -169,13 +180,19 @@ compile_stop::compile_stop(runtime_core& core, const std::stop_token& cancel,
 }
 
 expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, lease_id id,
-                                    const compile_function& compile, const std::stop_token& stop) {
+                                    const compile_function& compile, const std::stop_token& stop,
+                                    call_trace& trace) {
   held_lease lease(core, key, id);
   const auto start = std::chrono::steady_clock::now();
+  trace.begin_step();
   auto [made, ends] = run_callback(compile, stop);
-  if (made)
-    return lease.fulfil(
-        with_time_taken(std::move(*made), std::chrono::steady_clock::now() - start));
+  trace.end_step("compile");
+  if (made) {
+    auto stored =
+        lease.fulfil(with_time_taken(std::move(*made), std::chrono::steady_clock::now() - start));
+    trace.end_step("insert");
+    return stored;
+  }
   if (ends) lease.abandon(made.error());
   return std::move(made);
 }
@@ -186,6 +203,7 @@ future<compile_outcome> compile_async(const std::shared_ptr<runtime_core>& core,
   if (auto over = over_at_once(options)) return expected<compile_outcome>(fail(*over));
   auto state = call_state<compile_outcome>::begin(options.stop());
   const outcome_completion answer(state);
+  const call_trace begun(*core, key.cache, key.bytes);
   auto lease = ask_for_lease(*core, key, {});
   // A caller that gives up the artifact also gives up waiting for the lease.
   if (const auto& waiting = lease.state())
@@ -194,14 +212,15 @@ future<compile_outcome> compile_async(const std::shared_ptr<runtime_core>& core,
     });
   expire(*core, state, options);
   lease.then([core, key, compile = std::move(compile), answer, saved = std::move(saved),
-              outer = std::weak_ptr(state)](expected<lease_reply> reply) mutable {
+              trace = begun, outer = std::weak_ptr(state)](expected<lease_reply> reply) mutable {
     if (!reply) return static_cast<void>(answer.deliver(fail(reply.error())));
+    trace.end_step(step_of(*reply), tier_of(*reply));
     if (reply->found.hit()) {
       if (!reply->waited) note_hits(saved, reply->found);
       return static_cast<void>(answer.deliver(found_outcome(std::move(*reply))));
     }
     const auto granted =
-        std::make_shared<granted_lease>(core, key, reply->lease.take(), reply->waited);
+        std::make_shared<granted_lease>(core, key, reply->lease.take(), reply->waited, trace);
     if (const auto wanted_by = outer.lock())
       wanted_by->on_give_up([granted] { granted->give_up(); });
     if (!answer.wanted()) return granted->give_up();

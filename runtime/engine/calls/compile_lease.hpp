@@ -6,6 +6,7 @@
 #include "runtime/api/compile_function.hpp"
 #include "runtime/api/compile_outcome.hpp"
 #include "runtime/api/future.hpp"
+#include "runtime/engine/calls/call_trace.hpp"
 #include "runtime/engine/calls/saved_time.hpp"
 #include "runtime/engine/core.hpp"
 
@@ -20,6 +21,11 @@ namespace hearth::engine {
 /// future; one that gives up no longer waits for the lease.
 future<lease_reply> ask_for_lease(runtime_core& core, const cache_key& key,
                                   const call_options& options);
+
+/// The tier that had the artifact of a reply; none when it was waited for, or has to be made.
+tier tier_of(const lease_reply& reply);
+/// The step that a reply ends, as `call_trace` names it.
+const char* step_of(const lease_reply& reply);
 
 /// The outcome of a call whose lease request was answered with the artifact.
 compile_outcome found_outcome(lease_reply reply);
@@ -57,9 +63,11 @@ private:
 
 /// Runs `compile` under the lease and records in the artifact how long that took. The returned
 /// artifact or error goes to every waiter. When `compile` throws, ends its thread, or returns an
-/// error after it was stopped, the lease goes to the next waiter, which compiles.
+/// error after it was stopped, the lease goes to the next waiter, which compiles. Notes both steps
+/// in `trace`.
 expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, lease_id id,
-                                    const compile_function& compile, const std::stop_token& stop);
+                                    const compile_function& compile, const std::stop_token& stop,
+                                    call_trace& trace);
 
 /// The asynchronous form: the caller does not wait; `compile` runs on a thread of the runtime. A
 /// hit that needs no compile is noted in `saved`, unless that is null.

@@ -3,4 +3,4 @@
 
 #include "runtime/caches/bundle/bundle.hpp"
 #include "runtime/caches/bundle/package.hpp"
-#include "runtime/caches/bundle/recording_session.hpp"
+#include "runtime/handle/recording_session.hpp"

@@ -12,6 +12,7 @@
 #include "runtime/api/call_options.hpp"
 #include "runtime/api/config.hpp"
 #include "runtime/api/future.hpp"
+#include "runtime/api/timeout_increase.hpp"
 #include "runtime/api/version.hpp"
 #include "runtime/handle/cache.hpp"
 #include "runtime/handle/in_memory.hpp"

@@ -1,6 +1,7 @@
 #include "runtime/simulation/simulator/run.hpp"
 
 #include "runtime/simulation/text.hpp"
+#include "storage/bundle/record_head.hpp"
 
 #include <algorithm>
 
@@ -94,7 +95,8 @@ tuning_notes random_run::notes_of(const worker_state& worker) {
 // What the session and the recording have noted of a tuning last.
 void random_run::note_tuning(worker_state& worker, std::size_t k, const autotune_record& record) {
   if (worker.session != 0) worker.noted[k] = std::to_string(record.time_taken_ns);
-  note_artifact(worker, "entry", autotune_keys_[k], encode_record(record));
+  note_artifact(worker, std::string(storage::tuning_record_type), autotune_keys_[k],
+                encode_record(record));
 }
 
 // Ends the session: its tunings are added to the bundle, unless that had all of them.

@@ -40,12 +40,8 @@ void random_run::record_something(worker_state& worker) {
   const auto& recorder = actor_of<artifact_recorder_actor>(worker, actor_kind::recorder);
   const auto number = worker.recording->number;
   const std::string type = random_.one_in(3) ? "sources" : "entry";
-  if (type == "entry")
-    worker.self->sender().send(recorder, verb::record_v, number, keys_[k].key,
-                               artifact::make(bytes));
-  else
-    worker.self->sender().send(recorder, verb::save_v, number, type, keys_[k].key,
-                               artifact::make(bytes));
+  worker.self->sender().send(recorder, verb::save_v, number, type, keys_[k].key,
+                             artifact::make(bytes));
   note_artifact(worker, type, keys_[k].key, bytes);
   rest(worker);
 }

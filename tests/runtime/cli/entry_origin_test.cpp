@@ -33,6 +33,14 @@ TEST_CASE("origin: what a tuned kernel, a result, a graph and a tuning tell") {
         nlohmann::json{{"time_taken_ns", 5}, {"kernel", "matmul"}, {"what", "TILE=8"}});
 }
 
+TEST_CASE("origin: a graph tells the documents that its host has kept") {
+  const auto entry = artifact::make(
+      "code", value::map{{"documents", value::map{{"output code", "extern"}, {"odd", 1}}}});
+  const auto origin = origin_of("fxgraph", entry);
+  CHECK(origin.is_known());
+  CHECK(json_of(origin) == nlohmann::json{{"documents", {{"output code", "extern"}}}});
+}
+
 TEST_CASE("origin: nothing is known of an entry without metadata, or with others") {
   for (const auto& entry :
        {artifact(), artifact::make("bytes"), artifact::make("bytes", "no msgpack map"),

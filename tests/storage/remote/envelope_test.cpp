@@ -293,4 +293,16 @@ TEST_CASE("envelope: an entry's name contains prefix, cache, version and the key
   CHECK(slot_of(remote_entry_name(tagged, key)) == slot_of(remote_set_name(tagged, key)));
 }
 
+TEST_CASE("envelope: an entry of a foreign cache is its payload under its key") {
+  auto named = *key_in("others", "k").cache;
+  named.foreign = true;
+  const cache_key at(std::make_shared<const named_cache>(named), key("pt2:a::b:c1").encoded());
+  CHECK(remote_entry_name({}, at) == "pt2:a::b:c1");
+  CHECK(seal_envelope(at, artifact::make("{}", value::map{{"guard", "s0"}}), {}) == "{}");
+  const auto opened = open_envelope(at, "{\"a\": 1}", {}, one_mib);
+  REQUIRE(opened.fault == envelope_fault::none);
+  CHECK(opened.value.payload() == "{\"a\": 1}");
+  CHECK(fault_of(at, std::string(one_mib + 1, 'x')) == envelope_fault::too_large);
+}
+
 } // namespace envelope_test

@@ -267,6 +267,7 @@ TEST_CASE("a connection survives being sent and reports its own errors") {
   connection.tunings = tuned("tag");
   connection.tunings.coordinate_descent = true;
   connection.tunings.bundle = false;
+  connection.tunings.remote_form = tuning_form::inductor;
   const auto message = encode_connection(connection);
   const auto read = decode_connection(message);
   REQUIRE(read);
@@ -276,6 +277,7 @@ TEST_CASE("a connection survives being sent and reports its own errors") {
   CHECK(read->runtime.remote.mode == remote_mode::read_only);
   CHECK(read->tunings.scope.toolchain == sha256("toolchain"));
   CHECK(read->tunings.coordinate_descent);
+  CHECK(read->tunings.remote_form == tuning_form::inductor);
   for (std::size_t size = 0; size < message.size(); ++size)
     CHECK(decode_connection(message.substr(0, size)).error().code() == errc::malformed);
   CHECK(decode_connection(encode(value::map{{"format", 1}})).error().code() == errc::malformed);

@@ -1,10 +1,10 @@
 // Bundles of a runtime: sessions that record, artifact types of the host, unknown types.
 #include "runtime/caches/bundle/bundle.hpp"
 #include "runtime/caches/bundle/bundle_file.hpp"
-#include "runtime/caches/bundle/recording_session.hpp"
 #include "runtime/caches/graphs/graph_cache.hpp"
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/internals.hpp"
+#include "runtime/handle/recording_session.hpp"
 #include "runtime/handle/runtime.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/temporary_directory.hpp"

@@ -92,4 +92,11 @@ TEST_CASE_FIXTURE(kernels, "a binary is written under its hash for a driver to l
   CHECK(all.write_file("none", directory / "out").error().code() == errc::not_found);
 }
 
+TEST_CASE("a device's kernels have its format") {
+  CHECK(device_binary_of("cuda", false) == device_binary::cubin);
+  CHECK(device_binary_of("cuda", true) == device_binary::hsaco);
+  CHECK(device_binary_of("xpu", false) == device_binary::spv);
+  CHECK_FALSE(device_binary_of("cpu", false));
+}
+
 } // namespace device_kernels_test

@@ -8,7 +8,9 @@
 #include "tests/support/local_redis.hpp"
 #include "tests/support/runtimes.hpp"
 
+#include <algorithm>
 #include <doctest/doctest.h>
+#include <map>
 
 namespace graph_cache_test {
 
@@ -92,6 +94,85 @@ TEST_CASE_FIXTURE(graphs,
   CHECK(user.told ==
         std::vector<std::string>{"counters", "tuning of source of it", "guard s0 > 1", "time"});
   CHECK(maker.told.empty()); // a compile calls no hook
+}
+
+TEST_CASE_FIXTURE(graphs, "a hit tells what it has put back, its source and its documents") {
+  write_text(directory / "here/k1/k1.cubin", "kernel one");
+  write_text(directory / "here/k2/k2.cubin", "kernel two");
+  write_text(directory / "there/k2/k2.cubin", "kernel two");
+  auto making = compiles.begin("source of it");
+  making->attach("k1");
+  making->attach("k2");
+  making->keep_document("runnable graph", "def forward(x): ...");
+  making->keep_document("output code", "extern \"C\" ...");
+  REQUIRE(compiles.insert("g", *making, "code"));
+  const auto found = loads.get("g", {});
+  REQUIRE(found->hit());
+  CHECK(found->put_back == std::vector<put_back_folder>{{"k1", put_back_outcome::put},
+                                                        {"k2", put_back_outcome::identical}});
+  CHECK(found->source == "source of it");
+  CHECK(found->documents ==
+        std::map<std::string, std::string>{{"output code", "extern \"C\" ..."},
+                                           {"runnable graph", "def forward(x): ..."}});
+}
+
+TEST_CASE_FIXTURE(graphs, "a host evaluates guards itself") {
+  REQUIRE(compile("g", "large", "s0 > 4"));
+  REQUIRE(compile("g", "even", "s0 % 2 == 0"));
+  std::vector<std::string> asked;
+  const auto found = loads.get_where("g", [&](std::string_view guard) -> expected<bool> {
+    asked.emplace_back(guard);
+    return guard == "s0 % 2 == 0";
+  });
+  REQUIRE(found->hit());
+  CHECK(found->entry.payload() == "even");
+  CHECK(found->guard == "s0 % 2 == 0");
+  CHECK(asked.size() <= 2);
+  CHECK(user.told.size() == 4);
+  const auto missed = loads.get_where("g", [](std::string_view) { return false; });
+  CHECK(missed->status == guarded_status::guard_miss);
+  CHECK(missed->sample != "");
+  const auto failing = loads.get_where("g", [](std::string_view) -> expected<bool> {
+    return fail(errc::invalid_argument, "unknown symbol");
+  });
+  CHECK(failing->status == guarded_status::guard_miss);
+  CHECK(loads.get_where("none", [](std::string_view) { return true; })->status ==
+        guarded_status::full_miss);
+}
+
+TEST_CASE_FIXTURE(graphs, "guards can be skipped, and the host is given none then") {
+  REQUIRE(compile("g", "large", "s0 > 4"));
+  auto options = user.options(directory / "there");
+  options.skip_guards = true;
+  const auto unsafe = *graph_cache::open(rt, options);
+  CHECK(unsafe.get("g", {{"s0", 1}})->hit());
+  CHECK(unsafe.get("g", {})->hit());
+  CHECK(std::count(user.told.begin(), user.told.end(), "guard s0 > 4") == 0);
+  CHECK(std::count(user.told.begin(), user.told.end(), "counters") == 2);
+}
+
+TEST_CASE("a look-up of a graph asks the tiers that it names") {
+  const local_redis redis;
+  const temporary_directory directory;
+  graph_cache_options options;
+  options.folder = directory / "kernels";
+  {
+    runtime rt(of_host(directory / "first", redis.url()));
+    const auto made = *graph_cache::open(rt, options);
+    REQUIRE(made.insert("g", *made.begin("source"), "code", "s0 > 1"));
+  }
+  runtime rt(of_host(directory / "second", redis.url()));
+  const auto graphs = *graph_cache::open(rt, options);
+  CHECK(graphs.get("g", {{"s0", 8}}, lookup_tiers::local)->status == guarded_status::full_miss);
+  const auto remote = graphs.get("g", {{"s0", 8}}, lookup_tiers::remote);
+  REQUIRE(remote->hit());
+  CHECK(remote->from == tier::remote);
+  CHECK(graphs
+            .get_where(
+                "g", [](std::string_view) { return true; }, lookup_tiers::remote)
+            ->hit());
+  CHECK(graphs.get("g", {{"s0", 8}})->hit());
+  CHECK(graphs.get("g", {{"s0", 8}}, lookup_tiers::local)->hit());
 }
 
 TEST_CASE_FIXTURE(graphs, "every hit reports the time that it saved and the total") {

@@ -2,9 +2,13 @@
 // machine.
 //
 //   auto session = hearth::recording_session::begin(rt);
-//   auto cache = session->watch(*rt.open("graphs"));       // used in place of the cache itself
-//   ... cache.get_or_compile(key, compile) ...
+//   auto cache = session->watch(*rt.open("objects"));      // used in place of the cache itself
+//   auto graphs = kept_graphs.recorded_by(*session);       // a graph cache
+//   auto tuned = known_tunings.recorded_by(*session);      // tunings
+//   ... one compilation ...
 //   hearth::write_bundle(*session->finish(), "warm.bundle");
+//
+// A plan is recorded by `tuning_options::recording`.
 //
 // Any thread; copies share the session. A session that is not finished ends, and drops its
 // artifacts, when its last copy and its last watched cache are destroyed.
@@ -65,6 +69,7 @@ public:
   expected<recording> finish() const;
 
 private:
+  friend class internals;
   explicit recording_session(std::shared_ptr<const recorded_cache::shared> shared)
       : shared_(std::move(shared)) {}
 

@@ -1,5 +1,7 @@
-#include "runtime/caches/bundle/recording_session.hpp"
+#include "runtime/handle/recording_session.hpp"
 
+#include "messages/guarded_variant.hpp"
+#include "messages/member_set.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/internals.hpp"
@@ -104,6 +106,23 @@ expected<void> recording_session::note(const cache& in, const key& k, const arti
   shared_->note(type, cache_key(internals::name(in), k.encoded()), value);
   return {};
 }
+
+void internals::note(const recording_session& in, std::string_view type, const cache_key& key,
+                     const artifact& value) {
+  in.shared_->note(type, key, value);
+}
+
+void internals::note_variant(const recording_session& in, std::string_view type,
+                             const cache_key& base, const std::string& guard,
+                             const artifact& value) {
+  const auto id = variant_id(guard, value);
+  note(in, type, variant_key(base, id), value);
+  member_set one;
+  one.add({id, guard});
+  note(in, type, variants_key(base), artifact::make(encode(one)));
+}
+
+std::uint64_t internals::number(const recording_session& of) noexcept { return of.shared_->number; }
 
 expected<std::uint64_t> recording_session::count() const { return shared_->count(); }
 
