@@ -7,6 +7,7 @@
 #include "messages/key_bytes.hpp"
 #include "messages/visibility.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,6 +27,7 @@ struct named_cache {
   std::uint64_t memory_share_bytes = 0; ///< its own part of the memory budget; 0: none
   bool compress = false;                ///< values on disk are compressed
   bool sign = false;                    ///< entries in the remote tier are signed
+  std::chrono::milliseconds ttl{0};     ///< entries without an expiry get this one; 0: none
 };
 
 using named_cache_ptr = std::shared_ptr<const named_cache>;

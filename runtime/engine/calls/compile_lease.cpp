@@ -1,5 +1,6 @@
 #include "runtime/engine/calls/compile_lease.hpp"
 
+#include "messages/expiry.hpp"
 #include "runtime/engine/calls/requests.hpp"
 #include "runtime/engine/calls/saved_time.hpp"
 #include "runtime/engine/calls/tiers.hpp"
@@ -89,16 +90,18 @@ using outcome_completion = completion<compile_outcome>;
 // gives up first and the next waiter gets the lease.
 class granted_lease {
 public:
-  granted_lease(std::shared_ptr<runtime_core> core, cache_key key, lease_id id, bool waited)
+  granted_lease(std::shared_ptr<runtime_core> core, cache_key key, lease_id id, bool waited,
+                std::chrono::milliseconds ttl)
       : core_(std::move(core))
       , key_(std::move(key))
       , id_(id)
       , waited_(waited)
+      , ttl_(ttl)
       , stop_(*core_, {}) {}
 
   void begin(const compile_function& compile, const outcome_completion& answer) {
     if (taken_.test_and_set()) return;
-    auto made = make_under_lease(*core_, key_, id_, compile, stop_.token());
+    auto made = make_under_lease(*core_, key_, id_, compile, stop_.token(), ttl_);
     if (made)
       answer.deliver(compile_outcome{std::move(*made), tier::none, true, waited_});
     else
@@ -116,6 +119,7 @@ private:
   const cache_key key_;
   const lease_id id_;
   const bool waited_; // for another caller's compile
+  const std::chrono::milliseconds ttl_;
   compile_stop stop_;
   std::atomic_flag taken_;
 };
@@ -169,13 +173,14 @@ compile_stop::compile_stop(runtime_core& core, const std::stop_token& cancel,
 }
 
 expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, lease_id id,
-                                    const compile_function& compile, const std::stop_token& stop) {
+                                    const compile_function& compile, const std::stop_token& stop,
+                                    std::chrono::milliseconds ttl) {
   held_lease lease(core, key, id);
   const auto start = std::chrono::steady_clock::now();
   auto [made, ends] = run_callback(compile, stop);
   if (made)
     return lease.fulfil(
-        with_time_taken(std::move(*made), std::chrono::steady_clock::now() - start));
+        with_ttl(with_time_taken(std::move(*made), std::chrono::steady_clock::now() - start), ttl));
   if (ends) lease.abandon(made.error());
   return std::move(made);
 }
@@ -194,6 +199,7 @@ future<compile_outcome> compile_async(const std::shared_ptr<runtime_core>& core,
     });
   expire(*core, state, options);
   lease.then([core, key, compile = std::move(compile), answer, saved = std::move(saved),
+              ttl = options.ttl(),
               outer = std::weak_ptr(state)](expected<lease_reply> reply) mutable {
     if (!reply) return static_cast<void>(answer.deliver(fail(reply.error())));
     if (reply->found.hit()) {
@@ -201,7 +207,7 @@ future<compile_outcome> compile_async(const std::shared_ptr<runtime_core>& core,
       return static_cast<void>(answer.deliver(found_outcome(std::move(*reply))));
     }
     const auto granted =
-        std::make_shared<granted_lease>(core, key, reply->lease.take(), reply->waited);
+        std::make_shared<granted_lease>(core, key, reply->lease.take(), reply->waited, ttl);
     if (const auto wanted_by = outer.lock())
       wanted_by->on_give_up([granted] { granted->give_up(); });
     if (!answer.wanted()) return granted->give_up();
