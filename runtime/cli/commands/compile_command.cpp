@@ -5,6 +5,7 @@
 #include "runtime/cli/io/files.hpp"
 #include "runtime/cli/io/json.hpp"
 #include "runtime/cli/io/metrics_file.hpp"
+#include "runtime/cli/io/miss_text.hpp"
 #include "runtime/cli/io/programs.hpp"
 #include "runtime/cli/io/remote_report.hpp"
 #include "runtime/orchestrator/compile_plan.hpp"
@@ -83,7 +84,22 @@ std::string remote_line(const remote_tier_stats& remote) {
   return line + "\n";
 }
 
-std::string table_of(const plan_report& report, const std::optional<remote_tier_stats>& remote) {
+// Why each miss missed.
+std::string explanation_of(const plan_report& report) {
+  std::string text;
+  for (const auto& request : report.requests) {
+    if (request.result.status != tune_status::compiled &&
+        request.result.status != tune_status::failed)
+      continue;
+    const auto name =
+        fmt::format("{} {}", printable(request.name), printable(sizes_text(request.sizes)));
+    text += miss_text(name, request.missed);
+  }
+  return text;
+}
+
+std::string table_of(const plan_report& report, const std::optional<remote_tier_stats>& remote,
+                     bool explains) {
   std::vector<std::vector<std::string>> rows{
       {"KERNEL", "SIZES", "GUARD", "FROM", "CONFIG", "TIME", "GAIN"}};
   for (const auto& request : report.requests)
@@ -95,6 +111,7 @@ std::string table_of(const plan_report& report, const std::optional<remote_tier_
   if (has_gain) out << gain_legend;
   for (const auto& line : remarks_of(report))
     out << line << '\n';
+  if (explains) out << explanation_of(report);
   out << fmt::format("{} requests: {} hits, {} compiler runs, {} trials, {} failures; {}",
                      report.requests.size(), report.hits, report.compiler_runs, report.trials,
                      report.failures, human_time(report.wall_ns));
@@ -126,6 +143,7 @@ json json_of(const request_report& request) {
       {"slowest_time_us", or_null(good, static_cast<double>(result.slowest_time_ns) / 1e3)},
       {"error", or_null(!result.problem.empty(), result.problem)},
       {"rejected", std::move(rejected)},
+      {"missed", request.missed},
   };
 }
 
@@ -159,7 +177,8 @@ status show(const plan_report& report, const std::optional<remote_tier_stats>& r
   if (arguments.trace)
     if (auto written = write_file(*arguments.trace, chrome_trace(report.spans)); !written)
       return hearth::cli::report(written.error());
-  const auto text = arguments.json ? dump(json_of(report, remote)) : table_of(report, remote);
+  const auto text =
+      arguments.json ? dump(json_of(report, remote)) : table_of(report, remote, arguments.explains);
   if (report.failures != 0)
     say(fmt::format("hearth: {} of {} requests failed: the report says why\n", report.failures,
                     report.requests.size()));

@@ -15,6 +15,7 @@ struct compile_arguments {
   std::optional<std::string> metrics; ///< file for counters, as Prometheus text
   std::string tune = "full";          ///< name of a `tune_mode`
   std::string tag;                    ///< tag of the tunings
+  bool explains = false;              ///< say of each miss what is otherwise than it was
   bool json = false;
 };
 
