@@ -16,7 +16,6 @@ namespace {
 using variant_search_ptr = std::shared_ptr<guarded_cache_state::search>;
 using addition_ptr = std::shared_ptr<guarded_cache_state::addition>;
 
-constexpr std::size_t max_parsed_guards = 4096;
 constexpr auto variant_limits = variant_sets.limits;
 
 // --- what is stored ----------------------------------------------------------------------------
@@ -44,20 +43,13 @@ earlier_form earlier_list(const cache_key& base) {
 
 // --- lookup ------------------------------------------------------------------------------------
 
-const expected<guard_expression>& parsed(guarded_cache_state& state, const std::string& text) {
-  if (state.parsed.size() >= max_parsed_guards) state.parsed.clear();
-  const auto [at, is_new] = state.parsed.try_emplace(text, fail(errc::internal, ""));
-  if (is_new) at->second = guard_expression::parse(text);
-  return at->second;
-}
-
 // Whether the variant's guard holds. A guard that cannot be evaluated does not hold; a counter
 // counts it.
 bool holds(guarded_cache_state& state, guarded_cache_state::search& search,
            const std::string& guard) {
   if (guard.empty()) return true;
   search.reply.sample = guard;
-  const auto& expression = parsed(state, guard);
+  const auto& expression = state.guards.get(guard);
   const auto result = expression ? expression->evaluate(search.values) : fail(expression.error());
   if (!result) ++search.reply.unevaluated;
   return result.value_or(false);
@@ -170,6 +162,13 @@ void add(guarded_cache_pointer self, const addition_ptr& addition) {
 }
 
 } // namespace
+
+const expected<guard_expression>& parsed_guards::get(const std::string& text) {
+  if (const auto known = known_.find(text); known != known_.end()) return known->second;
+  if (known_.size() >= max_guards) known_.clear();
+  ++parses_;
+  return known_.emplace(text, guard_expression::parse(text)).first->second;
+}
 
 guarded_cache_actor::behavior_type guarded_cache(guarded_cache_pointer self, shard_router shards) {
   self->state.shards = std::move(shards);

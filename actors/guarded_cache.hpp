@@ -12,12 +12,29 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace hearth::actors {
+
+/// Guards by their text, each parsed once. Bounded: a full memo forgets all.
+class parsed_guards {
+public:
+  static constexpr std::size_t max_guards = 4096;
+
+  /// The guard, or why its text is none. Valid until the next call.
+  const expected<guard_expression>& get(const std::string& text);
+  /// How often a text was parsed.
+  std::uint64_t parses() const noexcept { return parses_; }
+
+private:
+  std::unordered_map<std::string, expected<guard_expression>> known_;
+  std::uint64_t parses_ = 0;
+};
 
 struct guarded_cache_state {
   static inline const char* name = "guarded_cache";
@@ -43,8 +60,7 @@ struct guarded_cache_state {
   };
 
   shard_router shards;
-  /// Parsed guards, by their text; bounded.
-  std::unordered_map<std::string, expected<guard_expression>> parsed;
+  parsed_guards guards;
 };
 using guarded_cache_pointer = guarded_cache_actor::stateful_pointer<guarded_cache_state>;
 

@@ -7,6 +7,7 @@
 #include "messages/key_bytes.hpp"
 #include "messages/visibility.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,6 +27,7 @@ struct named_cache {
   std::uint64_t memory_share_bytes = 0; ///< its own part of the memory budget; 0: none
   bool compress = false;                ///< values on disk are compressed
   bool sign = false;                    ///< entries in the remote tier are signed
+  std::chrono::milliseconds ttl{0};     ///< entries without an expiry get this one; 0: none
   /// Entries in the remote tier belong to another program, too: a key, which is a text, is the name
   /// there, and the payload is the whole value.
   bool foreign = false;

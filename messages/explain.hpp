@@ -2,13 +2,14 @@
 #pragma once
 
 #include "messages/key_field.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 enum class difference_kind : std::uint8_t {
   changed,     ///< both keys have it, with different content

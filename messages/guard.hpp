@@ -23,6 +23,7 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +36,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth {
+namespace HEARTH_PUBLIC hearth {
 
 /// The maximum size of a guard's text, in bytes.
 inline constexpr std::size_t max_guard_bytes = 64u << 10;

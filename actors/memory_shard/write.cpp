@@ -3,6 +3,7 @@
 #include "actors/memory_shard/held.hpp"
 #include "actors/memory_shard/load.hpp"
 #include "actors/memory_shard/unpersisted.hpp"
+#include "messages/expiry.hpp"
 
 #include <memory>
 
@@ -134,12 +135,19 @@ void erase_here(self_pointer self, const cache_key& key, reply_target<bool> repl
           });
 }
 
+// The value as it is stored: one without an expiry gets that of its cache.
+artifact stored_form(const cache_key& key, const artifact& value) {
+  const auto ttl = key.cache->ttl;
+  return ttl.count() > 0 && expiry_of(value) == 0 ? with_ttl(value, ttl) : value;
+}
+
 } // namespace
 
-void insert(self_pointer self, const cache_key& key, const artifact& value,
+void insert(self_pointer self, const cache_key& key, const artifact& made,
             const insert_callback& next) {
   auto& state = self->state;
   if (find_in_memory(state, key)) return next(insert_outcome::exists);
+  const auto value = stored_form(key, made);
   if (!uses_disk(state, key)) {
     keep_in_memory(self, key, value);
     tell_remote(self, verb::insert_v, key, value, last_change(state));
@@ -156,8 +164,9 @@ void insert(self_pointer self, const cache_key& key, const artifact& value,
   });
 }
 
-void put(self_pointer self, const cache_key& key, const artifact& value, reply_target<done> reply) {
+void put(self_pointer self, const cache_key& key, const artifact& made, reply_target<done> reply) {
   auto& state = self->state;
+  const auto value = stored_form(key, made);
   overtake_load(state, key);
   const auto noted = begin_change(state, key, storage::unheard_change::kind::put, value);
   tell_remote(self, verb::put_v, key, value, noted.which);

@@ -3,6 +3,7 @@
 #include "actors/remote_tier/counts.hpp"
 #include "actors/remote_tier/service.hpp"
 #include "actors/remote_tier/unheard.hpp"
+#include "messages/expiry.hpp"
 #include "storage/remote/commands.hpp"
 #include "storage/remote/entry_names.hpp"
 #include "storage/resp/server_error.hpp"
@@ -26,8 +27,10 @@ bool has_to_ask(self_pointer self, const cache_key& key, expected<lookup>& answe
   auto& state = self->state;
   if (const auto* newest = find_in_writes(state, key)) {
     if (newest->what == remote_write::kind::erase) return false;
-    answer =
-        is_overtaken(state, *newest) ? lookup::unanswered() : lookup{tier::remote, newest->value};
+    if (is_overtaken(state, *newest))
+      answer = lookup::unanswered();
+    else if (!has_expired(newest->value))
+      answer = lookup{tier::remote, newest->value};
     return false;
   }
   if (const auto unheard = unheard_of(self, key); unheard != unheard_state::none) {
@@ -65,6 +68,10 @@ expected<lookup> open_entry(state_type& state, const cache_key& key, std::string
   if (opened.fault != envelope_fault::none) {
     if (opened.fault != envelope_fault::too_large) note_unusable(state, key);
     return fail_lookup(state, key, to_string(opened.fault));
+  }
+  if (has_expired(opened.value)) { // by this host's clock, before the server's
+    note_unusable(state, key);
+    return miss(state, key);
   }
   ++counts_of(state, key).hits;
   return lookup{tier::remote, std::move(opened.value)};

@@ -5,11 +5,14 @@
 #include "actors/remote_tier/purges.hpp"
 #include "actors/remote_tier/service.hpp"
 #include "actors/remote_tier/unheard.hpp"
+#include "messages/expiry.hpp"
+#include "messages/unix_time.hpp"
 #include "storage/remote/commands.hpp"
 #include "storage/remote/entry_names.hpp"
 #include "storage/remote/member_envelope.hpp"
 #include "storage/remote/purge_log.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -64,6 +67,15 @@ remote_client::command set_command_of(const state_type& state, const remote_writ
   return storage::add_fields_command(std::move(name), std::move(fields), ttl);
 }
 
+// How long the server keeps a value: until its expiry, but not longer than the configuration says.
+// A value that has expired by now ends at once: it still replaces what the server holds.
+std::chrono::milliseconds ttl_of(const state_type& state, const artifact& value) {
+  const auto end = expiry_of(value);
+  if (end == 0) return state.config.ttl;
+  const std::chrono::milliseconds left(std::max<std::int64_t>(end - unix_time_ms(), 1));
+  return state.config.ttl.count() > 0 ? std::min(left, state.config.ttl) : left;
+}
+
 // The command of a write; empty if it cannot be sent.
 remote_client::command command_of(state_type& state, const remote_write& write) {
   const auto& config = state.config;
@@ -87,9 +99,9 @@ remote_client::command command_of(state_type& state, const remote_write& write) 
   if (sealed.empty()) return {};
   if (replaces_mark(state, write))
     return storage::replace_mark_command(std::move(name), write.token, std::move(sealed),
-                                         config.ttl);
+                                         ttl_of(state, write.value));
   return storage::set_command(std::move(name), std::move(sealed),
-                              write.what == remote_write::kind::insert, config.ttl);
+                              write.what == remote_write::kind::insert, ttl_of(state, write.value));
 }
 
 void retry_later(self_pointer self) {

@@ -17,8 +17,9 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 // Walks over code and keeps everything except comments.
 class stripper {
 public:
-  explicit stripper(std::string_view code)
-      : code_(code) {}
+  explicit stripper(std::string_view code, bool joins_blanks = false)
+      : code_(code)
+      , joins_blanks_(joins_blanks) {}
 
   std::string strip_hash() {
     while (!at_end()) {
@@ -34,7 +35,11 @@ public:
 
   std::string strip_slashes() {
     while (!at_end()) {
-      if (starts_with("//"))
+      if (joins_blanks_ && is_blank(peek()))
+        join_blank(code_[at_++]);
+      else if (joins_blanks_ && starts_with("\\\n"))
+        join_lines();
+      else if (starts_with("//"))
         skip_spliced_line();
       else if (starts_with("/*"))
         skip_block();
@@ -77,7 +82,27 @@ private:
     constexpr std::size_t mark = 2;
     const auto end = code_.find("*/", at_ + mark);
     at_ = end == std::string_view::npos ? code_.size() : end + mark;
-    out_ += ' ';
+    if (joins_blanks_)
+      join_blank(' ');
+    else
+      out_ += ' ';
+  }
+
+  static bool is_blank(char c) {
+    return std::string_view(" \t\n\v\f\r").find(c) != std::string_view::npos;
+  }
+  // A backslash at the end of a line makes one of it and the next.
+  void join_lines() {
+    at_ += 2;
+    join_blank(' ');
+  }
+  // Adds a blank to those at the end. A string, which may end in one, is kept with its quotes.
+  void join_blank(char c) {
+    if (out_.empty() || out_.back() == '\n') return;
+    if (out_.back() != ' ')
+      out_ += c == '\n' ? '\n' : ' ';
+    else if (c == '\n')
+      out_.back() = '\n';
   }
 
   // Goes to the closing quote. A string without one ends at the end of the line, as for a compiler.
@@ -128,6 +153,7 @@ private:
   }
 
   std::string_view code_;
+  bool joins_blanks_;
   std::size_t at_ = 0;
   std::string out_;
 };
@@ -154,6 +180,14 @@ std::string strip_comments(std::string_view code, comment_syntax syntax) {
   case comment_syntax::none: break;
   }
   return std::string(code);
+}
+
+std::string normal_code(std::string_view code, comment_syntax syntax) {
+  if (syntax != comment_syntax::slashes) return strip_comments(code, syntax);
+  auto text = stripper(code, true).strip_slashes();
+  while (text.ends_with(' ') || text.ends_with('\n'))
+    text.pop_back();
+  return text;
 }
 
 std::string comment_stripped_hash(std::string_view code, comment_syntax syntax) {

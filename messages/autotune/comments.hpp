@@ -22,6 +22,12 @@ comment_syntax comment_syntax_of(std::string_view language) noexcept;
 /// become one.
 std::string strip_comments(std::string_view code, comment_syntax syntax);
 
+/// The code without comments. With `slashes` also with each run of blanks outside of strings as
+/// one: a line end if it has one, else a space; none at the begin and the end. So two texts that
+/// differ in comments and white space alone are equal, although their lines have other numbers. The
+/// blanks of other languages stay: they may have a meaning.
+std::string normal_code(std::string_view code, comment_syntax syntax);
+
 /// "c" and 51 characters of base32 of the SHA-256 of the code without comments: as Inductor hashes
 /// code.
 std::string comment_stripped_hash(std::string_view code, comment_syntax syntax);

@@ -7,20 +7,20 @@ _hearth_commands="compile run cc get insert put erase list stats verify evict cl
 _hearth_topics="exit-status environment store remote keys"
 
 # Of every command but script and simulate.
-_hearth_common="--help --version --store --config --disk-budget --memory-budget --patience --watch
-  --json --quiet --verbose --remote --remote-password-file --remote-ca-file
+_hearth_common="--help --version --store --config --disk-budget --memory-budget --patience
+  --keep-details --watch   --json --quiet --verbose --remote --remote-password-file --remote-ca-file
   --remote-certificate-file --remote-key-file --remote-verify --remote-signing-keys --remote-mode
   --remote-caches --remote-prefix --remote-ttl --remote-deadline --remote-lease --remote-drain
   --remote-value-limit --remote-queue --remote-queue-entries"
 
 _hearth_options() {
   case $1 in
-    compile) echo --jobs --trace --metrics --tune --tuning-tag ;;
+    compile) echo --jobs --trace --metrics --tune --tuning-tag --explain ;;
     run) echo --in --out --env --toolchain --depfile --timeout --memory --cpu --trace --metrics \
-      --keep-failures --no-cache --strict --placeholders ;;
+      --keep-failures --no-cache --strict --explain --placeholders ;;
     cc) echo --explain ;;
     get) echo --cache --output ;;
-    insert | put) echo --cache --details ;;
+    insert | put) echo --cache --details --ttl ;;
     erase | list) echo --cache ;;
     stats) echo --zero ;;
     verify) echo --repair ;;
@@ -30,7 +30,7 @@ _hearth_options() {
     script) echo --seeds --trace --json --help ;;
     simulate) echo --seeds --hosts --processes --minutes --trace --json --help ;;
     key) echo --debug ;;
-    explain) echo --stored --cache ;;
+    explain) echo --stored --last --cache ;;
     "bundle export") echo --cache --signing-keys ;;
     "bundle import" | "bundle list") echo --signing-keys ;;
   esac
@@ -43,7 +43,7 @@ _hearth_value_of() {
     --config | --remote-password-file | --remote-ca-file | --remote-certificate-file | \
       --remote-key-file | --remote-signing-keys | --signing-keys | --details | --trace | \
       --metrics | --depfile | --output | -o | --in | --out) echo file ;;
-    --watch | --remote-verify) echo words yes no ;;
+    --watch | --keep-details | --remote-verify) echo words yes no ;;
     --remote-mode) echo words read-write read-only write-only ;;
     --tune) echo words full descent cached-only off ;;
     --role) echo words reader writer admin ;;
@@ -51,7 +51,7 @@ _hearth_value_of() {
     --toolchain) echo command ;;
     --disk-budget | --memory-budget | --patience | --remote | --remote-caches | --remote-prefix | \
       --remote-ttl | --remote-deadline | --remote-lease | --remote-drain | --remote-value-limit | \
-      --remote-queue | --remote-queue-entries | --jobs | --tuning-tag | --timeout | --memory | \
+      --remote-queue | --remote-queue-entries | --jobs | --tuning-tag | --ttl | --timeout | --memory | \
       --cpu | --cache | --to | --rounds | --only | --listen | --seeds | --hosts | --processes | \
       --minutes) echo any ;;
   esac

@@ -95,6 +95,10 @@ struct action_outcome {
   /// Names in its folder that it looked for in a run now although they are not declared, if it may
   /// see only what is declared and was watched.
   std::vector<std::string> undeclared{};
+  /// Why no stored result served, if one was looked for and others of this action are known: what
+  /// has changed since the stored ones were made ("a.h changed"), or where the key differs from the
+  /// nearest earlier one (`command[1]: "-O2" -> "-O3"`).
+  std::vector<std::string> missed{};
 
   bool succeeded() const { return status == 0 && signal == 0 && !timed_out; }
 };

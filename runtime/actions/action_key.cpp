@@ -8,6 +8,7 @@
 #include "runtime/actions/undeclared.hpp"
 #include "runtime/fingerprints/contents.hpp"
 #include "runtime/fingerprints/machine/machine.hpp"
+#include "runtime/fingerprints/toolchain/search_paths.hpp"
 #include "runtime/fingerprints/watched/inputs.hpp"
 #include "runtime/os/files/plain_file.hpp"
 
@@ -88,10 +89,14 @@ std::vector<std::string> names_of(const std::vector<fs::path>& paths) {
   return names;
 }
 
-key_field environment_of(const action& asked) {
+// A compiler searches the same folders when a list repeats one; what another program makes of the
+// text is unknown.
+key_field environment_of(const action& asked, bool is_compiler) {
   key_field::map all;
   for (const auto& [name, text] : asked.environment)
-    all.emplace(name, text);
+    all.emplace(name, is_compiler && fingerprints::is_search_path(name)
+                          ? fingerprints::normal_search_path(text)
+                          : text);
   return key_field(std::move(all));
 }
 
@@ -109,7 +114,7 @@ expected<structural_key> key_of(const action& asked, const tool_identity& tool, 
                                 const deciding_words& words) {
   key_builder fields;
   fields.add("command", texts_of(words.command))
-      .add("environment", environment_of(asked))
+      .add("environment", environment_of(asked, tool.is_compiler))
       .add("format", key_format)
       .add("inputs", std::move(inputs))
       .add("outputs", texts_of(words.outputs))
@@ -122,6 +127,13 @@ expected<structural_key> key_of(const action& asked, const tool_identity& tool, 
   if (!words.place.empty()) fields.add("runs_in", words.place);
   if (asked.keep_failures) fields.add("keeps_failures", true);
   return fields.build();
+}
+
+key_field shown_details(const structural_key& key, const tool_identity& tool) {
+  const auto* details = key.details.as<key_field::map>();
+  auto shown = details ? *details : key_field::map{};
+  shown.insert_or_assign("program", tool.shown);
+  return key_field(std::move(shown));
 }
 
 // --- the request -------------------------------------------------------------------------------
@@ -261,6 +273,15 @@ fs::path place_of(const action& asked, const fs::path& name) {
   return (folder_of(asked) / name).lexically_normal();
 }
 
+std::string subject_of(const action& asked) {
+  auto subject = "action " + asked.directory.string();
+  for (const auto& output : asked.outputs)
+    subject += "\n" + output.string();
+  if (asked.outputs.empty() && !asked.command.empty())
+    subject += "\n" + fs::path(asked.command.front()).filename().string();
+  return subject;
+}
+
 std::set<fs::path> declared_places(const action& asked) {
   std::set<fs::path> all;
   for (const auto& name : asked.inputs)
@@ -282,7 +303,7 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
   if (!tool) return fail(tool.error());
   auto inputs = field_of_inputs(asked);
   if (!inputs) return fail(inputs.error());
-  prepared_action result{{}, {}, view_of(asked)};
+  prepared_action result{{}, {}, {}, view_of(asked)};
   auto& request = result.request;
   request.label = asked.command.front();
   for (const auto& output : asked.outputs)
@@ -316,6 +337,7 @@ expected<prepared_action> prepare(const action& given, const tool_ports& tools) 
   }
   auto key = key_of(asked, *tool, *inputs, *words);
   if (!key) return fail(key.error());
+  result.shown = shown_details(*key, *tool);
   result.key = std::move(*key);
   request.observe = observer_of(asked, *inputs, result.view,
                                 {std::move(words->command), may_tell_folder(request.process)},

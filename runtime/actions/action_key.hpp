@@ -27,6 +27,7 @@ struct tool_ports {
 /// The key and the request of an action.
 struct prepared_action {
   structural_key key;
+  key_field shown; ///< the details of the key for people: a compiler by its files
   action_request request;
   scratch_view view; ///< for the questions about what it reads, also if it runs in its own folder
   /// Filled in when the request is run here: `undeclared_in`. Null: nothing is undeclared.
@@ -37,6 +38,9 @@ struct prepared_action {
 /// input); `program_not_found` and `program_refused`; those of reading files and of querying a
 /// compiler.
 expected<prepared_action> prepare(const action& asked, const tool_ports& tools);
+
+/// What keys of this action are compared by: its folder with its outputs, or with its program.
+std::string subject_of(const action& asked);
 
 /// The absolute path of a name: in `directory`, or in a fixed folder when the action has none.
 std::filesystem::path place_of(const action& asked, const std::filesystem::path& name);

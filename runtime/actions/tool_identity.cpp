@@ -58,28 +58,38 @@ expected<fingerprints::toolchain> ask_compiler(const action& asked, const std::s
   return fingerprints::identify(request, files, tools.processes, tools.facts, tools.stop);
 }
 
-expected<key_field> other_toolchains(const action& asked, const std::string& path,
-                                     const tool_ports& tools) {
-  key_field::map all;
+// A part of the key, and what it is made of.
+struct tool_details {
+  key_field::map keyed;
+  key_field::map shown;
+};
+
+expected<tool_details> other_toolchains(const action& asked, const std::string& path,
+                                        const tool_ports& tools) {
+  tool_details all;
   for (const auto& name : asked.toolchains) {
     const auto compiler = ask_compiler(asked, name, path, tools);
     if (!compiler) return fail(compiler.error());
-    all.insert_or_assign(name, key_field(compiler->identity.hex()));
+    all.keyed.insert_or_assign(name, key_field(compiler->identity.hex()));
+    all.shown.insert_or_assign(name, compiler->details());
   }
-  return key_field(std::move(all));
+  return all;
 }
 
 // The identity of a compiler replaces PATH: it includes the programs that PATH selects.
-expected<key_field::map> details_of(const action& asked, const std::string& program,
-                                    const std::string& path, const tool_ports& tools) {
+expected<tool_details> details_of(const action& asked, const std::string& program,
+                                  const std::string& path, const tool_ports& tools) {
   if (is_compiler_name(fs::path(program).filename().string()) && is_binary(program)) {
     const auto compiler = ask_compiler(asked, program, path, tools);
     if (!compiler) return fail(compiler.error());
-    if (compiler->understood) return key_field::map{{"toolchain", compiler->identity.hex()}};
+    if (compiler->understood)
+      return tool_details{{{"toolchain", compiler->identity.hex()}},
+                          {{"toolchain", compiler->details()}}};
   }
   const auto content = fingerprints::field_of_file(program);
   if (!content) return fail(content.error());
-  return key_field::map{{"content", *content}, {"path", path}};
+  key_field::map both{{"content", *content}, {"path", path}};
+  return tool_details{both, both};
 }
 
 bool is_system_folder(const std::string& word) {
@@ -104,9 +114,9 @@ bool is_compiler_name(std::string_view name) {
 
 expected<tool_identity> identify_tool(const action& asked, const tool_ports& tools) {
   const auto path = path_of(asked);
-  key_field::map details;
+  tool_details details;
   if (is_own_input(asked)) {
-    details = {{"path", path}};
+    details.keyed = details.shown = {{"path", path}};
   } else {
     const auto program = os::find_program(asked.command.front(), path, asked.directory.string());
     if (!program) return fail(program.error());
@@ -117,10 +127,12 @@ expected<tool_identity> identify_tool(const action& asked, const tool_ports& too
   if (!asked.toolchains.empty()) {
     auto others = other_toolchains(asked, path, tools);
     if (!others) return fail(others.error());
-    details.emplace("toolchains", std::move(*others));
+    details.keyed.emplace("toolchains", std::move(others->keyed));
+    details.shown.emplace("toolchains", std::move(others->shown));
   }
-  const bool is_compiler = details.contains("toolchain");
-  return tool_identity{key_field(std::move(details)), path, is_compiler};
+  const bool is_compiler = details.keyed.contains("toolchain");
+  return tool_identity{key_field(std::move(details.keyed)), key_field(std::move(details.shown)),
+                       path, is_compiler};
 }
 
 bool may_tell_folder(const process_request& run) {

@@ -13,6 +13,7 @@ namespace hearth {
 
 struct tool_identity {
   key_field details;
+  key_field shown;          ///< the same for people: of a compiler, what it is made of
   std::string path;         ///< PATH of the command
   bool is_compiler = false; ///< a compiler that was asked about itself
 };

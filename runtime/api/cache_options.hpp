@@ -33,6 +33,10 @@ public:
   std::uint64_t memory_share_bytes = 0;
   bool compress = false; ///< compresses values on disk, if that makes them smaller
   bool sign = false;     ///< signs entries in the remote tier
+  /// How long an entry lasts that is stored through this cache: from then on it is a miss, in every
+  /// tier and every process. Zero: for ever. At most a hundred years. Entries that grow (guarded
+  /// variants, nested caches) have none.
+  std::chrono::milliseconds ttl{0};
   /// Called for each hit that saved time, with the time that making the entry took and the sum over
   /// all hits of this handle and its copies. Runs on the thread of the hit or of the actor that
   /// answers; it must not block. Each handle has its own callback; without one, hits are not
@@ -61,6 +65,9 @@ public:
   }
   [[nodiscard]] cache_options signing() const {
     return changed([](cache_options& with) { with.sign = true; });
+  }
+  [[nodiscard]] cache_options with_ttl(std::chrono::milliseconds time) const {
+    return changed([&](cache_options& with) { with.ttl = time; });
   }
   [[nodiscard]] cache_options telling_time_saved(time_saved_callback callback) const {
     return changed([&](cache_options& with) { with.on_time_saved = std::move(callback); });

@@ -1,4 +1,5 @@
-// The deadline and the cancellation of a call on the cache handle. Plain value.
+// The deadline and the cancellation of a call on the cache handle, and how long what it stores
+// lasts. Plain value.
 #pragma once
 
 #include "messages/visibility.hpp"
@@ -35,12 +36,23 @@ public:
     return with;
   }
 
+  /// These options with the time that the entry lasts which the call stores, in place of that of
+  /// `cache_options::ttl`. Zero or less: that of the cache. For calls that store nothing it has no
+  /// effect.
+  [[nodiscard]] call_options with_ttl(std::chrono::milliseconds time) const {
+    auto with = *this;
+    with.ttl_ = time;
+    return with;
+  }
+
   const std::optional<std::chrono::milliseconds>& deadline() const noexcept { return deadline_; }
   const std::stop_token& stop() const noexcept { return stop_; }
+  std::chrono::milliseconds ttl() const noexcept { return ttl_; }
 
 private:
   std::optional<std::chrono::milliseconds> deadline_;
   std::stop_token stop_;
+  std::chrono::milliseconds ttl_{0};
 };
 
 } // namespace hearth

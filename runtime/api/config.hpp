@@ -86,6 +86,9 @@ struct config {
   std::filesystem::path worker{}; ///< the path of hearth-worker; empty: see `find_worker`
   /// Programs are watched while they run, so that what they read is known (docs/actions.md).
   bool watch_programs = true;
+  /// The details of keys under which actions and plans make something are kept on this host's disk,
+  /// so that a later miss can say what is otherwise (<hearth/explain.hpp>).
+  bool keep_key_details = true;
   std::size_t max_inflight = 4096; ///< bound on requests in flight, of all handles
   overload_policy overload = overload_policy::block;
   std::chrono::milliseconds shutdown_deadline{10'000}; ///< time limit of the earlier requests

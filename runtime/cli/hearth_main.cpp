@@ -96,6 +96,8 @@ void add_writing_command(CLI::App& app, command_line& line, const char* name, co
   sub->add_option("FILE", line.entry.file, "its content; - is stdin")->required();
   sub->add_option("--details", line.entry.details,
                   "keep these details of the key with it, a file of JSON, for explain --stored");
+  sub->add_option("--ttl", line.entry.ttl, "how long it lasts, as 90s, 2h or 7d; else for ever")
+      ->type_name("TIME");
 }
 
 void add_entry_commands(CLI::App& app, command_line& line) {
@@ -134,8 +136,10 @@ void add_compile_command(CLI::App& app, command_line& line) {
                   "how configurations are chosen: full, descent, cached-only or off")
       ->capture_default_str()
       ->type_name("MODE");
-  sub->add_option("--tuning-tag", line.compile.tag, "another tag is another database of tunings")
-      ->envname("HEARTH_TUNING_TAG");
+  sub->add_flag("--explain", line.compile.explains,
+                "say of each request that is not found what is otherwise");
+  sub->add_option("--tuning-tag", line.given.tuning_tag,
+                  "another tag is another database of tunings ($HEARTH_TUNING_TAG)");
   auto* record = sub->add_option("--record", line.compile.record,
                                  "write a bundle to FILE that makes another host as warm");
   sub->add_option("--signing-keys", line.compile.signing_keys,
@@ -181,6 +185,7 @@ void add_run_command(CLI::App& app, command_line& line) {
   sub->add_flag("--keep-failures", given.keep_failures, "keep what it came to when it fails, too");
   sub->add_flag("--no-cache", given.no_cache, "run it whatever is there, and keep nothing");
   sub->add_flag("--strict", given.strict, "let it see declared inputs alone of this folder");
+  sub->add_flag("--explain", given.says_why, "if it is not found, say on stderr what is otherwise");
   sub->add_flag("--placeholders", given.placeholders, "expand {directory}, {in:F} and {out:F}");
   sub->callback([&line] {
     line.run = [&line](const config& settings) -> int {
@@ -297,10 +302,12 @@ void add_key_commands(CLI::App& app, command_line& line) {
   keys->add_flag("--debug", line.key.debug, "a line a field before the key");
   auto* explains = add_command(app, line, "explain", "the fields in which two keys differ",
                                line.explain, explain_keys);
-  explains->add_option("A", line.explain.first, "the details of one, a file of JSON")->required();
+  explains->add_option("A", line.explain.first, "the details of one, a file of JSON");
   explains->add_option("B", line.explain.second, "the details of the other");
   explains->add_flag("--stored", line.explain.stored,
                      "compare with the nearest key that was stored with --details");
+  explains->add_flag("--last", line.explain.last,
+                     "why the last run of compile or run that missed something did");
   explains->add_option("--cache", line.explain.cache, "the named cache")->capture_default_str();
 }
 
@@ -327,6 +334,9 @@ void describe(CLI::App& app, command_line& line) {
   app.add_option("--memory-budget", line.given.memory_budget, "size limit of the memory tier");
   app.add_option("--patience", line.given.patience,
                  "how long to wait for another process's compile; 5min");
+  app.add_option("--keep-details", line.given.keep_details,
+                 "keep what keys are made of, so that a miss can say why; yes")
+      ->type_name("yes|no");
   app.add_option("--watch", line.given.watch, "see which files a command reads; yes")
       ->type_name("yes|no");
   for (const auto& one : remote_settings())
@@ -431,6 +441,9 @@ int run(int count, char** arguments) {
   if (!is_run || line.given.verbose)
     settings->log = stderr_log(line.given.verbose ? log_level::debug : log_level::warning);
   settings->guard_sigbus = true;
+  auto tag = tuning_tag(line.given, process_environment);
+  if (!tag) return refuse(tag.error(), is_run);
+  line.compile.tag = std::move(*tag);
   return line.run(*settings);
 }
 

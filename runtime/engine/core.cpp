@@ -186,7 +186,7 @@ namespace {
 bool same_options(const named_cache& a, const named_cache& b) {
   return a.memory == b.memory && a.disk == b.disk && a.remote == b.remote &&
          a.memory_share_bytes == b.memory_share_bytes && a.compress == b.compress &&
-         a.sign == b.sign && a.foreign == b.foreign;
+         a.sign == b.sign && a.ttl == b.ttl && a.foreign == b.foreign;
 }
 
 std::string describe(const named_cache& cache) {
@@ -198,6 +198,7 @@ std::string describe(const named_cache& cache) {
   if (cache.compress) text += ", compressed";
   if (cache.sign) text += ", signed";
   if (cache.foreign) text += ", of another program";
+  if (cache.ttl.count() > 0) text += ", entries last " + std::to_string(cache.ttl.count()) + " ms";
   return text;
 }
 
@@ -213,10 +214,10 @@ bool runtime_core::is_remote(const cache_id& id) const {
 expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_options& options,
                                              bool foreign) {
   const std::lock_guard lock(names_mutex_);
-  const auto wanted = std::make_shared<const named_cache>(
-      named_cache{id, static_cast<std::uint32_t>(names_.size()), id.seed() ^ process_seed(),
-                  options.memory, options.disk, options.remote && is_remote(id),
-                  options.memory_share_bytes, options.compress, options.sign || signs_, foreign});
+  const auto wanted = std::make_shared<const named_cache>(named_cache{
+      id, static_cast<std::uint32_t>(names_.size()), id.seed() ^ process_seed(), options.memory,
+      options.disk, options.remote && is_remote(id), options.memory_share_bytes, options.compress,
+      options.sign || signs_, options.ttl, foreign});
   const std::pair key(id.name(), id.version());
   if (const auto known = names_.find(key); known != names_.end()) {
     if (same_options(*known->second, *wanted)) return known->second;

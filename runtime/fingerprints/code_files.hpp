@@ -3,12 +3,14 @@
 #pragma once
 
 #include "messages/error.hpp"
+#include "messages/visibility.hpp"
 
 #include <filesystem>
 #include <string>
 #include <string_view>
 
-namespace hearth::fingerprints {
+namespace hearth {
+namespace HEARTH_PUBLIC fingerprints {
 
 /// "c" and 51 characters of base32 of the code's SHA-256; with `extra`, "ce" and 51 characters for
 /// the SHA-256 of both, each after its length (8 bytes, big endian), which makes it unambiguous.
@@ -44,4 +46,5 @@ expected<written_code> write_code(const std::filesystem::path& base, std::string
 /// unique across processes, and renames it. Errors: those of writing; no partial file remains.
 expected<void> write_atomic(const std::filesystem::path& path, std::string_view content);
 
-} // namespace hearth::fingerprints
+} // namespace fingerprints
+} // namespace hearth

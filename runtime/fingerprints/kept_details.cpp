@@ -22,7 +22,7 @@ expected<std::string> unpack(const std::string& packed) {
 
 } // namespace
 
-expected<void> keep_details(value::map& metadata, const key_field& details) {
+expected<std::string> pack_details(const key_field& details) {
   const auto bytes = encode(details);
   if (bytes.size() > max_kept_details_bytes)
     return fail(errc::too_large, "key details of " + std::to_string(bytes.size()) + " bytes; " +
@@ -32,7 +32,21 @@ expected<void> keep_details(value::map& metadata, const key_field& details) {
       ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), compression_level);
   if (ZSTD_isError(size)) return fail(errc::internal, "key details cannot be compressed");
   packed.resize(size);
-  metadata[std::string(kept_details_member)] = binary{std::move(packed)};
+  return packed;
+}
+
+expected<key_field> unpack_details(const std::string& packed) {
+  const auto bytes = unpack(packed);
+  if (!bytes) return fail(bytes.error());
+  auto details = decode_field(*bytes);
+  if (!details) return fail(details.error().within("kept key details"));
+  return details;
+}
+
+expected<void> keep_details(value::map& metadata, const key_field& details) {
+  auto packed = pack_details(details);
+  if (!packed) return fail(packed.error());
+  metadata[std::string(kept_details_member)] = binary{std::move(*packed)};
   return {};
 }
 
@@ -41,10 +55,8 @@ expected<std::optional<key_field>> kept_details(const value::map& metadata) {
   if (at == metadata.end()) return std::optional<key_field>{};
   const auto* packed = at->second.as<binary>();
   if (!packed) return fail(errc::malformed, "kept key details are not of type bytes");
-  const auto bytes = unpack(packed->bytes);
-  if (!bytes) return fail(bytes.error());
-  auto details = decode_field(*bytes);
-  if (!details) return fail(details.error().within("kept key details"));
+  auto details = unpack_details(packed->bytes);
+  if (!details) return fail(details.error());
   return std::optional<key_field>(std::move(*details));
 }
 

@@ -21,6 +21,11 @@ inline constexpr std::string_view kept_details_member = "key_details";
 /// Maximum bytes of encoded details that are kept or read.
 inline constexpr std::uint64_t max_kept_details_bytes = std::uint64_t{64} << 20;
 
+/// The details in their encoding (docs/keys.md), compressed. Errors: `too_large`.
+expected<std::string> pack_details(const key_field& details);
+/// The details of such bytes. Errors: `malformed`, `too_large`.
+expected<key_field> unpack_details(const std::string& packed);
+
 /// Adds the details, compressed, to an entry's metadata. Errors: `too_large`.
 expected<void> keep_details(value::map& metadata, const key_field& details);
 

@@ -178,6 +178,7 @@ std::optional<run_words> read_run(const word_list& all) {
                !in.take_value("--cpu", cpu) &&
                !in.take_flag("--keep-failures", given.keep_failures) &&
                !in.take_flag("--strict", given.strict) &&
+               !in.take_flag("--explain", given.says_why) && // a hit has nothing to say
                !in.take_flag("--placeholders", given.placeholders)) {
       return std::nullopt;
     }

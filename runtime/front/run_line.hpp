@@ -25,6 +25,7 @@ struct run_arguments {
   bool no_cache = false;
   bool strict = false; ///< the command sees only declared inputs
   bool placeholders = false;
+  bool says_why = false; ///< on a miss, say on stderr what is otherwise
   bool explains = false; ///< `hearth explain ... -- COMMAND`
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/handle/cache.hpp"
 
+#include "messages/expiry.hpp"
 #include "messages/inline_hash.hpp"
 #include "runtime/api/mapped_future.hpp"
 #include "runtime/engine/calls/compile_lease.hpp"
@@ -52,6 +53,11 @@ expected<cache_key> owned_key(const named_cache_ptr& in, const key& k) {
   if (!in) return fail(no_cache());
   if (auto good = check_key(k.encoded()); !good) return fail(good.error());
   return cache_key(in, k.encoded());
+}
+
+// The artifact with the expiry that the call's options ask for. That of the cache is the shard's.
+artifact lasting(const artifact& value, const call_options& options) {
+  return options.ttl().count() > 0 ? with_ttl(value, options.ttl()) : value;
 }
 
 expected<cache_key> owned_key(const named_cache_ptr& in, const key& k, const artifact& value) {
@@ -204,7 +210,8 @@ expected<insert_outcome> cache::insert(const key& k, const artifact& value,
                                        const call_options& options) const {
   auto key = owned_key(cache_, k, value);
   if (!key) return fail(key.error());
-  return wait(ask<insert_outcome>(*core_, options, verb::insert_v, std::move(*key), value),
+  return wait(ask<insert_outcome>(*core_, options, verb::insert_v, std::move(*key),
+                                  lasting(value, options)),
               options);
 }
 
@@ -212,14 +219,15 @@ future<insert_outcome> cache::insert_async(const key& k, const artifact& value,
                                            const call_options& options) const {
   auto key = owned_key(cache_, k, value);
   if (!key) return expected<insert_outcome>(fail(key.error()));
-  return ask_async<insert_outcome>(*core_, options, verb::insert_v, std::move(*key), value);
+  return ask_async<insert_outcome>(*core_, options, verb::insert_v, std::move(*key),
+                                   lasting(value, options));
 }
 
 expected<void> cache::put(const key& k, const artifact& value, const call_options& options) const {
   auto key = owned_key(cache_, k, value);
   if (!key) return fail(key.error());
-  const auto stored =
-      wait(ask<done>(*core_, options, verb::put_v, std::move(*key), value), options);
+  const auto stored = wait(
+      ask<done>(*core_, options, verb::put_v, std::move(*key), lasting(value, options)), options);
   if (!stored) return fail(stored.error());
   return {};
 }
@@ -228,7 +236,7 @@ future<done> cache::put_async(const key& k, const artifact& value,
                               const call_options& options) const {
   auto key = owned_key(cache_, k, value);
   if (!key) return expected<done>(fail(key.error()));
-  return ask_async<done>(*core_, options, verb::put_v, std::move(*key), value);
+  return ask_async<done>(*core_, options, verb::put_v, std::move(*key), lasting(value, options));
 }
 
 expected<bool> cache::erase(const key& k, const call_options& options) const {
@@ -263,7 +271,8 @@ expected<compile_outcome> cache::lookup_or_compile(const key& k, const compile_f
     return found_outcome(std::move(*reply));
   }
   const compile_stop stop(*core_, options.stop(), end); // may throw, so the lease is taken after it
-  auto made = make_under_lease(*core_, key, reply->lease.take(), compile, stop.token(), trace);
+  auto made = make_under_lease(*core_, key, reply->lease.take(), compile, stop.token(),
+                               options.ttl(), trace);
   if (!made) return fail(made.error());
   return compile_outcome{std::move(*made), tier::none, true, reply->waited};
 }

@@ -29,8 +29,13 @@ bool holds(const cache& in, const plain_entry& entry, bool& differs) {
   return static_cast<bool>(found);
 }
 
+error in_pair(const plain_entry& entry, errc code, const std::string& why) {
+  return error(code, "key " + entry.name.describe() + " " + why)
+      .within("pair " + std::to_string(entry.pair));
+}
+
 error has_another_value(const plain_entry& entry) {
-  return {errc::invalid_value, "key " + entry.name.describe() + " has another value already"};
+  return in_pair(entry, errc::invalid_value, "has another value already");
 }
 
 // Inserts `entries` and lists the new ones in `inserted`.
@@ -44,7 +49,8 @@ expected<void> insert_all(const cache& in, const plain_entries& entries,
   for (const auto& entry : entries) {
     bool differs = false;
     if (!holds(in, entry, differs))
-      return fail(errc::too_large, "the entries do not fit the memory budget; raise it");
+      return fail(in_pair(entry, errc::too_large,
+                          "does not fit the memory budget beside the others; raise it"));
     if (differs) return fail(has_another_value(entry));
   }
   return {};
@@ -102,7 +108,7 @@ expected<plain_entry> plain(const std::string& key_bytes, const artifact& stored
   if (!stored.metadata_bytes().empty())
     return fail(errc::invalid_value, "the entry of key " + name->describe() +
                                          " has metadata, which such a file does not hold");
-  return plain_entry{std::move(*name), std::move(*content)};
+  return plain_entry{std::move(*name), std::move(*content), 0};
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "runtime/caches/autotune/tuning_caches.hpp"
 #include "runtime/caches/facts/cache_memo.hpp"
+#include "runtime/caches/facts/key_history.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/calls/call_trace.hpp"
 #include "runtime/engine/calls/logger_guard.hpp"
@@ -262,6 +263,35 @@ run_tuned(engine::runtime_core& core, const plan& work, const planned_tuning& tu
   return reports;
 }
 
+// The text of a request, as the misses of a run name it.
+std::string name_of(const request_report& request) {
+  auto name = request.name;
+  for (const auto& [symbol, size] : request.sizes)
+    name += " " + symbol + "=" + std::to_string(size);
+  return name;
+}
+
+// Says of each entry that was made why it was not found, and keeps what its key is made of.
+void explain_misses(const key_history& keys, const plan& work,
+                    const std::vector<entry_origin>& origins,
+                    std::vector<request_report>& requests) {
+  std::vector<explained_miss> misses;
+  for (std::size_t i = 0; i < work.entries.size(); ++i) {
+    auto& request = requests[work.entries[i].requests.front()];
+    const auto status = request.result.status;
+    if (status == tune_status::memory || status == tune_status::disk) continue;
+    const auto& origin = origins[i];
+    if (status == tune_status::compiled || status == tune_status::failed) {
+      const auto miss = keys.explain(origin.subject, origin.shown);
+      if (miss) request.missed = lines_of(*miss);
+      if (request.missed.empty()) request.missed = origin.changes;
+      misses.push_back({name_of(request), request.missed});
+    }
+    if (status != tune_status::failed) (void)keys.note(origin.subject, origin.shown);
+  }
+  if (!misses.empty()) (void)keys.set_last(std::move(misses));
+}
+
 bool is_hit(tune_status status) {
   return status == tune_status::memory || status == tune_status::disk ||
          status == tune_status::remote;
@@ -312,6 +342,9 @@ expected<plan_report> compile_plan(runtime& rt, const plan& work, const tuning_o
   if (tuning.recording)
     if (auto noted = record_plan(ports, work, tuning, *tuning.recording); !noted)
       return fail(noted.error().within("the plan ran, but cannot be recorded"));
+  if (core.settings().keep_key_details)
+    if (const auto keys = key_history::open(rt); keys)
+      explain_misses(*keys, work, planned->origins, result.requests);
   count(work, result);
   const auto after = answer_or_nothing<broker_stats>(core, core.broker(), verb::stats_v);
   result.compiler_runs = after.runs - before.runs;

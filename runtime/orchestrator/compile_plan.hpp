@@ -27,6 +27,9 @@ struct request_report {
   std::optional<std::size_t> guard;
   std::string guard_text;
   tune_reply result; ///< its times are those of the shape that the entry was tuned on
+  /// Of the request that made an entry: why none was found, if earlier keys of the kernel are
+  /// known: `sources["a.h"]: "9f86d081884c7d65" -> "60303ae22b998861"`, "libx.so changed".
+  std::vector<std::string> missed{};
 };
 
 struct plan_report {

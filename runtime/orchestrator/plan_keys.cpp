@@ -1,5 +1,7 @@
 #include "runtime/orchestrator/plan_keys.hpp"
 
+#include "runtime/caches/facts/key_history.hpp"
+
 namespace hearth::orchestrator {
 namespace {
 
@@ -51,6 +53,22 @@ value::map entry_details(value::map shared, const plan_kernel& kernel, const pla
     shared["guard"] =
         value::array{static_cast<std::int64_t>(*entry.guard), kernel.guards[*entry.guard].text()};
   return shared;
+}
+
+key_field shown_details(const fingerprints::toolchain& compiler, const fingerprints::machine& host,
+                        const value::map& entry) {
+  key_field::map shown;
+  for (const auto& [name, member] : entry)
+    shown.emplace(name, field_of(member));
+  key_field::map variables;
+  for (const auto& one : fingerprints::keyed_variables(compiler.environment)) {
+    const auto split = one.find('=');
+    variables.emplace(one.substr(0, split), one.substr(split + 1));
+  }
+  shown.insert_or_assign("environment", std::move(variables));
+  shown.insert_or_assign("machine", field_of(host.to_value()));
+  shown.insert_or_assign("toolchain", compiler.details());
+  return key_field(std::move(shown));
 }
 
 value::map config_details(const plan_config& config, const std::string& sources) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "messages/digest.hpp"
+#include "messages/key_field.hpp"
 #include "messages/value.hpp"
 #include "runtime/fingerprints/machine/machine.hpp"
 #include "runtime/fingerprints/toolchain/toolchain.hpp"
@@ -25,6 +26,11 @@ value::map shared_details(const fingerprints::toolchain& compiler,
 /// `shared` with the details of one entry: kernel, symbols, buffers, tolerance, and its guard or
 /// its shape.
 value::map entry_details(value::map shared, const plan_kernel& kernel, const plan_entry& entry);
+
+/// The same for people: the toolchain by its files, the machine by its properties, the variables by
+/// their names.
+key_field shown_details(const fingerprints::toolchain& compiler, const fingerprints::machine& host,
+                        const value::map& entry);
 
 /// The details of one configuration: its macros in order, and the identity of its sources, or the
 /// reason why they cannot be read.

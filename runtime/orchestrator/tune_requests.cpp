@@ -6,11 +6,13 @@
 #include "runtime/fingerprints/includes/includes.hpp"
 #include "runtime/fingerprints/machine/machine.hpp"
 #include "runtime/fingerprints/toolchain/toolchain.hpp"
+#include "runtime/orchestrator/plan_code.hpp"
 #include "runtime/orchestrator/plan_keys.hpp"
 #include "runtime/orchestrator/watched_compiles.hpp"
 #include "runtime/os/in_parallel.hpp"
 #include "runtime/process/process_runner.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -25,8 +27,10 @@ constexpr std::uint64_t input_seed = 0x6865617274680001;
 struct request_context {
   const plan& work;
   fingerprints::toolchain compiler;
+  const fingerprints::machine& host;
   value::map shared;
   fingerprints::include_scanner& includes;
+  tuned_sources& tuned;
   tuning_options options;
   tuning_scope scope;
   named_cache_ptr entries;
@@ -80,6 +84,7 @@ action_request compile_action(const request_context& context, const plan_kernel&
 struct keyed_candidate {
   tune_candidate candidate;
   value::map details;
+  std::string tuned; ///< its sources as far as a tuning depends on them
 };
 
 using closure_ptr = std::shared_ptr<const fingerprints::source_closure>;
@@ -111,9 +116,11 @@ keyed_candidate make_candidate(const request_context& context, const plan_kernel
   const auto macros = macros_of(entry, config);
   if (!closure) {
     candidate.broken = closure.error();
-    result.details = config_details(config, "unreadable: " + closure.error().text());
+    result.tuned = "unreadable: " + closure.error().text();
+    result.details = config_details(config, result.tuned);
     return result;
   }
+  result.tuned = context.tuned.identity_of(**closure);
   result.details = config_details(config, (*closure)->identity.hex());
   candidate.action = compile_action(context, kernel, macros, label + " " + candidate.config_text);
   candidate.action.accept = [files = std::move(*closure)](const auto&) -> expected<void> {
@@ -142,11 +149,12 @@ trial_request trial_of(const request_context& context, const plan_kernel& kernel
   return trial;
 }
 
-// The hash of an entry without its candidates: its kernel and its sources.
+// The hash of an entry without its candidates: its kernel, and its sources without comments. What
+// is tuned stays so when a comment changes; the winner is compiled anew.
 std::string family_of(value::map details, const std::vector<keyed_candidate>& candidates) {
   std::set<std::string> sources;
   for (const auto& one : candidates)
-    sources.insert(*one.details.at("sources").as<std::string>());
+    sources.insert(one.tuned);
   details["sources"] = value::array(sources.begin(), sources.end());
   return key_digest(details).hex();
 }
@@ -186,13 +194,18 @@ entry_keys entry_keys_of(const named_cache_ptr& in, value::map details,
   return keys;
 }
 
-// Lets the compiles of an entry be watched, and looks for what is known of them.
+// Lets the compiles of an entry be watched, and looks for what is known of them. `changes` gets
+// what has changed since.
 void watch(const request_context& context, const std::vector<key>& actions,
-           std::vector<keyed_candidate>& candidates) {
+           std::vector<keyed_candidate>& candidates, std::vector<std::string>& changes) {
   auto known = context.watched->look_up(actions, context.asks_fleet);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     auto& one = candidates[i];
     if (one.candidate.broken) continue;
+    const auto& change = known[i].change;
+    if (known[i].observed.empty() && !change.empty() &&
+        std::find(changes.begin(), changes.end(), change) == changes.end())
+      changes.push_back(change);
     context.watched->watch(one.candidate.action, std::move(known[i].seen));
     one.candidate.observed = std::move(known[i].observed);
     one.details["observed"] = binary{};
@@ -218,7 +231,46 @@ void add_keys(const request_context& context, value::map details,
   request.untuned_key = keys.untuned;
 }
 
-tune_request_ptr make_request(const request_context& context, const plan_entry& entry) {
+// The source files of an entry's candidates, by name.
+key_field files_of(const std::vector<expected<closure_ptr>>& closures) {
+  constexpr std::size_t shown_digits = 16;
+  key_field::map files;
+  for (const auto& closure : closures) {
+    if (!closure) continue;
+    for (const auto& file : (*closure)->files)
+      files.insert_or_assign(file.name, file.state.content.hex().substr(0, shown_digits));
+  }
+  return key_field(std::move(files));
+}
+
+// What the entry's key is made of: `base`, its candidates and the files that they read.
+entry_origin origin_of(const request_context& context, const plan_entry& entry,
+                       const value::map& base, const std::vector<expected<closure_ptr>>& closures,
+                       const tune_request& request) {
+  entry_origin origin;
+  origin.subject = "kernel " + request.name;
+  if (!entry.guard)
+    for (const auto& [symbol, size] : request.sizes)
+      origin.subject += " " + symbol + "=" + std::to_string(size);
+  auto details = base;
+  value::array configs;
+  for (const auto& candidate : request.candidates)
+    configs.push_back(candidate.config_text);
+  details["configs"] = std::move(configs);
+  auto shown = shown_details(context.compiler, context.host, details);
+  auto members = *shown.as<key_field::map>();
+  members.insert_or_assign("sources", files_of(closures));
+  origin.shown = key_field(std::move(members));
+  return origin;
+}
+
+// A request, and what its key is made of.
+struct made_request {
+  tune_request_ptr request;
+  entry_origin origin;
+};
+
+made_request make_request(const request_context& context, const plan_entry& entry) {
   const auto& kernel = context.work.kernels[entry.kernel];
   const auto& tuned_on = context.work.requests[entry.requests.front()];
   auto request = std::make_shared<tune_request>();
@@ -231,33 +283,39 @@ tune_request_ptr make_request(const request_context& context, const plan_entry& 
   auto base = entry_details(context.shared, kernel, entry);
   std::vector<keyed_candidate> candidates;
   std::vector<key> actions;
-  auto closures = closures_of(context, kernel, entry);
+  const auto closures = closures_of(context, kernel, entry);
   for (std::size_t i = 0; i < kernel.configs.size(); ++i) {
-    auto made = make_candidate(context, kernel, entry, kernel.configs[i], std::move(closures[i]),
-                               request->name);
+    auto made =
+        make_candidate(context, kernel, entry, kernel.configs[i], closures[i], request->name);
     auto details = base;
     details["config"] = made.details;
     actions.push_back(key_of(details));
     made.candidate.action_key = cache_key(context.actions, actions.back().encoded());
     candidates.push_back(std::move(made));
   }
-  if (context.watched) watch(context, actions, candidates);
+  std::vector<std::string> changes;
+  if (context.watched) watch(context, actions, candidates, changes);
   for (const auto& one : candidates)
     request->candidates.push_back(one.candidate);
   if (!entry.guard) // one entry per shape
     base["sizes"] = value::array(request->trial.sizes.begin(), request->trial.sizes.end());
+  auto origin = origin_of(context, entry, base, closures, *request);
+  origin.changes = std::move(changes);
   add_keys(context, std::move(base), candidates, *request);
-  return request;
+  return {std::move(request), std::move(origin)};
 }
 
 // Makes the requests, `at_once` in parallel: each may read files or run the compiler.
-std::vector<tune_request_ptr> make_all(const request_context& context,
-                                       const std::vector<std::size_t>& entries, unsigned at_once) {
-  std::vector<tune_request_ptr> requests(entries.size());
-  os::in_parallel(requests.size(), at_once, [&](std::size_t i) {
-    requests[i] = make_request(context, context.work.entries[entries[i]]);
+planned_tuning make_all(const request_context& context, const std::vector<std::size_t>& entries,
+                        unsigned at_once) {
+  planned_tuning all{std::vector<tune_request_ptr>(entries.size()), context.scope,
+                     std::vector<entry_origin>(entries.size())};
+  os::in_parallel(entries.size(), at_once, [&](std::size_t i) {
+    auto made = make_request(context, context.work.entries[entries[i]]);
+    all.entries[i] = std::move(made.request);
+    all.origins[i] = std::move(made.origin);
   });
-  return requests;
+  return all;
 }
 
 named_cache_ptr named(engine::runtime_core& core, std::string_view name) {
@@ -285,12 +343,15 @@ expected<planned_tuning> make_tune_requests(const planning_ports& ports, const p
   auto compiler = fingerprints::identify(asked, files, runner, memo, core.stop_token());
   if (!compiler) return fail(compiler.error().within(work.path));
   fingerprints::include_scanner includes(*compiler, files, runner, memo, work.toolchain.timeout);
+  tuned_sources tuned;
   const auto& host = fingerprints::this_machine();
   const tuning_caches caches(core);
   const request_context context{work,
                                 *compiler,
+                                host,
                                 shared_details(*compiler, host),
                                 includes,
+                                tuned,
                                 options,
                                 {compiler->identity, host.identity().hex(), options.tag},
                                 named(core, "kernels"),
@@ -301,7 +362,7 @@ expected<planned_tuning> make_tune_requests(const planning_ports& ports, const p
                                 core.stop_token(),
                                 watched ? &*watched : nullptr,
                                 ports.asks_fleet};
-  return planned_tuning{make_all(context, entries, core.jobs()), context.scope};
+  return make_all(context, entries, core.jobs());
 }
 
 std::vector<tune_request_ptr> noted_for(std::vector<tune_request_ptr> entries,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "messages/autotune/names.hpp"
+#include "messages/key_field.hpp"
 #include "messages/tuning.hpp"
 #include "runtime/caches/facts/cache_memo.hpp"
 #include "runtime/engine/core.hpp"
@@ -17,10 +18,18 @@
 
 namespace hearth::orchestrator {
 
+/// What the key of an entry is made of, for people.
+struct entry_origin {
+  std::string subject; ///< what its keys are compared by: the kernel, with its guard or its shape
+  key_field shown;
+  std::vector<std::string> changes; ///< since its compiles were observed: "libx.so changed"
+};
+
 /// The requests of a plan to the tuner, and the scope that names its tunings.
 struct planned_tuning {
   std::vector<tune_request_ptr> entries; ///< in the order in which they were asked for
   tuning_scope scope;
+  std::vector<entry_origin> origins; ///< of the entries
 };
 
 /// What requests are made with.

@@ -50,7 +50,9 @@ watched_compiles::checked watched_compiles::check(const std::string& observation
   const auto change = fingerprints::change_in(observation, hash, {folder_, files_, *facts_});
   const bool is_same = change && change->empty();
   const std::lock_guard lock(mutex_);
-  return checked_.try_emplace(observation, checked{is_same, std::string(hash.view())})
+  return checked_
+      .try_emplace(observation,
+                   checked{is_same, std::string(hash.view()), change.value_or(std::string())})
       .first->second;
 }
 
@@ -58,7 +60,10 @@ watched_compiles::known watched_compiles::known_of(const member_set& observation
   known found{{}, digest_of(observations)};
   for (const auto& one : observations_in(observations)) {
     auto now = check(one);
-    if (!now.holds) continue;
+    if (!now.holds) {
+      if (found.change.empty()) found.change = std::move(now.change);
+      continue;
+    }
     found.observed = std::move(now.hash);
     break;
   }

@@ -24,6 +24,8 @@ public:
   struct known {
     std::string observed; ///< as `tune_candidate::observed`
     std::string seen;     ///< as `action_request::seen`
+    /// What has changed since the latest observation of this host that does not hold; empty: none.
+    std::string change{};
   };
 
   /// `actions`: the cache of the compiles. `directory`: the folder in which they run, absolute. All
@@ -42,6 +44,7 @@ private:
   struct checked {
     bool holds = false;
     std::string hash; ///< SHA-256, raw
+    std::string change{};
   };
 
   known look_up_here(const key& action);

@@ -95,16 +95,22 @@ enum class write_kind : std::uint8_t {
   insert,
   put,
   erase,
-  swap, ///< a put, if the entry is still the one that the writer has read
+  swap,   ///< a put, if the entry is still the one that the writer has read
+  expire, ///< an erase, if the entry has expired
 };
+
+/// Whether such a write removes the entry.
+constexpr bool erases(write_kind kind) noexcept {
+  return kind == write_kind::erase || kind == write_kind::expire;
+}
 
 enum class write_status : std::uint8_t {
   inserted,  ///< insert: the entry is new
   exists,    ///< insert: the key has an entry; nothing changed
   stored,    ///< put, swap: the entry is stored
   overtaken, ///< swap: the entry is another one; insert, put: it was changed since; nothing changed
-  erased,    ///< erase: the key had an entry
-  absent,    ///< erase: the key had none
+  erased,    ///< erase: the key had an entry; expire: it had an expired one
+  absent,    ///< erase, expire: it had none
   failed,    ///< nothing changed; `why` says why
 };
 
@@ -112,8 +118,9 @@ enum class write_status : std::uint8_t {
 struct write_request {
   write_kind kind;
   entry_key key;
-  artifact value{};                 ///< unused for erase
-  std::int64_t expires_unix_ms = 0; ///< real time in ms after which it is a miss; 0: never
+  artifact value{}; ///< unused for erase and expire
+  /// Real time in ms after which it is a miss; 0: that of the value (messages/expiry.hpp).
+  std::int64_t expires_unix_ms = 0;
   bool compress = false; ///< zstd it, if that makes it smaller, even without the store option
   /// For swap: the `sequence` that a read returned, 0 for a miss.
   std::uint64_t read_sequence = 0;
@@ -256,8 +263,10 @@ public:
   virtual store_stats stats() const = 0;
   /// Reads and checks every record and slot. With `repair` drops damaged ones.
   virtual expected<verify_report> verify(bool repair, const progress_callback& progress = {}) = 0;
-  /// Evicts, oldest segments first, until the store takes at most `bytes` of disk, or its minimum
-  /// size. Keeps entries that were hit if possible. Returns the bytes freed.
+  /// Drops expired entries, then evicts, oldest segments first, until the store takes at most
+  /// `bytes` of disk, or its minimum size. Keeps entries that were hit if possible, and all others
+  /// if they take at most half of `bytes`. Returns the bytes freed. Not while another thread
+  /// applies a group.
   virtual expected<std::uint64_t> evict_to(std::uint64_t bytes,
                                            const progress_callback& progress = {}) = 0;
   /// Drops every entry.

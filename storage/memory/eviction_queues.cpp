@@ -119,9 +119,10 @@ void eviction_queues::compact(queue& q) noexcept {
 }
 
 bool eviction_queues::take_hit(node& n) noexcept {
-  if (!(n.hit.load(std::memory_order_relaxed) & node::hit_lately)) return false;
-  n.hit.fetch_and(static_cast<std::uint8_t>(~node::hit_lately), std::memory_order_relaxed);
-  return true;
+  constexpr std::uint8_t lately = node::hit_lately | node::hit_lately_expiring;
+  if (!(n.hit.load(std::memory_order_relaxed) & lately)) return false;
+  n.hit.fetch_and(static_cast<std::uint8_t>(~lately), std::memory_order_relaxed);
+  return !n.has_expired();
 }
 
 } // namespace hearth::storage

@@ -26,7 +26,8 @@ artifact index_reader::search(hazard_record& record, std::uint32_t cache, std::s
                               std::uint64_t hash) noexcept {
   auto* const slot = record.free_slot();
   auto& used = slot ? *slot : record.transient;
-  auto* const found = find(cache, bytes, hash, used);
+  auto* found = find(cache, bytes, hash, used);
+  if (found && found->has_expired()) found = nullptr;
   count(record, found != nullptr);
   if (!found) {
     if (used.load(std::memory_order_relaxed)) used.store(nullptr, std::memory_order_release);
@@ -48,7 +49,10 @@ node* index_reader::find(std::uint32_t cache, std::string_view bytes, std::uint6
 // Writes the hit bits only when they are clear: this keeps the line of a hot key in every reader's
 // cache.
 void index_reader::mark(node& n) noexcept {
-  const auto before = n.hit.fetch_or(node::hit_lately | node::hit_ever, std::memory_order_relaxed);
+  const bool expires = (n.hit.load(std::memory_order_relaxed) & node::expires) != 0;
+  const auto lately = expires ? node::hit_lately_expiring : node::hit_lately;
+  const auto before =
+      n.hit.fetch_or(static_cast<std::uint8_t>(lately | node::hit_ever), std::memory_order_relaxed);
   if (before & node::hit_ever) return;
   n.next_first_hit = first_hits_.load(std::memory_order_relaxed);
   while (!first_hits_.compare_exchange_weak(n.next_first_hit, &n, std::memory_order_release,

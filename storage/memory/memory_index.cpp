@@ -214,18 +214,23 @@ bool memory_index::implementation::refuses(const memory_key& key,
 
 node* memory_index::implementation::make(const memory_key& key, const artifact& value) noexcept {
   if (refuses(key, value)) return nullptr;
-  return slab_->make(key.cache, key.bytes, value.body());
+  auto* const made = slab_->make(key.cache, key.bytes, value.body());
+  if (made && expiry_of(value) != 0) made->hit.store(node::expires, std::memory_order_relaxed);
+  return made;
 }
 
 artifact memory_index::implementation::peek(const memory_key& key) const {
   const auto* const found = find_owned(key);
-  if (!found) return {};
+  if (!found || found->has_expired()) return {};
   found->body->add_reference();
   return artifact::adopt(const_cast<artifact_body*>(found->body));
 }
 
 bool memory_index::implementation::insert(const memory_key& key, const artifact& value) {
-  if (find_owned(key)) return false;
+  if (auto* const old = find_owned(key)) {
+    if (!old->has_expired()) return false;
+    take_out(*old, key.hash);
+  }
   make_room(key, value);
   add(key, value);
   return true;
@@ -300,7 +305,7 @@ void memory_index::implementation::each(
     std::uint32_t cache,
     const std::function<void(std::string_view, const artifact&)>& visit) const {
   partition_of(cache).queues.each([&](const node& n, std::uint64_t) {
-    if (n.cache != cache) return;
+    if (n.cache != cache || n.has_expired()) return;
     n.body->add_reference();
     visit(n.key(), artifact::adopt(const_cast<artifact_body*>(n.body)));
   });

@@ -58,7 +58,8 @@ public:
 
   /// The artifact, or an empty one. No lock, no allocation (except for a thread's first read); a
   /// hit sets the hit bit when it is clear. A caller should copy an artifact that it keeps for
-  /// long: slots, which cost nothing, hold 320 a thread, reference counts hold the rest.
+  /// long: slots, which cost nothing, hold 320 a thread, reference counts hold the rest. An entry
+  /// whose expiry has passed (messages/expiry.hpp) is a miss, here and for the owner.
   artifact get(const memory_key& key) const noexcept { return get(key.cache, key.bytes, key.hash); }
   /// The same. The parts stay in registers: building a key in memory and reading it at once stalls
   /// the processor.

@@ -5,6 +5,8 @@
 #pragma once
 
 #include "messages/artifact.hpp"
+#include "messages/expiry.hpp"
+#include "messages/unix_time.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -17,6 +19,10 @@ struct node {
   static constexpr std::uint8_t hit_lately = 1; ///< hit since the eviction policy last visited it
   static constexpr std::uint8_t hit_ever = 2;   ///< hit since it was inserted
   static constexpr std::uint8_t hit_told = 4;   ///< reported by drain_first_hits
+  static constexpr std::uint8_t expires = 8;    ///< the artifact has an expiry; set once
+  /// As `hit_lately`, of a node that expires. It never has `hit_lately`, so that each get of it
+  /// takes the long way, which looks at the clock, and all others need not.
+  static constexpr std::uint8_t hit_lately_expiring = 16;
   static constexpr std::uint32_t retired = ~std::uint32_t{0}; ///< `position` of a removed node
   static constexpr std::uint8_t standalone = 255;             ///< `place` of a node without a chunk
   static constexpr std::size_t key_offset = 28;
@@ -32,6 +38,11 @@ struct node {
   const char* key_data() const noexcept { return reinterpret_cast<const char*>(this) + key_offset; }
   char* key_data() noexcept { return reinterpret_cast<char*>(this) + key_offset; }
   std::string_view key() const noexcept { return {key_data(), key_size}; }
+  /// Whether the artifact's expiry has passed.
+  bool has_expired() const noexcept {
+    return (hit.load(std::memory_order_relaxed) & expires) != 0 &&
+           is_expired(expiry_in(body->metadata()), unix_time_ms());
+  }
 
   /// Whether it is the entry of this key. Compares sixteen bytes at a time, the last ones
   /// overlapping: keys are short, and a call of memcmp makes the caller save its registers.

@@ -42,7 +42,7 @@ expected<plain_entry> parse_pair(std::string_view pair) {
   if (!name) return fail(name.error());
   auto content = value_of(trimmed(pair.substr(comma + 1)));
   if (!content) return fail(content.error());
-  return plain_entry{std::move(*name), std::move(*content)};
+  return plain_entry{std::move(*name), std::move(*content), 0};
 }
 
 error in_pair(std::size_t number, const error& why) {
@@ -89,7 +89,7 @@ expected<plain_entry> decode_entry(std::string_view bytes, std::size_t& offset) 
   auto content = decode_value(bytes.substr(*key_end, *value_end - *key_end));
   if (!content) return fail(content.error().within("value"));
   offset = *value_end;
-  return plain_entry{std::move(*name), std::move(*content)};
+  return plain_entry{std::move(*name), std::move(*content), 0};
 }
 
 } // namespace
@@ -106,6 +106,7 @@ expected<plain_entries> parse_pairs(std::string_view text) {
     if (pair.empty()) continue;
     auto entry = parse_pair(pair);
     if (!entry) return fail(in_pair(number, entry.error()));
+    entry->pair = number;
     const auto [at, is_new] = known.try_emplace(entry->name.encoded(), entries.size());
     if (is_new)
       entries.push_back(std::move(*entry));
@@ -134,6 +135,7 @@ expected<plain_entries> decode_map(std::string_view bytes) {
   for (std::uint64_t number = 1; number <= header->pairs; ++number) {
     auto entry = decode_entry(bytes, offset);
     if (!entry) return fail(in_pair(number, entry.error()));
+    entry->pair = number;
     if (!known.try_emplace(entry->name.encoded(), number).second)
       return fail(
           in_pair(number, {errc::malformed, "key " + entry->name.describe() + " came before"}));

@@ -10,6 +10,7 @@
 #include "messages/key.hpp"
 #include "messages/value.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ namespace hearth::storage {
 struct plain_entry {
   key name;
   value content;
+  std::size_t pair =
+      0; ///< the number of its pair in the text or map, from 1; 0: it is from neither
 };
 
 using plain_entries = std::vector<plain_entry>;

@@ -266,4 +266,18 @@ TEST_CASE_FIXTURE(fixture, "a set that other processes store again and again is 
   CHECK(get({{"s0", 2}}).found.value.payload() == "ours");
 }
 
+TEST_CASE("a guard is parsed once, good or bad, and the memo is bounded") {
+  actors::parsed_guards guards;
+  for (int i = 0; i < 5; ++i) {
+    CHECK(guards.get("s0 > 1")->evaluate({{"s0", 2}}).value());
+    CHECK(guards.get("s0 >").error().code() == errc::malformed);
+  }
+  CHECK(guards.parses() == 2);
+  for (std::size_t i = 0; i < actors::parsed_guards::max_guards; ++i)
+    CHECK(guards.get("s0 > " + std::to_string(i + 2)));
+  const auto before = guards.parses();
+  CHECK(guards.get("s0 > 1"));
+  CHECK(guards.parses() == before + 1);
+}
+
 } // namespace guarded_cache_test

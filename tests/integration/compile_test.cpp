@@ -407,4 +407,23 @@ TEST_CASE_FIXTURE(workplace, "the counters of a plan are written for Prometheus"
   CHECK(lines_of(refused.err).back().find(with_metrics.back()) != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(workplace,
+                  "a comment in a header keeps the tuning, and the winner alone is compiled") {
+  const auto cold = compile("small.toml").json();
+  REQUIRE(cold.at("failures") == 0);
+  REQUIRE(cold.at("trials") > 0);
+  write_text(plans / "shared.hpp",
+             "// A comment.\n\n" + file_text(plans / "shared.hpp") + "\n/* and one */\n");
+  edit("add.cpp", "int64_t i = 0;", "int64_t   i = 0; // rows");
+  const auto commented = compile("small.toml").json();
+  CHECK(commented.at("failures") == 0);
+  CHECK(commented.at("trials") == 0);
+  CHECK(commented.at("compiler_runs") > 0);
+  CHECK(commented.at("compiler_runs") < cold.at("compiler_runs"));
+  CHECK(configs(commented) == configs(cold));
+  CHECK(compile("small.toml").json().at("compiler_runs") == 0);
+  edit("add.cpp", "i + UNROLL <= m", "UNROLL + i <= m"); // other code
+  CHECK(compile("small.toml").json().at("trials") > 0);
+}
+
 } // namespace compile_test

@@ -1,8 +1,10 @@
 // Single entries, and the content of a store, from the command line.
+#include "messages/unix_time.hpp"
 #include "tests/support/hearth_program.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
+#include <map>
 
 namespace entries_test {
 
@@ -73,6 +75,8 @@ TEST_CASE_FIXTURE(shell, "list and stats show the stored entries") {
   CHECK(first[0].at("cache") == "first");
   CHECK(first[0].at("key") == "\"a key\"");
   CHECK(first[0].at("payload_bytes") == 5);
+  CHECK(first[0].at("version") == "0");
+  CHECK(first[0].at("version_tag") == "5feceb66");
   const auto stats = hearth({"stats", "--json"}).json();
   CHECK(stats.at("entries") == 2);
   CHECK(lines_of(hearth({"list"}).out).size() == 3);
@@ -120,6 +124,28 @@ TEST_CASE_FIXTURE(shell, "a store that cannot be used is status 3") {
   check_error(hearth({"get", "k"}), 3, "store");
   check_error(hearth({"insert", "k", file("one", "1")}), 3, "store");
   check_error(hearth({"list"}), 3, "file");
+}
+
+TEST_CASE_FIXTURE(shell, "an entry inserted or put with --ttl has an expiry") {
+  const auto one = file("one", "1");
+  const auto before = hearth::unix_time_ms();
+  CHECK(hearth({"insert", "k", one, "--ttl", "2h"}).out == "inserted\n");
+  CHECK(hearth({"put", "p", one, "--ttl", "1d"}).out == "stored\n");
+  CHECK(hearth({"insert", "stays", one}).out == "inserted\n");
+  const auto after = hearth::unix_time_ms();
+  std::map<std::string, std::int64_t> ends;
+  for (const auto& entry : hearth({"list", "--json"}).json())
+    ends[entry.at("key")] =
+        entry.at("expires_unix_ms").is_null() ? 0 : entry.at("expires_unix_ms").get<std::int64_t>();
+  constexpr std::int64_t hour = 3'600'000;
+  CHECK(ends.at("\"k\"") >= before + 2 * hour);
+  CHECK(ends.at("\"k\"") <= after + 2 * hour);
+  CHECK(ends.at("\"p\"") >= before + 24 * hour);
+  CHECK(ends.at("\"stays\"") == 0);
+  CHECK(hearth({"get", "k"}).out == "1");
+  CHECK(hearth({"insert", "gone", one, "--ttl", "1ms"}).status == 0);
+  CHECK(hearth({"get", "gone"}).status == 1); // the next process begins later than that
+  check_error(hearth({"insert", "k2", one, "--ttl", "2"}), 2, "--ttl 2: say a number and a unit");
 }
 
 } // namespace entries_test

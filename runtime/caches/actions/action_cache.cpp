@@ -4,6 +4,7 @@
 #include "runtime/actions/find_result.hpp"
 #include "runtime/actions/observation.hpp"
 #include "runtime/caches/facts/cache_memo.hpp"
+#include "runtime/caches/facts/key_history.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/calls/call_trace.hpp"
 #include "runtime/engine/calls/requests.hpp"
@@ -29,6 +30,7 @@ struct action_cache::shared {
   std::shared_ptr<engine::runtime_core> core;
   result_caches results;
   std::shared_ptr<cache_memo> facts;
+  std::optional<key_history> keys; // none: details of keys are not kept
 
   expected<prepared_action> prepared(const action& asked, const std::stop_token& stop) const;
 };
@@ -65,13 +67,18 @@ struct look_up_ports {
   const result_caches& in;
   fingerprints::fact_memo& facts;
   const log_callback& log; // may be empty
+  const std::optional<key_history>& keys;
 };
 
+// `changes` gets what has changed since each stored result was made that is passed over.
 std::optional<action_outcome> find(const look_up_ports& ports, const action& asked,
                                    prepared_action& ready, const call_options& options,
-                                   const std::optional<member_set>& told) {
+                                   const std::optional<member_set>& told,
+                                   std::vector<std::string>* changes = nullptr) {
   cached_entries entries(ports.in, options);
   const auto outdated = [&](const std::string& change) {
+    if (changes && std::find(changes->begin(), changes->end(), change) == changes->end())
+      changes->push_back(change);
     if (ports.log) ports.log(log_level::debug, "a stored result is of other inputs: " + change);
   };
   return find_result({entries, ports.facts, outdated}, asked, ready, told);
@@ -128,6 +135,27 @@ expected<action_outcome> run_unknown(engine::runtime_core& core, const action& a
   return outcome;
 }
 
+// Why the first look found nothing. Nothing is said of an action that was never seen.
+std::vector<std::string> explain_miss(const look_up_ports& ports, const action& asked,
+                                      const prepared_action& ready,
+                                      std::vector<std::string> changes) {
+  if (!changes.empty() || !ports.keys) return changes;
+  const auto miss = ports.keys->explain(subject_of(asked), ready.shown);
+  return miss ? lines_of(*miss) : std::vector<std::string>{};
+}
+
+// Ends a run: says why it was needed, and keeps what its key is made of if its result is kept.
+expected<action_outcome> ran(const look_up_ports& ports, const action& asked,
+                             expected<action_outcome> outcome, const prepared_action& ready,
+                             std::vector<std::string> missed) {
+  if (!outcome || outcome->found) return outcome;
+  outcome->missed = std::move(missed);
+  const bool is_kept = outcome->problem.empty() && (outcome->succeeded() || asked.keep_failures);
+  if (ports.keys && is_kept)
+    (void)ports.keys->note(subject_of(asked), ready.shown); // else the next miss says less
+  return outcome;
+}
+
 expected<action_outcome> run_prepared(engine::runtime_core& core, const look_up_ports& ports,
                                       const action& asked, prepared_action ready,
                                       const call_options& options) {
@@ -140,8 +168,11 @@ expected<action_outcome> run_prepared(engine::runtime_core& core, const look_up_
   const auto limit = request.process.deadline; // counts from the first look
   const auto begun = std::chrono::steady_clock::now();
   std::optional<member_set> told;
+  std::vector<std::string> missed;
   for (int look = 0; look < max_looks; ++look) {
-    if (auto found = find(ports, asked, ready, options, told)) return *found;
+    std::vector<std::string> changes;
+    if (auto found = find(ports, asked, ready, options, told, &changes)) return *found;
+    if (look == 0) missed = explain_miss(ports, asked, ready, std::move(changes));
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - begun);
     request.process.deadline = std::max(limit - waited, std::chrono::milliseconds{1});
@@ -150,7 +181,7 @@ expected<action_outcome> run_prepared(engine::runtime_core& core, const look_up_
       told = std::move(reply->observations);
       continue;
     }
-    return finished(asked, std::move(reply), ready);
+    return ran(ports, asked, finished(asked, std::move(reply), ready), ready, std::move(missed));
   }
   return finished(asked, run_alone(core, request, asked.priority, options), ready);
 }
@@ -163,9 +194,17 @@ expected<action_cache> action_cache::open(runtime& in, std::string_view name) {
   auto facts = cache_memo::open(in);
   if (!facts) return fail(facts.error());
   auto lasting = std::make_shared<cache_memo>(std::move(*facts));
-  return action_cache(std::make_shared<shared>(shared{internals::core(in).shared_from_this(),
+  auto core = internals::core(in).shared_from_this();
+  std::optional<key_history> keys;
+  if (core->settings().keep_key_details) {
+    auto opened = key_history::open(in);
+    if (!opened) return fail(opened.error());
+    keys = std::move(*opened);
+  }
+  return action_cache(std::make_shared<shared>(shared{std::move(core),
                                                       {*results, internals::local_tiers(*results)},
-                                                      std::move(lasting)}));
+                                                      std::move(lasting),
+                                                      std::move(keys)}));
 }
 
 expected<prepared_action> action_cache::shared::prepared(const action& asked,
@@ -178,8 +217,8 @@ expected<action_outcome> action_cache::run(const action& asked, const call_optio
   auto& core = *shared_->core;
   auto ready = shared_->prepared(asked, options.stop());
   if (!ready) return fail(ready.error());
-  return run_prepared(core, {shared_->results, *shared_->facts, core.settings().log}, asked,
-                      std::move(*ready), options);
+  return run_prepared(core, {shared_->results, *shared_->facts, core.settings().log, shared_->keys},
+                      asked, std::move(*ready), options);
 }
 
 future<action_outcome> action_cache::run_async(const action& asked,
@@ -203,8 +242,9 @@ expected<std::optional<action_outcome>> action_cache::find(const action& asked,
   if (!ready) return fail(ready.error());
   if (!asked.is_cached || (asked.sees_undeclared && !discovers(ready->request)))
     return std::nullopt;
-  return hearth::find({shared_->results, *shared_->facts, shared_->core->settings().log}, asked,
-                      *ready, options, std::nullopt);
+  const look_up_ports ports{shared_->results, *shared_->facts, shared_->core->settings().log,
+                            shared_->keys};
+  return hearth::find(ports, asked, *ready, options, std::nullopt);
 }
 
 expected<action_explanation> action_cache::explain(const action& asked) const {

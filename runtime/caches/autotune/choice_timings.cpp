@@ -12,7 +12,9 @@ namespace hearth {
 namespace {
 
 key key_of(const choice_question& question) {
-  return key::tuple({key(question.operation), key(question.inputs), key(question.precision)});
+  const key operation(question.operation), inputs(question.inputs), precision(question.precision);
+  if (!question.hint_override) return key::tuple({operation, inputs, precision});
+  return key::tuple({operation, inputs, precision, key::integer(*question.hint_override)});
 }
 
 } // namespace

@@ -8,8 +8,10 @@
 #include "messages/visibility.hpp"
 #include "runtime/handle/cache.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,9 @@ struct choice_question {
   std::string inputs;
   std::string precision;
   std::vector<std::string> choices; ///< hashes of the choices
+  /// The size that stands for symbolic ones while the choices are measured. Each has timings of its
+  /// own, also apart from those without one.
+  std::optional<std::int64_t> hint_override{};
 };
 
 class choice_timings {

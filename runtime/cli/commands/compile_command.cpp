@@ -6,6 +6,7 @@
 #include "runtime/cli/io/files.hpp"
 #include "runtime/cli/io/json.hpp"
 #include "runtime/cli/io/metrics_file.hpp"
+#include "runtime/cli/io/miss_text.hpp"
 #include "runtime/cli/io/programs.hpp"
 #include "runtime/cli/io/remote_report.hpp"
 #include "runtime/orchestrator/compile_plan.hpp"
@@ -99,8 +100,22 @@ std::string line_of(const recorded_plan& recorded) {
   return line + "\n";
 }
 
+// Why each miss missed.
+std::string explanation_of(const plan_report& report) {
+  std::string text;
+  for (const auto& request : report.requests) {
+    if (request.result.status != tune_status::compiled &&
+        request.result.status != tune_status::failed)
+      continue;
+    const auto name =
+        fmt::format("{} {}", printable(request.name), printable(sizes_text(request.sizes)));
+    text += miss_text(name, request.missed);
+  }
+  return text;
+}
+
 std::string table_of(const plan_report& report, const std::optional<remote_tier_stats>& remote,
-                     const std::optional<recorded_plan>& recorded) {
+                     const std::optional<recorded_plan>& recorded, bool explains) {
   std::vector<std::vector<std::string>> rows{
       {"KERNEL", "SIZES", "GUARD", "FROM", "CONFIG", "TIME", "GAIN"}};
   for (const auto& request : report.requests)
@@ -112,6 +127,7 @@ std::string table_of(const plan_report& report, const std::optional<remote_tier_
   if (has_gain) out << gain_legend;
   for (const auto& line : remarks_of(report))
     out << line << '\n';
+  if (explains) out << explanation_of(report);
   out << fmt::format("{} requests: {} hits, {} compiler runs, {} trials, {} failures; {}",
                      report.requests.size(), report.hits, report.compiler_runs, report.trials,
                      report.failures, human_time(report.wall_ns));
@@ -144,6 +160,7 @@ json json_of(const request_report& request) {
       {"slowest_time_us", or_null(good, static_cast<double>(result.slowest_time_ns) / 1e3)},
       {"error", or_null(!result.problem.empty(), result.problem)},
       {"rejected", std::move(rejected)},
+      {"missed", request.missed},
   };
 }
 
@@ -186,8 +203,8 @@ status show(const plan_report& report, const std::optional<remote_tier_stats>& r
   if (arguments.trace)
     if (auto written = write_file(*arguments.trace, chrome_trace(report.spans)); !written)
       return hearth::cli::report(written.error());
-  const auto text =
-      arguments.json ? dump(json_of(report, remote, recorded)) : table_of(report, remote, recorded);
+  const auto text = arguments.json ? dump(json_of(report, remote, recorded))
+                                   : table_of(report, remote, recorded, arguments.explains);
   if (report.failures != 0)
     say(fmt::format("hearth: {} of {} requests failed: the report says why\n", report.failures,
                     report.requests.size()));

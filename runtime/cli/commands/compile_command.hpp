@@ -17,6 +17,7 @@ struct compile_arguments {
   std::string tag;                    ///< tag of the tunings
   std::optional<std::string> record;  ///< file for a bundle of what the plan stored and hit
   std::string signing_keys;           ///< keys of which the first signs the bundle; empty: unsigned
+  bool explains = false;              ///< say of each miss what is otherwise than it was
   bool json = false;
 };
 

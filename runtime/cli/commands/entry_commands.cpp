@@ -1,5 +1,6 @@
 #include "runtime/cli/commands/entry_commands.hpp"
 
+#include "messages/time_text.hpp"
 #include "runtime/cli/io/files.hpp"
 #include "runtime/cli/io/json.hpp"
 #include "runtime/cli/io/key_file.hpp"
@@ -111,16 +112,30 @@ expected<value::map> metadata_of(const entry_arguments& arguments) {
   return metadata;
 }
 
+// The options of the call that stores the entry: how long it lasts.
+expected<call_options> options_of(const entry_arguments& arguments) {
+  if (arguments.ttl.empty()) return call_options();
+  const auto ttl = parse_milliseconds(arguments.ttl);
+  if (!ttl)
+    return fail(errc::invalid_argument,
+                "--ttl " + arguments.ttl + ": say a number and a unit, as 90s, 2h or 7d");
+  return call_options().with_ttl(*ttl);
+}
+
+using entry_writer = std::function<status(cache&, const artifact&, const call_options&)>;
+
 status write_entry(const config& settings, const entry_arguments& arguments,
-                   const std::function<status(cache&, const artifact&)>& write) {
+                   const entry_writer& write) {
   if (auto good = check(arguments); !good) return report(good.error());
+  const auto options = options_of(arguments);
+  if (!options) return report(options.error());
   const auto metadata = metadata_of(arguments);
   if (!metadata) return report(metadata.error());
   auto payload = read_input(arguments.file);
   if (!payload) return report(payload.error());
   auto target = open(quiet(settings), arguments);
   if (!target) return report(target.error());
-  return write(*(*target)->entries, artifact::make(*payload, *metadata));
+  return write(*(*target)->entries, artifact::make(*payload, *metadata), *options);
 }
 
 enum class remote_part { none, told, not_told };
@@ -168,18 +183,21 @@ status get_entry(const config& settings, const entry_arguments& arguments) {
 }
 
 status insert_entry(const config& settings, const entry_arguments& arguments) {
-  return write_entry(settings, arguments, [&](cache& entries, const artifact& payload) {
-    const auto outcome = entries.insert(arguments.key, payload);
-    if (!outcome) return report(outcome.error());
-    return answer(arguments, to_string(*outcome), *outcome == insert_outcome::inserted ? yes : no);
-  });
+  return write_entry(settings, arguments,
+                     [&](cache& entries, const artifact& payload, const call_options& options) {
+                       const auto outcome = entries.insert(arguments.key, payload, options);
+                       if (!outcome) return report(outcome.error());
+                       return answer(arguments, to_string(*outcome),
+                                     *outcome == insert_outcome::inserted ? yes : no);
+                     });
 }
 
 status put_entry(const config& settings, const entry_arguments& arguments) {
-  return write_entry(settings, arguments, [&](cache& entries, const artifact& payload) {
-    const auto stored = entries.put(arguments.key, payload);
-    return stored ? answer(arguments, "stored", yes) : report(stored.error());
-  });
+  return write_entry(settings, arguments,
+                     [&](cache& entries, const artifact& payload, const call_options& options) {
+                       const auto stored = entries.put(arguments.key, payload, options);
+                       return stored ? answer(arguments, "stored", yes) : report(stored.error());
+                     });
 }
 
 status erase_entry(const config& settings, const entry_arguments& arguments) {

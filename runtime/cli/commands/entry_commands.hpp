@@ -14,6 +14,7 @@ struct entry_arguments {
   std::string key;     ///< text
   std::string file;    ///< insert, put: the input; "-" is stdin
   std::string details; ///< JSON file of the key's details, kept with the entry; or empty
+  std::string ttl;     ///< insert, put: how long the entry lasts; empty: for ever
   std::optional<std::string> output; ///< get: the output; stdout when absent or "-"
   bool json = false;
 };

@@ -2,10 +2,13 @@
 
 #include "messages/explain.hpp"
 #include "messages/key_builder.hpp"
+#include "runtime/caches/facts/key_history.hpp"
 #include "runtime/cli/io/json.hpp"
 #include "runtime/cli/io/key_file.hpp"
+#include "runtime/cli/io/miss_text.hpp"
 #include "runtime/cli/open_store.hpp"
 #include "runtime/fingerprints/kept_details.hpp"
+#include "runtime/handle/runtime.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -103,6 +106,33 @@ status explain_stored(const config& settings, const explain_arguments& arguments
   return no;
 }
 
+// The misses of the last run of `compile` or `run`.
+status explain_last(const config& settings, const explain_arguments& arguments) {
+  std::vector<explained_miss> misses;
+  if (!has_no_store(settings.store)) {
+    auto host = settings;
+    host.remote = {};
+    host.jobs = 1;
+    runtime rt(host);
+    if (!rt.has_disk()) return store_trouble(rt.disk_problem());
+    const auto keys = key_history::open(rt);
+    auto known = keys ? keys->last() : fail(keys.error());
+    if (!known) return report(known.error());
+    misses = std::move(*known);
+  }
+  if (arguments.json) {
+    auto all = json::array();
+    for (const auto& miss : misses)
+      all.push_back({{"what", miss.what}, {"lines", miss.lines}});
+    return print(dump(json{{"misses", std::move(all)}}), misses.empty() ? no : yes);
+  }
+  if (misses.empty()) return print("no run that missed anything is known\n", no);
+  std::string text;
+  for (const auto& miss : misses)
+    text += miss_text(printable(miss.what), miss.lines);
+  return print(text, yes);
+}
+
 } // namespace
 
 status show_key(const config&, const key_arguments& arguments) {
@@ -115,6 +145,13 @@ status show_key(const config&, const key_arguments& arguments) {
 }
 
 status explain_keys(const config& settings, const explain_arguments& arguments) {
+  if (arguments.last) {
+    if (!arguments.first.empty() || arguments.stored)
+      return report({errc::invalid_argument, "explain --last wants no other argument"});
+    return explain_last(settings, arguments);
+  }
+  if (arguments.first.empty())
+    return report({errc::invalid_argument, "explain wants the details of a key, or --last"});
   if (arguments.stored == !arguments.second.empty())
     return report({errc::invalid_argument,
                    "explain wants the details of another key, or --stored, and not both"});

@@ -22,13 +22,15 @@ struct explain_arguments {
   std::string first;  ///< files of JSON; one may be "-"
   std::string second; ///< empty with `stored`
   bool stored = false;
+  bool last = false;             ///< the misses of the last run instead
   std::string cache = "default"; ///< searched with `stored`
   bool json = false;
 };
 
 /// Prints a line for each place in which two keys differ; returns 1 when they do. With `stored` the
 /// second key is the nearest of those stored with their details in the cache; returns 1 too when
-/// there is none.
+/// there is none. With `last` prints the misses of the last run that had some; 1 when none is
+/// known.
 status explain_keys(const config& settings, const explain_arguments& arguments);
 
 } // namespace hearth::cli

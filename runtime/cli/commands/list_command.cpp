@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <fmt/format.h>
 #include <utility>
 #include <vector>
 
@@ -40,10 +41,17 @@ entry_origin origin_in(storage::store& source, const entry_info& entry) {
                                                    : entry_origin();
 }
 
+// The first eight digits of the SHA-256 of the version, as PyTorch's caches on disk have them.
+json version_tag_of(const entry_info& entry) {
+  const auto cache = cache_id::make(entry.cache, entry.version);
+  return cache ? json(fmt::format("{:08x}", cache->version_tag())) : json(nullptr);
+}
+
 json json_of(const entry_info& entry, const entry_origin& origin) {
   return {
       {"cache", entry.cache},
       {"version", entry.version},
+      {"version_tag", version_tag_of(entry)},
       {"key", key_text(entry, 2 * max_key_bytes)}, // a byte is two digits
       {"key_base64", base64(entry.key)},
       {"metadata_bytes", entry.metadata_bytes},

@@ -2,10 +2,12 @@
 
 #include "runtime/caches/actions/action_cache.hpp"
 #include "runtime/caches/facts/cache_memo.hpp"
+#include "runtime/caches/facts/key_history.hpp"
 #include "runtime/cli/io/chrome_trace.hpp"
 #include "runtime/cli/io/files.hpp"
 #include "runtime/cli/io/json.hpp"
 #include "runtime/cli/io/metrics_file.hpp"
+#include "runtime/cli/io/miss_text.hpp"
 #include "runtime/cli/io/output.hpp"
 #include "runtime/cli/io/programs.hpp"
 #include "runtime/cli/settings/settings.hpp"
@@ -119,6 +121,16 @@ std::string explanation_json(const action_explanation& why) {
   return dump({{"found", why.would_be_found}, {"stored", std::move(stored)}});
 }
 
+// Keeps why the command was run, for `explain --last`, and says it if that is asked for.
+void tell_miss(runtime& rt, const config& settings, const run_arguments& arguments,
+               const action_outcome& outcome) {
+  if (outcome.found || arguments.no_cache) return;
+  const auto& what = arguments.command.front();
+  if (settings.keep_key_details)
+    if (const auto keys = key_history::open(rt)) (void)keys->set_last({{what, outcome.missed}});
+  if (arguments.says_why) say("hearth: " + miss_text(printable(what), outcome.missed));
+}
+
 } // namespace
 
 status explain(const config& settings, const action& asked, bool as_json) {
@@ -169,6 +181,7 @@ int run_action(const config& settings, const run_arguments& arguments) {
   tell_undeclared(outcome->undeclared);
   const auto put_out =
       outcome->succeeded() ? materialize_outputs(*outcome, asked->directory) : expected<void>();
+  tell_miss(rt, settings, arguments, *outcome);
   const int status = put_out ? finish(*asked, *outcome) : failed(put_out.error());
   if (auto written = write_reports(arguments, rt, *actions); !written) {
     report(written.error());

@@ -33,6 +33,7 @@ constexpr std::string_view environment_text = R"(Variables that hearth reads
   HEARTH_JOBS           programs that run at once
   HEARTH_PATIENCE       how long to wait for another process's compile: 5min
   HEARTH_WATCH          yes or no: see which files a command reads
+  HEARTH_KEEP_DETAILS   yes or no: keep what keys are made of, for --explain
   HEARTH_REMOTE         the server that hosts share: redis://HOST
   HEARTH_REMOTE_...     its settings, as HEARTH_REMOTE_DEADLINE=200ms
   HEARTH_TUNING_TAG     another tag is another database of tunings
@@ -43,7 +44,8 @@ constexpr std::string_view environment_text = R"(Variables that hearth reads
 
 An option overrides a variable, and a variable overrides the file of --config.
 The keys of that file are the names above without HEARTH_, in small letters:
-store, disk_budget, memory_budget, jobs, patience, watch, remote, remote_...
+store, disk_budget, memory_budget, jobs, patience, watch, keep_details,
+tuning_tag, remote, remote_...
 )";
 
 constexpr std::string_view store_text = R"(The store

@@ -27,8 +27,9 @@ struct source {
 };
 
 // The settings that have a variable and a key in the file, by key.
-constexpr std::string_view known_keys[] = {"store", "disk_budget", "memory_budget",
-                                           "jobs",  "patience",    "watch"};
+constexpr std::string_view known_keys[] = {"store",        "disk_budget", "memory_budget",
+                                           "jobs",         "patience",    "watch",
+                                           "keep_details", "tuning_tag"};
 
 std::string variable_of(std::string_view key) {
   std::string name = "HEARTH_";
@@ -72,9 +73,10 @@ expected<std::map<std::string, source>> read_file(const std::string& path) {
     const auto where =
         fmt::format("{}:{}: {}", path, node.source().begin.line, std::string_view(name.str()));
     if (!is_known(name.str()))
-      return fail(errc::malformed, where +
-                                       ": unknown key; store, disk_budget, memory_budget, jobs, "
-                                       "patience, watch and those of the remote tier are known");
+      return fail(errc::malformed,
+                  where + ": unknown key; store, disk_budget, memory_budget, jobs, "
+                          "patience, watch, keep_details, tuning_tag and those of the remote tier "
+                          "are known");
     auto text = text_of(node);
     if (!text) return fail(text.error().within(where));
     settings.emplace(name.str(), source{std::move(*text), where});
@@ -103,6 +105,14 @@ private:
   const environment& variables_;
   std::map<std::string, source> file_;
 };
+
+expected<chooser> chooser_of(const given_options& given, const environment& variables) {
+  const auto path = given.config_file ? given.config_file : variables("HEARTH_CONFIG");
+  if (!path || path->empty()) return chooser(variables, {});
+  auto file = read_file(*path);
+  if (!file) return fail(file.error());
+  return chooser(variables, std::move(*file));
+}
 
 expected<fs::path> default_store(const environment& variables) {
   auto place = front::store_of_user(variables("XDG_CACHE_HOME"), variables("HOME"));
@@ -192,14 +202,9 @@ std::optional<std::string> process_environment(std::string_view name) {
 }
 
 expected<config> resolve(const given_options& given, const environment& variables) {
-  std::map<std::string, source> file;
-  const auto file_path = given.config_file ? given.config_file : variables("HEARTH_CONFIG");
-  if (file_path && !file_path->empty()) {
-    auto read = read_file(*file_path);
-    if (!read) return fail(read.error());
-    file = std::move(*read);
-  }
-  const chooser choose(variables, std::move(file));
+  const auto chosen = chooser_of(given, variables);
+  if (!chosen) return fail(chosen.error());
+  const auto& choose = *chosen;
   config result;
   if (auto ok = set_places(choose, given, result); !ok) return fail(ok.error());
   if (result.store.empty()) {
@@ -213,6 +218,10 @@ expected<config> resolve(const given_options& given, const environment& variable
     return fail(ok.error());
   if (auto ok = set_choice(choose("watch", "--watch", given.watch), result.watch_programs); !ok)
     return fail(ok.error());
+  if (auto ok = set_choice(choose("keep_details", "--keep-details", given.keep_details),
+                           result.keep_key_details);
+      !ok)
+    return fail(ok.error());
   if (auto ok = set_remote(choose, given, result.remote); !ok) return fail(ok.error());
   return result;
 }
@@ -222,6 +231,13 @@ expected<void> put_over(config& settings, const given_options& given) {
   const chooser choose(none, {});
   if (auto ok = set_places(choose, given, settings); !ok) return ok;
   return set_remote(choose, given, settings.remote);
+}
+
+expected<std::string> tuning_tag(const given_options& given, const environment& variables) {
+  const auto choose = chooser_of(given, variables);
+  if (!choose) return fail(choose.error());
+  const auto tag = (*choose)("tuning_tag", "--tuning-tag", given.tuning_tag);
+  return tag ? tag->text : std::string();
 }
 
 } // namespace hearth::cli

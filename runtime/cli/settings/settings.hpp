@@ -23,6 +23,8 @@ struct given_options {
   std::optional<std::string> jobs;
   std::optional<std::string> patience;       ///< "5min"
   std::optional<std::string> watch;          ///< "yes" or "no"
+  std::optional<std::string> keep_details;   ///< the same
+  std::optional<std::string> tuning_tag;     ///< of `hearth compile`
   std::map<std::string, std::string> remote; ///< texts by key of `remote_settings`
   bool verbose = false;
   bool quiet = false;
@@ -44,5 +46,9 @@ expected<config> resolve(const given_options& given, const environment& variable
 /// store, the budgets, and the members of the remote tier one by one. Variables and the
 /// configuration file change nothing there. Errors: `invalid_argument` (the option, by name).
 expected<void> put_over(config& settings, const given_options& given);
+
+/// The tag of tunings: `--tuning-tag`, `$HEARTH_TUNING_TAG`, the file's `tuning_tag`, or empty.
+/// Errors: those of reading the file.
+expected<std::string> tuning_tag(const given_options& given, const environment& variables);
 
 } // namespace hearth::cli

@@ -1,5 +1,6 @@
 #include "runtime/engine/calls/compile_lease.hpp"
 
+#include "messages/expiry.hpp"
 #include "runtime/engine/calls/requests.hpp"
 #include "runtime/engine/calls/saved_time.hpp"
 #include "runtime/engine/calls/tiers.hpp"
@@ -90,17 +91,18 @@ using outcome_completion = completion<compile_outcome>;
 class granted_lease {
 public:
   granted_lease(std::shared_ptr<runtime_core> core, cache_key key, lease_id id, bool waited,
-                call_trace trace)
+                call_trace trace, std::chrono::milliseconds ttl)
       : core_(std::move(core))
       , key_(std::move(key))
       , id_(id)
       , waited_(waited)
       , trace_(std::move(trace))
+      , ttl_(ttl)
       , stop_(*core_, {}) {}
 
   void begin(const compile_function& compile, const outcome_completion& answer) {
     if (taken_.test_and_set()) return;
-    auto made = make_under_lease(*core_, key_, id_, compile, stop_.token(), trace_);
+    auto made = make_under_lease(*core_, key_, id_, compile, stop_.token(), ttl_, trace_);
     if (made)
       answer.deliver(compile_outcome{std::move(*made), tier::none, true, waited_});
     else
@@ -119,6 +121,7 @@ private:
   const lease_id id_;
   const bool waited_; // for another caller's compile
   call_trace trace_;
+  const std::chrono::milliseconds ttl_;
   compile_stop stop_;
   std::atomic_flag taken_;
 };
@@ -181,15 +184,15 @@ compile_stop::compile_stop(runtime_core& core, const std::stop_token& cancel,
 
 expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, lease_id id,
                                     const compile_function& compile, const std::stop_token& stop,
-                                    call_trace& trace) {
+                                    std::chrono::milliseconds ttl, call_trace& trace) {
   held_lease lease(core, key, id);
   const auto start = std::chrono::steady_clock::now();
   trace.begin_step();
   auto [made, ends] = run_callback(compile, stop);
   trace.end_step("compile");
   if (made) {
-    auto stored =
-        lease.fulfil(with_time_taken(std::move(*made), std::chrono::steady_clock::now() - start));
+    auto stored = lease.fulfil(
+        with_ttl(with_time_taken(std::move(*made), std::chrono::steady_clock::now() - start), ttl));
     trace.end_step("insert");
     return stored;
   }
@@ -212,7 +215,8 @@ future<compile_outcome> compile_async(const std::shared_ptr<runtime_core>& core,
     });
   expire(*core, state, options);
   lease.then([core, key, compile = std::move(compile), answer, saved = std::move(saved),
-              trace = begun, outer = std::weak_ptr(state)](expected<lease_reply> reply) mutable {
+              trace = begun, ttl = options.ttl(),
+              outer = std::weak_ptr(state)](expected<lease_reply> reply) mutable {
     if (!reply) return static_cast<void>(answer.deliver(fail(reply.error())));
     trace.end_step(step_of(*reply), tier_of(*reply));
     if (reply->found.hit()) {
@@ -220,7 +224,7 @@ future<compile_outcome> compile_async(const std::shared_ptr<runtime_core>& core,
       return static_cast<void>(answer.deliver(found_outcome(std::move(*reply))));
     }
     const auto granted =
-        std::make_shared<granted_lease>(core, key, reply->lease.take(), reply->waited, trace);
+        std::make_shared<granted_lease>(core, key, reply->lease.take(), reply->waited, trace, ttl);
     if (const auto wanted_by = outer.lock())
       wanted_by->on_give_up([granted] { granted->give_up(); });
     if (!answer.wanted()) return granted->give_up();

@@ -61,13 +61,14 @@ private:
   const std::stop_callback<stops_source> on_cancel_, on_shutdown_;
 };
 
-/// Runs `compile` under the lease and records in the artifact how long that took. The returned
+/// Runs `compile` under the lease and records in the artifact how long that took, and, if `ttl` is
+/// above zero, when it ends. The returned
 /// artifact or error goes to every waiter. When `compile` throws, ends its thread, or returns an
 /// error after it was stopped, the lease goes to the next waiter, which compiles. Notes both steps
 /// in `trace`.
 expected<artifact> make_under_lease(runtime_core& core, const cache_key& key, lease_id id,
                                     const compile_function& compile, const std::stop_token& stop,
-                                    call_trace& trace);
+                                    std::chrono::milliseconds ttl, call_trace& trace);
 
 /// The asynchronous form: the caller does not wait; `compile` runs on a thread of the runtime. A
 /// hit that needs no compile is noted in `saved`, unless that is null.

@@ -71,20 +71,34 @@ machine look_at_this_machine() {
   ::uname(&name);
   std::ifstream file("/proc/cpuinfo");
   const std::string cpuinfo(std::istreambuf_iterator<char>(file), {});
-  return machine_of(cpuinfo, name.machine, name.sysname);
+  auto here = machine_of(cpuinfo, name.machine, name.sysname);
+  here.gpus = find_accelerators();
+  return here;
 }
 
 value to_array(const std::vector<std::string>& texts) {
   return value::array(texts.begin(), texts.end());
 }
 
+value value_of(const accelerators& gpus) {
+  value::map software;
+  for (const auto& [name, version] : gpus.software)
+    software.emplace(name, version);
+  return value::map{{"capabilities", to_array(gpus.capabilities)},
+                    {"driver", gpus.driver},
+                    {"models", to_array(gpus.models)},
+                    {"software", std::move(software)}};
+}
+
 } // namespace
 
 value machine::to_value() const {
-  return value::map{{"architecture", architecture},
-                    {"features", to_array(features)},
-                    {"models", to_array(models)},
-                    {"system", system}};
+  value::map all{{"architecture", architecture},
+                 {"features", to_array(features)},
+                 {"models", to_array(models)},
+                 {"system", system}};
+  if (!gpus.driver.empty()) all.emplace("gpus", value_of(gpus));
+  return all;
 }
 
 digest machine::identity() const { return sha256(encode(to_value())); }
@@ -100,7 +114,7 @@ machine machine_of(std::string_view cpuinfo, std::string architecture, std::stri
     else
       std::erase_if(*common, [&](const std::string& name) { return !features.contains(name); });
   }
-  machine result{std::move(architecture), std::move(system), {}, {}};
+  machine result{std::move(architecture), std::move(system), {}, {}, {}};
   result.models.assign(models.begin(), models.end());
   if (common) result.features.assign(common->begin(), common->end());
   return result;

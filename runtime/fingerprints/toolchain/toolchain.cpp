@@ -1,5 +1,7 @@
 #include "runtime/fingerprints/toolchain/toolchain.hpp"
 
+#include "runtime/fingerprints/toolchain/search_paths.hpp"
+
 #include "messages/replace_all.hpp"
 #include "runtime/fingerprints/machine/machine.hpp"
 #include "runtime/fingerprints/toolchain/compiler_answers.hpp"
@@ -399,6 +401,15 @@ expected<driver_answers> learn(toolchain& into, const toolchain_request& request
 
 } // namespace
 
+key_field toolchain::details() const {
+  constexpr std::size_t shown_digits = 16;
+  key_field::map contents;
+  for (const auto& file : files)
+    contents.emplace(file.role, file.content.hex().substr(0, shown_digits));
+  return key_field::map{
+      {"path", compiler}, {"version", version}, {"target", target}, {"files", std::move(contents)}};
+}
+
 process_request toolchain::run(std::vector<std::string> arguments,
                                std::chrono::milliseconds deadline) const {
   process_request request;
@@ -458,7 +469,10 @@ std::vector<std::string> compiler_environment(std::span<const std::string> varia
 std::vector<std::string> keyed_variables(std::span<const std::string> environment) {
   std::vector<std::string> keyed;
   for (const auto& variable : environment)
-    if (contains_name(keyed_names, name_of(variable))) keyed.push_back(variable);
+    if (const auto name = name_of(variable); contains_name(keyed_names, name))
+      keyed.push_back(is_search_path(name)
+                          ? std::string(name) + "=" + normal_search_path(value_of(variable))
+                          : variable);
   return keyed;
 }
 

@@ -7,6 +7,7 @@
 #include "actors/ports/programs.hpp"
 #include "messages/digest.hpp"
 #include "messages/error.hpp"
+#include "messages/key_field.hpp"
 #include "messages/process.hpp"
 #include "messages/value.hpp"
 #include "runtime/fingerprints/files/file_view.hpp"
@@ -57,6 +58,10 @@ struct toolchain {
   /// text and the environment are fields of their own (`flags`, `keyed_variables`).
   digest identity;
 
+  /// What the identity is made of, for people: path, version, target, and the hash of each file by
+  /// its role (16 hexadecimal digits).
+  key_field details() const;
+
   /// The request that starts the compiler: its flags, then `arguments`, in its folder and
   /// environment.
   process_request run(std::vector<std::string> arguments, std::chrono::milliseconds deadline) const;
@@ -80,7 +85,8 @@ expected<void> check_flags(std::span<const std::string> flags);
 /// CCC_OVERRIDE_OPTIONS and LD_LIBRARY_PATH. Sorted, each name once.
 std::vector<std::string> compiler_environment(std::span<const std::string> variables);
 
-/// Those of `environment` that a key holds, in the same order.
+/// Those of `environment` that a key holds, in the same order, as a key holds them: search paths
+/// without repeated entries (`normal_search_path`).
 std::vector<std::string> keyed_variables(std::span<const std::string> environment);
 
 /// The tools of a compiler that are searched for in PATH where its own folders lack them.

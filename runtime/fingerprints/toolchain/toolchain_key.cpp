@@ -46,6 +46,8 @@ expected<key_field> toolchain_details(const toolchain_parts& parts) {
     if (done) done = add(trees, tree.name, tree_part(tree));
   for (const auto& file : parts.files)
     if (done) done = add(files, file.filename().string(), file_part(file));
+  for (const auto& [name, identity] : parts.identities)
+    if (done) done = add(compilers, name, key_field(identity.hex()));
   if (!done) return fail(done.error());
   return key_field(key_field::map{
       {"version", parts.version},

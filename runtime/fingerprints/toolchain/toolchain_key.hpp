@@ -6,14 +6,17 @@
 
 #include "messages/digest.hpp"
 #include "messages/key_field.hpp"
+#include "messages/visibility.hpp"
 
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace hearth::fingerprints {
+namespace hearth {
+namespace HEARTH_PUBLIC fingerprints {
 
 /// A tree of sources that is part of a toolchain.
 struct source_tree {
@@ -26,6 +29,8 @@ struct source_tree {
 struct toolchain_parts {
   std::string version;
   std::vector<std::string> compilers; ///< names in PATH, or paths: by content, links followed
+  /// Compilers by the programs that do their work, by name: those of `identify_compiler`.
+  std::map<std::string, digest> identities{};
   std::vector<std::string> flags;
   std::vector<source_tree> trees;
   std::vector<std::filesystem::path> files; ///< by file name and content
@@ -56,4 +61,5 @@ private:
   std::optional<digest> known_;
 };
 
-} // namespace hearth::fingerprints
+} // namespace fingerprints
+} // namespace hearth

@@ -9,7 +9,6 @@
 #include "runtime/handle/internals.hpp"
 #include "runtime/server/entries/chain.hpp"
 #include "runtime/server/entries/scan_cursor.hpp"
-#include "runtime/server/entries/unix_time.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -40,11 +39,6 @@ artifact value_for(std::string_view raw, const artifact& value) {
   auto members = value.metadata().value_or(value::map{});
   members.insert_or_assign(std::string(key_member), binary{std::string(raw)});
   return artifact::make(value.payload(), members);
-}
-
-bool has_expired(const artifact& stored) {
-  const auto end = expiry_of(stored);
-  return end != 0 && end <= unix_time_ms();
 }
 
 bool is_expired_hit(const lookup& found) { return found.hit() && has_expired(found.value); }

@@ -4,13 +4,6 @@
 #include <utility>
 
 namespace hearth::server {
-namespace {
-
-// The member of a value's metadata.
-constexpr std::string_view expiry_member = "expires_unix_ms";
-
-} // namespace
-
 artifact make_value(std::string_view bytes, expiry_ms expires, value::map members) {
   if (expires != 0) members.insert_or_assign(std::string(expiry_member), expires);
   return members.empty() ? artifact::make(bytes) : artifact::make(bytes, members);
@@ -25,16 +18,6 @@ artifact with_expiry(const artifact& stored, expiry_ms expires) {
 value::map members_of(std::chrono::nanoseconds time_taken) {
   if (time_taken.count() <= 0) return {};
   return with_time_taken(artifact::make(""), time_taken).metadata().value_or(value::map{});
-}
-
-expiry_ms expiry_of(const artifact& stored) {
-  if (stored.metadata_bytes().empty()) return 0;
-  const auto members = stored.metadata();
-  if (!members) return 0;
-  const auto found = members->find(std::string(expiry_member));
-  if (found == members->end()) return 0;
-  const auto* const end = found->second.as<std::int64_t>();
-  return end ? *end : 0;
 }
 
 } // namespace hearth::server

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "messages/artifact.hpp"
+#include "messages/expiry.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -13,10 +14,9 @@ namespace hearth::server {
 /// When an entry ends, in ms of Unix time; 0: never.
 using expiry_ms = std::int64_t;
 
-/// A value with an expiry in its metadata. `members` are kept with it and returned by HTTP.
+/// A value with an expiry in its metadata (messages/expiry.hpp). `members` are kept with it and
+/// returned by HTTP.
 artifact make_value(std::string_view bytes, expiry_ms expires = 0, value::map members = {});
-/// The expiry of a value; 0: none.
-expiry_ms expiry_of(const artifact& stored);
 /// The value with another expiry; its other members stay.
 artifact with_expiry(const artifact& stored, expiry_ms expires);
 /// The members of a value that took so long to make, as `time_taken` reads them; none for zero.

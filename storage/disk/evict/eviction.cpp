@@ -82,6 +82,8 @@ expected<std::uint64_t> eviction::evict_to(std::uint64_t bytes, const step_callb
     rule.stop_at = files_.head.get(head_word::next_segment);
     rule.keep_below = keeping && bytes > 0 ? rule.stop_at : 0;
     rule.keep_unhit_max_live_bytes = bytes / 2;
+    // Then what is live fits, and only what is replaced, erased or expired has to go.
+    rule.keeps_whole_segments = files_.head.get(head_word::live_bytes) <= bytes / 2;
     rule.drop_when_full = true;
     if (auto evicted = evict_while(is_too_much, rule); !evicted) return fail(evicted.error());
   }

@@ -117,16 +117,18 @@ expected<segment_eviction::evicted_segment> segment_eviction::look_at(std::uint6
       });
   if (error == EMFILE || error == ENFILE || error == ENOMEM)
     return fail(system_error(error, "read", files_.path_of_segment(segment)));
-  const bool keeps_unhit = files_.head.get(head_word::live_bytes) <= rule.keep_unhit_max_live_bytes;
-  if (segment < rule.keep_below) choose_kept(one, keeps_unhit);
+  if (segment < rule.keep_below) choose_kept(one, rule);
   return one;
 }
 
 // Keeps the entries that were hit, and then the others if the rule allows it: when records that
 // were replaced or erased take most of the budget, there is room for them. Keeps at most half a
-// segment, so that the eviction frees some space; a large value costs nothing to keep.
-void segment_eviction::choose_kept(evicted_segment& one, bool keeps_unhit) const {
-  auto left = one.is_large ? ~std::uint64_t{0} : space_.copy_bytes();
+// segment, unless the rule allows more, so that the eviction frees some space; a large value costs
+// nothing to keep.
+void segment_eviction::choose_kept(evicted_segment& one, const keep_rule& rule) const {
+  const bool keeps_unhit = files_.head.get(head_word::live_bytes) <= rule.keep_unhit_max_live_bytes;
+  const bool keeps_all = one.is_large || rule.keeps_whole_segments;
+  auto left = keeps_all ? ~std::uint64_t{0} : space_.copy_bytes();
   for (const bool hit : {true, false}) {
     if (!hit && !keeps_unhit) break;
     for (const auto& entry : one.live) {

@@ -21,6 +21,9 @@ struct keep_rule {
   std::uint64_t keep_below = 0; ///< entries of segments below this number are kept; 0: none are
   /// Entries that were not hit are kept too while at most this many bytes of the shard are live.
   std::uint64_t keep_unhit_max_live_bytes = 0;
+  /// Whether all entries of a segment may be kept; else at most half a segment of them, so that
+  /// each eviction frees some space.
+  bool keeps_whole_segments = false;
   /// On a full disk: true drops the entries that find no room, false gives the eviction up.
   bool drop_when_full = false;
   std::uint64_t stop_at = ~std::uint64_t{0}; ///< segments from this number on stay
@@ -46,7 +49,7 @@ private:
   struct copied_record;
   expected<std::uint64_t> choose();
   expected<evicted_segment> look_at(std::uint64_t segment, const keep_rule& rule);
-  void choose_kept(evicted_segment& one, bool keeps_unhit) const;
+  void choose_kept(evicted_segment& one, const keep_rule& rule) const;
   expected<void> keep(evicted_segment& one);
   expected<void> append_copies(evicted_segment& one, const std::vector<copied_record>& batch);
   void plan_copy(append_batch& work, const copied_record& record);

@@ -95,6 +95,18 @@ expected<void> list_entries(shard_files& files, const std::function<bool(const e
   return {};
 }
 
+expected<std::vector<entry_info>> expired_entries(shard_files& files) {
+  const auto* index = files.index.current();
+  if (!index) return fail(files.unmapped_index());
+  const auto now = unix_time_ms();
+  std::vector<entry_info> found;
+  entry_info info{};
+  for (std::uint64_t position = 0; position < index->slots(); ++position)
+    if (describe_slot(files, index->at(position), info) && is_expired(info.expires_unix_ms, now))
+      found.push_back(info);
+  return found;
+}
+
 expected<std::optional<scan_place>>
 scan_entries(shard_files& files, const scan_place& from,
              const std::function<bool(const entry_info&)>& visit) {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "messages/cache_id.hpp"
+#include "messages/expiry.hpp"
+#include "messages/unix_time.hpp"
 #include "storage/disk/format.hpp"
 #include "storage/disk/store.hpp"
 #include "storage/hash/copy_hash.hpp"
@@ -63,13 +65,5 @@ inline bool is_identity_of(const entry_key& key, const record_header& header,
          std::memcmp(identity + name.size() + version.size(), key.bytes.data(), key.bytes.size()) ==
              0;
 }
-
-/// Whether an entry with this expiry has expired at `now_ms`.
-constexpr bool is_expired(std::int64_t expires_unix_ms, std::int64_t now_ms) noexcept {
-  return expires_unix_ms != 0 && expires_unix_ms <= now_ms;
-}
-
-/// Real time in ms since 1970.
-std::int64_t unix_time_ms() noexcept;
 
 } // namespace hearth::storage::disk

@@ -100,6 +100,34 @@ shard::scan(const scan_place& from, const std::function<bool(const entry_info&)>
   return scan_entries(files_, from, visit);
 }
 
+// Erases the expired entries by tombstones. A slot that was only cleared would bring an older
+// record of its key back, if a rebuild found that one alone.
+expected<void> shard::drop_expired() {
+  constexpr std::size_t max_group = 256;
+  const auto expired = expired_entries(files_);
+  if (!expired) return fail(expired.error());
+  for (std::size_t next = 0; next < expired->size();) {
+    std::vector<cache_id> caches;
+    caches.reserve(max_group); // the requests point at them
+    std::vector<write_request> group;
+    for (; next < expired->size() && group.size() < max_group; ++next) {
+      const auto& entry = (*expired)[next];
+      const auto id = cache_id::make(entry.cache, entry.version);
+      if (!id) continue;
+      caches.push_back(*id);
+      group.push_back({.kind = write_kind::expire, .key = {caches.back(), entry.key}});
+    }
+    apply(group);
+  }
+  return {};
+}
+
+expected<std::uint64_t> shard::evict_to(std::uint64_t bytes, const step_callback& step) {
+  if (files_.is_writable())
+    if (auto dropped = drop_expired(); !dropped) return fail(dropped.error());
+  return eviction_.evict_to(bytes, step);
+}
+
 expected<void> shard::verify(bool repair, verify_report& report, const step_callback& step) {
   verification check(files_, space_, entries_, unfinished_, recovery_, access_, report);
   check.check(step);

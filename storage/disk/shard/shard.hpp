@@ -70,10 +70,9 @@ public:
   std::uint64_t disk_bytes() const { return space_.measure().bytes; }
   /// Checks every record and slot, and adds the findings to `report`. `repair`: drops damaged ones.
   expected<void> verify(bool repair, verify_report& report, const step_callback& step);
-  /// Evicts until at most `bytes` of disk are taken. Returns the bytes freed.
-  expected<std::uint64_t> evict_to(std::uint64_t bytes, const step_callback& step) {
-    return eviction_.evict_to(bytes, step);
-  }
+  /// Drops expired entries, then evicts until at most `bytes` of disk are taken. Returns the bytes
+  /// freed.
+  expected<std::uint64_t> evict_to(std::uint64_t bytes, const step_callback& step);
   expected<void> clear() { return eviction_.clear(); }
   /// Whether the directory that the lock protects is still the one at its path.
   bool is_in_place() const noexcept { return files_.opened_head.is_in_place(); }
@@ -83,6 +82,7 @@ private:
   expected<void> check_at_open();
   void adopt_boot() noexcept;
   bool was_here_before() const noexcept;
+  expected<void> drop_expired();
 
   const std::unique_ptr<shard_files> owned_files_;
   shard_files& files_;

@@ -50,7 +50,7 @@ error flaw_of(const write_request& request, const shard_config& config) {
   if (request.key.bytes.size() > max_key_bytes)
     return {errc::too_large, "a key of " + std::to_string(request.key.bytes.size()) +
                                  " bytes is longer than " + std::to_string(max_key_bytes)};
-  if (request.kind != write_kind::erase && !request.value)
+  if (!erases(request.kind) && !request.value)
     return {errc::invalid_argument, "a write of a value came without one"};
   return {};
 }
@@ -63,7 +63,7 @@ void prepare(const write_request& request, const shard_config& config, prepared_
   header.key_bytes = static_cast<std::uint16_t>(request.key.bytes.size());
   header.hash = request.key.hash;
   header.identity_sum = identity_sum_of(request.key, header.identity_bytes());
-  if (request.kind == write_kind::erase) {
+  if (erases(request.kind)) {
     header.kind = record_kind::tombstone;
     header.metadata_sum = header.payload_sum = hash_bytes(std::string_view{});
     return;
@@ -73,7 +73,8 @@ void prepare(const write_request& request, const shard_config& config, prepared_
   if (config.compress || request.compress) compress(out);
   header.metadata_bytes = static_cast<std::uint32_t>(request.value.metadata_bytes().size());
   header.stored_bytes = out.payload.size();
-  header.expires_unix_ms = request.expires_unix_ms;
+  header.expires_unix_ms =
+      request.expires_unix_ms ? request.expires_unix_ms : expiry_of(request.value);
   header.metadata_sum = hash_bytes(request.value.metadata_bytes());
   header.payload_sum = hash_bytes(out.payload);
 }
@@ -91,6 +92,10 @@ bool is_answered(write_request& request, const record_header& old, bool is_live,
     return true;
   case write_kind::erase:
     if (is_live) return false;
+    request.status = write_status::absent;
+    return true;
+  case write_kind::expire:
+    if (old.expires_unix_ms != 0 && !is_live) return false;
     request.status = write_status::absent;
     return true;
   case write_kind::swap:

@@ -32,12 +32,13 @@ void refuse(write_request& request, const error& why, counters& counts);
 /// Marks the request as written.
 inline void confirm(write_request& request, counters& counts) {
   const auto kind = request.kind;
-  request.status = kind == write_kind::insert  ? write_status::inserted
-                   : kind == write_kind::erase ? write_status::erased
-                                               : write_status::stored;
-  counts.add(kind == write_kind::insert  ? counter::inserted
-             : kind == write_kind::erase ? counter::erased
-                                         : counter::put);
+  request.status = kind == write_kind::insert ? write_status::inserted
+                   : erases(kind)             ? write_status::erased
+                                              : write_status::stored;
+  counts.add(kind == write_kind::insert   ? counter::inserted
+             : kind == write_kind::erase  ? counter::erased
+             : kind == write_kind::expire ? counter::evicted
+                                          : counter::put);
 }
 /// Whether the request is decided by the key's current entry, `old`, without a write: then answers
 /// it. `is_live`: whether there is an entry.

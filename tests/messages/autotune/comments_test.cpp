@@ -73,4 +73,23 @@ TEST_CASE("the hash changes with the code and not with its comments") {
   CHECK(hash("x").size() == 52);
 }
 
+TEST_CASE("normal code is the same whatever comments and blanks it has") {
+  const auto normal = [](std::string_view code) {
+    return normal_code(code, comment_syntax::slashes);
+  };
+  const auto code = normal("#define A 1\nint f(int x) { return x; }\n");
+  CHECK(code == "#define A 1\nint f(int x) { return x; }");
+  CHECK(normal("// about\n\n#define A 1  // one\n\n\tint  f(int /* y */ x) { return x; }") == code);
+  CHECK(normal("\n#define A \\\n  1\r\nint f(int x)\t{ return x; }\n\n") == code);
+  CHECK(normal("#define A 1 int f(int x) { return x; }") != code);
+  CHECK(normal("#define A\n1\nint f(int x) { return x; }") != code);
+  CHECK(normal("#define A \\\n\n1\nint f(int x) { return x; }") != code); // A is empty
+  CHECK(normal("s = \"a  b // c\";") == "s = \"a  b // c\";");
+  CHECK(normal("s = \"a  b\";") != normal("s = \"a b\";"));
+  CHECK(normal("s = R\"(a\n\n b)\";") == "s = R\"(a\n\n b)\";");
+  CHECK(normal("a/**/b") == "a b");
+  CHECK(normal(" // nothing\n").empty());
+  CHECK(normal_code("if x:  # y\n    z", comment_syntax::hash) == "if x:  \n    z");
+}
+
 } // namespace comments_test

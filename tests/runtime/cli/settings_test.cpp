@@ -139,4 +139,37 @@ TEST_CASE("sizes are read exactly or refused") {
   CHECK(parse_size("18446744073709551615TiB").error().code() == errc::overflow);
 }
 
+TEST_CASE("the tag of tunings is the option's, the variable's, the file's or none") {
+  places at;
+  const auto tag = [&] {
+    return tuning_tag(at.given,
+                      [&](std::string_view name) {
+                        const auto found = at.variables.find(name);
+                        return found == at.variables.end() ? std::nullopt
+                                                           : std::optional(found->second);
+                      })
+        .value();
+  };
+  CHECK(tag().empty());
+  at.file("tuning_tag = \"file\"\n");
+  CHECK(tag() == "file");
+  at.variables["HEARTH_TUNING_TAG"] = "variable";
+  CHECK(tag() == "variable");
+  at.given.tuning_tag = "option";
+  CHECK(tag() == "option");
+}
+
+TEST_CASE("details of keys are kept unless that is turned off") {
+  places at;
+  CHECK(at.resolved()->keep_key_details);
+  at.file("keep_details = false\n");
+  CHECK_FALSE(at.resolved()->keep_key_details);
+  at.variables["HEARTH_KEEP_DETAILS"] = "yes";
+  CHECK(at.resolved()->keep_key_details);
+  at.given.keep_details = "no";
+  CHECK_FALSE(at.resolved()->keep_key_details);
+  at.given.keep_details = "maybe";
+  CHECK(at.resolved().error().code() == errc::invalid_argument);
+}
+
 } // namespace settings_test

@@ -124,8 +124,8 @@ TEST_CASE("a key that the cache holds with another value is an error and loads n
   const variable now(text_of({{key("new"), value{1}}, {key("k"), value{2}}}));
   const auto failed = from_env_var(rt, "a", variable::name);
   REQUIRE_FALSE(failed);
-  CHECK(failed.error().to_string() == "invalid_value: variable HEARTH_TEST_ENTRIES: key \"k\" has "
-                                      "another value already");
+  CHECK(failed.error().to_string() == "invalid_value: variable HEARTH_TEST_ENTRIES: pair 2: key "
+                                      "\"k\" has another value already");
   CHECK_FALSE(opened.get("new")->hit());
   CHECK(**value_cache(opened).get("k") == value{1});
   const variable same(text_of({{key("new"), value{1}}, {key("k"), value{1}}}));
@@ -149,6 +149,8 @@ TEST_CASE("a pair that does not fit the memory budget is an error and loads noth
   const auto failed = from_env_var(rt, "large", variable::name);
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code() == errc::too_large);
+  CHECK(failed.error().text().starts_with("variable HEARTH_TEST_ENTRIES: pair "));
+  CHECK(failed.error().text().find(": key ") != std::string::npos);
   const auto cache = rt.open("large", cache_options().in_memory_only()).value();
   for (int i = 0; i < 200; ++i)
     CHECK_FALSE(cache.get(key::integer(i))->hit());
@@ -232,6 +234,20 @@ TEST_CASE_FIXTURE(files, "a file that cannot be written is unchanged and no temp
 TEST_CASE_FIXTURE(on_disk, "a cache with other tiers is not written as a map") {
   runtime rt(settings());
   CHECK(to_file_path(*rt.open("c"), directory / "f").error().code() == errc::invalid_argument);
+}
+
+TEST_CASE("a variable may hold reals and booleans beside the values of a dictionary") {
+  runtime rt(in_memory());
+  const value all(value::map{{"real", 1.5},
+                             {"flag", true},
+                             {"nothing", value()},
+                             {"nested", value::array{1, "text", binary{"bytes"}}}});
+  const variable set(text_of({{key("k"), all}}));
+  const auto opened = from_env_var(rt, "a", variable::name);
+  REQUIRE(opened);
+  const auto found = opened->get("k");
+  REQUIRE(found->hit());
+  CHECK(decode_value(found->value.payload()).value() == all);
 }
 
 } // namespace in_memory_test

@@ -1,3 +1,4 @@
+#include "messages/unix_time.hpp"
 #include "tests/storage/disk/store_fixture.hpp"
 #include "tests/support/volatile_file_system.hpp"
 
@@ -175,6 +176,71 @@ TEST_CASE("sealed segments end in a table and rebuild the same index") {
                                              : i % 5 == 1
                                                  ? "new"
                                                  : noise(3000, static_cast<std::uint64_t>(i))));
+}
+
+TEST_CASE("an eviction takes what has expired first, and keeps all that has not") {
+  simulated_unix_time clock(1'900'000'000'000);
+  const temporary_directory directory;
+  auto options = tiny(directory.path());
+  options.budget_bytes = 8u << 20;
+  auto store = open_store(options);
+  const auto expires = unix_time_ms() + 1000;
+  const auto put_with = [&](const std::string& key, std::size_t bytes, std::int64_t end) {
+    return write(*store, storage::write_kind::insert, key, noise(bytes, 1), {}, end).status;
+  };
+  for (int i = 0; i < 60; ++i) // the oldest
+    REQUIRE(put_with("lasting" + numbered(i), 8000, 0) == write_status::inserted);
+  for (int i = 0; i < 200; ++i)
+    REQUIRE(put_with(numbered(i), 8000, expires) == write_status::inserted);
+  REQUIRE(put_with("large", 700000, expires) == write_status::inserted);
+  for (int i = 60; i < 80; ++i)
+    REQUIRE(put_with("lasting" + numbered(i), 8000, 0) == write_status::inserted);
+  clock.advance(std::chrono::seconds(1));
+  const std::uint64_t live = 80u * 8000;
+  REQUIRE(store->evict_to(2 * live + (256u << 10)));
+  CHECK(store->stats().disk_bytes <= 2 * live + (256u << 10));
+  for (int i = 0; i < 80; ++i)
+    CHECK(text_of(*store, "lasting" + numbered(i)) == noise(8000, 1));
+  CHECK(store->stats().entries == 80);
+  CHECK(store->verify(false)->intact());
+}
+
+TEST_CASE(
+    "a value that a later one with an expiry replaced does not come back when that is evicted") {
+  simulated_unix_time clock(1'900'000'000'000);
+  const temporary_directory directory;
+  const auto options = tiny(directory.path());
+  {
+    auto store = open_store(options);
+    insert(*store, "k", "first");
+    write(*store, storage::write_kind::put, "k", noise(100000, 1), {}, unix_time_ms() + 1000);
+    clock.advance(std::chrono::seconds(1));
+    REQUIRE(text_of(*store, "k") == "<miss>");
+    REQUIRE(store->evict_to(1u << 20));
+    REQUIRE(store->flush()); // removes the large value's file
+  }
+  std::filesystem::remove(directory / "v1/clean");
+  std::filesystem::resize_file(directory / "v1/shards/00/head", 0);
+  auto store = open_store(options);
+  CHECK(store->stats().rebuilds == 1);
+  CHECK(text_of(*store, "k") == "<miss>");
+}
+
+TEST_CASE("an expired entry that was stored anew meanwhile is not evicted as expired") {
+  simulated_unix_time clock(1'900'000'000'000);
+  const temporary_directory directory;
+  auto store = open_store(tiny(directory.path()));
+  CHECK(write(*store, storage::write_kind::expire, "none").status == write_status::absent);
+  insert(*store, "lasts", "v");
+  CHECK(write(*store, storage::write_kind::expire, "lasts").status == write_status::absent);
+  write(*store, storage::write_kind::insert, "k", "old", {}, unix_time_ms() + 1000);
+  CHECK(write(*store, storage::write_kind::expire, "k").status == write_status::absent);
+  clock.advance(std::chrono::seconds(1));
+  CHECK(write(*store, storage::write_kind::expire, "k").status == write_status::erased);
+  CHECK(insert(*store, "k", "new") == write_status::inserted);
+  CHECK(write(*store, storage::write_kind::expire, "k").status == write_status::absent);
+  CHECK(text_of(*store, "k") == "new");
+  CHECK(text_of(*store, "lasts") == "v");
 }
 
 } // namespace evict_test

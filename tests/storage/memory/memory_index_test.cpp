@@ -1,5 +1,7 @@
 #include "storage/memory/memory_index.hpp"
 
+#include "messages/expiry.hpp"
+#include "messages/unix_time.hpp"
 #include "storage/memory/graveyard.hpp"
 #include "storage/memory/hazard.hpp"
 #include "tests/storage/memory/memory_keys.hpp"
@@ -438,6 +440,42 @@ TEST_CASE("memory: leftovers are the removed entries that readers hold") {
   held.reset();
   index.reclaim();
   CHECK_FALSE(index.has_leftovers());
+}
+
+TEST_CASE("memory: an entry whose expiry has passed is a miss and gives way to an insert") {
+  simulated_unix_time clock(1'900'000'000'000);
+  memory_index index;
+  const auto key = key_of("k");
+  index.put(key, with_ttl(artifact::make("old"), std::chrono::seconds(10)));
+  for (int i = 0; i < 3; ++i)
+    CHECK(index.get(key).payload() == "old");
+  clock.advance(std::chrono::seconds(10));
+  CHECK_FALSE(index.get(key));
+  CHECK_FALSE(index.peek(key));
+  index.each(1, [](std::string_view, const artifact&) { FAIL("listed"); });
+  CHECK(index.insert(key, artifact::make("new")));
+  CHECK(index.get(key).payload() == "new");
+  CHECK(index.stats().entries == 1);
+}
+
+TEST_CASE("memory: an entry that was hit and has expired is evicted before one that was not hit") {
+  simulated_unix_time clock(1'900'000'000'000);
+  const std::string bytes(1000, 'x');
+  memory_index_options options;
+  options.budget_bytes = 64u << 10;
+  memory_index index(options);
+  const auto name = [](int i) { return "expiring " + std::to_string(i); };
+  for (int i = 0; i < 20; ++i) {
+    const auto text = name(i);
+    index.put(key_of(text), with_ttl(artifact::make(bytes), std::chrono::seconds(10)));
+    CHECK(index.get(key_of(text)));
+  }
+  clock.advance(std::chrono::seconds(10));
+  for (int i = 0; index.stats().evicted < 20; ++i) {
+    const auto text = "lasting " + std::to_string(i);
+    index.put(key_of(text), artifact::make(bytes));
+  }
+  CHECK(index.get(key_of("lasting 0")));
 }
 
 } // namespace memory_index_test

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <barrier>
+#include <optional>
 #include <thread>
 
 namespace choice_timings_test {
@@ -155,6 +156,27 @@ TEST_CASE_FIXTURE(on_disk, "timings that cannot be read are measured again") {
   stopwatch watch({"a"});
   CHECK(timings.lookup(question, watch.measure())->at("a").time_ns == 1);
   CHECK(watch.runs == 1);
+}
+
+TEST_CASE_FIXTURE(on_disk, "timings under another hint are other timings") {
+  runtime rt(settings());
+  const auto timings = choice_timings::open(rt).value();
+  stopwatch watch({"a"});
+  const auto ask = [&](std::optional<std::int64_t> hint) {
+    auto question = about({"a"});
+    question.hint_override = hint;
+    REQUIRE(timings.lookup(question, watch.measure()));
+    return watch.runs.load();
+  };
+  CHECK(ask(std::nullopt) == 1);
+  CHECK(ask(8192) == 2);
+  CHECK(ask(4096) == 3);
+  CHECK(ask(8192) == 3);
+  CHECK(ask(std::nullopt) == 3);
+  auto spelled = about({"a"}); // as Inductor would write the inputs with a hint
+  spelled.inputs += "_8192";
+  REQUIRE(timings.lookup(spelled, watch.measure()));
+  CHECK(watch.runs == 4);
 }
 
 } // namespace choice_timings_test

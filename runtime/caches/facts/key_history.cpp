@@ -1,0 +1,161 @@
+#include "runtime/caches/facts/key_history.hpp"
+
+#include "messages/digest.hpp"
+#include "messages/member_set.hpp"
+#include "messages/protocol.hpp"
+#include "runtime/engine/calls/ask_actor.hpp"
+#include "runtime/fingerprints/kept_details.hpp"
+#include "runtime/handle/internals.hpp"
+
+#include <type_traits>
+#include <utility>
+
+namespace hearth {
+namespace {
+
+constexpr set_limits kept_keys{16, std::size_t{1} << 20};
+constexpr std::size_t max_last_lines = 1000;
+
+key name_of_subject(std::string_view subject) {
+  return key::tuple({key("keys"), key(std::string(subject))});
+}
+
+// Adds the lines to those that fit.
+value::array texts_within(const std::vector<std::string>& lines, std::size_t& left) {
+  value::array all;
+  for (const auto& line : lines) {
+    if (left == 0) break;
+    --left;
+    all.emplace_back(line);
+  }
+  return all;
+}
+
+expected<explained_miss> miss_of(const value& stored) {
+  const auto* what = stored.find("what");
+  const auto* lines = stored.find("lines");
+  const auto* name = what ? what->as<std::string>() : nullptr;
+  const auto* texts = lines ? lines->as<value::array>() : nullptr;
+  if (!name || !texts) return fail(errc::malformed, "the misses of the last run cannot be read");
+  explained_miss one{*name, {}};
+  for (const auto& text : *texts)
+    if (const auto* line = text.as<std::string>()) one.lines.push_back(*line);
+  return one;
+}
+
+} // namespace
+
+std::vector<std::string> lines_of(const key_miss& miss) {
+  std::vector<std::string> lines;
+  for (const auto& one : miss.differences) {
+    if (one.kind == difference_kind::only_first)
+      lines.push_back(one.path + ": gone: " + one.first);
+    else if (one.kind == difference_kind::only_second)
+      lines.push_back(one.path + ": new: " + one.second);
+    else
+      lines.push_back(one.line());
+  }
+  return lines;
+}
+
+expected<key_history> key_history::open(runtime& in) {
+  auto entries = in.open("key_details", cache_options().without_memory().without_remote());
+  if (!entries) return fail(entries.error());
+  return key_history(std::move(*entries));
+}
+
+expected<key_miss> key_history::explain(std::string_view subject, const key_field& wanted) const {
+  const auto found = entries_.get(name_of_subject(subject));
+  if (!found) return fail(found.error());
+  if (!found->hit()) return key_miss{};
+  const auto known = decode_members(found->value.payload());
+  if (!known) return key_miss{};
+  key_miss nearest;
+  std::int64_t stamp = -1;
+  for (const auto& member : known->members()) {
+    const auto details = fingerprints::unpack_details(member.content);
+    if (!details) continue; // of another version
+    auto differences = hearth::explain(*details, wanted);
+    const auto size = differences.size();
+    const auto least = nearest.differences.size();
+    const bool is_nearer =
+        nearest.known++ == 0 || size < least || (size == least && member.stamp > stamp);
+    if (!is_nearer) continue;
+    stamp = member.stamp;
+    nearest.differences = std::move(differences);
+  }
+  return nearest;
+}
+
+expected<void> key_history::note(std::string_view subject, const key_field& details) const {
+  auto packed = fingerprints::pack_details(details);
+  if (!packed) return fail(packed.error());
+  if (packed->size() > kept_keys.bytes / 2)
+    return fail(errc::too_large, "key details of " + std::to_string(packed->size()) +
+                                     " packed bytes; " + std::to_string(kept_keys.bytes / 2) +
+                                     " can be kept");
+  set_change change;
+  change.written.push_back({std::string(sha256(encode(details)).view()), std::move(*packed), 0});
+  change.limits = kept_keys;
+  auto& core = *internals::core(entries_);
+  if (auto no = core.refusal()) return fail(*no);
+  const cache_key place(internals::name(entries_), name_of_subject(subject).encoded());
+  const auto kept = engine::ask_actor<set_reply>(core, core.shards().owner_of(place), verb::merge_v,
+                                                 place, change);
+  if (!kept) return fail(kept.error());
+  return {};
+}
+
+expected<void> key_history::set_last(std::vector<explained_miss> misses) const {
+  auto left = max_last_lines;
+  value::array all;
+  for (auto& miss : misses) {
+    if (left == 0) break;
+    auto lines = texts_within(miss.lines, left);
+    all.emplace_back(value::map{{"what", std::move(miss.what)}, {"lines", std::move(lines)}});
+  }
+  return entries_.put("last", artifact::make(encode(value(std::move(all)))));
+}
+
+expected<std::vector<explained_miss>> key_history::last() const {
+  const auto found = entries_.get("last");
+  if (!found) return fail(found.error());
+  std::vector<explained_miss> all;
+  if (!found->hit()) return all;
+  const auto stored = decode_value(found->value.payload());
+  const auto* misses = stored ? stored->as<value::array>() : nullptr;
+  if (!misses) return fail(errc::malformed, "the misses of the last run cannot be read");
+  for (const auto& one : *misses) {
+    auto miss = miss_of(one);
+    if (!miss) return fail(miss.error());
+    all.push_back(std::move(*miss));
+  }
+  return all;
+}
+
+key_field field_of(const value& v) {
+  return std::visit(
+      [](const auto& held) -> key_field {
+        using T = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return {};
+        } else if constexpr (std::is_same_v<T, binary>) {
+          return key_field(key_field::bytes{held.bytes});
+        } else if constexpr (std::is_same_v<T, value::array>) {
+          key_field::list items;
+          for (const auto& item : held)
+            items.push_back(field_of(item));
+          return key_field(std::move(items));
+        } else if constexpr (std::is_same_v<T, value::map>) {
+          key_field::map members;
+          for (const auto& [name, member] : held)
+            members.emplace(name, field_of(member));
+          return key_field(std::move(members));
+        } else {
+          return key_field(held);
+        }
+      },
+      v.data());
+}
+
+} // namespace hearth
