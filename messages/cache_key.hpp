@@ -1,6 +1,7 @@
 // A key with its named cache: the address of an entry in messages. Plain value, any thread.
 #pragma once
 
+#include "messages/cache_counters.hpp"
 #include "messages/cache_id.hpp"
 #include "messages/hash.hpp"
 #include "messages/key.hpp"
@@ -23,9 +24,11 @@ struct named_cache {
   bool memory = true;
   bool disk = true;
   bool remote = true;
-  std::uint64_t memory_share_bytes = 0; ///< its own part of the memory budget; 0: none
-  bool compress = false;                ///< values on disk are compressed
-  bool sign = false;                    ///< entries in the remote tier are signed
+  std::uint64_t memory_share_bytes = 0;       ///< its own part of the memory budget; 0: none
+  bool compress = false;                      ///< values on disk are compressed
+  bool sign = false;                          ///< entries in the remote tier are signed
+  lookup_counter lookups{};                   ///< where lookups are counted
+  std::shared_ptr<cache_counters> counters{}; ///< null: only the tiers count
 };
 
 using named_cache_ptr = std::shared_ptr<const named_cache>;

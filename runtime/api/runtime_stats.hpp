@@ -1,11 +1,13 @@
 // The counters of a runtime, for its host. Plain values.
 #pragma once
 
+#include "messages/cache_counters.hpp"
 #include "messages/replies.hpp"
 #include "messages/visibility.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace HEARTH_PUBLIC hearth {
 
@@ -18,6 +20,8 @@ struct tier_counts {
 struct runtime_stats : memory_counts {
   tier_counts memory, disk;
   std::optional<remote_tier_stats> remote; ///< empty without a remote tier
+  /// Each named cache that was opened, by name and version; not in the child of a fork.
+  std::vector<named_cache_counts> caches;
 };
 
 } // namespace hearth

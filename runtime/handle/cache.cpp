@@ -68,8 +68,9 @@ bool asks_others(const runtime_core& core, const named_cache& cache) {
 std::optional<expected<lookup>> get_below(runtime_core& core, const wanted_key& wanted) {
   if (auto good = check_key(wanted.bytes); !good) return fail(good.error());
   if (auto found = find_on_disk(core, wanted)) return found;
-  if (!asks_others(core, *wanted.cache)) return lookup{};
-  return std::nullopt;
+  if (asks_others(core, *wanted.cache)) return std::nullopt;
+  storage::count_lookup(*wanted.cache, tier::none);
+  return lookup{};
 }
 
 // Looks up a key that memory lacks: on disk, then in the remote tier.
@@ -132,7 +133,11 @@ local_answers find_many(const std::shared_ptr<runtime_core>& core, const named_c
   if (!core) return {lookup_list(keys.size(), fail(no_cache())), {}};
   if (options.stop().stop_requested()) return {lookup_list(keys.size(), fail(called_off())), {}};
   auto known = get_locally(*core, in, keys);
-  if (!asks_others(*core, *in)) known.missing.clear();
+  if (!asks_others(*core, *in)) {
+    for (auto left = known.missing.size(); left > 0; --left)
+      storage::count_lookup(*in, tier::none);
+    known.missing.clear();
+  }
   if (known.missing.empty()) return known;
   if (const auto over = over_at_once(options))
     for (const auto position : std::exchange(known.missing, {}))
@@ -281,6 +286,10 @@ future<artifact> cache::get_or_compile_async(const key& k, compile_function comp
                             if (!outcome) return fail(outcome.error());
                             return std::move(outcome->value);
                           });
+}
+
+cache_counts cache::counts() const noexcept {
+  return cache_ ? storage::counts_of(*cache_) : cache_counts{};
 }
 
 std::chrono::nanoseconds cache::time_saved() const noexcept {

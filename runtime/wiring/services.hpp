@@ -6,8 +6,10 @@
 
 #include "actors/compile_worker.hpp"
 #include "actors/kernel_cache.hpp"
+#include "messages/cache_counters.hpp"
 #include "runtime/wiring/tiers.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@ struct service_ports {
   unsigned workers = 1;                  ///< programs that run concurrently
   std::string version;                   ///< shown in the metrics
   std::shared_ptr<storage::store> store; ///< shown in the metrics; null: no disk tier
+  std::function<std::vector<named_cache_counts>()> caches; ///< shown in the metrics; may be empty
 };
 
 struct service_actors {

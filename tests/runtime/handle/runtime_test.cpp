@@ -42,10 +42,16 @@ TEST_CASE_FIXTURE(on_disk, "metrics are a page of every counter until the runtim
   const auto cache = rt.open("c").value();
   REQUIRE(cache.insert("k", artifact::make("one")));
   REQUIRE(cache.get("k")->hit());
+  REQUIRE(cache.get_or_compile("made", [] { return artifact::make("code"); }));
   const auto page = rt.metrics().value();
   for (const auto* line :
        {"# TYPE hearth_hits_total counter", "hearth_hits_total{tier=\"memory\"} 1",
-        "hearth_memory_entries 1", "hearth_disk_writes_total{outcome=\"inserted\"} 1",
+        "hearth_memory_entries 2", "hearth_disk_writes_total{outcome=\"inserted\"} 2",
+        "hearth_cache_lookups_total{cache=\"c\",version=\"0\",outcome=\"memory\"} 1",
+        "hearth_cache_lookups_total{cache=\"c\",version=\"0\",outcome=\"miss\"} 1",
+        "hearth_cache_writes_total{cache=\"c\",version=\"0\",outcome=\"inserted\"} 2",
+        "hearth_cache_compiles_total{cache=\"c\",version=\"0\",outcome=\"made\"} 1",
+        "hearth_cache_saved_milliseconds_total{cache=\"c\",version=\"0\"} 0",
         "hearth_unanswered 0"})
     CHECK_MESSAGE(page.find("\n" + std::string(line) + "\n") != std::string::npos, page);
   CHECK(page.find("hearth_remote") == std::string::npos);
