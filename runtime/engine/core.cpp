@@ -160,7 +160,7 @@ wiring::tier_ports runtime_core::tier_ports() {
 wiring::service_ports runtime_core::service_ports() {
   const auto worker = process::find_worker(settings_.worker.string());
   if (!worker) log(log_level::info, "programs cannot be run: " + worker.error().text());
-  processes_ = std::make_shared<process::subprocess_runner>(worker.value_or(""));
+  processes_ = std::make_shared<process::subprocess_runner>(worker);
   wiring::service_ports ports;
   ports.programs = {
       processes_,
