@@ -16,6 +16,7 @@ namespace {
 
 using engine::ask;
 using engine::ask_async;
+using engine::call;
 using engine::called_off;
 using engine::check_key;
 using engine::compile_async;
@@ -204,8 +205,7 @@ expected<insert_outcome> cache::insert(const key& k, const artifact& value,
                                        const call_options& options) const {
   auto key = owned_key(cache_, k, value);
   if (!key) return fail(key.error());
-  return wait(ask<insert_outcome>(*core_, options, verb::insert_v, std::move(*key), value),
-              options);
+  return call<insert_outcome>(*core_, options, verb::insert_v, std::move(*key), value);
 }
 
 future<insert_outcome> cache::insert_async(const key& k, const artifact& value,
@@ -218,8 +218,7 @@ future<insert_outcome> cache::insert_async(const key& k, const artifact& value,
 expected<void> cache::put(const key& k, const artifact& value, const call_options& options) const {
   auto key = owned_key(cache_, k, value);
   if (!key) return fail(key.error());
-  const auto stored =
-      wait(ask<done>(*core_, options, verb::put_v, std::move(*key), value), options);
+  const auto stored = call<done>(*core_, options, verb::put_v, std::move(*key), value);
   if (!stored) return fail(stored.error());
   return {};
 }
@@ -234,7 +233,7 @@ future<done> cache::put_async(const key& k, const artifact& value,
 expected<bool> cache::erase(const key& k, const call_options& options) const {
   auto key = owned_key(cache_, k);
   if (!key) return fail(key.error());
-  return wait(ask<bool>(*core_, options, verb::erase_v, std::move(*key)), options);
+  return call<bool>(*core_, options, verb::erase_v, std::move(*key));
 }
 
 future<bool> cache::erase_async(const key& k, const call_options& options) const {

@@ -3,6 +3,7 @@
 #include "runtime/engine/core.hpp"
 #include "tests/support/runtimes.hpp"
 
+#include <caf/event_based_actor.hpp>
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <fstream>
 #include <future>
+#include <memory>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -250,6 +252,35 @@ TEST_CASE("the slot of a request is free when its answer arrives") {
     REQUIRE(cache.erase(key));
     REQUIRE(cache.get_async(key).get());
   }
+}
+
+TEST_CASE("a write that is waited for needs no other thread of the runtime") {
+  caf::actor_system_config host_config;
+  add_message_types(host_config);
+  host_config.set("scheduler.max-threads", std::size_t{1});
+  caf::actor_system host(host_config);
+  runtime rt(in_memory(), host);
+  const auto cache = rt.open("c").value();
+  REQUIRE(cache.insert("first", artifact::make("v")));
+  const auto begun = std::make_shared<std::promise<void>>();
+  std::promise<void> go_on;
+  host.spawn(
+      [begun, may_go = go_on.get_future().share()](caf::event_based_actor* self) -> caf::behavior {
+        begun->set_value(); // the only worker has left the runtime's actors
+        may_go.wait();
+        self->quit();
+        return {};
+      });
+  begun->get_future().wait();
+  auto stored = std::async(std::launch::async, [&] {
+    return cache.insert("k", artifact::make("v")).has_value() &&
+           cache.put("p", artifact::make("w")).has_value() && cache.erase("first").value_or(false);
+  });
+  CHECK(stored.wait_for(std::chrono::seconds(60)) == std::future_status::ready);
+  go_on.set_value();
+  CHECK(stored.get());
+  CHECK(cache.get("p")->value.payload() == "w");
+  CHECK_FALSE(cache.get("first")->hit());
 }
 
 TEST_CASE("the runtime lives in a host's actor system") {
