@@ -1,7 +1,8 @@
 // disk_shard: the only writer, in this process, of one shard of the disk store.
 //
-// Spawned detached, since the store blocks (not detached in tests). The writes in its mailbox go to
-// the store as one group: one lock and one write for many inserts.
+// It blocks, so it has a thread of its own (`on_own_thread`; in tests it has not), for which a
+// caller that waits stands in. The writes in its mailbox go to the store as one group: one lock and
+// one write for many inserts.
 #pragma once
 
 #include "actors/ports/log_sink.hpp"

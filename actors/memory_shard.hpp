@@ -119,9 +119,13 @@ struct memory_shard_state {
     caf::actor_addr holder;
   };
 
+  struct load_waiter {
+    reply_target<lookup> reply;
+    bool is_lookup = true; ///< a caller's lookup, which is counted, and not the shard's own
+  };
   /// A lookup below memory: on disk, then in the remote tier.
   struct load_record {
-    std::vector<reply_target<lookup>> waiters;
+    std::vector<load_waiter> waiters;
     std::uint64_t epoch = 0;  ///< the disk shard's epoch when the load began
     std::uint64_t change = 0; ///< the host's last change then
     /// The number of waiters that joined before the disk answered. Later ones joined during the

@@ -15,6 +15,7 @@ constexpr auto stats_timeout = std::chrono::seconds{10};
 // The figures of one page, while its parts arrive.
 struct figures {
   memory_shard_stats memory; // the sum of all shards
+  std::vector<named_cache_counts> caches;
   std::optional<remote_tier_stats> remote;
   broker_stats programs;
   std::size_t open = 0;       // answers in flight
@@ -24,6 +25,9 @@ struct figures {
 // --- the page ----------------------------------------------------------------------------------
 
 void write_lookups(metrics_page& page, const figures& all, const storage::store_stats& disk) {
+  auto memory_hits = all.memory.hits;
+  for (const auto& one : all.caches)
+    memory_hits += one.memory_hits;
   std::uint64_t remote_hits = 0, remote_misses = 0;
   if (all.remote)
     for (const auto& one : all.remote->caches) {
@@ -31,13 +35,46 @@ void write_lookups(metrics_page& page, const figures& all, const storage::store_
       remote_misses += one.misses;
     }
   page.counter("hits_total", "Lookups that a tier answered.");
-  page.sample(all.memory.hits, {{"tier", "memory"}});
+  page.sample(memory_hits, {{"tier", "memory"}});
   page.sample(disk.hits, {{"tier", "disk"}});
   page.sample(remote_hits, {{"tier", "remote"}});
   page.counter("misses_total", "Lookups that went on to the next tier, or to a compile.");
   page.sample(all.memory.misses, {{"tier", "memory"}});
   page.sample(disk.misses, {{"tier", "disk"}});
   page.sample(remote_misses, {{"tier", "remote"}});
+}
+
+void write_caches(metrics_page& page, const std::vector<named_cache_counts>& caches) {
+  const auto sample = [&](const named_cache_counts& of, std::uint64_t value,
+                          std::string_view outcome) {
+    page.sample(value, {{"cache", of.cache}, {"version", of.version}, {"outcome", outcome}});
+  };
+  page.counter("cache_lookups_total", "Lookups, by named cache and by what answered them.");
+  for (const auto& one : caches) {
+    sample(one, one.memory_hits, "memory");
+    sample(one, one.disk_hits, "disk");
+    sample(one, one.remote_hits, "remote");
+    sample(one, one.waits, "waited");
+    sample(one, one.misses, "miss");
+  }
+  page.counter("cache_compiles_total", "Compiles under a lease, by named cache and outcome.");
+  for (const auto& one : caches) {
+    sample(one, one.compiles, "made");
+    sample(one, one.failures, "failed");
+  }
+  page.counter("cache_saved_milliseconds_total",
+               "Time of compiling that hits saved, by named cache, of handles that count it.");
+  for (const auto& one : caches)
+    page.sample(static_cast<std::uint64_t>(
+                    std::chrono::duration_cast<std::chrono::milliseconds>(one.time_saved).count()),
+                {{"cache", one.cache}, {"version", one.version}});
+  page.counter("cache_writes_total", "Writes, by named cache and outcome.");
+  for (const auto& one : caches) {
+    sample(one, one.inserted, "inserted");
+    sample(one, one.existed, "existed");
+    sample(one, one.put, "put");
+    sample(one, one.erased, "erased");
+  }
 }
 
 void write_memory(metrics_page& page, const memory_shard_stats& memory) {
@@ -153,6 +190,7 @@ metrics_page page_of(const metrics_config& config, const figures& all) {
   page.gauge("unanswered", "Actors that did not answer; their figures are left out.",
              all.unanswered);
   write_lookups(page, all, disk);
+  write_caches(page, all.caches);
   write_memory(page, all.memory);
   if (config.store) write_disk(page, disk);
   if (all.remote) {
@@ -170,7 +208,9 @@ template <class Stats, class Handle, class Take>
 void ask(metrics_pointer self, const std::shared_ptr<figures>& all,
          const shared_promise<metrics_page>& reply, const Handle& actor, Take take) {
   const auto end_one = [self, all, reply] {
-    if (--all->open == 0) reply.deliver(page_of(self->state.config, *all));
+    if (--all->open != 0) return;
+    if (const auto& caches = self->state.config.caches) all->caches = caches();
+    reply.deliver(page_of(self->state.config, *all));
   };
   ++all->open;
   self->request(actor, stats_timeout, verb::stats_v)

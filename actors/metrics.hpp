@@ -6,14 +6,17 @@
 #pragma once
 
 #include "actors/shard_router.hpp"
+#include "messages/cache_counters.hpp"
 #include "messages/protocol.hpp"
 #include "storage/disk/store.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace hearth::actors {
 
@@ -23,6 +26,7 @@ struct metrics_config {
   std::shared_ptr<storage::store> store; ///< null: no disk tier
   remote_tier_actor remote;              ///< null: no remote tier
   compile_broker_actor broker;
+  std::function<std::vector<named_cache_counts>()> caches; ///< the counts of named caches, or empty
 };
 
 struct metrics_state {

@@ -2,6 +2,8 @@
 // actors that a message wakes then run on this thread, and no other thread has to be woken.
 #pragma once
 
+#include "actors/caller_unit.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/execution_unit.hpp>
 #include <caf/send.hpp>
@@ -50,12 +52,14 @@ private:
   std::deque<caf::resumable*> woken_; // the unit holds a reference to each
 };
 
-/// As `caf::anon_send`, but the calling thread's unit, if there is one, runs the actor that the
-/// message wakes. Any thread.
+/// As `caf::anon_send`, but the calling thread's unit or its call's, if there is one, runs the
+/// actor that the message wakes. Any thread.
 template <class Handle, class... Message>
 void send_from_thread(const Handle& to, Message&&... message) {
   if (!to) return;
-  if (auto* const unit = thread_unit::of_this_thread(to->home_system()))
+  caf::execution_unit* unit = caller_unit::of_this_thread(to->home_system());
+  if (!unit) unit = thread_unit::of_this_thread(to->home_system());
+  if (unit)
     to->eq_impl(caf::make_message_id(), nullptr, unit, std::forward<Message>(message)...);
   else
     caf::anon_send(to, std::forward<Message>(message)...);

@@ -1,6 +1,7 @@
 // A key with its named cache: the address of an entry in messages. Plain value, any thread.
 #pragma once
 
+#include "messages/cache_counters.hpp"
 #include "messages/cache_id.hpp"
 #include "messages/hash.hpp"
 #include "messages/key.hpp"
@@ -31,6 +32,8 @@ struct named_cache {
   /// Entries in the remote tier belong to another program, too: a key, which is a text, is the name
   /// there, and the payload is the whole value.
   bool foreign = false;
+  lookup_counter lookups{};                   ///< where lookups are counted
+  std::shared_ptr<cache_counters> counters{}; ///< null: only the tiers count
 };
 
 using named_cache_ptr = std::shared_ptr<const named_cache>;

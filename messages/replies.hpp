@@ -5,6 +5,7 @@
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
 #include "messages/member_set.hpp"
+#include "messages/tier.hpp"
 #include "messages/visibility.hpp"
 
 #include <array>
@@ -19,10 +20,6 @@
 #include <vector>
 
 namespace HEARTH_PUBLIC hearth {
-
-/// The tier in which an entry was found; `none` is a miss.
-enum class tier : std::uint8_t { none, memory, disk, remote };
-std::string_view to_string(tier t) noexcept;
 
 /// A get's answer: a hit with its artifact and tier, or a miss. Empty when `from` is `none`.
 struct lookup {
@@ -171,7 +168,8 @@ static_assert(sizeof(memory_counts) == memory_count_names.size() * sizeof(std::u
 
 /// Counters of one memory shard, its index and its leases.
 struct memory_shard_stats : memory_counts {
-  std::uint64_t hits = 0, misses = 0;
+  std::uint64_t hits = 0; ///< of caches that have no counters of their own
+  std::uint64_t misses = 0;
 
   /// Adds the counters of `other`.
   memory_shard_stats& operator+=(const memory_shard_stats& other) noexcept;

@@ -138,6 +138,7 @@ bool is_wanted(state_type& state, const cache_key& key) {
 void acquire(self_pointer self, const cache_key& key, state_type::waiter waiting) {
   auto& state = self->state;
   if (auto value = find_in_memory(state, key)) {
+    count_lookup(key, tier::memory);
     waiting.reply.deliver(lease_reply{{tier::memory, std::move(value)}, {}, false});
     return;
   }

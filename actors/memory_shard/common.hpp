@@ -2,6 +2,7 @@
 #pragma once
 
 #include "actors/memory_shard.hpp"
+#include "storage/memory/lookup_tally.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,15 @@ inline unsigned disk_shard_of(const state_type& state, const cache_key& key) {
 }
 inline const disk_shard_actor& disk_of(const state_type& state, const cache_key& key) {
   return state.config.disk_shards[disk_shard_of(state, key)];
+}
+/// Counts a lookup of the key's cache that this tier answered. Before the answer is delivered: the
+/// caller may look at the counts then.
+inline void count_lookup(const cache_key& key, tier from) {
+  storage::count_lookup(*key.cache, from);
+}
+/// Counts in the key's cache, if it has counters.
+inline void count(const cache_key& key, cache_counters::counter cache_counters::*what) {
+  if (const auto& counters = key.cache->counters) cache_counters::count((*counters).*what);
 }
 /// Sends a change to the remote tier, which writes it behind.
 template <class Verb, class... Parts>

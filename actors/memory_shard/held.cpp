@@ -9,7 +9,7 @@ namespace hearth::actors::shard {
 namespace {
 
 storage::memory_key in_memory(const cache_key& key) {
-  return {key.cache->number, key.bytes, key.memory_hash};
+  return {key.cache->number, key.bytes, key.memory_hash, key.cache->lookups};
 }
 
 // Sets the hit bit on disk of entries that were hit in memory, so that disk eviction keeps them.
@@ -61,6 +61,12 @@ artifact find_in_memory(state_type& state, const cache_key& key) {
 artifact get_from_memory(state_type& state, const cache_key& key) {
   state.config.view->refresh();
   return uses_memory(key) ? state.config.view->index().get(in_memory(key)) : artifact{};
+}
+
+artifact get_again_from_memory(state_type& state, const cache_key& key) {
+  state.config.view->refresh();
+  if (!uses_memory(key)) return {};
+  return state.config.view->index().get({key.cache->number, key.bytes, key.memory_hash});
 }
 
 void reclaim(self_pointer self) {

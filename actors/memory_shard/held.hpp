@@ -9,6 +9,8 @@ namespace hearth::actors::shard {
 /// For the shard's own use: counts neither a hit nor a miss.
 artifact find_in_memory(state_type& state, const cache_key& key);
 artifact get_from_memory(state_type& state, const cache_key& key);
+/// As above, for a look-up that is a part of another one: counted by the index, not by the cache.
+artifact get_again_from_memory(state_type& state, const cache_key& key);
 void keep_in_memory(self_pointer self, const cache_key& key, const artifact& value);
 void replace_in_memory(self_pointer self, const cache_key& key, const artifact& value);
 /// Returns whether there was an entry.

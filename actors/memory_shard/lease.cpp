@@ -29,12 +29,19 @@ offered_lease offer(self_pointer self, lease_id id, const state_type::waiter& to
           [shard = memory_shard_actor(self), id] { caf::anon_send(shard, verb::release_v, id); }};
 }
 
-void answer_waiters(state_type::lease_record& record, const expected<lookup>& result) {
+void answer_waiters(const cache_key& key, state_type::lease_record& record,
+                    const expected<lookup>& result) {
   for (auto& waiting : std::exchange(record.waiters, {})) {
-    if (result)
-      waiting.reply.deliver(lease_reply{*result, {}, waiting.waited || record.contended});
-    else
+    if (!result) {
       waiting.reply.deliver(fail(result.error()));
+      continue;
+    }
+    const bool waited = waiting.waited || record.contended;
+    if (waited)
+      count(key, &cache_counters::waits);
+    else
+      count_lookup(key, result->from);
+    waiting.reply.deliver(lease_reply{*result, {}, waited});
   }
 }
 
@@ -66,9 +73,9 @@ state_type::lease_record* held(state_type& state, lease_id id, cache_key& key) {
 // itself, so it cannot get a value that has been erased.
 void complete_lease_with_stored(self_pointer self, const cache_key& key, const artifact& ours) {
   const auto ended = std::make_shared<state_type::lease_record>(end_lease(self, key));
-  look(self, key, reply_target<lookup>([ended, ours](const expected<lookup>& result) {
+  look(self, key, reply_target<lookup>([key, ended, ours](const expected<lookup>& result) {
          const bool there = result && result->hit();
-         answer_waiters(*ended, there ? *result : lookup{tier::memory, ours});
+         answer_waiters(key, *ended, there ? *result : lookup{tier::memory, ours});
          return true;
        }));
 }
@@ -80,7 +87,7 @@ void fulfil_spare(self_pointer self, const cache_key& key, const artifact& value
     const auto at = self->state.leases.find(key);
     const bool is_ours = outcome && *outcome == insert_outcome::inserted;
     if (is_ours && at != self->state.leases.end())
-      answer_waiters(at->second, lookup{tier::memory, value});
+      answer_waiters(key, at->second, lookup{tier::memory, value});
     reply.deliver(std::move(outcome));
   });
 }
@@ -99,11 +106,11 @@ state_type::lease_record end_lease(self_pointer self, const cache_key& key) {
 void complete_lease(self_pointer self, const cache_key& key, const expected<lookup>& result) {
   const auto ended = std::make_shared<state_type::lease_record>(end_lease(self, key));
   auto late = late_waiters(*ended, result);
-  answer_waiters(*ended, result);
+  answer_waiters(key, *ended, result);
   if (late.empty()) return;
   ended->waiters = std::move(late);
-  look(self, key, reply_target<lookup>([ended, result](const expected<lookup>& found) {
-         answer_waiters(*ended, found && found->hit() ? found : result);
+  look(self, key, reply_target<lookup>([key, ended, result](const expected<lookup>& found) {
+         answer_waiters(key, *ended, found && found->hit() ? found : result);
          return true;
        }));
 }
@@ -119,6 +126,7 @@ void grant(self_pointer self, const cache_key& key) {
     record.id = ++state.last_lease;
     record.holder = next.actor;
     const bool waited = next.waited || record.contended;
+    if (record.looks && next.reply.wanted()) count_lookup(key, tier::none);
     if (!next.reply.deliver(lease_reply{{}, offer(self, record.id, next), waited})) continue;
     state.lease_keys.emplace(record.id, key);
     ++state.counters.leases_granted;
@@ -131,6 +139,7 @@ void grant(self_pointer self, const cache_key& key) {
 bool grant_spare(self_pointer self, const cache_key& key, state_type::waiter& waiting) {
   auto& state = self->state;
   const auto id = ++state.last_lease;
+  if (state.leases.find(key)->second.looks && waiting.reply.wanted()) count_lookup(key, tier::none);
   if (!waiting.reply.deliver(lease_reply{{}, offer(self, id, waiting), true})) return false;
   state.spare_leases.emplace(id, state_type::spare_lease{key, waiting.actor});
   ++state.counters.leases_granted;
@@ -150,14 +159,17 @@ void withdraw(state_type& state, const cache_key& key) {
 
 void fulfil(self_pointer self, lease_id id, const artifact& value,
             reply_target<insert_outcome> reply) {
-  if (auto spare = self->state.spare_leases.extract(id); !spare.empty())
+  if (auto spare = self->state.spare_leases.extract(id); !spare.empty()) {
+    count(spare.mapped().key, &cache_counters::compiles);
     return fulfil_spare(self, spare.mapped().key, value, std::move(reply));
+  }
   cache_key key;
   auto* record = held(self->state, id, key);
   if (!record) {
     reply.deliver(fail(errc::lease_lost, "this lease is not held: it was ended before"));
     return;
   }
+  count(key, &cache_counters::compiles);
   record->now = phase::fulfilling;
   insert(self, key, value, [self, key, value, reply](expected<insert_outcome> outcome) mutable {
     if (outcome && *outcome == insert_outcome::exists)
@@ -169,9 +181,12 @@ void fulfil(self_pointer self, lease_id id, const artifact& value,
 }
 
 void abandon(self_pointer self, lease_id id, const error& why) {
-  self->state.spare_leases.erase(id);
+  if (const auto spare = self->state.spare_leases.extract(id); !spare.empty())
+    count(spare.mapped().key, &cache_counters::failures);
   cache_key key;
-  if (held(self->state, id, key)) complete_lease(self, key, fail(why));
+  if (!held(self->state, id, key)) return;
+  count(key, &cache_counters::failures);
+  complete_lease(self, key, fail(why));
 }
 
 void release(self_pointer self, lease_id id) {

@@ -10,11 +10,13 @@
 namespace hearth::actors::shard {
 namespace {
 
-using waiter_list = std::vector<reply_target<lookup>>;
+using waiter_list = std::vector<state_type::load_waiter>;
 
-void deliver_all(waiter_list waiters, const expected<lookup>& result) {
-  for (auto& waiting : waiters)
-    waiting.deliver(result);
+void deliver_all(const cache_key& key, waiter_list waiters, const expected<lookup>& result) {
+  for (auto& waiting : waiters) {
+    if (result && waiting.is_lookup) count_lookup(key, result->from);
+    waiting.reply.deliver(result);
+  }
 }
 
 // Ends a load and returns its waiters, which the caller answers. A later request starts a new load.
@@ -61,10 +63,10 @@ void end_remote_load(self_pointer self, const cache_key& key, const load_ptr& lo
       std::make_move_iterator(early.begin() + static_cast<std::ptrdiff_t>(load->before_disk)),
       std::make_move_iterator(early.end()));
   early.erase(early.begin() + static_cast<std::ptrdiff_t>(load->before_disk), early.end());
-  deliver_all(std::move(early), found);
+  deliver_all(key, std::move(early), found);
   if (late.empty()) return;
-  ask_disk(self, key, [late = std::move(late), found](const expected<lookup>& stored) {
-    deliver_all(late, stored && !stored->hit() ? found : stored);
+  ask_disk(self, key, [key, late = std::move(late), found](const expected<lookup>& stored) {
+    deliver_all(key, late, stored && !stored->hit() ? found : stored);
   });
 }
 
@@ -85,7 +87,7 @@ void load_from_disk(self_pointer self, const cache_key& key, const load_ptr& loa
     if (found && !found->hit())
       load_from_remote(self, key, load);
     else
-      deliver_all(end_load(self->state, key, load), found);
+      deliver_all(key, end_load(self->state, key, load), found);
   });
 }
 
@@ -95,12 +97,12 @@ void end_question(self_pointer self, const state_type::question& asked, const lo
 }
 
 // Starts a lookup below memory, or joins the one in flight.
-void load(self_pointer self, const cache_key& key, reply_target<lookup> reply) {
+void load(self_pointer self, const cache_key& key, state_type::load_waiter waiting) {
   auto& state = self->state;
   auto [at, is_first] = state.loads.try_emplace(key);
   if (is_first) at->second = std::make_shared<state_type::load_record>();
   const auto load = at->second;
-  load->waiters.push_back(std::move(reply));
+  load->waiters.push_back(std::move(waiting));
   ++(is_first ? state.counters.loads : state.counters.coalesced);
   if (is_first) load_from_disk(self, key, load);
 }
@@ -157,14 +159,14 @@ void get(self_pointer self, const cache_key& key, reply_target<lookup> reply) {
   if (auto value = get_from_memory(self->state, key))
     reply.deliver(lookup{tier::memory, std::move(value)});
   else
-    load(self, key, std::move(reply));
+    load(self, key, {std::move(reply)});
 }
 
 void look(self_pointer self, const cache_key& key, reply_target<lookup> reply) {
   if (auto value = find_in_memory(self->state, key))
     reply.deliver(lookup{tier::memory, std::move(value)});
   else
-    load(self, key, std::move(reply));
+    load(self, key, {std::move(reply), false});
 }
 
 void get_some(self_pointer self, const get_batch_ptr& batch, std::size_t first, std::size_t last) {
@@ -179,16 +181,17 @@ void get_some(self_pointer self, const get_batch_ptr& batch, std::size_t first, 
   for (auto i = first; i < last; ++i) {
     const auto& cache = *batch->cache();
     artifact value;
-    if (cache.memory) value = index.get({cache.number, batch->key_bytes(i), batch->memory_hash(i)});
+    if (cache.memory)
+      value = index.get({cache.number, batch->key_bytes(i), batch->memory_hash(i), cache.lookups});
     if (value) {
       batch->answer_quietly(i, lookup{tier::memory, std::move(value)});
       ++hits;
       continue;
     }
-    load(self, batch->key(i), reply_target<lookup>([batch, i](const expected<lookup>& result) {
+    load(self, batch->key(i), {reply_target<lookup>([batch, i](const expected<lookup>& result) {
            batch->answer(i, result);
            return true;
-         }));
+         })});
   }
   batch->count_answered(hits);
 }

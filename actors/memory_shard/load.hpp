@@ -7,7 +7,7 @@
 namespace hearth::actors::shard {
 
 void get(self_pointer self, const cache_key& key, reply_target<lookup> reply);
-/// As above, for the shard's own use.
+/// As above, for the shard's own use; not counted as a lookup.
 void look(self_pointer self, const cache_key& key, reply_target<lookup> reply);
 /// Answers the items of a batch that this shard owns.
 void get_some(self_pointer self, const get_batch_ptr& batch, std::size_t first, std::size_t last);

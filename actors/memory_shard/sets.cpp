@@ -49,6 +49,18 @@ lookup with_unwritten(const state_type& state, const cache_key& key, lookup foun
   return {found.hit() ? found.from : tier::memory, artifact::make(encode(set))};
 }
 
+// Looks for the set on disk unless memory holds it.
+void look_for_set(self_pointer self, const cache_key& key, artifact in_memory,
+                  reply_target<lookup> reply) {
+  if (in_memory) {
+    reply.deliver(with_unwritten(self->state, key, lookup{tier::memory, std::move(in_memory)}));
+    return;
+  }
+  ask_disk(self, key, [self, key, reply](const expected<lookup>& found) mutable {
+    reply.deliver(with_unwritten(self->state, key, found.value_or(lookup::unanswered())));
+  });
+}
+
 // The disk refused the change: remembers its members. What memory holds stays as it is: it may be
 // less than the disk has, which other processes go on changing.
 set_reply remember_unwritten(state_type& state, const cache_key& key, const set_change& change) {
@@ -136,12 +148,13 @@ void join(self_pointer self, const cache_key& key, const set_limits& limits,
 
 void answer_from_here(self_pointer self, const cache_key& key, const set_limits& limits,
                       const fleet_members& fleet) {
-  find_set(self, key, reply_target<lookup>([=](const expected<lookup>& found) {
-             const auto here = found.value_or(lookup{});
-             give_missing(self, key, here.value, fleet, {});
-             end_refresh(self, key, limits, {here, fleet.is_answered});
-             return true;
-           }));
+  look_for_set(self, key, get_again_from_memory(self->state, key),
+               reply_target<lookup>([=](const expected<lookup>& found) {
+                 const auto here = found.value_or(lookup{});
+                 give_missing(self, key, here.value, fleet, {});
+                 end_refresh(self, key, limits, {here, fleet.is_answered});
+                 return true;
+               }));
 }
 
 void ask_fleet(self_pointer self, const cache_key& key, const set_limits& limits) {
@@ -166,12 +179,13 @@ void look_everywhere(self_pointer self, const cache_key& key, const set_limits& 
 } // namespace
 
 void find_set(self_pointer self, const cache_key& key, reply_target<lookup> reply) {
-  if (auto value = get_from_memory(self->state, key))
-    return static_cast<void>(
-        reply.deliver(with_unwritten(self->state, key, lookup{tier::memory, std::move(value)})));
-  ask_disk(self, key, [self, key, reply](const expected<lookup>& found) mutable {
-    reply.deliver(with_unwritten(self->state, key, found.value_or(lookup::unanswered())));
-  });
+  auto value = get_from_memory(self->state, key);
+  const bool is_counted = static_cast<bool>(value);
+  look_for_set(self, key, std::move(value),
+               reply_target<lookup>([=](const expected<lookup>& found) mutable {
+                 if (!is_counted && found) count_lookup(key, found->from);
+                 return reply.deliver(found);
+               }));
 }
 
 void refresh_set(self_pointer self, const cache_key& key, const set_limits& limits,

@@ -19,6 +19,12 @@ struct insert_record {
   std::uint64_t change; // the host's last change then
 };
 
+void end_with(const cache_key& key, insert_outcome outcome, const insert_callback& next) {
+  count(key,
+        outcome == insert_outcome::inserted ? &cache_counters::inserted : &cache_counters::existed);
+  next(outcome);
+}
+
 // Sends an insert that the disk has answered to the remote tier, unless the entry was erased after
 // it.
 void pass_on_insert(self_pointer self, const insert_record& write, bool is_new) {
@@ -32,7 +38,7 @@ void pass_on_insert(self_pointer self, const insert_record& write, bool is_new) 
 void end_insert(self_pointer self, const insert_record& write, const disk_insert_reply& reply) {
   take_in_insert(self, write.key, write.value, reply, write.epoch);
   pass_on_insert(self, write, reply.outcome == insert_outcome::inserted);
-  write.next(reply.outcome);
+  end_with(write.key, reply.outcome, write.next);
 }
 
 // The disk failed: the entry stays in memory and still goes to the remote tier.
@@ -146,12 +152,12 @@ artifact stored_form(const cache_key& key, const artifact& value) {
 void insert(self_pointer self, const cache_key& key, const artifact& made,
             const insert_callback& next) {
   auto& state = self->state;
-  if (find_in_memory(state, key)) return next(insert_outcome::exists);
+  if (find_in_memory(state, key)) return end_with(key, insert_outcome::exists, next);
   const auto value = stored_form(key, made);
   if (!uses_disk(state, key)) {
     keep_in_memory(self, key, value);
     tell_remote(self, verb::insert_v, key, value, last_change(state));
-    return next(insert_outcome::inserted);
+    return end_with(key, insert_outcome::inserted, next);
   }
   ++state.open_inserts;
   const auto write = std::make_shared<const insert_record>(
@@ -172,6 +178,7 @@ void put(self_pointer self, const cache_key& key, const artifact& made, reply_ta
   tell_remote(self, verb::put_v, key, value, noted.which);
   if (!uses_disk(state, key)) {
     replace_in_memory(self, key, value);
+    count(key, &cache_counters::put);
     reply.deliver(unless_undone(done{}, noted.kept));
     return;
   }
@@ -179,6 +186,7 @@ void put(self_pointer self, const cache_key& key, const artifact& made, reply_ta
       .then(
           [self, key, value, reply, noted](const disk_change_reply& change) mutable {
             take_in_write(self, key, value, change.epochs);
+            count(key, &cache_counters::put);
             end_put(self, key, value, reply, noted);
           },
           [self, key, value, reply, which = noted.which](const caf::error& why) mutable {
@@ -194,7 +202,11 @@ void put(self_pointer self, const cache_key& key, const artifact& made, reply_ta
 void erase(self_pointer self, const cache_key& key, reply_target<bool> reply) {
   const auto noted = begin_change(self->state, key, storage::unheard_change::kind::erase);
   tell_remote(self, verb::erase_v, key, noted.which);
-  erase_here(self, key, std::move(reply), noted);
+  erase_here(self, key, reply_target<bool>([key, reply](const expected<bool>& answer) mutable {
+               if (answer && *answer) count(key, &cache_counters::erased);
+               return reply.deliver(answer);
+             }),
+             noted);
 }
 
 void purge(self_pointer self, const cache_key& key, reply_target<bool> reply) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "messages/artifact.hpp"
+#include "messages/cache_counters.hpp"
 #include "messages/cache_id.hpp"
 #include "messages/error.hpp"
 #include "messages/key.hpp"
@@ -41,7 +42,12 @@ public:
   virtual ~cache_backing() = default;
   /// The handle that answers `get`, so that a hit needs no virtual call; null: there is none.
   virtual const cache* handle() const noexcept { return nullptr; }
+  /// What hits through this interface saved is added here.
+  virtual cache_counters& counters() noexcept = 0;
+  virtual cache_counts counts() const noexcept = 0;
   virtual expected<lookup> get(const key& k) = 0;
+  /// In memory and on disk alone. A miss is not counted: the caller acquires the key next.
+  virtual expected<lookup> look(const key& k) = 0;
   virtual lookup_list get_many(std::span<const key> keys) = 0;
   virtual expected<insert_outcome> insert(const key& k, const artifact& value) = 0;
   virtual expected<void> put(const key& k, const artifact& value) = 0;

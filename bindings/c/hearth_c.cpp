@@ -24,15 +24,12 @@ using hearth::key;
 struct hearth_host {
   std::unique_ptr<hearth::c::host_backing> backing;
   std::string disk_problem, remote_problem;
-  // Shared with caches, which may outlive the host.
-  std::shared_ptr<std::atomic<std::int64_t>> saved_ns =
-      std::make_shared<std::atomic<std::int64_t>>(0);
 };
 
 struct hearth_cache {
   std::shared_ptr<hearth::c::cache_backing> backing;
-  const hearth::cache* handle; // of the backing, if it has one
-  std::shared_ptr<std::atomic<std::int64_t>> saved_ns;
+  const hearth::cache* handle;      // of the backing, if it has one
+  hearth::cache_counters* counters; // of the backing
 };
 
 struct hearth_key {
@@ -108,7 +105,7 @@ bool is_bytes(const void* data, std::size_t size) { return data || size == 0; }
 
 void note_saved(const hearth_cache& cache, const hearth_value& hit) {
   if (hit.metadata_size != 0) [[unlikely]]
-    cache.saved_ns->fetch_add(hearth::time_taken(held_in(hit)).count(), std::memory_order_relaxed);
+    cache.counters->add_time_saved(hearth::time_taken(held_in(hit)));
 }
 
 // Fills in `value` if there is a hit; else leaves it as it is.
@@ -217,7 +214,8 @@ hearth_status hearth_cache_open(hearth_host* host, const char* name, const char*
     auto backing = host->backing->open(*id);
     if (!backing) return failed(backing.error());
     const auto* const handle = (*backing)->handle();
-    *cache = new hearth_cache{std::move(*backing), handle, host->saved_ns};
+    auto& counters = (*backing)->counters();
+    *cache = new hearth_cache{std::move(*backing), handle, &counters};
     return HEARTH_OK;
   });
 }
@@ -297,8 +295,10 @@ int64_t hearth_value_time_taken_ns(const hearth_value* value) {
 
 // --- calls -------------------------------------------------------------------------------------
 
-// A hit in memory is the path that counts: it writes each member of the value once.
-hearth_status hearth_get(hearth_cache* cache, const hearth_key* wanted, hearth_value* value) {
+// A hit in memory is the path that counts: it writes each member of the value once, and calls
+// nothing but the handle.
+[[gnu::flatten]] hearth_status hearth_get(hearth_cache* cache, const hearth_key* wanted,
+                                          hearth_value* value) {
   if (!value) return missing("value");
   if (!cache || !wanted) {
     make_empty(*value);
@@ -319,6 +319,16 @@ hearth_status hearth_get(hearth_cache* cache, const hearth_key* wanted, hearth_v
   if (status != HEARTH_OK) [[unlikely]]
     make_empty(*value);
   return status;
+}
+
+hearth_status hearth_look(hearth_cache* cache, const hearth_key* wanted, hearth_value* value) {
+  if (!value) return missing("value");
+  make_empty(*value);
+  if (!cache || !wanted) return missing(cache ? "key" : "cache");
+  return guarded([&] {
+    auto found = cache->backing->look(wanted->value);
+    return found_in(*cache, found, *value);
+  });
 }
 
 void hearth_get_many(hearth_cache* cache, const hearth_key* const* keys, size_t count,
@@ -448,8 +458,7 @@ hearth_status hearth_get_async(hearth_cache* cache, const hearth_key* wanted, he
                                void* context) {
   if (!cache || !wanted || !answer) return missing("an argument");
   return guarded([&] {
-    const auto tell = [answer, context, saved = cache->saved_ns](expected<hearth::lookup> found) {
-      hearth_cache noted{nullptr, nullptr, saved};
+    const auto tell = [answer, context, noted = *cache](expected<hearth::lookup> found) {
       hearth_value value;
       make_empty(value);
       const auto status = found_in(noted, found, value);
@@ -484,6 +493,9 @@ hearth_status hearth_get_stats(hearth_host* host, hearth_stats* stats) {
     return failed({errc::invalid_argument, "hearth_stats.size is not set"});
   return guarded([&] {
     const auto now = host->backing->stats();
+    std::chrono::nanoseconds saved{0};
+    for (const auto& one : now.caches)
+      saved += one.time_saved;
     const hearth_stats all{std::min(stats->size, sizeof all),
                            now.memory.hits,
                            now.memory.misses,
@@ -491,7 +503,31 @@ hearth_status hearth_get_stats(hearth_host* host, hearth_stats* stats) {
                            now.disk.misses,
                            now.entries,
                            now.bytes_used,
-                           host->saved_ns->load(std::memory_order_relaxed)};
+                           saved.count()};
+    std::memcpy(stats, &all, all.size);
+    return HEARTH_OK;
+  });
+}
+
+hearth_status hearth_get_cache_stats(const hearth_cache* cache, hearth_cache_stats* stats) {
+  if (!cache || !stats) return missing("an argument");
+  if (stats->size < sizeof(size_t))
+    return failed({errc::invalid_argument, "hearth_cache_stats.size is not set"});
+  return guarded([&] {
+    const auto now = cache->backing->counts();
+    const hearth_cache_stats all{std::min(stats->size, sizeof all),
+                                 now.memory_hits,
+                                 now.disk_hits,
+                                 now.remote_hits,
+                                 now.misses,
+                                 now.waits,
+                                 now.compiles,
+                                 now.failures,
+                                 now.inserted,
+                                 now.existed,
+                                 now.put,
+                                 now.erased,
+                                 now.time_saved.count()};
     std::memcpy(stats, &all, all.size);
     return HEARTH_OK;
   });

@@ -2,39 +2,88 @@
 #include "runtime/plain/plain_store.hpp"
 
 #include <atomic>
+#include <memory>
 #include <utility>
 
 namespace hearth::c {
 namespace {
 
+// The counters of the caches that were opened: a list that only grows, without a lock, which a fork
+// could leave locked in the child.
+class counters_by_name {
+public:
+  struct named {
+    explicit named(cache_id of)
+        : id(std::move(of)) {}
+
+    const cache_id id;
+    cache_counters counters{};
+    named* next = nullptr;
+  };
+
+  counters_by_name() = default;
+  counters_by_name(const counters_by_name&) = delete;
+  counters_by_name& operator=(const counters_by_name&) = delete;
+  ~counters_by_name() {
+    for (auto* one = last_.load(); one;)
+      delete std::exchange(one, one->next);
+  }
+
+  cache_counters& of(const cache_id& id) {
+    auto made = std::make_unique<named>(id);
+    auto* last = last_.load();
+    do {
+      for (auto* one = last; one; one = one->next)
+        if (one->id == id) return one->counters;
+      made->next = last;
+    } while (!last_.compare_exchange_weak(last, made.get()));
+    return made.release()->counters;
+  }
+  const named* last() const noexcept { return last_.load(); }
+
+private:
+  std::atomic<named*> last_{nullptr};
+};
+
 // Calls after `close` are refused.
 struct shared_store {
   plain_store store;
   std::atomic<bool> is_closed{false};
-  std::atomic<std::uint64_t> hits{0}, misses{0};
+  counters_by_name counters{};
 };
+
+void count_insert(cache_counters& counters, const expected<insert_outcome>& outcome) {
+  if (!outcome) return;
+  cache_counters::count(*outcome == insert_outcome::inserted ? counters.inserted
+                                                             : counters.existed);
+}
 
 class plain_lease final : public lease {
 public:
-  plain_lease(plain_store in, cache_id cache, key k, std::shared_ptr<plain_store::lease> held)
+  plain_lease(std::shared_ptr<shared_store> in, cache_id cache, key k,
+              std::shared_ptr<plain_store::lease> held)
       : in_(std::move(in))
+      , counters_(in_->counters.of(cache))
       , cache_(std::move(cache))
       , key_(std::move(k))
       , held_(std::move(held)) {}
 
   expected<artifact> fulfil(const artifact& made) override {
-    const auto stored = in_.insert(cache_, key_, made);
+    cache_counters::count(counters_.compiles);
+    const auto stored = in_->store.insert(cache_, key_, made);
+    count_insert(counters_, stored);
     if (!stored) return fail(stored.error());
     if (*stored == insert_outcome::inserted) return made;
-    auto found = in_.get(cache_, key_);
+    auto found = in_->store.get(cache_, key_);
     return found && found->hit() ? std::move(found->value) : made;
   }
   // Waiting processes find the lease free and compile by themselves.
-  void abandon(const error&) override {}
+  void abandon(const error&) override { cache_counters::count(counters_.failures); }
   void beat() override { held_->beat(); }
 
 private:
-  const plain_store in_;
+  const std::shared_ptr<shared_store> in_;
+  cache_counters& counters_;
   const cache_id cache_;
   const key key_;
   const std::shared_ptr<plain_store::lease> held_;
@@ -44,12 +93,21 @@ class plain_cache final : public cache_backing {
 public:
   plain_cache(std::shared_ptr<shared_store> in, cache_id id)
       : in_(std::move(in))
-      , id_(std::move(id)) {}
+      , id_(std::move(id))
+      , counters_(in_->counters.of(id_)) {}
 
+  cache_counters& counters() noexcept override { return counters_; }
+  cache_counts counts() const noexcept override { return counters_.read(); }
   expected<lookup> get(const key& k) override {
     if (in_->is_closed) return fail(closed());
     auto found = in_->store.get(id_, k);
-    if (found) ++(found->hit() ? in_->hits : in_->misses);
+    if (found) counters_.count_lookup(found->from);
+    return found;
+  }
+  expected<lookup> look(const key& k) override {
+    if (in_->is_closed) return fail(closed());
+    auto found = in_->store.get(id_, k);
+    if (found && found->hit()) counters_.count_lookup(found->from);
     return found;
   }
   lookup_list get_many(std::span<const key> keys) override {
@@ -60,23 +118,32 @@ public:
   }
   expected<insert_outcome> insert(const key& k, const artifact& value) override {
     if (in_->is_closed) return fail(closed());
-    return in_->store.insert(id_, k, value);
+    auto outcome = in_->store.insert(id_, k, value);
+    count_insert(counters_, outcome);
+    return outcome;
   }
   expected<void> put(const key& k, const artifact& value) override {
     if (in_->is_closed) return fail(closed());
-    return in_->store.put(id_, k, value);
+    auto stored = in_->store.put(id_, k, value);
+    if (stored) cache_counters::count(counters_.put);
+    return stored;
   }
   expected<bool> erase(const key& k) override {
     if (in_->is_closed) return fail(closed());
-    return in_->store.erase(id_, k);
+    auto was_there = in_->store.erase(id_, k);
+    if (was_there && *was_there) cache_counters::count(counters_.erased);
+    return was_there;
   }
   expected<acquisition> acquire(const key& k, const call_options& options) override {
     if (in_->is_closed) return fail(closed());
     auto got = in_->store.acquire(id_, k, options);
     if (!got) return fail(got.error());
+    if (got->waited && got->found.hit())
+      cache_counters::count(counters_.waits);
+    else
+      counters_.count_lookup(got->found.from);
     acquisition result{std::move(got->found), nullptr};
-    if (got->held)
-      result.held = std::make_unique<plain_lease>(in_->store, id_, k, std::move(got->held));
+    if (got->held) result.held = std::make_unique<plain_lease>(in_, id_, k, std::move(got->held));
     return result;
   }
   bool get_async(const key&, lookup_answer) override { return false; }
@@ -87,6 +154,7 @@ private:
 
   const std::shared_ptr<shared_store> in_;
   const cache_id id_;
+  cache_counters& counters_;
 };
 
 class plain_host final : public host_backing {
@@ -104,7 +172,11 @@ public:
   expected<void> flush() override { return shared_->store.flush(); }
   runtime_stats stats() const override {
     runtime_stats all;
-    all.disk = {shared_->hits, shared_->misses};
+    for (const auto* one = shared_->counters.last(); one; one = one->next) {
+      all.caches.push_back({one->counters.read(), one->id.name(), one->id.version()});
+      all.disk.hits += all.caches.back().disk_hits;
+      all.disk.misses += all.caches.back().misses;
+    }
     return all;
   }
   void close() override { shared_->is_closed = true; }

@@ -55,7 +55,14 @@ public:
       : in_(std::move(in)) {}
 
   const cache* handle() const noexcept override { return &in_; }
+  cache_counters& counters() noexcept override { return *internals::name(in_)->counters; }
+  cache_counts counts() const noexcept override { return in_.counts(); }
   expected<lookup> get(const key& k) override { return in_.get(k); }
+  expected<lookup> look(const key& k) override {
+    if (auto good = engine::check_key(k.encoded()); !good) return fail(good.error());
+    auto found = engine::find_locally(*internals::core(in_), {internals::name(in_), k.encoded()});
+    return found ? std::move(*found) : lookup{};
+  }
   lookup_list get_many(std::span<const key> keys) override { return in_.get_many(keys); }
   expected<insert_outcome> insert(const key& k, const artifact& value) override {
     return in_.insert(k, value);
@@ -64,9 +71,10 @@ public:
   expected<bool> erase(const key& k) override { return in_.erase(k); }
 
   expected<acquisition> acquire(const key& k, const call_options& options) override {
-    if (auto found = in_.get(k); found && found->hit()) return acquisition{std::move(*found), {}};
+    auto found = look(k);
+    if (!found) return fail(found.error());
+    if (found->hit()) return acquisition{std::move(*found), {}};
     auto& core = *internals::core(in_);
-    if (auto good = engine::check_key(k.encoded()); !good) return fail(good.error());
     const cache_key wanted(internals::name(in_), k.encoded());
     auto reply = engine::wait(engine::ask_for_lease(core, wanted, options), options);
     if (!reply) return fail(reply.error());

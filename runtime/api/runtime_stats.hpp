@@ -1,6 +1,7 @@
 // The counters of a runtime, for its host. Plain values.
 #pragma once
 
+#include "messages/cache_counters.hpp"
 #include "messages/replies.hpp"
 #include "messages/visibility.hpp"
 
@@ -9,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace HEARTH_PUBLIC hearth {
 
@@ -23,6 +25,8 @@ struct runtime_stats : memory_counts {
   std::optional<remote_tier_stats> remote; ///< empty without a remote tier
   /// How often the host has told of a bypass (`runtime::note_bypass`), by reason.
   std::map<std::string, std::uint64_t, std::less<>> bypasses{};
+  /// Each named cache that was opened, by name and version; not in the child of a fork.
+  std::vector<named_cache_counts> caches;
 };
 
 } // namespace hearth

@@ -163,7 +163,7 @@ wiring::tier_ports runtime_core::tier_ports() {
 wiring::service_ports runtime_core::service_ports() {
   const auto worker = process::find_worker(settings_.worker.string());
   if (!worker) log(log_level::info, "programs cannot be run: " + worker.error().text());
-  processes_ = std::make_shared<process::subprocess_runner>(worker.value_or(""));
+  processes_ = std::make_shared<process::subprocess_runner>(worker);
   wiring::service_ports ports;
   std::shared_ptr<actors::process_runner> programs = processes_;
   if (settings_.run_elsewhere)
@@ -176,6 +176,7 @@ wiring::service_ports runtime_core::service_ports() {
   ports.version = version();
   ports.store = store_;
   ports.trace = trace_;
+  ports.caches = [this] { return cache_counts_by_name(); };
   return ports;
 }
 
@@ -214,16 +215,23 @@ bool runtime_core::is_remote(const cache_id& id) const {
 expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_options& options,
                                              bool foreign) {
   const std::lock_guard lock(names_mutex_);
-  const auto wanted = std::make_shared<const named_cache>(named_cache{
-      id, static_cast<std::uint32_t>(names_.size()), id.seed() ^ process_seed(), options.memory,
-      options.disk, options.remote && is_remote(id), options.memory_share_bytes, options.compress,
-      options.sign || signs_, options.ttl, foreign});
-  const std::pair key(id.name(), id.version());
+  named_cache wanted{id,
+                     static_cast<std::uint32_t>(names_.size()),
+                     id.seed() ^ process_seed(),
+                     options.memory,
+                     options.disk,
+                     options.remote && is_remote(id),
+                     options.memory_share_bytes,
+                     options.compress,
+                     options.sign || signs_,
+                     options.ttl,
+                     foreign};
+  const cache_name key(id.name(), id.version());
   if (const auto known = names_.find(key); known != names_.end()) {
-    if (same_options(*known->second, *wanted)) return known->second;
+    if (same_options(*known->second, wanted)) return known->second;
     return fail(errc::invalid_argument, "cache '" + id.name() + "' is open with other options (" +
-                                            describe(*known->second) + "; now " +
-                                            describe(*wanted) + "): use the same, or another name");
+                                            describe(*known->second) + "; now " + describe(wanted) +
+                                            "): use the same, or another name");
   }
   // An eighth is left for caches without a share, and for tables.
   const auto max = settings_.memory_budget_bytes - settings_.memory_budget_bytes / 8;
@@ -232,18 +240,18 @@ expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_opt
                 "cache '" + id.name() + "' wants " + std::to_string(options.memory_share_bytes) +
                     " bytes of the memory budget; " + std::to_string(max - memory_shares_) +
                     " are left to be had: raise memory_budget_bytes");
-  if (wanted->sign && wanted->remote && has_remote() && !signs_)
+  if (wanted.sign && wanted.remote && has_remote() && !signs_)
     log(log_level::warning, "cache '" + id.name() +
                                 "' signs, but there are no signing keys: it is "
                                 "not kept in the remote tier");
   memory_shares_ += options.memory_share_bytes;
-  names_.emplace(key, wanted);
-  return wanted;
+  count_in(wanted);
+  return names_.emplace(key, std::make_shared<const named_cache>(std::move(wanted))).first->second;
 }
 
 named_cache_ptr runtime_core::name_apart(const cache_id& id) {
   const std::lock_guard lock(names_mutex_);
-  const std::pair key(id.name(), id.version());
+  const cache_name key(id.name(), id.version());
   if (const auto known = names_.find(key); known != names_.end()) return known->second;
   auto& apart = names_apart_[key];
   if (apart) return apart;
@@ -251,6 +259,7 @@ named_cache_ptr runtime_core::name_apart(const cache_id& id) {
   const auto number = ~static_cast<std::uint32_t>(names_apart_.size());
   named_cache made{id, number, id.seed() ^ process_seed()};
   made.memory = made.remote = false;
+  count_in(made);
   return apart = std::make_shared<const named_cache>(made);
 }
 
@@ -275,6 +284,22 @@ void runtime_core::note_bypass(std::string_view reason) {
   ++bypasses_[fits ? std::string(reason) : "other"];
 }
 
+// The caller holds `names_mutex_`.
+void runtime_core::count_in(named_cache& cache) {
+  auto& counted = counted_[{cache.id.name(), cache.id.version()}];
+  cache.counters = counted.shared;
+  cache.lookups = {counted.lookups.number(), counted.shared->lookups.data()};
+}
+
+std::vector<named_cache_counts> runtime_core::cache_counts_by_name() {
+  std::vector<named_cache_counts> all;
+  if (is_forked()) return all; // another thread may have held the lock
+  const std::lock_guard lock(names_mutex_);
+  for (const auto& [name, counted] : counted_)
+    all.push_back({counted.shared->read(counted.lookups.sums()), name.first, name.second});
+  return all;
+}
+
 runtime_stats runtime_core::stats() {
   runtime_stats all;
   if (store_) {
@@ -286,6 +311,9 @@ runtime_stats runtime_core::stats() {
     const std::lock_guard lock(bypasses_mutex_);
     all.bypasses = bypasses_;
   }
+  all.caches = cache_counts_by_name();
+  for (const auto& one : all.caches)
+    all.memory.hits += one.memory_hits;
   const auto inside = enter_system();
   if (!inside) return all;
   const logger_guard guard;
@@ -296,7 +324,8 @@ runtime_stats runtime_core::stats() {
     self->request(shard, deadline, verb::stats_v)
         .receive([&](const memory_shard_stats& one) { sum += one; }, [](const caf::error&) {});
   static_cast<memory_counts&>(all) = sum;
-  all.memory = {sum.hits, sum.misses};
+  all.memory.hits += sum.hits;
+  all.memory.misses = sum.misses;
   return all;
 }
 

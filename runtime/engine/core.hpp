@@ -21,6 +21,7 @@
 #include "runtime/wiring/services.hpp"
 #include "runtime/wiring/tiers.hpp"
 #include "storage/disk/store.hpp"
+#include "storage/memory/lookup_tally.hpp"
 #include "storage/memory/memory_view.hpp"
 
 #include <caf/actor.hpp>
@@ -134,7 +135,17 @@ public:
   void shutdown();
 
 private:
+  // A cache's name and version.
+  using cache_name = std::pair<std::string, std::string>;
+  // The counters of a named cache, also of one that is open apart.
+  struct counted_cache {
+    storage::lookup_tally lookups;
+    std::shared_ptr<cache_counters> shared = std::make_shared<cache_counters>();
+  };
+
   bool is_remote(const cache_id& id) const;
+  void count_in(named_cache& cache);
+  std::vector<named_cache_counts> cache_counts_by_name();
   void check_threads(unsigned scheduled) const;
   void abandon_system() noexcept;
   void open_store();
@@ -172,8 +183,9 @@ private:
   std::mutex adopted_mutex_;
   std::unordered_map<caf::actor_id, caf::actor> adopted_;
   std::mutex names_mutex_;
-  std::map<std::pair<std::string, std::string>, named_cache_ptr> names_;
-  std::map<std::pair<std::string, std::string>, named_cache_ptr> names_apart_;
+  std::map<cache_name, named_cache_ptr> names_;
+  std::map<cache_name, named_cache_ptr> names_apart_;
+  std::map<cache_name, counted_cache> counted_;
   std::uint64_t memory_shares_ = 0; // bytes, sum over all named caches
   std::atomic<bool> closed_{false};
   shutdown_gate gate_to_system_; // closed by shutdown, which waits for the calls inside

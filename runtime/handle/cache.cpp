@@ -17,6 +17,7 @@ namespace {
 
 using engine::ask;
 using engine::ask_async;
+using engine::call;
 using engine::called_off;
 using engine::check_key;
 using engine::compile_async;
@@ -74,8 +75,9 @@ bool asks_others(const runtime_core& core, const named_cache& cache) {
 std::optional<expected<lookup>> get_below(runtime_core& core, const wanted_key& wanted) {
   if (auto good = check_key(wanted.bytes); !good) return fail(good.error());
   if (auto found = find_on_disk(core, wanted)) return found;
-  if (!asks_others(core, *wanted.cache)) return lookup{};
-  return std::nullopt;
+  if (asks_others(core, *wanted.cache)) return std::nullopt;
+  storage::count_lookup(*wanted.cache, tier::none);
+  return lookup{};
 }
 
 // Looks up a key that memory lacks: on disk, then in the remote tier.
@@ -143,7 +145,11 @@ local_answers find_many(const std::shared_ptr<runtime_core>& core, const named_c
   if (!core) return {lookup_list(keys.size(), fail(no_cache())), {}};
   if (options.stop().stop_requested()) return {lookup_list(keys.size(), fail(called_off())), {}};
   auto known = get_locally(*core, in, keys);
-  if (!asks_others(*core, *in)) known.missing.clear();
+  if (!asks_others(*core, *in)) {
+    for (auto left = known.missing.size(); left > 0; --left)
+      storage::count_lookup(*in, tier::none);
+    known.missing.clear();
+  }
   if (known.missing.empty()) return known;
   if (const auto over = over_at_once(options))
     for (const auto position : std::exchange(known.missing, {}))
@@ -210,9 +216,8 @@ expected<insert_outcome> cache::insert(const key& k, const artifact& value,
                                        const call_options& options) const {
   auto key = owned_key(cache_, k, value);
   if (!key) return fail(key.error());
-  return wait(ask<insert_outcome>(*core_, options, verb::insert_v, std::move(*key),
-                                  lasting(value, options)),
-              options);
+  return call<insert_outcome>(*core_, options, verb::insert_v, std::move(*key),
+                              lasting(value, options));
 }
 
 future<insert_outcome> cache::insert_async(const key& k, const artifact& value,
@@ -226,8 +231,8 @@ future<insert_outcome> cache::insert_async(const key& k, const artifact& value,
 expected<void> cache::put(const key& k, const artifact& value, const call_options& options) const {
   auto key = owned_key(cache_, k, value);
   if (!key) return fail(key.error());
-  const auto stored = wait(
-      ask<done>(*core_, options, verb::put_v, std::move(*key), lasting(value, options)), options);
+  const auto stored =
+      call<done>(*core_, options, verb::put_v, std::move(*key), lasting(value, options));
   if (!stored) return fail(stored.error());
   return {};
 }
@@ -242,7 +247,7 @@ future<done> cache::put_async(const key& k, const artifact& value,
 expected<bool> cache::erase(const key& k, const call_options& options) const {
   auto key = owned_key(cache_, k);
   if (!key) return fail(key.error());
-  return wait(ask<bool>(*core_, options, verb::erase_v, std::move(*key)), options);
+  return call<bool>(*core_, options, verb::erase_v, std::move(*key));
 }
 
 future<bool> cache::erase_async(const key& k, const call_options& options) const {
@@ -303,6 +308,10 @@ future<artifact> cache::get_or_compile_async(const key& k, compile_function comp
                             if (!outcome) return fail(outcome.error());
                             return std::move(outcome->value);
                           });
+}
+
+cache_counts cache::counts() const noexcept {
+  return cache_ ? storage::counts_of(*cache_) : cache_counts{};
 }
 
 std::chrono::nanoseconds cache::time_saved() const noexcept {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "messages/artifact.hpp"
+#include "messages/cache_counters.hpp"
 #include "messages/cache_key.hpp"
 #include "messages/key.hpp"
 #include "messages/replies.hpp"
@@ -90,6 +91,10 @@ public:
 
   /// Not of an empty handle.
   const cache_id& id() const noexcept { return cache_->id; }
+
+  /// What this process did in the named cache, by all its handles, since the runtime opened it
+  /// first. Exact: a call is counted before it returns. Takes no lock and sends no message.
+  cache_counts counts() const noexcept;
 
   /// The time that hits of this handle and its copies have saved; zero unless it was opened with
   /// `on_time_saved`. `lookup::time_saved` tells that of one hit.

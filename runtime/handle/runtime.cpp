@@ -26,9 +26,9 @@ expected<cache> runtime::open(std::string_view name, cache_options options) {
   if (!id) return fail(id.error());
   auto named = core_->name(*id, options);
   if (!named) return fail(named.error());
-  auto saved = options.on_time_saved
-                   ? std::make_shared<engine::saved_time>(std::move(options.on_time_saved))
-                   : nullptr;
+  auto saved = options.on_time_saved ? std::make_shared<engine::saved_time>(
+                                           std::move(options.on_time_saved), (*named)->counters)
+                                     : nullptr;
   return cache{core_, std::move(*named), std::move(saved)};
 }
 

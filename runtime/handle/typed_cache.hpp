@@ -118,6 +118,7 @@ public:
   future<outcome> lookup_or_compile_async(const Key& k, compile make,
                                           const call_options& options = {}) const;
 
+  cache_counts counts() const noexcept { return cache_.counts(); }
   std::chrono::nanoseconds time_saved() const noexcept { return cache_.time_saved(); }
   const cache& untyped() const noexcept { return cache_; }
 

@@ -241,10 +241,11 @@ expected<plain_store::acquisition> plain_store::acquire(const cache_id& in, cons
   const auto begun = std::chrono::steady_clock::now();
   const storage::entry_key place(in, k.encoded());
   const auto hash = place.hash;
+  bool has_waited = false;
   for (auto pause = shortest_poll;; pause = std::min(2 * pause, longest_poll)) {
     auto found = get(in, k);
     if (!found) return fail(found.error());
-    if (found->hit()) return acquisition{std::move(*found), nullptr};
+    if (found->hit()) return acquisition{std::move(*found), nullptr, has_waited};
     if (options.stop().stop_requested()) return fail(errc::cancelled, "the caller cancelled it");
     const auto taken = state_->take_lease(hash);
     if (!taken) return fail(taken.error());
@@ -252,14 +253,15 @@ expected<plain_store::acquisition> plain_store::acquire(const cache_id& in, cons
       auto held = std::make_shared<lease>(state_, hash, true);
       // The former holder may have stored the entry since this call looked.
       auto again = get(in, k);
-      if (again && again->hit()) return acquisition{std::move(*again), nullptr};
-      return acquisition{{}, std::move(held)};
+      if (again && again->hit()) return acquisition{std::move(*again), nullptr, has_waited};
+      return acquisition{{}, std::move(held), has_waited};
     }
+    has_waited = true;
     const auto waited = std::chrono::steady_clock::now() - begun;
     if (deadline && waited >= *deadline)
       return fail(errc::timeout, "another process still makes the entry");
     if (!deadline && waited >= patience)
-      return acquisition{{}, std::make_shared<lease>(state_, hash, false)};
+      return acquisition{{}, std::make_shared<lease>(state_, hash, false), has_waited};
     auto& opened = state_->here();
     std::unique_lock lock(opened.mutex);
     opened.released.wait_for(lock, pause);

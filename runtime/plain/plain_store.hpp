@@ -48,6 +48,7 @@ public:
   struct acquisition {
     lookup found;
     std::shared_ptr<lease> held; ///< null on a hit
+    bool waited = false;         ///< another holder had the lease before
   };
 
   /// An empty handle, to be assigned; nothing else may be called.

@@ -241,11 +241,12 @@ std::string why_not_watched() {
   return run ? run->blind_spot : run.error().text();
 }
 
-subprocess_runner::subprocess_runner(std::string worker)
+subprocess_runner::subprocess_runner(expected<std::string> worker)
     : worker_(std::move(worker)) {}
 
 expected<process_result> subprocess_runner::run(const process_request& request,
                                                 std::stop_token stop) {
+  if (!worker_) return fail(errc::process_failed, worker_.error().text());
   if (auto valid = check(request); !valid) return fail(valid.error());
   if (stop.stop_requested()) return cancelled_before_start();
   const auto program = program_of(request);
@@ -257,7 +258,7 @@ expected<process_result> subprocess_runner::run(const process_request& request,
     stop_event = std::move(*event);
   }
   const std::stop_callback signal_stop{stop, [&] { ::eventfd_write(stop_event.get(), 1); }};
-  auto process = supervised_process::start(worker_,
+  auto process = supervised_process::start(*worker_,
                                            {::getpid(), *program, request.directory, request.argv,
                                             request.environment, request.limits, request.watch,
                                             request.scratch, request.cover},

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "actors/ports/programs.hpp"
+#include "messages/error.hpp"
 
 #include <string>
 
@@ -18,20 +19,20 @@ inline constexpr std::size_t max_report_bytes = 1 << 20;
 
 class subprocess_runner : public actors::process_runner {
 public:
-  /// `worker` is the path of hearth-worker, see `find_worker`.
-  explicit subprocess_runner(std::string worker);
+  /// `worker` is the path of hearth-worker or why there is none, see `find_worker`.
+  explicit subprocess_runner(expected<std::string> worker);
 
   /// Searches the program in PATH of the request's environment, or else of this process; a path is
   /// relative to the request's directory. The program's stdin is a file in memory; stdout and
   /// stderr are one pipe, or two with `streams_apart`; descriptor 3 is another. It has its own
   /// process group, a session without a terminal, default signals and no core dumps. At its end its
   /// descendants are killed. Errors: `program_not_found`, `program_refused`, `process_failed` (no
-  /// such directory, no supervisor), `invalid_argument` (no arguments, a NUL byte), `too_large`
+  /// such directory, no hearth-worker), `invalid_argument` (no arguments, a NUL byte), `too_large`
   /// (arguments), `too_many_files`, `unsupported` (no overlay can be made).
   expected<process_result> run(const process_request& request, std::stop_token stop) override;
 
 private:
-  std::string worker_;
+  expected<std::string> worker_;
 };
 
 /// Whether programs can be watched here. Runs one, once, if this process itself has a filter of

@@ -41,8 +41,8 @@ kernel_tuner_actor spawn_tuner(caf::actor_system& system, const tier_actors& tie
 
 metrics_actor spawn_metrics(caf::actor_system& system, const tier_actors& tiers,
                             const service_actors& services, const service_ports& ports) {
-  actors::metrics_config config{ports.version, tiers.shards, ports.store, tiers.remote,
-                                services.broker};
+  actors::metrics_config config{ports.version, tiers.shards,    ports.store,
+                                tiers.remote,  services.broker, ports.caches};
   return spawn_blocking(system, ports.blocking, actors::metrics, std::move(config));
 }
 

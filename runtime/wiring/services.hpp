@@ -7,8 +7,10 @@
 #include "actors/compile_worker.hpp"
 #include "actors/kernel_cache.hpp"
 #include "actors/ports/trace_log.hpp"
+#include "messages/cache_counters.hpp"
 #include "runtime/wiring/tiers.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,10 +19,11 @@ namespace hearth::wiring {
 struct service_ports {
   blocking_actors blocking = blocking_actors::own_threads;
   actors::worker_ports programs;
-  unsigned workers = 1;                       ///< programs that run concurrently
-  std::string version;                        ///< shown in the metrics
-  std::shared_ptr<storage::store> store;      ///< shown in the metrics; null: no disk tier
-  std::shared_ptr<actors::trace_log> trace{}; ///< null: no trace
+  unsigned workers = 1;                  ///< programs that run concurrently
+  std::string version;                   ///< shown in the metrics
+  std::shared_ptr<storage::store> store; ///< shown in the metrics; null: no disk tier
+  std::function<std::vector<named_cache_counts>()> caches; ///< shown in the metrics; may be empty
+  std::shared_ptr<actors::trace_log> trace{};              ///< null: no trace
 };
 
 struct service_actors {

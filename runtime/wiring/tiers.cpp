@@ -1,17 +1,33 @@
 #include "runtime/wiring/tiers.hpp"
 
+#include "actors/caller_unit.hpp"
 #include "actors/disk_shard.hpp"
 #include "actors/memory_shard.hpp"
-#include "runtime/wiring/spawn_blocking.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/send.hpp>
 
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace hearth::wiring {
 namespace {
+
+disk_shard_actor
+spawn_on_own_thread(caf::actor_system& system, const tier_ports& ports, unsigned shard,
+                    const std::shared_ptr<const storage::change_journal>& journal) {
+  using actor_class = std::remove_pointer_t<actors::disk_shard_pointer>;
+  caf::actor_config config;
+  config.init_fun = caf::actor_config::init_fun_type(
+      [store = ports.store, shard, journal, log = ports.log](caf::local_actor* self) {
+        return actors::disk_shard(static_cast<actors::disk_shard_pointer>(self), store, shard,
+                                  journal, log)
+            .unbox();
+      });
+  return system.spawn_class<actors::on_own_thread<actor_class>, caf::lazy_init>(
+      config, std::make_shared<actors::own_thread>(system));
+}
 
 std::vector<disk_shard_actor>
 spawn_disk_shards(caf::actor_system& system, const tier_ports& ports,
@@ -19,8 +35,9 @@ spawn_disk_shards(caf::actor_system& system, const tier_ports& ports,
   std::vector<disk_shard_actor> all;
   const unsigned count = ports.store ? ports.store->shards() : 0;
   for (unsigned i = 0; i < count; ++i)
-    all.push_back(spawn_blocking(system, ports.blocking, actors::disk_shard, ports.store, i,
-                                 journal, ports.log));
+    all.push_back(ports.blocking == blocking_actors::own_threads
+                      ? spawn_on_own_thread(system, ports, i, journal)
+                      : system.spawn(actors::disk_shard, ports.store, i, journal, ports.log));
   return all;
 }
 

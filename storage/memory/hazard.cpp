@@ -66,30 +66,41 @@ void hazard_registry::release(hazard_record& record) noexcept {
 }
 
 unsigned hazard_registry::acquire_tally() noexcept {
-  static_assert(hazard_record::tally_count == 64, "one bit each");
-  auto taken = tallies_taken_.load(std::memory_order_relaxed);
-  for (;;) {
-    const auto number = static_cast<unsigned>(std::countr_one(taken));
-    if (number == hazard_record::tally_count) return number;
-    if (tallies_taken_.compare_exchange_weak(taken, taken | std::uint64_t{1} << number,
-                                             std::memory_order_acquire, std::memory_order_relaxed))
-      return number;
+  const auto number = take_tally();
+  if (number == hazard_record::tally_count) return number;
+  for (auto* record = head_.load(std::memory_order_acquire); record; record = record->next)
+    for (auto& counter : record->tallies[number]) // of its earlier owner
+      counter.store(0, std::memory_order_relaxed);
+  return number;
+}
+
+unsigned hazard_registry::take_tally() noexcept {
+  for (unsigned first = 0; first < hazard_record::tally_count; first += 64) {
+    auto& word = tallies_taken_[first / 64];
+    auto taken = word.load(std::memory_order_relaxed);
+    while (~taken != 0) {
+      const auto bit = std::countr_one(taken);
+      if (word.compare_exchange_weak(taken, taken | std::uint64_t{1} << bit,
+                                     std::memory_order_acquire, std::memory_order_relaxed))
+        return first + static_cast<unsigned>(bit);
+    }
   }
+  return hazard_record::tally_count;
 }
 
 void hazard_registry::release_tally(unsigned number) noexcept {
   if (number < hazard_record::tally_count)
-    tallies_taken_.fetch_and(~(std::uint64_t{1} << number), std::memory_order_release);
+    tallies_taken_[number / 64].fetch_and(~(std::uint64_t{1} << number % 64),
+                                          std::memory_order_release);
 }
 
-void hazard_registry::sum_tally(unsigned number, std::uint64_t& hits,
-                                std::uint64_t& misses) const noexcept {
-  hits = misses = 0;
-  if (number >= hazard_record::tally_count) return;
-  for (auto* record = head_.load(std::memory_order_acquire); record; record = record->next) {
-    hits += record->tallies[number].hits.load(std::memory_order_relaxed);
-    misses += record->tallies[number].misses.load(std::memory_order_relaxed);
-  }
+hazard_registry::tally_sums hazard_registry::sum_tally(unsigned number) const noexcept {
+  tally_sums sums{};
+  if (number >= hazard_record::tally_count) return sums;
+  for (auto* record = head_.load(std::memory_order_acquire); record; record = record->next)
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      sums[i] += record->tallies[number][i].load(std::memory_order_relaxed);
+  return sums;
 }
 
 void hazard_scan::take() {

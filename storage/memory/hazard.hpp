@@ -11,6 +11,7 @@
 #pragma once
 
 #include "messages/artifact.hpp"
+#include "messages/tier.hpp"
 
 #include <array>
 #include <atomic>
@@ -40,13 +41,10 @@ using hazard_slot = artifact::hazard_slot;
 struct alignas(64) hazard_record {
   static constexpr unsigned slot_count = 320;
   static constexpr unsigned slots_tried = 8; ///< slots that one get tries; forty gets try all
-  static constexpr unsigned tally_count = 64;
+  static constexpr unsigned tally_count = 128;
 
-  /// Hits and misses of one index by this thread: only the thread writes, any thread reads.
-  struct tally {
-    std::atomic<std::uint64_t> hits{0};
-    std::atomic<std::uint64_t> misses{0};
-  };
+  /// Lookups by this thread, by the tier that answered: only the thread writes, any thread reads.
+  using tally = std::array<std::atomic<std::uint64_t>, tier_count>;
 
   std::array<hazard_slot, slot_count> slots{};
   hazard_slot transient{};       ///< protects inside one get, until the count is taken
@@ -66,6 +64,12 @@ struct alignas(64) hazard_record {
     }
     return nullptr;
   }
+
+  /// Counts a lookup under this number, which is below `tally_count`. The owning thread alone.
+  [[gnu::always_inline]] void count(unsigned number, tier from) noexcept {
+    auto& counter = tallies[number][static_cast<std::size_t>(from)];
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
 };
 
 class hazard_registry {
@@ -81,18 +85,24 @@ public:
   template <class Visit>
   void each_held(Visit&& visit) const;
 
-  /// A number under which records count the hits of one index; `tally_count` when all are in use.
+  using tally_sums = std::array<std::uint64_t, tier_count>;
+
+  /// A number under which records count lookups from zero; `tally_count` when all are in use.
   unsigned acquire_tally() noexcept;
+  /// Every thread has counted for the last time under this number.
   void release_tally(unsigned number) noexcept;
-  /// The sums of all threads under this number since the process began.
-  void sum_tally(unsigned number, std::uint64_t& hits, std::uint64_t& misses) const noexcept;
+  /// The sums of all threads under this number; zero for one that is none.
+  tally_sums sum_tally(unsigned number) const noexcept;
 
   /// The number of records ever made: the maximum number of concurrent reader threads.
   std::size_t size() const noexcept;
 
 private:
+  unsigned take_tally() noexcept;
+
   std::atomic<hazard_record*> head_{nullptr};
-  std::atomic<std::uint64_t> tallies_taken_{0};
+  // One bit each.
+  std::array<std::atomic<std::uint64_t>, hazard_record::tally_count / 64> tallies_taken_{};
 };
 
 template <class Visit>

@@ -2,41 +2,42 @@
 
 namespace hearth::storage {
 
-index_reader::index_reader()
-    : tally_(registry_.acquire_tally()) {
-  registry_.sum_tally(tally_, before_.hits, before_.misses);
-}
-
-index_reader::~index_reader() { registry_.release_tally(tally_); }
-
-artifact index_reader::search(std::uint32_t cache, std::string_view bytes,
-                              std::uint64_t hash) noexcept {
-  if (auto* const record = enlist_this_thread()) return search(*record, cache, bytes, hash);
+artifact index_reader::search(std::uint32_t cache, std::string_view bytes, std::uint64_t hash,
+                              const lookup_counter& hits) noexcept {
+  if (auto* const record = enlist_this_thread()) return search(*record, cache, bytes, hash, hits);
   auto* const borrowed = registry_.acquire();
   if (!borrowed) {
-    misses_.fetch_add(1, std::memory_order_relaxed);
+    shared_[static_cast<std::size_t>(tier::none)].fetch_add(1, std::memory_order_relaxed);
     return {};
   }
-  auto result = search(*borrowed, cache, bytes, hash);
+  auto result = search(*borrowed, cache, bytes, hash, hits);
   registry_.release(*borrowed);
   return result;
 }
 
 artifact index_reader::search(hazard_record& record, std::uint32_t cache, std::string_view bytes,
-                              std::uint64_t hash) noexcept {
+                              std::uint64_t hash, const lookup_counter& hits) noexcept {
   auto* const slot = record.free_slot();
   auto& used = slot ? *slot : record.transient;
   auto* found = find(cache, bytes, hash, used);
   if (found && found->has_expired()) found = nullptr;
-  count(record, found != nullptr);
   if (!found) {
+    count_here(record, tier::none);
     if (used.load(std::memory_order_relaxed)) used.store(nullptr, std::memory_order_release);
     return {};
   }
+  count_hit(record, hits);
   if (!is_marked(*found)) mark(*found);
   if (slot) return artifact::protect(found->body, slot);
   const auto held = artifact::protect(found->body, &used);
   return artifact(held); // the copy takes a reference count
+}
+
+void index_reader::count_here(hazard_record& record, tier from) noexcept {
+  if (const auto number = tally_.number(); number != lookup_counter::no_tally)
+    record.count(number, from);
+  else
+    shared_[static_cast<std::size_t>(from)].fetch_add(1, std::memory_order_relaxed);
 }
 
 node* index_reader::find(std::uint32_t cache, std::string_view bytes, std::uint64_t hash,
@@ -61,11 +62,12 @@ void index_reader::mark(node& n) noexcept {
 }
 
 index_reader::hit_counts index_reader::counts() const noexcept {
-  hit_counts all;
-  registry_.sum_tally(tally_, all.hits, all.misses);
-  all.hits += hits_.load(std::memory_order_relaxed) - before_.hits;
-  all.misses += misses_.load(std::memory_order_relaxed) - before_.misses;
-  return all;
+  const auto sums = tally_.sums();
+  const auto all = [&](tier from) {
+    const auto at = static_cast<std::size_t>(from);
+    return sums[at] + shared_[at].load(std::memory_order_relaxed);
+  };
+  return {all(tier::memory), all(tier::none)};
 }
 
 } // namespace hearth::storage

@@ -37,13 +37,15 @@ struct memory_key {
   std::uint32_t cache;
   std::string_view bytes;
   std::uint64_t hash;
+  lookup_counter hits{}; ///< what counts the hits of `get`; without one, the index does
 };
 
 struct memory_stats {
   std::uint64_t entries = 0;
   std::uint64_t bytes_used = 0; ///< payload, metadata, nodes (retired ones too), tables
   std::uint64_t budget_bytes = 0;
-  std::uint64_t hits = 0, misses = 0, inserted = 0, evicted = 0, erased = 0, refused = 0;
+  std::uint64_t hits = 0; ///< those that no counter of the caller's took
+  std::uint64_t misses = 0, inserted = 0, evicted = 0, erased = 0, refused = 0;
 };
 
 class memory_index {
@@ -60,12 +62,15 @@ public:
   /// hit sets the hit bit when it is clear. A caller should copy an artifact that it keeps for
   /// long: slots, which cost nothing, hold 320 a thread, reference counts hold the rest. An entry
   /// whose expiry has passed (messages/expiry.hpp) is a miss, here and for the owner.
-  artifact get(const memory_key& key) const noexcept { return get(key.cache, key.bytes, key.hash); }
+  artifact get(const memory_key& key) const noexcept {
+    return get(key.cache, key.bytes, key.hash, key.hits);
+  }
   /// The same. The parts stay in registers: building a key in memory and reading it at once stalls
   /// the processor.
   [[gnu::always_inline]] artifact get(std::uint32_t cache, std::string_view bytes,
-                                      std::uint64_t hash) const noexcept {
-    return reader_.get(cache, bytes, hash);
+                                      std::uint64_t hash,
+                                      const lookup_counter& hits = {}) const noexcept {
+    return reader_.get(cache, bytes, hash, hits);
   }
   /// Prefetches the memory that `get` of this hash reads first.
   void prefetch(std::uint64_t hash) const noexcept { reader_.table().prefetch(hash); }

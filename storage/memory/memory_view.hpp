@@ -29,8 +29,9 @@ public:
   /// The artifact of a `memory_key`, given in parts, unless a disk shard changed since the owner
   /// last checked. Any thread.
   [[gnu::always_inline]] artifact get(std::uint32_t cache, std::string_view bytes,
-                                      std::uint64_t hash) const noexcept {
-    return is_current() ? index_.get(cache, bytes, hash) : artifact{};
+                                      std::uint64_t hash,
+                                      const lookup_counter& hits) const noexcept {
+    return is_current() ? index_.get(cache, bytes, hash, hits) : artifact{};
   }
   /// Whether all disk shards' epochs are those that the owner applied. Any thread.
   bool is_current() const noexcept {

@@ -367,6 +367,58 @@ TEST_CASE("c: statistics count hits and the time that they saved") {
   CHECK(old.entries == 77);
 }
 
+TEST_CASE("c: each cache has statistics of its own, in both backings") {
+  for (const auto backing : backings) {
+    CAPTURE(backing);
+    store in(backing);
+    const auto other = in.open_cache("other", nullptr);
+    const auto again = in.open_cache("c", nullptr); // shares the counts of `in.cache()`
+    hearth_value value;
+    CHECK(hearth_look(in.cache(), text_key("k").get(), &value) == HEARTH_MISS); // not counted
+    hearth_lease* lease = nullptr;
+    REQUIRE(hearth_acquire(in.cache(), text_key("k").get(), -1, &value, &lease) == HEARTH_COMPILE);
+    REQUIRE(hearth_fulfil(lease, "made", 4, nullptr) == HEARTH_OK);
+    REQUIRE(hearth_acquire(in.cache(), text_key("bad").get(), -1, &value, &lease) ==
+            HEARTH_COMPILE);
+    hearth_abandon(lease, "no");
+    CHECK(hearth_look(again.get(), text_key("k").get(), &value) == HEARTH_OK);
+    CHECK(std::string_view(static_cast<const char*>(value.data), value.size) == "made");
+    hearth_value_release(&value);
+    CHECK(in.get("k") == "made");
+    CHECK(in.get("none") == "miss");
+    CHECK(in.insert("k", "late") == HEARTH_EXISTS);
+    CHECK(hearth_put(in.cache(), text_key("k").get(), "put", 3) == HEARTH_OK);
+    CHECK(hearth_erase(in.cache(), text_key("k").get()) == HEARTH_OK);
+    CHECK(hearth_erase(in.cache(), text_key("k").get()) == HEARTH_MISS);
+
+    hearth_cache_stats counts{};
+    CHECK(hearth_get_cache_stats(in.cache(), &counts) == HEARTH_INVALID_ARGUMENT);
+    CHECK(hearth_get_cache_stats(nullptr, &counts) == HEARTH_INVALID_ARGUMENT);
+    counts.size = sizeof counts;
+    // A lease that is abandoned by message is counted when the shard has taken it.
+    do
+      REQUIRE(hearth_get_cache_stats(again.get(), &counts) == HEARTH_OK);
+    while (counts.failures == 0);
+    CHECK(counts.memory_hits + counts.disk_hits == 2);
+    CHECK(counts.remote_hits == 0);
+    CHECK(counts.misses == 3);
+    CHECK(counts.waits == 0);
+    CHECK(counts.compiles == 1);
+    CHECK(counts.failures == 1);
+    CHECK(counts.inserted == 1);
+    CHECK(counts.existed == 1);
+    CHECK(counts.put == 1);
+    CHECK(counts.erased == 1);
+    CHECK((counts.time_saved_ns > 0) == (backing == HEARTH_BACKING_RUNTIME));
+    hearth_cache_stats none{};
+    none.size = offsetof(hearth_cache_stats, waits); // a caller that knows fewer members
+    none.waits = 77;
+    REQUIRE(hearth_get_cache_stats(other.get(), &none) == HEARTH_OK);
+    CHECK(none.memory_hits + none.disk_hits + none.misses == 0);
+    CHECK(none.waits == 77);
+  }
+}
+
 TEST_CASE("c: the child of a fork goes on with a store alone, and is refused by a runtime") {
   for (const auto backing : backings) {
     CAPTURE(backing);

@@ -187,6 +187,11 @@ HEARTH_API int64_t hearth_value_time_taken_ns(const hearth_value *value);
 HEARTH_API hearth_status hearth_get(hearth_cache *cache, const hearth_key *key,
                                     hearth_value *value);
 
+/* The same in the memory and on the disk of this host alone; a miss is not counted. For callers that
+ * acquire the key next. */
+HEARTH_API hearth_status hearth_look(hearth_cache *cache, const hearth_key *key,
+                                     hearth_value *value);
+
 /* Looks up many keys together, which costs less. `values` and `statuses` have `count` places. */
 HEARTH_API void hearth_get_many(hearth_cache *cache, const hearth_key *const *keys, size_t count,
                                 hearth_value *values, hearth_status *statuses);
@@ -250,6 +255,20 @@ typedef struct hearth_stats {
 } hearth_stats;
 
 HEARTH_API hearth_status hearth_get_stats(hearth_host *host, hearth_stats *stats);
+
+/* What this process did in one named cache, since its host opened it first. */
+typedef struct hearth_cache_stats {
+  size_t size; /* set by the caller: sizeof(hearth_cache_stats) */
+  uint64_t memory_hits, disk_hits, remote_hits; /* look-ups, by the tier that answered */
+  uint64_t misses;                              /* look-ups that found nothing, and leases */
+  uint64_t waits;                               /* got what another caller compiled meanwhile */
+  uint64_t compiles, failures;                  /* leases that were fulfilled, and abandoned */
+  uint64_t inserted, existed, put, erased;      /* writes; `inserted` counts compiles, too */
+  int64_t time_saved_ns;                        /* by hits through this interface */
+} hearth_cache_stats;
+
+HEARTH_API hearth_status hearth_get_cache_stats(const hearth_cache *cache,
+                                                hearth_cache_stats *stats);
 
 #ifdef __cplusplus
 }

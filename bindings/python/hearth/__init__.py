@@ -10,7 +10,7 @@ The package needs no compiler: it calls `libhearth.so.1`, or the file that the v
 HEARTH_LIBRARY names, which is loaded at the first use.
 """
 
-from .cache import Cache
+from .cache import Cache, CacheStats
 from .codecs import JSON, MSGPACK, PICKLE, Codec
 from .errors import (
     BusyError,
@@ -43,6 +43,7 @@ from .view import View
 __all__ = [
     "BusyError",
     "Cache",
+    "CacheStats",
     "CancelledError",
     "ClosedError",
     "Codec",

@@ -126,7 +126,7 @@ async def get_or_compile(
     cache: Cache, key: Key, make: Any, timeout: Optional[float]
 ) -> bytes:
     """`Cache.aget_or_compile`."""
-    found = await get(cache, key)
+    found = cache._look(key)
     if found is not None:
         return found
     making = cache._begin_making(key)

@@ -68,6 +68,26 @@ class StatsRecord(ctypes.Structure):
     ]
 
 
+class CacheStatsRecord(ctypes.Structure):
+    """`hearth_cache_stats`."""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("memory_hits", c_uint64),
+        ("disk_hits", c_uint64),
+        ("remote_hits", c_uint64),
+        ("misses", c_uint64),
+        ("waits", c_uint64),
+        ("compiles", c_uint64),
+        ("failures", c_uint64),
+        ("inserted", c_uint64),
+        ("existed", c_uint64),
+        ("put", c_uint64),
+        ("erased", c_uint64),
+        ("time_saved_ns", c_int64),
+    ]
+
+
 Answer = ctypes.CFUNCTYPE(None, c_void_p, c_int, POINTER(Value), c_char_p)
 
 # A copy of memory as bytes. (`ctypes.string_at` does not copy more than 2 GiB.)
@@ -88,6 +108,7 @@ _CALLS = {
     "hearth_cache_close": (None, [c_void_p]),
     "hearth_value_time_taken_ns": (c_int64, [c_void_p]),
     "hearth_get": (c_int, [c_void_p, c_void_p, c_void_p]),
+    "hearth_look": (c_int, [c_void_p, c_void_p, c_void_p]),
     "hearth_get_many": (
         None,
         [c_void_p, POINTER(c_void_p), c_size_t, c_void_p, POINTER(c_int)],
@@ -106,6 +127,7 @@ _CALLS = {
         [c_void_p, c_void_p, c_void_p, c_size_t, Answer, c_void_p],
     ),
     "hearth_get_stats": (c_int, [c_void_p, POINTER(StatsRecord)]),
+    "hearth_get_cache_stats": (c_int, [c_void_p, POINTER(CacheStatsRecord)]),
 }
 
 # Called with the interpreter's lock held.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import logging
 import threading
 from contextvars import ContextVar
@@ -23,7 +24,7 @@ from typing import (
 from . import _async, _fork, _threads
 from ._block import EndsWithBlock
 from ._bytes import BytesLike, readable, take
-from ._library import Value, bytes_at, library
+from ._library import CacheStatsRecord, Value, bytes_at, library
 from .codecs import Codec
 from .compiled import compiled_decorator
 from .errors import ClosedError, HearthError, InvalidError, LeaseCycleError, Status
@@ -67,6 +68,30 @@ class _OpenCache:
         # In the child of a fork the parent's cache is left alone.
         if self.generation == self._fork.generation:
             self._close(self.pointer)
+
+
+@dataclasses.dataclass(frozen=True)
+class CacheStats:
+    """What a process did in a named cache."""
+
+    memory_hits: int
+    disk_hits: int
+    remote_hits: int
+    misses: int
+    """Look-ups that found nothing, also those that compiled then."""
+    waits: int
+    """Look-ups that got what another caller compiled meanwhile."""
+    compiles: int
+    failures: int
+    """Compiles that raised an error."""
+    inserted: int
+    """Entries stored by inserts and compiles."""
+    existed: int
+    """Inserts of entries that were there."""
+    put: int
+    erased: int
+    time_saved: float
+    """Seconds of compiling that hits have saved."""
 
 
 class Cache(EndsWithBlock):
@@ -113,6 +138,13 @@ class Cache(EndsWithBlock):
 
     def get(self, key: KeyLike) -> Optional[bytes]:
         """The entry's bytes; None on a miss."""
+        return self._found_by(self._get, key)
+
+    def _look(self, key: KeyLike) -> Optional[bytes]:
+        """As `get`, on this host alone; a miss is not counted. For a caller that acquires next."""
+        return self._found_by(self._library.hearth_look, key)
+
+    def _found_by(self, call: Any, key: KeyLike) -> Optional[bytes]:
         cache = self._open
         if cache is None or cache.generation != _fork.generation or self._host._closed:
             cache = self._reopen()
@@ -124,7 +156,7 @@ class Cache(EndsWithBlock):
             value = Value()
             place = (value, ctypes.addressof(value))
         value, at = place
-        status = self._get(cache.pointer, wanted._pointer, at)
+        status = call(cache.pointer, wanted._pointer, at)
         if status == _OK:
             try:
                 data: Optional[bytes] = bytes_at(value.data, value.size) if value.size else b""
@@ -195,6 +227,16 @@ class Cache(EndsWithBlock):
             raise self._library.error(status)
         return bool(status == _OK)
 
+    def stats(self) -> CacheStats:
+        """What this process did in the named cache, by all its objects, since the host opened it."""
+        record = CacheStatsRecord(size=ctypes.sizeof(CacheStatsRecord))
+        cache = self._opened()
+        status = self._library.hearth_get_cache_stats(cache.pointer, ctypes.byref(record))
+        if status:
+            raise self._library.error(status)
+        counts = {f.name: getattr(record, f.name) for f in dataclasses.fields(CacheStats)[:-1]}
+        return CacheStats(**counts, time_saved=record.time_saved_ns / 1e9)
+
     def __contains__(self, key: KeyLike) -> bool:
         return self.view(key) is not None
 
@@ -216,7 +258,7 @@ class Cache(EndsWithBlock):
         same, with a warning in the log: a broken cache does not fail a build.
         """
         key = self._key(key)
-        found = self.get(key)
+        found = self._look(key)
         if found is not None:
             return found
         making = self._begin_making(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import pickle
@@ -324,6 +325,28 @@ class DiskTest(Contract, StoreTest):
         self.assertGreaterEqual(stats.memory_hits + stats.disk_hits, 1)
         self.assertGreaterEqual(stats.memory_misses + stats.disk_misses, 1)
         self.assertGreaterEqual(stats.time_saved, 0)
+
+    def test_stats_of_a_cache_are_its_own(self) -> None:
+        other = self.cache.host.cache("other")
+        self.cache.insert("a", b"one")
+        self.cache.insert("a", b"two")
+        self.cache.put("a", b"three")
+        self.cache.get("a")
+        self.cache.get("b")
+        self.cache.get_or_compile("c", lambda: b"code")
+        self.cache.get_or_compile("c", lambda: b"never")
+        asyncio.run(self.cache.aget_or_compile("d", lambda: b"code"))
+        asyncio.run(self.cache.aget_or_compile("d", lambda: b"never"))
+        self.cache.erase("a")
+        stats = self.cache.stats()
+        self.assertEqual(stats.memory_hits + stats.disk_hits, 3)
+        self.assertEqual((stats.remote_hits, stats.misses, stats.waits), (0, 3, 0))
+        self.assertEqual((stats.compiles, stats.failures), (2, 0))
+        self.assertEqual((stats.inserted, stats.existed), (3, 1))
+        self.assertEqual((stats.put, stats.erased), (1, 1))
+        self.assertGreaterEqual(stats.time_saved, 0)
+        nothing = dict.fromkeys(stats.__dict__, 0)
+        self.assertEqual(other.stats().__dict__, nothing)
 
     def test_a_pickled_cache_is_opened_again(self) -> None:
         self.cache.insert("a", b"one")

@@ -28,7 +28,8 @@ void find_in_memory(runtime_core& core, const named_cache& cache, std::span<cons
   for (std::size_t i = 0; i < keys.size(); ++i)
     views[i]->index().prefetch_entry(hashes[i], keys[i].encoded().size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (auto value = views[i]->get(cache.number, keys[i].encoded(), hashes[i])) [[likely]] {
+    auto value = views[i]->get(cache.number, keys[i].encoded(), hashes[i], cache.lookups);
+    if (value) [[likely]] {
       answers.emplace_back(lookup{tier::memory, std::move(value)});
     } else {
       missing.push_back(answers.size());

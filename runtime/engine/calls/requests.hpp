@@ -45,6 +45,26 @@ expected<T> wait(future<T> answer, const call_options& options) {
   return end ? answer.get_until(*end) : answer.get();
 }
 
+/// A request and its answer, for a call that returns it. A call without a deadline and a stop token
+/// carries its request out on this thread, as far as the actors are idle (actors/caller_unit.hpp).
+template <class T, class Verb, class... Parts>
+expected<T> call(runtime_core& core, const call_options& options, Verb what, cache_key key,
+                 const Parts&... parts) {
+  const bool may_take_long = !options.deadline() && !options.stop().stop_possible();
+  if (!may_take_long || actors::thread_unit::of_this_thread() ||
+      actors::caller_unit::of_this_thread())
+    return wait(ask<T>(core, options, what, std::move(key), parts...), options);
+  future<T> answer;
+  {
+    const auto inside = core.enter_system();
+    if (!inside) return fail(inside.error());
+    actors::caller_unit unit(core.system());
+    answer = ask<T>(core, options, what, std::move(key), parts...);
+    unit.run();
+  }
+  return answer.get();
+}
+
 /// Ends a request when its deadline passes, without a waiting thread.
 template <class T>
 void expire(runtime_core& core, const std::shared_ptr<completion_state<T>>& state,

@@ -1,6 +1,7 @@
 // The time that the hits of a cache handle saved, for the host's callback. Any thread.
 #pragma once
 
+#include "messages/cache_counters.hpp"
 #include "messages/replies.hpp"
 #include "runtime/api/future.hpp"
 
@@ -18,8 +19,10 @@ public:
   using callback =
       std::function<void(std::chrono::nanoseconds saved, std::chrono::nanoseconds total)>;
 
-  explicit saved_time(callback told)
-      : told_(std::move(told)) {}
+  /// `counters`: of the cache.
+  saved_time(callback told, std::shared_ptr<cache_counters> counters)
+      : told_(std::move(told))
+      , counters_(std::move(counters)) {}
 
   /// Adds the time that a hit on this artifact saved, if its metadata has one.
   void note(const artifact& hit);
@@ -37,6 +40,7 @@ public:
 
 private:
   const callback told_;
+  const std::shared_ptr<cache_counters> counters_;
   std::atomic<std::int64_t> total_ns_{0};
 };
 

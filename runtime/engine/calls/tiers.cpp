@@ -17,6 +17,7 @@ std::optional<expected<lookup>> find_on_disk(runtime_core& core, const wanted_ke
   if (read.status == storage::read_status::corrupt)
     return fail(storage::corrupt_entry(wanted.cache->id));
   if (read.status != storage::read_status::hit) return std::nullopt;
+  storage::count_lookup(*wanted.cache, tier::disk);
   auto& view = core.view_of(wanted.memory_hash);
   if (wanted.cache->memory && !core.refusal() && view.begin_promotion()) {
     const auto owned = wanted.owned();

@@ -37,7 +37,7 @@ struct wanted_key {
                                                       std::string_view bytes,
                                                       std::uint64_t hash) noexcept {
   if (!cache.memory) return {};
-  return core.view_of(hash).get(cache.number, bytes, hash);
+  return core.view_of(hash).get(cache.number, bytes, hash, cache.lookups);
 }
 inline artifact find_in_memory(runtime_core& core, const wanted_key& key) noexcept {
   return find_in_memory(core, *key.cache, key.bytes, key.memory_hash);

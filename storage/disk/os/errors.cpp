@@ -15,7 +15,8 @@ std::string_view advice(errc code) noexcept {
   case errc::too_many_files: return "raise the limit of open files (ulimit -n) or of memory";
   case errc::permission: return "give this user the right, or name another store";
   case errc::read_only: return "open the store read-only, or name another one";
-  case errc::not_found: return "open the store again";
+  case errc::not_found:
+    return "a folder of this path is missing or was removed: make it, then open the store";
   default: return "check the disk, then `hearth verify`";
   }
 }

@@ -3,6 +3,7 @@
 #include "runtime/engine/core.hpp"
 #include "tests/support/runtimes.hpp"
 
+#include <caf/event_based_actor.hpp>
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -42,10 +43,16 @@ TEST_CASE_FIXTURE(on_disk, "metrics are a page of every counter until the runtim
   const auto cache = rt.open("c").value();
   REQUIRE(cache.insert("k", artifact::make("one")));
   REQUIRE(cache.get("k")->hit());
+  REQUIRE(cache.get_or_compile("made", [] { return artifact::make("code"); }));
   const auto page = rt.metrics().value();
   for (const auto* line :
        {"# TYPE hearth_hits_total counter", "hearth_hits_total{tier=\"memory\"} 1",
-        "hearth_memory_entries 1", "hearth_disk_writes_total{outcome=\"inserted\"} 1",
+        "hearth_memory_entries 2", "hearth_disk_writes_total{outcome=\"inserted\"} 2",
+        "hearth_cache_lookups_total{cache=\"c\",version=\"0\",outcome=\"memory\"} 1",
+        "hearth_cache_lookups_total{cache=\"c\",version=\"0\",outcome=\"miss\"} 1",
+        "hearth_cache_writes_total{cache=\"c\",version=\"0\",outcome=\"inserted\"} 2",
+        "hearth_cache_compiles_total{cache=\"c\",version=\"0\",outcome=\"made\"} 1",
+        "hearth_cache_saved_milliseconds_total{cache=\"c\",version=\"0\"} 0",
         "hearth_unanswered 0"})
     CHECK_MESSAGE(page.find("\n" + std::string(line) + "\n") != std::string::npos, page);
   CHECK(page.find("hearth_remote") == std::string::npos);
@@ -244,6 +251,33 @@ TEST_CASE("the slot of a request is free when its answer arrives") {
     REQUIRE(cache.erase(key));
     REQUIRE(cache.get_async(key).get());
   }
+}
+
+TEST_CASE("a write that is waited for needs no other thread of the runtime") {
+  caf::actor_system_config host_config;
+  add_message_types(host_config);
+  host_config.set("scheduler.max-threads", std::size_t{1});
+  caf::actor_system host(host_config);
+  runtime rt(in_memory(), host);
+  const auto cache = rt.open("c").value();
+  REQUIRE(cache.insert("first", artifact::make("v")));
+  std::promise<void> begun, go_on;
+  host.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    begun.set_value(); // the only worker has left the runtime's actors
+    go_on.get_future().wait();
+    self->quit();
+    return {};
+  });
+  begun.get_future().wait();
+  auto stored = std::async(std::launch::async, [&] {
+    return cache.insert("k", artifact::make("v")).has_value() &&
+           cache.put("p", artifact::make("w")).has_value() && cache.erase("first").value_or(false);
+  });
+  CHECK(stored.wait_for(std::chrono::seconds(60)) == std::future_status::ready);
+  go_on.set_value();
+  CHECK(stored.get());
+  CHECK(cache.get("p")->value.payload() == "w");
+  CHECK_FALSE(cache.get("first")->hit());
 }
 
 TEST_CASE("the runtime lives in a host's actor system") {

@@ -114,6 +114,16 @@ TEST_CASE("symbolic links are not followed") {
   CHECK_FALSE(storage::store::open(small_store(directory / "real")));
 }
 
+TEST_CASE("a folder that cannot be made is an error that says what to make") {
+  temporary_directory directory;
+  fs::create_directory_symlink("nowhere", directory / "link");
+  const auto refused = storage::store::open(small_store(directory / "link" / "store"));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().text().find("cannot make ") != std::string::npos);
+  CHECK(refused.error().text().find("a folder of this path is missing or was removed: make it") !=
+        std::string::npos);
+}
+
 TEST_CASE("a network or unknown file system is refused with a hint") {
   const temporary_directory directory;
   faulty_file_system files;

@@ -16,6 +16,7 @@ import pathlib
 from typing import Any, Optional, Tuple
 
 from ..host import Host
+from ._late import late_class
 from ._store import StorePath, or_nothing, shared_host
 
 __all__ = ["HearthCache", "install", "uninstall"]
@@ -65,17 +66,8 @@ def uninstall() -> None:
     compilation_cache.reset_cache()
 
 
-_made_class: Optional[type] = None
-
-
-def _cache_class() -> Any:
-    """The cache's class, which can be defined only once JAX is there."""
-    global _made_class
-    if _made_class is not None:
-        return _made_class
-    interface = importlib.import_module("jax._src.compilation_cache_interface").CacheInterface
-
-    class HearthCache(interface):  # type: ignore[misc, valid-type]
+def _make_cache_class(module: Any) -> type:
+    class HearthCache(module.CacheInterface):  # type: ignore[misc]
         """A `CacheInterface` of JAX over the named cache "jax" of a host."""
 
         def __init__(self, host: Optional[Host] = None, path: str = "") -> None:
@@ -91,10 +83,12 @@ def _cache_class() -> Any:
             """Stores the entry unless there is one: equal keys are equal programs."""
             or_nothing("jax: an entry is not stored", self._cache.insert, key, value)
 
-    HearthCache.__module__ = __name__
-    HearthCache.__qualname__ = "HearthCache"
-    _made_class = HearthCache
-    return _made_class
+    return HearthCache
+
+
+_cache_class = late_class(
+    "jax._src.compilation_cache_interface", _make_cache_class, "HearthCache", __name__
+)
 
 
 def __getattr__(name: str) -> Any:

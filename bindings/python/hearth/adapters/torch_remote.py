@@ -18,6 +18,7 @@ from typing import Any, Callable, Dict, Iterable, Optional
 
 from ..cache import Cache
 from ..host import Host
+from ._late import late_class
 from ._store import StorePath, or_nothing, shared_host
 
 __all__ = [
@@ -116,17 +117,8 @@ def _backend_maker(cache: Cache) -> Callable[[], Any]:
     return staticmethod(make)
 
 
-_made_class: Optional[type] = None
-
-
-def _backend_class() -> Any:
-    """The backend's class, which can be defined only once PyTorch is there."""
-    global _made_class
-    if _made_class is not None:
-        return _made_class
-    base = importlib.import_module("torch._inductor.remote_cache").RemoteCacheBackend
-
-    class HearthRemoteCacheBackend(base):  # type: ignore[misc, valid-type]
+def _make_backend_class(module: Any) -> type:
+    class HearthRemoteCacheBackend(module.RemoteCacheBackend):  # type: ignore[misc]
         """A `torch._inductor.remote_cache.RemoteCacheBackend` over a named cache."""
 
         def __init__(self, cache: Optional[Cache] = None) -> None:
@@ -139,10 +131,12 @@ def _backend_class() -> Any:
         def _put(self, key: str, data: bytes) -> None:
             or_nothing("torch: an entry is not stored", self._cache.put, key, data)
 
-    HearthRemoteCacheBackend.__module__ = __name__
-    HearthRemoteCacheBackend.__qualname__ = "HearthRemoteCacheBackend"
-    _made_class = HearthRemoteCacheBackend
-    return _made_class
+    return HearthRemoteCacheBackend
+
+
+_backend_class = late_class(
+    "torch._inductor.remote_cache", _make_backend_class, "HearthRemoteCacheBackend", __name__
+)
 
 
 def __getattr__(name: str) -> Any:

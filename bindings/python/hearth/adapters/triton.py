@@ -16,11 +16,11 @@ A cache that fails is a warning in the log of `hearth` and a miss for Triton.
 
 from __future__ import annotations
 
-import importlib
 from typing import Any, Dict, List, Optional, Union
 
 from ..cache import Cache
 from ..codecs import JSON
+from ._late import late_class
 from ._store import or_nothing, shared_host
 
 __all__ = ["HearthCacheManager", "HearthRemoteCacheBackend"]
@@ -129,18 +129,17 @@ def _make_backend_class(module: Any) -> type:
     return HearthRemoteCacheBackend
 
 
-_MAKERS = {
-    "HearthCacheManager": _make_manager_class,
-    "HearthRemoteCacheBackend": _make_backend_class,
+# Triton checks that the class is one of its own kind, so it is defined once Triton is there.
+_CLASSES = {
+    name: late_class("triton.runtime.cache", make, name, __name__)
+    for name, make in (
+        ("HearthCacheManager", _make_manager_class),
+        ("HearthRemoteCacheBackend", _make_backend_class),
+    )
 }
 
 
 def __getattr__(name: str) -> Any:
-    make = _MAKERS.get(name)
-    if make is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # Triton checks that the class is one of its own kind, so it is defined once Triton is there.
-    made = make(importlib.import_module("triton.runtime.cache"))
-    made.__module__, made.__qualname__ = __name__, name
-    globals()[name] = made
-    return made
+    if name in _CLASSES:
+        return _CLASSES[name]()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

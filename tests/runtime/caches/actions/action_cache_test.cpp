@@ -52,6 +52,18 @@ std::string key_of(const action_cache& actions, const action& asked) {
 
 } // namespace
 
+TEST_CASE_FIXTURE(actions_fixture, "a host is told in full which hearth-worker is missing") {
+  auto without = settings();
+  without.worker = "/nowhere/hearth-worker";
+  runtime rt(without);
+  const auto outcome = action_cache::open(rt)->run(shell("echo out"));
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().text().find("no program at /nowhere/hearth-worker, where the configuration "
+                                    "has hearth-worker; correct or remove it") !=
+        std::string::npos);
+  CHECK(runs() == 0);
+}
+
 TEST_CASE_FIXTURE(actions_fixture, "an outcome is found with its streams, outputs and time") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
