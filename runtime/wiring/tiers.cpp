@@ -55,7 +55,7 @@ std::shared_ptr<storage::change_journal> open_journal(const tier_ports& ports) {
   if (ports.remote->mode == remote_mode::read_only) return nullptr;
   const bool is_kept = ports.store && ports.leases; // a store that is open for writing
   if (!is_kept) return std::make_shared<storage::change_journal>();
-  auto opened = ports.store->open_journal(ports.remote->name + "\n" + ports.remote->prefix);
+  auto opened = ports.store->open_journal(ports.remote->name + "\n" + ports.remote->naming.prefix);
   if (opened) // the store has to outlive it
     return {opened->release(), [store = ports.store](storage::change_journal* one) { delete one; }};
   ports.log(log_level::warning,
