@@ -59,17 +59,17 @@ std::optional<cluster_address> address_in(std::string_view text) {
 }
 
 std::optional<slot_range> range_in(const resp_value& item) {
-  using kind = resp_value::kind;
+  constexpr auto integer = resp_value::kind::integer;
+  constexpr auto array = resp_value::kind::array;
   const auto is_slot = [](const resp_value& value) {
-    return value.type == kind::integer && value.integer >= 0 &&
+    return value.type == integer && value.integer >= 0 &&
            value.integer < static_cast<std::int64_t>(cluster_slots);
   };
-  if (item.type != kind::array || item.items.size() < 3 || !is_slot(item.items[0]) ||
+  if (item.type != array || item.items.size() < 3 || !is_slot(item.items[0]) ||
       !is_slot(item.items[1]) || item.items[0].integer > item.items[1].integer)
     return {};
   const auto& node = item.items[2];
-  if (node.type != kind::array || node.items.size() < 2 || node.items[1].type != kind::integer)
-    return {};
+  if (node.type != array || node.items.size() < 2 || node.items[1].type != integer) return {};
   slot_range range;
   range.first = static_cast<std::uint16_t>(item.items[0].integer);
   range.last = static_cast<std::uint16_t>(item.items[1].integer);

@@ -48,8 +48,8 @@ bool describe(shard_files& files, segment_reader& from, location where, entry_in
 // False: the slot has no entry, or one whose record is damaged. A writer may give the slot another
 // record, and the former record's segment may be removed, while this reads.
 bool describe_slot(shard_files& files, const slot& one, entry_info& out) {
-  constexpr unsigned max_attempts = 8;
-  for (unsigned attempt = 0; attempt < max_attempts; ++attempt) {
+  constexpr unsigned max_looks = 8;
+  for (unsigned look = 0; look < max_looks; ++look) {
     const auto word = one.load(std::memory_order_acquire);
     if (word == 0) return false;
     const auto where = slot_location(word);

@@ -114,12 +114,12 @@ TEST_CASE("symbolic links are not followed") {
   CHECK_FALSE(storage::store::open(small_store(directory / "real")));
 }
 
-TEST_CASE("a folder that cannot be made is an error that says what to make") {
+TEST_CASE("a store below a folder that is missing is an error that says what to make") {
   temporary_directory directory;
   fs::create_directory_symlink("nowhere", directory / "link");
   const auto refused = storage::store::open(small_store(directory / "link" / "store"));
   REQUIRE_FALSE(refused);
-  CHECK(refused.error().text().find("cannot make ") != std::string::npos);
+  CHECK(refused.error().text().find("cannot open ") != std::string::npos);
   CHECK(refused.error().text().find("a folder of this path is missing or was removed: make it") !=
         std::string::npos);
 }
