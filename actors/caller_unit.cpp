@@ -35,7 +35,14 @@ private:
 own_thread::own_thread(caf::actor_system& system)
     : system_(system)
     , shared_(std::make_shared<shared>())
-    , thread_([&system, in = shared_] { run(system, in); }) {}
+    , thread_([&system, in = shared_] {
+      run(system, in);
+      system.dec_detached_threads();
+    }) {
+  // As for CAF's detached actors: the system's destructor waits for the thread, whose actor may
+  // still be ending when those who waited for it have been told.
+  system.inc_detached_threads();
+}
 
 own_thread::~own_thread() {
   shared_->add(nullptr);

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <fstream>
 #include <future>
+#include <memory>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -261,14 +262,16 @@ TEST_CASE("a write that is waited for needs no other thread of the runtime") {
   runtime rt(in_memory(), host);
   const auto cache = rt.open("c").value();
   REQUIRE(cache.insert("first", artifact::make("v")));
-  std::promise<void> begun, go_on;
-  host.spawn([&](caf::event_based_actor* self) -> caf::behavior {
-    begun.set_value(); // the only worker has left the runtime's actors
-    go_on.get_future().wait();
-    self->quit();
-    return {};
-  });
-  begun.get_future().wait();
+  const auto begun = std::make_shared<std::promise<void>>();
+  std::promise<void> go_on;
+  host.spawn(
+      [begun, may_go = go_on.get_future().share()](caf::event_based_actor* self) -> caf::behavior {
+        begun->set_value(); // the only worker has left the runtime's actors
+        may_go.wait();
+        self->quit();
+        return {};
+      });
+  begun->get_future().wait();
   auto stored = std::async(std::launch::async, [&] {
     return cache.insert("k", artifact::make("v")).has_value() &&
            cache.put("p", artifact::make("w")).has_value() && cache.erase("first").value_or(false);
