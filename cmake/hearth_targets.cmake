@@ -26,6 +26,15 @@ else()
   add_compile_options(-ffunction-sections -fdata-sections)
 endif()
 
+# Counts which lines run (scripts/test-coverage).
+option(HEARTH_COVERAGE "Count the lines that run" OFF)
+if(HEARTH_COVERAGE)
+  add_library(hearth_coverage STATIC ${PROJECT_SOURCE_DIR}/cmake/coverage_exit.cpp)
+  add_compile_options(--coverage)
+  target_link_options(hearth_sanitizers INTERFACE --coverage -Wl,--wrap=_exit)
+  target_link_libraries(hearth_sanitizers INTERFACE hearth_coverage)
+endif()
+
 # The allocator of Hearth's programs. Actors free memory that callers' threads allocated: glibc has
 # one lock for both threads, jemalloc has none. A sanitizer brings its own allocator. A host that
 # links the libraries chooses its own.
