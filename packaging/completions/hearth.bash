@@ -15,7 +15,7 @@ _hearth_common="--help --version --store --config --disk-budget --memory-budget 
 
 _hearth_options() {
   case $1 in
-    compile) echo --jobs --trace --metrics --tune --tuning-tag --explain ;;
+    compile) echo --jobs --trace --metrics --tune --tuning-tag --explain --record --signing-keys ;;
     run) echo --in --out --env --toolchain --depfile --timeout --memory --cpu --trace --metrics \
       --keep-failures --no-cache --strict --explain --placeholders ;;
     cc) echo --explain ;;
@@ -42,7 +42,7 @@ _hearth_value_of() {
     --store | --dir) echo folder ;;
     --config | --remote-password-file | --remote-ca-file | --remote-certificate-file | \
       --remote-key-file | --remote-signing-keys | --signing-keys | --details | --trace | \
-      --metrics | --depfile | --output | -o | --in | --out) echo file ;;
+      --metrics | --record | --depfile | --output | -o | --in | --out) echo file ;;
     --watch | --keep-details | --remote-verify) echo words yes no ;;
     --remote-mode) echo words read-write read-only write-only ;;
     --tune) echo words full descent cached-only off ;;
