@@ -264,13 +264,16 @@ TEST_CASE("a write that is waited for needs no other thread of the runtime") {
   REQUIRE(cache.insert("first", artifact::make("v")));
   const auto begun = std::make_shared<std::promise<void>>();
   std::promise<void> go_on;
+  // CAF 0.17 has a null reference for a function without arguments.
   host.spawn(
-      [begun, may_go = go_on.get_future().share()](caf::event_based_actor* self) -> caf::behavior {
-        begun->set_value(); // the only worker has left the runtime's actors
+      [](caf::event_based_actor* self, const std::shared_ptr<std::promise<void>>& has_begun,
+         const std::shared_future<void>& may_go) -> caf::behavior {
+        has_begun->set_value(); // the only worker has left the runtime's actors
         may_go.wait();
         self->quit();
         return {};
-      });
+      },
+      begun, go_on.get_future().share());
   begun->get_future().wait();
   auto stored = std::async(std::launch::async, [&] {
     return cache.insert("k", artifact::make("v")).has_value() &&
