@@ -247,7 +247,8 @@ TEST_CASE("resp session: a hit of a value that a holder made counts the time tha
   auto b = writer_of(bench);
   const auto before = std::chrono::steady_clock::now();
   REQUIRE(a.command({"GET", "k"}) == "$-1\r\n");
-  while (std::chrono::steady_clock::now() - before < std::chrono::milliseconds(5)) {
+  const auto missed = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - missed < std::chrono::milliseconds(5)) {
   }
   REQUIRE(a.command({"SET", "k", "made"}) == "+OK\r\n");
   REQUIRE(b.command({"SET", "plain", "v"}) == "+OK\r\n");
@@ -259,7 +260,7 @@ TEST_CASE("resp session: a hit of a value that a holder made counts the time tha
   CHECK(b.command({"GET", "k"}) == "$4\r\nmade\r\n");
   CHECK(bench.counters.timed_hits == 1);
   const auto made_in = time_taken(bench.trusted().get("k").get().value().value);
-  CHECK(made_in >= std::chrono::milliseconds(4));
+  CHECK(made_in >= std::chrono::milliseconds(5));
   CHECK(made_in <= std::chrono::steady_clock::now() - before);
   CHECK(bench.counters.saved_ns > 0);
   CHECK(bench.counters.saved_ns < static_cast<std::uint64_t>(made_in.count()));
