@@ -1,32 +1,18 @@
 #include "bench/peers/nginx_process.hpp"
 
+#include "bench/peers/free_port.hpp"
+
 #include <csignal>
 #include <fmt/format.h>
 #include <fstream>
-#include <netinet/in.h>
 #include <stdexcept>
 #include <string_view>
-#include <sys/socket.h>
 #include <unistd.h>
 
 namespace hearth::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Another program might take it before nginx does; then nginx does not start.
-std::uint16_t free_port() {
-  const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const at = reinterpret_cast<sockaddr*>(&address);
-  const bool has_port = ::bind(probe, at, size) == 0 && ::getsockname(probe, at, &size) == 0;
-  ::close(probe);
-  if (!has_port) throw std::runtime_error("no free port on 127.0.0.1");
-  return ntohs(address.sin_port);
-}
 
 // As its manual has it for many small files: they stay open, connections are kept.
 std::string configuration(const fs::path& directory, const fs::path& files, std::uint16_t port) {

@@ -1,37 +1,21 @@
 #include "bench/peers/redis_cluster.hpp"
 
+#include "bench/peers/free_port.hpp"
 #include "bench/peers/redis_benchmark.hpp"
 #include "runtime/net/redis_client.hpp"
-#include "runtime/os/files/descriptor.hpp"
 #include "storage/resp/cluster_slots.hpp"
 
-#include <arpa/inet.h>
 #include <chrono>
 #include <fmt/format.h>
 #include <future>
 #include <memory>
-#include <netinet/in.h>
 #include <stdexcept>
 #include <string_view>
-#include <sys/socket.h>
 
 namespace hearth::bench {
 namespace {
 
 constexpr std::chrono::seconds patience{60};
-
-// A port on which no process listened a moment ago.
-std::uint16_t free_port() {
-  const os::descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* plain = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(probe.get(), plain, size) != 0 || ::getsockname(probe.get(), plain, &size) != 0)
-    throw std::runtime_error("there is no free port");
-  return ntohs(address.sin_port);
-}
 
 // The reply's text.
 std::string ask(std::uint16_t port, std::vector<std::string> command) {
@@ -63,8 +47,10 @@ redis_cluster::redis_cluster(const std::filesystem::path& directory) {
 redis_cluster::~redis_cluster() { end(); }
 
 void redis_cluster::end() {
-  for (const auto& one : nodes_)
+  for (const auto& one : nodes_) {
     end_peer(one.running);
+    std::filesystem::remove_all(one.directory); // a later cluster must not find what it knew
+  }
   nodes_.clear();
 }
 
@@ -92,7 +78,7 @@ void redis_cluster::start_node(const std::filesystem::path& directory) {
                                    "no",
                                    "--logfile",
                                    ""});
-  nodes_.push_back({port, running});
+  nodes_.push_back({port, running, directory});
   constexpr std::string_view ready = "Ready to accept connections";
   if (read_until(running.output, ready).find(ready) == std::string::npos)
     throw std::runtime_error("redis-server cannot be started: install the package redis-server");

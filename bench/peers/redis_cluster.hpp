@@ -34,6 +34,7 @@ private:
   struct node {
     std::uint16_t port;
     peer_program running;
+    std::filesystem::path directory;
   };
   void start_node(const std::filesystem::path& directory);
   void join();

@@ -441,9 +441,11 @@ int run(int count, char** arguments) {
   if (!is_run || line.given.verbose)
     settings->log = stderr_log(line.given.verbose ? log_level::debug : log_level::warning);
   settings->guard_sigbus = true;
-  auto tag = tuning_tag(line.given, process_environment);
-  if (!tag) return refuse(tag.error(), is_run);
-  line.compile.tag = std::move(*tag);
+  if (app.got_subcommand("compile")) {
+    auto tag = tuning_tag(line.given, process_environment);
+    if (!tag) return refuse(tag.error(), is_run);
+    line.compile.tag = std::move(*tag);
+  }
   return line.run(*settings);
 }
 

@@ -130,8 +130,7 @@ TEST_CASE("cluster: what is sent together is carried out in order, on all nodes"
   const local_cluster cluster;
   const auto server = connected(cluster.url());
   const auto first = name_at(0), second = name_at(1), log = name_at(2);
-  // Each later write depends on what the earlier ones did, which only their order shows: the last
-  // one's time, by its node's clock, comes after the first one's answer.
+  // They are on three nodes, which answer in any order unless each waits for the one before.
   for (int i = 0; i < 50; ++i) {
     std::vector<std::size_t> order;
     std::promise<void> ended;
