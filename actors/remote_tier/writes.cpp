@@ -282,23 +282,31 @@ void end_logged(self_pointer self, number which, const remote_reply& change,
   if (has_outlived && put) drop_unless_put(self, key, *put);
 }
 
+// Whoever finds a mark reads the log, to see whether it was there before. A server carries out at
+// once what is sent together; in a cluster the log is on another node, and the mark would be there
+// for a while before it is logged. So an erase is logged before it too.
 void send_logged(self_pointer self, number which, remote_client::command command) {
   const auto& state = self->state;
   const auto& write = state.writes.sent(which);
   const bool is_put = write.what == remote_write::kind::put;
+  const auto log_command = [&] {
+    return storage::log_purge_command(storage::purge_log_name(state.config.naming.prefix),
+                                      state.config.purges->writer, is_put, write.key);
+  };
   std::vector<remote_client::command> all;
+  if (!is_put && state.config.naming.has_hash_tags) all.push_back(log_command());
+  const auto first = all.size();
   all.push_back(std::move(command));
   // The entry may be a set, whose members are not where a value is.
   if (!is_put)
     all.push_back(storage::erase_command(storage::remote_set_name(state.config.naming, write.key)));
-  all.push_back(storage::log_purge_command(storage::purge_log_name(state.config.naming.prefix),
-                                           state.config.purges->writer, is_put, write.key));
+  all.push_back(log_command());
   const auto last = all.size() - 1;
   send_all(self, command_purpose::write, std::move(all), state.config.write_deadline,
-           [self, which, last, change = std::make_shared<remote_reply>()](
+           [self, which, first, last, change = std::make_shared<remote_reply>()](
                std::size_t place, const remote_reply& reply) {
              if (place == last) return end_logged(self, which, *change, reply);
-             if (place == 0 || has_failed(reply)) *change = reply;
+             if (place == first || (place > first && has_failed(reply))) *change = reply;
            });
 }
 

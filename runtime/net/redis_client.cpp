@@ -1,8 +1,10 @@
 #include "runtime/net/redis_client.hpp"
 
 #include "runtime/net/cluster/cluster_router.hpp"
+#include "runtime/net/cluster/socket_loop.hpp"
 #include "runtime/net/command_router.hpp"
 #include "runtime/net/sentinel.hpp"
+#include "runtime/net/server_lanes.hpp"
 #include "runtime/os/quiet_thread.hpp"
 #include "storage/fork_generation.hpp"
 
@@ -193,7 +195,10 @@ connect_redis(remote_endpoint endpoint, side_work_maker beside, name_resolver re
                          : std::move(resolve);
   std::unique_ptr<command_router> router;
   if (context->endpoint.form == remote_form::cluster)
-    router = std::make_unique<cluster_router>(context);
+    router = std::make_unique<cluster_router>(cluster_settings{context->endpoint.hosts,
+                                                               context->endpoint.jitter_seed,
+                                                               context->endpoint.max_waiting_bytes},
+                                              std::make_unique<socket_loop>(context));
   else
     router = std::make_unique<server_lanes>(context);
   auto engine = std::make_shared<redis_engine>(context, std::move(router), std::move(beside));

@@ -5,6 +5,7 @@
 
 #include "actors/ports/remote_client.hpp"
 #include "runtime/net/redis_connection.hpp"
+#include "runtime/net/remote_command.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -25,19 +26,6 @@ struct lane_context {
   /// The connections' thread runs it; that of several servers, which must live as long as it does:
   /// its handlers refer to them. Destroyed first.
   std::shared_ptr<boost::asio::io_context> loop = std::make_shared<boost::asio::io_context>(1);
-};
-
-/// A command in flight.
-struct remote_command {
-  using clock = std::chrono::steady_clock;
-  actors::remote_client::command arguments; ///< moved out once sent
-  clock::time_point deadline;
-  std::chrono::milliseconds allowed{0};
-  std::shared_ptr<const actors::remote_client::replies_callback> answered;
-  std::size_t place = 0;   ///< position among the commands sent together
-  std::uint64_t bytes = 0; ///< size of the arguments
-
-  void answer(actors::remote_reply reply) { (*answered)(place, std::move(reply)); }
 };
 
 class redis_lane final : private connection_owner {

@@ -166,12 +166,12 @@ std::optional<std::uint64_t> figure_of(actor_kind kind, const caf::actor& actor,
 
 simulated_process::simulated_process(stepped_system& system, std::string name,
                                      process_options options, std::shared_ptr<virtual_disk> disk,
-                                     std::shared_ptr<simulated_redis> redis)
+                                     server_connector connect)
     : system_(system)
     , name_(std::move(name))
     , options_(std::move(options))
     , disk_(std::move(disk))
-    , redis_(std::move(redis)) {}
+    , connect_(std::move(connect)) {}
 
 simulated_process::~simulated_process() { kill(); }
 
@@ -229,11 +229,12 @@ void simulated_process::cut_off(bool is_cut) {
 }
 
 actors::remote_tier_config simulated_process::remote_tier() {
-  connection_ = redis_->connect();
+  connection_ = connect_(name_);
   connection_->cut_off(is_cut_off_);
   actors::remote_tier_config config;
   config.server = connection_;
   config.name = options_.remote.server;
+  config.naming = options_.remote.naming;
   config.keys = options_.remote.keys;
   config.mode = options_.remote.mode;
   config.ttl = options_.remote.ttl;
@@ -250,7 +251,7 @@ wiring::tier_ports simulated_process::tier_ports() {
   wiring::tier_ports ports;
   ports.blocking = wiring::blocking_actors::pooled;
   ports.store = store_;
-  if (redis_) ports.remote = remote_tier();
+  if (connect_) ports.remote = remote_tier();
   ports.cache_of = options_.cache_of;
   ports.memory_shards = options_.memory_shards;
   ports.index.budget_bytes = options_.memory_bytes / options_.memory_shards;
@@ -302,8 +303,10 @@ void simulated_process::start_services() {
 bool simulated_process::drain() {
   const auto deadline = system_.now() + shutdown_deadline;
   const auto drained = std::make_shared<bool>(false);
+  const auto& own = options_.remote.drain_deadline;
+  const auto writes_end = own ? caf::duration(*own) : caf::infinite;
   const auto main =
-      wiring::spawn_drain(system_.actors(), tiers_, caf::infinite, [drained] { *drained = true; });
+      wiring::spawn_drain(system_.actors(), tiers_, writes_end, [drained] { *drained = true; });
   system_.enlist(main, name_ + ".main");
   while (!*drained) {
     if (system_.deliver_one()) continue;

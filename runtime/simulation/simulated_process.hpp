@@ -11,8 +11,10 @@
 #include "runtime/simulation/stepped_system.hpp"
 #include "runtime/wiring/services.hpp"
 #include "runtime/wiring/tiers.hpp"
+#include "storage/remote/entry_names.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,6 +32,9 @@ struct remote_options {
   std::chrono::milliseconds lease_time{30'000};
   std::uint64_t max_value_bytes = 1u << 20;
   std::size_t queue_entries = 1024;
+  storage::remote_naming naming;
+  /// For the writes that are left at a shutdown; nothing: that of the shutdown.
+  std::optional<std::chrono::milliseconds> drain_deadline;
   storage::signing_keys keys;
 };
 
@@ -49,11 +54,15 @@ struct process_options {
   std::function<named_cache_ptr(const cache_id&)> cache_of;
 };
 
+/// Connects a process to its server or cluster.
+using server_connector =
+    std::function<std::shared_ptr<remote_connection>(const std::string& process)>;
+
 class simulated_process {
 public:
+  /// `connect`: null without a remote tier.
   simulated_process(stepped_system& system, std::string name, process_options options,
-                    std::shared_ptr<virtual_disk> disk,
-                    std::shared_ptr<simulated_redis> redis = nullptr);
+                    std::shared_ptr<virtual_disk> disk, server_connector connect = nullptr);
   simulated_process(const simulated_process&) = delete;
   simulated_process& operator=(const simulated_process&) = delete;
   /// Kills the process if it still runs.
@@ -109,8 +118,8 @@ private:
   std::string name_;
   process_options options_;
   std::shared_ptr<virtual_disk> disk_;
-  std::shared_ptr<simulated_redis> redis_; // null: no remote tier
-  std::shared_ptr<simulated_redis::connection> connection_;
+  const server_connector connect_; // null: no remote tier
+  std::shared_ptr<remote_connection> connection_;
   bool is_cut_off_ = false;
   unsigned starts_ = 0;
   std::unique_ptr<process_files> files_;

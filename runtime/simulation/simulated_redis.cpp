@@ -1,6 +1,7 @@
 #include "runtime/simulation/simulated_redis.hpp"
 
 #include "messages/hash.hpp"
+#include "runtime/simulation/reply_values.hpp"
 #include "storage/remote/purge_log.hpp"
 #include "storage/resp/server_error.hpp"
 
@@ -31,18 +32,8 @@ remote_reply text(std::string what) {
   return made;
 }
 
-resp_value bytes_value(std::string bytes) {
-  resp_value made;
-  made.type = resp_value::kind::bytes;
-  made.text = std::move(bytes);
-  return made;
-}
-
 remote_reply integer(std::int64_t number) {
-  remote_reply made;
-  made.value.type = resp_value::kind::integer;
-  made.value.integer = number;
-  return made;
+  return {remote_failure::none, {}, integer_value(number)};
 }
 
 // An error reply of the server, as a connection reports it.
@@ -179,6 +170,13 @@ remote_reply simulated_redis::answer_to(const pending& one) {
   return carry_out(one.arguments);
 }
 
+remote_reply simulated_redis::error_reply(const std::string& text) { return server_says(text); }
+
+void simulated_redis::ask_first(gate what) {
+  gate_ = std::move(what);
+  wake_waiting();
+}
+
 // A connection that was cut off for a while has ended.
 void simulated_redis::drop_waiting(const connection& whose) {
   for (auto& [number, one] : pending_) {
@@ -214,7 +212,8 @@ void simulated_redis::arrive(std::uint64_t number) {
       one.reply = failed(remote_failure::cut, "the connection ended");
       return deliver(number);
     }
-    if (one.by && await(one.arguments).value.is_null()) return;
+    const bool is_refused = gate_ && gate_(one.arguments);
+    if (one.by && !is_refused && await(one.arguments).value.is_null()) return;
   }
   if (!is_cut_off || number <= one.by->cut_at_) one.reply = answer_to(one);
   if (is_cut_off) one.reply = failed(remote_failure::timeout, "no answer within the deadline");
@@ -262,6 +261,30 @@ void simulated_redis::fail_lane(const connection* by, remote_client::lane lane) 
 }
 
 // --- commands ----------------------------------------------------------------------------------
+
+void simulated_redis::take_over(simulated_redis& other, bool what_it_kept) {
+  if (what_it_kept) other.restore();
+  values_ = std::exchange(other.values_, {});
+  streams_ = std::exchange(other.streams_, {});
+  saved_ = std::exchange(other.saved_, {});
+}
+
+void simulated_redis::take_names(simulated_redis& other,
+                                 const std::function<bool(const std::string&)>& which) {
+  const auto take = [&](auto& into, auto& from) {
+    for (auto at = from.begin(); at != from.end();)
+      if (which(at->first))
+        into.insert(from.extract(at++));
+      else
+        ++at;
+  };
+  take(values_, other.values_);
+  take(streams_, other.streams_);
+  take(saved_.first, other.saved_.first);
+  take(saved_.second, other.saved_.second);
+  wake_waiting();
+  other.wake_waiting();
+}
 
 std::string* simulated_redis::find(const std::string& name) {
   const auto at = values_.find(name);
@@ -481,6 +504,8 @@ remote_reply simulated_redis::remove(const remote_client::command& arguments) {
 remote_reply simulated_redis::carry_out(const remote_client::command& arguments) {
   const auto& word = arguments[0];
   ++counts_[word];
+  if (gate_)
+    if (auto reply = gate_(arguments)) return std::move(*reply);
   if (word == "PING") return text("PONG");
   if (word == "GET") return get(arguments[1]);
   if (word == "SET") return set(arguments);

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,23 +42,30 @@ struct redis_behavior {
   std::string text;
 };
 
+/// A process's way to a server or to a cluster.
+class remote_connection : public actors::remote_client {
+public:
+  /// Ends as by a kill of the process: sent commands arrive, and no callback runs.
+  virtual void die() = 0;
+  /// Ends or mends the way. What was sent before arrives; nothing comes back.
+  virtual void cut_off(bool is_cut) = 0;
+};
+
 /// The signing key of simulated processes with this id: its secret is derived from the id.
 storage::signing_key signing_key_named(std::string_view id);
 
 class simulated_redis {
 public:
   /// A process's connection.
-  class connection : public actors::remote_client {
+  class connection : public remote_connection {
   public:
     explicit connection(simulated_redis& server)
         : server_(server) {}
     void send_all(lane by, std::vector<command> commands, std::chrono::milliseconds deadline,
                   replies_callback answered) override;
     void close() override;
-    /// Ends as by a kill of the process: sent commands arrive, and no callback runs.
-    void die();
-    /// Ends or mends the way to the server. What was sent before arrives; nothing comes back.
-    void cut_off(bool is_cut);
+    void die() override;
+    void cut_off(bool is_cut) override;
 
   private:
     friend class simulated_redis;
@@ -76,6 +84,13 @@ public:
 
   std::shared_ptr<connection> connect() { return std::make_shared<connection>(*this); }
   void behave(redis_behavior behavior);
+  /// Asked before a command is carried out; a reply is the answer instead. Commands that wait are
+  /// asked again.
+  using gate =
+      std::function<std::optional<actors::remote_reply>(const actors::remote_client::command&)>;
+  void ask_first(gate what);
+  /// A reply that is this error of the server.
+  static actors::remote_reply error_reply(const std::string& text);
 
   // --- contents
   /// Stores bytes under a name, as a client outside of the simulation would.
@@ -96,6 +111,12 @@ public:
   void save() { saved_ = {values_, streams_}; }
   /// Starts with what it kept last.
   void restore() { std::tie(values_, streams_) = saved_; }
+  /// Has from now on what `other` has, or what `other` kept last, and `other` has nothing.
+  void take_over(simulated_redis& other, bool what_it_kept);
+  /// Has from now on what `other` kept last; `other` keeps what it has.
+  void take_saved(const simulated_redis& other) { std::tie(values_, streams_) = other.saved_; }
+  /// Takes all names from `other` for which `which` holds.
+  void take_names(simulated_redis& other, const std::function<bool(const std::string&)>& which);
   /// Replaces the entry of that name by a list.
   void make_list(const std::string& name) { values_[name] = {{}, {}, true}; }
 
@@ -152,6 +173,7 @@ private:
   stepped_system& system_;
   caf::actor actor_;
   redis_behavior behavior_;
+  gate gate_; // null: none
   using values = std::map<std::string, value>;
   using streams = std::map<std::string, std::vector<stream_entry>>;
   values values_;

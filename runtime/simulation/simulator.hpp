@@ -17,6 +17,8 @@ struct simulation_options {
   unsigned processes = 2; ///< number per host
   unsigned clients = 3;   ///< number per process
   std::chrono::seconds duration{60};
+  /// Every world has a Redis Cluster; otherwise a third of them has a server.
+  bool has_cluster = false;
   bool keep_trace = false;
 };
 

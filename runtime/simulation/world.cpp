@@ -15,6 +15,7 @@ world::~world() {
     kill(one);
   processes_.clear();
   remotes_.clear();
+  clusters_.clear();
 }
 
 virtual_disk& world::add_host(const std::string& name) {
@@ -25,14 +26,24 @@ simulated_redis& world::add_remote(const std::string& name) {
   return *(remotes_[name] = std::make_shared<simulated_redis>(system_, name));
 }
 
+simulated_cluster& world::add_cluster(const std::string& name, std::size_t groups) {
+  return *(clusters_[name] = std::make_shared<simulated_cluster>(system_, name, groups));
+}
+
 simulated_process& world::add_process(const std::string& name, const std::string& host,
                                       process_options options) {
   hosts_[name] = host;
   const auto& server = options.remote.server;
-  auto redis = server.empty() ? nullptr : remotes_.at(server);
+  server_connector connect;
+  if (const auto at = clusters_.find(server); at != clusters_.end())
+    connect = [cluster = at->second](const std::string& process) {
+      return cluster->connect(process);
+    };
+  else if (!server.empty())
+    connect = [one = remotes_.at(server)](const std::string&) { return one->connect(); };
   options.cache_of = [this](const cache_id& id) { return *cache(id.name(), id.version()); };
   auto& made = processes_[name] = std::make_unique<simulated_process>(
-      system_, name, std::move(options), disks_.at(host), std::move(redis));
+      system_, name, std::move(options), disks_.at(host), std::move(connect));
   start(*made);
   return *made;
 }

@@ -4,6 +4,7 @@
 // One thread.
 #pragma once
 
+#include "runtime/simulation/simulated_cluster.hpp"
 #include "runtime/simulation/simulated_process.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -44,6 +45,9 @@ public:
   // --- contents; unknown names are errors of the caller
   virtual_disk& add_host(const std::string& name);
   simulated_redis& add_remote(const std::string& name);
+  /// Processes name a cluster as they name a server.
+  simulated_cluster& add_cluster(const std::string& name, std::size_t groups);
+  simulated_cluster& cluster(const std::string& name) { return *clusters_.at(name); }
   bool has_remote(const std::string& name) const { return remotes_.contains(name); }
   simulated_redis& remote(const std::string& name) { return *remotes_.at(name); }
   simulated_process& add_process(const std::string& name, const std::string& host,
@@ -84,6 +88,7 @@ private:
   stepped_system system_;
   std::map<std::string, std::shared_ptr<virtual_disk>, std::less<>> disks_;
   std::map<std::string, std::shared_ptr<simulated_redis>, std::less<>> remotes_;
+  std::map<std::string, std::shared_ptr<simulated_cluster>, std::less<>> clusters_;
   std::map<std::string, std::string, std::less<>> hosts_; // by process
   std::map<std::string, std::unique_ptr<simulated_process>, std::less<>> processes_;
   std::map<std::string, client, std::less<>> clients_;

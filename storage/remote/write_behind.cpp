@@ -50,10 +50,13 @@ std::vector<remote_write> write_behind::push(remote_write write) {
   if (is_of_entry(write)) newest_[write.key] = which;
   waiting_.emplace(which, queued{std::move(write), 0});
   while (is_full()) {
-    const auto oldest = std::find_if(waiting_.begin(), waiting_.end(), [](const auto& one) {
+    auto oldest = std::find_if(waiting_.begin(), waiting_.end(), [](const auto& one) {
       return one.second.write.what != remote_write::kind::release;
     });
-    if (oldest == waiting_.end()) break;
+    if (oldest == waiting_.end()) {
+      if (waiting_.size() <= limits_.entries) break;
+      oldest = waiting_.begin(); // that lease ends by its time
+    }
     dropped.push_back(take(waiting_, oldest));
   }
   return dropped;

@@ -59,8 +59,9 @@ public:
   explicit write_behind(const write_behind_limits& limits)
       : limits_(limits) {}
 
-  /// Adds a write. Returns the writes dropped to make room, oldest first; never drops ends of
-  /// leases. Returns `write` itself when it alone is above the bound.
+  /// Adds a write. Returns the writes dropped to make room, oldest first; drops ends of leases only
+  /// when more of them wait than the bound has entries. Returns `write` itself when it alone is
+  /// above the bound.
   std::vector<remote_write> push(remote_write write);
 
   /// The next write to send; it counts as in flight until `finish` or `retry`, and the pointer is

@@ -106,6 +106,7 @@ simulation::simulation_options options_of(const simulate_arguments& arguments) {
   options.hosts = arguments.hosts;
   options.processes = arguments.processes;
   options.duration = std::chrono::minutes(arguments.minutes);
+  options.has_cluster = arguments.cluster;
   options.keep_trace = arguments.trace;
   return options;
 }
@@ -113,9 +114,9 @@ simulation::simulation_options options_of(const simulate_arguments& arguments) {
 std::string violation_text(const simulation::simulation_result& result, std::uint64_t seed,
                            const simulate_arguments& arguments) {
   return fmt::format("seed {}: {}\n  replay: hearth simulate --seeds {}..{} --hosts {} "
-                     "--processes {} --minutes {} --trace\n",
+                     "--processes {} --minutes {}{} --trace\n",
                      seed, result.violation, seed, seed, arguments.hosts, arguments.processes,
-                     arguments.minutes);
+                     arguments.minutes, arguments.cluster ? " --cluster" : "");
 }
 
 struct seed_tally {

@@ -39,6 +39,7 @@ struct simulate_arguments {
   unsigned hosts = 1;
   unsigned processes = 2; ///< number per host
   unsigned minutes = 1;   ///< length in virtual time
+  bool cluster = false;   ///< every world has a Redis Cluster
   bool trace = false;
   bool json = false;
 };

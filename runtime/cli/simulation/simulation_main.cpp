@@ -47,6 +47,8 @@ void add_simulate_command(CLI::App& app, command_line& line) {
   sub->add_option("--minutes", line.simulate.minutes, "of virtual time")
       ->capture_default_str()
       ->check(CLI::Range(1, 1440));
+  sub->add_flag("--cluster", line.simulate.cluster,
+                "every world has a Redis Cluster, with failovers and splits");
   sub->add_flag("--trace", line.simulate.trace, "print every message");
   sub->callback([&line] {
     line.run = [&line] {

@@ -1,10 +1,12 @@
-// A node of a cluster: its connections, and whether it is well. Lives on the connections' thread.
+// A node of a cluster: the way to it, and whether it is well. Lives on the connections' thread.
 #pragma once
 
 #include "runtime/net/command_router.hpp"
 #include "storage/remote/breaker.hpp"
 #include "storage/resp/cluster_slots.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -14,16 +16,14 @@ struct cluster_node {
   using time_point = command_router::time_point;
 
   /// `seed` of the jitter between its probes.
-  cluster_node(storage::cluster_address where, std::shared_ptr<lane_context> how,
+  cluster_node(storage::cluster_address where, std::unique_ptr<command_router> way,
                std::uint64_t seed)
       : address(std::move(where))
-      , context(std::move(how))
-      , lanes(context)
+      , lanes(std::move(way))
       , health({3, std::chrono::milliseconds(250), std::chrono::milliseconds(5'000), seed}) {}
 
   const storage::cluster_address address;
-  const std::shared_ptr<lane_context> context;
-  server_lanes lanes;
+  const std::unique_ptr<command_router> lanes;
   /// Open: what it serves fails at once, until a probe succeeds.
   storage::breaker health;
   bool has_answered = false;               ///< since its breaker opened last

@@ -5,8 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include <boost/asio/post.hpp>
-
 namespace hearth::net {
 namespace {
 
@@ -14,7 +12,6 @@ using actors::remote_client;
 using actors::remote_failure;
 using actors::remote_reply;
 using storage::resp_value;
-using clock = remote_command::clock;
 using namespace std::chrono_literals;
 
 constexpr auto table_deadline = 1'000ms; // to read the table of slots, and for a probe
@@ -75,22 +72,18 @@ std::string to_string(const scan_place& place) {
 
 } // namespace
 
-cluster_router::cluster_router(std::shared_ptr<lane_context> settings)
+cluster_router::cluster_router(cluster_settings settings, std::unique_ptr<cluster_loop> loop)
     : settings_(std::move(settings))
-    , timer_(*settings_->loop) {
-  for (const auto& address : settings_->endpoint.hosts)
+    , loop_(std::move(loop)) {
+  for (const auto& address : settings_.hosts)
     node_at(address);
 }
 
 cluster_node& cluster_router::node_at(const storage::cluster_address& address) {
   auto& node = nodes_[address];
-  if (node) return *node;
-  auto context = std::make_shared<lane_context>(*settings_);
-  context->endpoint.form = remote_form::server;
-  context->endpoint.host = address.host;
-  context->endpoint.port = address.port;
-  node = std::make_unique<cluster_node>(address, std::move(context),
-                                        settings_->endpoint.jitter_seed + nodes_.size());
+  if (!node)
+    node = std::make_unique<cluster_node>(address, loop_->connect(address),
+                                          settings_.jitter_seed + nodes_.size());
   return *node;
 }
 
@@ -117,7 +110,7 @@ void cluster_router::route(const request_ptr& request) {
   if (!leader || !leader->health.is_closed()) {
     want_table();
     if (is_write) return hold(held_, request);
-    const auto who = leader ? describe(leader->context->endpoint) + " is ill"
+    const auto who = leader ? storage::to_string(leader->address) + " is ill"
                             : "no node serves slot " + std::to_string(*request->slot);
     return fail(request, {remote_failure::node, who});
   }
@@ -166,7 +159,7 @@ void cluster_router::send(cluster_node& node, const request_ptr& request, bool a
     asking.allowed = request->command.allowed;
     asking.answered = std::make_shared<const remote_client::replies_callback>(
         [](std::size_t, const remote_reply&) {});
-    node.lanes.add(request->by, std::move(asking), clock::now());
+    node.lanes->add(request->by, std::move(asking), loop_->now());
   }
   send_as(node, request, request->command.arguments,
           [this, request, &node](remote_reply reply) { take(node, request, std::move(reply)); });
@@ -184,7 +177,7 @@ void cluster_router::send_as(cluster_node& node, const request_ptr& request,
       [next = std::move(next)](std::size_t, remote_reply reply) { next(std::move(reply)); });
   node.has_unsent = true;
   flush_later();
-  node.lanes.add(request->by, std::move(sent), clock::now());
+  node.lanes->add(request->by, std::move(sent), loop_->now());
 }
 
 void cluster_router::take(cluster_node& node, const request_ptr& request, remote_reply reply) {
@@ -257,11 +250,11 @@ void cluster_router::finish(const request_ptr& request, remote_reply reply) {
 
 void cluster_router::hold(std::deque<request_ptr>& where, const request_ptr& request) {
   const auto bytes = request->command.bytes;
-  if (!where.empty() && held_bytes_ + bytes > settings_->endpoint.max_waiting_bytes)
+  if (!where.empty() && held_bytes_ + bytes > settings_.max_waiting_bytes)
     return fail(request, {remote_failure::refused, "too much waits to be sent"});
   held_bytes_ += bytes;
   where.push_back(request);
-  if (&where == &held_) held_at_ = std::min(held_at_, clock::now() + before_held_again);
+  if (&where == &held_) held_at_ = std::min(held_at_, loop_->now() + before_held_again);
   wake_at(std::min(held_at_, request->command.deadline));
 }
 
@@ -287,7 +280,7 @@ void cluster_router::note_answer(cluster_node& node) {
 void cluster_router::note_failure(cluster_node& node, const remote_reply& reply) {
   if (!node.health.fail(opens_at_once(reply.failure))) return;
   node.has_answered = false;
-  node.probe_at = clock::now() + node.health.backoff();
+  node.probe_at = loop_->now() + node.health.backoff();
   wake_at(node.probe_at);
   want_table(); // another node may lead its slots now
 }
@@ -298,7 +291,7 @@ void cluster_router::probe(cluster_node& node) {
   remote_command ping;
   ping.arguments = {"PING"};
   ping.allowed = table_deadline;
-  ping.deadline = clock::now() + ping.allowed;
+  ping.deadline = loop_->now() + ping.allowed;
   ping.answered = std::make_shared<const remote_client::replies_callback>(
       [this, &node](std::size_t, const remote_reply& reply) {
         const bool is_well = reply.failure == remote_failure::none;
@@ -306,12 +299,12 @@ void cluster_router::probe(cluster_node& node) {
         node.has_answered = is_well;
         if (is_closed_) return;
         if (is_well) return route_held();
-        node.probe_at = clock::now() + node.health.backoff();
+        node.probe_at = loop_->now() + node.health.backoff();
         wake_at(node.probe_at);
       });
   node.has_unsent = true;
   flush_later();
-  node.lanes.add(remote_client::lane::reads, std::move(ping), clock::now());
+  node.lanes->add(remote_client::lane::reads, std::move(ping), loop_->now());
 }
 
 bool cluster_router::is_another_well(const cluster_node& than) const {
@@ -321,11 +314,18 @@ bool cluster_router::is_another_well(const cluster_node& than) const {
   });
 }
 
+bool cluster_router::is_well() const {
+  const auto& leaders = table_.leaders();
+  return table_.is_known() && unrouted_.empty() && held_.empty() &&
+         std::all_of(leaders.begin(), leaders.end(),
+                     [](const cluster_node* node) { return node->health.is_closed(); });
+}
+
 // --- the table of slots ------------------------------------------------------------------------
 
 void cluster_router::want_table() {
   if (std::exchange(wants_table_, true)) return;
-  wake_at(std::max(table_at_, clock::now()));
+  wake_at(std::max(table_at_, loop_->now()));
 }
 
 // Asks one node after the other: those that lead slots and are well first.
@@ -348,12 +348,12 @@ void cluster_router::ask_next(const remote_reply& last) {
   remote_command ask;
   ask.arguments = {"CLUSTER", "SLOTS"};
   ask.allowed = table_deadline;
-  ask.deadline = clock::now() + ask.allowed;
+  ask.deadline = loop_->now() + ask.allowed;
   ask.answered = std::make_shared<const remote_client::replies_callback>(
       [this, &next](std::size_t, const remote_reply& answer) { take_table(next, answer); });
   next.has_unsent = true;
   flush_later();
-  next.lanes.add(remote_client::lane::reads, std::move(ask), clock::now());
+  next.lanes->add(remote_client::lane::reads, std::move(ask), loop_->now());
 }
 
 void cluster_router::take_table(cluster_node& node, const remote_reply& reply) {
@@ -362,7 +362,7 @@ void cluster_router::take_table(cluster_node& node, const remote_reply& reply) {
   if (is_closed_) return;
   if (ranges && !ranges->empty()) {
     asks_for_table_ = false;
-    table_at_ = clock::now() + between_tables;
+    table_at_ = loop_->now() + between_tables;
     note_answer(node);
     std::vector<cluster_node*> leaders(storage::cluster_slots);
     for (auto range : *ranges) {
@@ -379,7 +379,7 @@ void cluster_router::take_table(cluster_node& node, const remote_reply& reply) {
 // No node has told. Without any table nobody can be served.
 void cluster_router::give_up_table(const remote_reply& why) {
   asks_for_table_ = false;
-  table_at_ = clock::now() + while_ill;
+  table_at_ = loop_->now() + while_ill;
   connection_problem problem{why.failure, why.problem};
   if (why.failure == remote_failure::none)
     problem = {remote_failure::unreachable, "the cluster's nodes serve no slots"};
@@ -397,10 +397,7 @@ void cluster_router::give_up_table(const remote_reply& why) {
 void cluster_router::wake_at(time_point when) {
   if (when >= wakes_at_ || is_closed_) return;
   wakes_at_ = when;
-  timer_.expires_at(when);
-  timer_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (!cancelled) wake();
-  });
+  loop_->wake_at(when, [this] { wake(); });
 }
 
 void cluster_router::drop_expired(std::deque<request_ptr>& held, time_point now) {
@@ -418,7 +415,7 @@ void cluster_router::drop_expired(std::deque<request_ptr>& held, time_point now)
 
 void cluster_router::wake() {
   wakes_at_ = time_point::max();
-  const auto now = clock::now();
+  const auto now = loop_->now();
   drop_expired(unrouted_, now);
   drop_expired(held_, now);
   bool is_ill = false;
@@ -444,13 +441,13 @@ void cluster_router::wake() {
 
 void cluster_router::flush_later() {
   if (std::exchange(flush_is_due_, true)) return;
-  boost::asio::post(*settings_->loop, [this] { flush(); });
+  loop_->post([this] { flush(); });
 }
 
 void cluster_router::flush() {
   flush_is_due_ = false;
   for (const auto& [address, node] : nodes_)
-    if (std::exchange(node->has_unsent, false)) node->lanes.flush();
+    if (std::exchange(node->has_unsent, false)) node->lanes->flush();
 }
 
 void cluster_router::fail_all(const connection_problem& why) {
@@ -462,7 +459,7 @@ void cluster_router::fail_all(const connection_problem& why) {
   for (const auto& one : all)
     one->command.answer({why.failure, why.text, {}});
   for (const auto& [address, node] : nodes_)
-    node->lanes.fail_all(why);
+    node->lanes->fail_all(why);
 }
 
 void cluster_router::close(const connection_problem& why) {
@@ -470,8 +467,8 @@ void cluster_router::close(const connection_problem& why) {
   closed_why_ = why;
   fail_all(why);
   for (const auto& [address, node] : nodes_)
-    node->lanes.close(why);
-  timer_.cancel();
+    node->lanes->close(why);
+  loop_->stop();
 }
 
 } // namespace hearth::net

@@ -6,6 +6,7 @@
 // A failure of one node is told as `remote_failure::node` as long as another node is well.
 #pragma once
 
+#include "runtime/net/cluster/cluster_loop.hpp"
 #include "runtime/net/cluster/cluster_node.hpp"
 #include "runtime/net/cluster/slot_table.hpp"
 #include "runtime/net/cluster/write_order.hpp"
@@ -20,11 +21,15 @@
 
 namespace hearth::net {
 
+struct cluster_settings {
+  std::vector<storage::cluster_address> hosts;  ///< some of the nodes, to begin with
+  std::uint64_t jitter_seed = 0;                ///< of the pauses before a node is tried again
+  std::uint64_t max_waiting_bytes = 256u << 20; ///< bound on the commands that wait for a node
+};
+
 class cluster_router final : public command_router {
 public:
-  /// `settings`: the endpoint that names the nodes to begin with, the TLS context and the resolver
-  /// for all nodes, and the loop.
-  explicit cluster_router(std::shared_ptr<lane_context> settings);
+  cluster_router(cluster_settings settings, std::unique_ptr<cluster_loop> loop);
   cluster_router(const cluster_router&) = delete;
   cluster_router& operator=(const cluster_router&) = delete;
 
@@ -32,6 +37,9 @@ public:
   void flush() override;
   void fail_all(const connection_problem& why) override;
   void close(const connection_problem& why) override;
+
+  /// Whether the slots are known, all nodes that lead some are well, and no command is held back.
+  bool is_well() const;
 
 private:
   cluster_node& node_at(const storage::cluster_address& address);
@@ -70,7 +78,8 @@ private:
   void drop_expired(std::deque<request_ptr>& held, time_point now);
   void flush_later();
 
-  std::shared_ptr<lane_context> settings_;
+  const cluster_settings settings_;
+  const std::unique_ptr<cluster_loop> loop_;
   std::map<storage::cluster_address, std::unique_ptr<cluster_node>> nodes_;
   slot_table table_;
   write_order order_;
@@ -83,7 +92,6 @@ private:
   std::vector<cluster_node*> to_ask_; // for the table, the next one last
   time_point table_at_{};             // not asked for again before
   time_point held_at_ = time_point::max();
-  boost::asio::steady_timer timer_;
   time_point wakes_at_ = time_point::max();
   bool flush_is_due_ = false;
   bool is_closed_ = false;

@@ -6,7 +6,7 @@
 // Lives on the connections' thread. Sends nothing itself.
 #pragma once
 
-#include "runtime/net/redis_lane.hpp"
+#include "runtime/net/remote_command.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -166,7 +166,10 @@ void random_run::check_end() {
     if (world_.disk_of(name).open_descriptions() != 0)
       violate(name + " has files that were never closed");
   }
-  const std::size_t servers = has_remote_ ? 1 : 0; // each is an actor
+  const std::size_t servers = // each is an actor
+      is_cluster_   ? world_.cluster(shared_server).actors()
+      : has_remote_ ? 1
+                    : 0;
   if (world_.system().living_actors() != servers) violate("actors are left");
   if (storage::buried_nodes() != 0) violate("entries are left that nobody holds");
 }

@@ -11,8 +11,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr const char* server = "redis";
 constexpr std::chrono::seconds breaker_patience{120}; // for a breaker to close again
+
+} // namespace
 
 redis_behavior any_behavior(random_source& random) {
   using kind = redis_behavior::kind;
@@ -32,7 +33,28 @@ redis_behavior any_behavior(random_source& random) {
   return chosen;
 }
 
+namespace {
+
+constexpr std::size_t cluster_groups = 3;
+
 } // namespace
+
+storage::remote_naming random_run::naming() const {
+  storage::remote_naming made;
+  made.has_hash_tags = is_cluster_;
+  return made;
+}
+
+// The server, or some node of the cluster that leads.
+simulated_redis& random_run::any_server() {
+  if (!is_cluster_) return world_.remote(shared_server);
+  auto& cluster = world_.cluster(shared_server);
+  return cluster.leader(random_.below(cluster.groups()));
+}
+
+simulated_redis& random_run::server_of(std::string_view name) {
+  return is_cluster_ ? world_.cluster(shared_server).leader_of(name) : world_.remote(shared_server);
+}
 
 // Sets up at least two hosts that share a server. In some worlds they sign what they give it.
 void random_run::set_up_remote(process_options& process) {
@@ -40,8 +62,15 @@ void random_run::set_up_remote(process_options& process) {
   splits_guards_ = random_.one_in(2);
   watch_purges();
   options_.hosts = std::max(options_.hosts, 2u);
-  world_.add_remote(server);
-  process.remote.server = server;
+  is_cluster_ = options_.has_cluster;
+  if (is_cluster_)
+    world_.add_cluster(shared_server, cluster_groups);
+  else
+    world_.add_remote(shared_server);
+  process.remote.naming = naming();
+  // A cluster's writes wait for a node that is ill while the others are well.
+  if (is_cluster_) process.remote.drain_deadline = std::chrono::seconds(5);
+  process.remote.server = shared_server;
   process.remote.lease_time = lease_time;
   process.remote.queue_entries = 16;
   process.remote.max_value_bytes = 30'000;
@@ -77,12 +106,13 @@ bool random_run::is_of_any_host(std::size_t k, std::string_view guard, std::stri
 // --- faults ------------------------------------------------------------------------------------
 
 void random_run::trouble_remote() {
+  if (is_cluster_ && (remote_has_trouble_ || random_.one_in(2))) return trouble_cluster();
   if (remote_has_trouble_) return end_trouble();
   if (random_.one_in(3)) return damage_remote();
   remote_has_trouble_ = true;
   if (random_.one_in(4)) return part_from_remote();
   world_.system().note("the server is in trouble");
-  world_.remote(server).behave(any_behavior(random_));
+  any_server().behave(any_behavior(random_));
 }
 
 // One host, or one process of it, does not reach the server.
@@ -103,7 +133,7 @@ void random_run::doubt_leases_until(virtual_time when) {
 
 // The server starts empty, or with what it saved last: leases too are as they were.
 void random_run::lose_some_of_remote() {
-  auto& redis = world_.remote(server);
+  auto& redis = any_server();
   const bool is_empty = random_.one_in(2);
   world_.system().note(is_empty ? "the server starts empty" : "the server loses what is recent");
   if (is_empty)
@@ -118,14 +148,14 @@ void random_run::lose_some_of_remote() {
 void random_run::take_lease_for_ever() {
   const auto& key = keys_[random_.below(keys_.size())].key;
   world_.system().note("a lease has no expiry");
-  world_.remote(server).store(storage::remote_lease_name(storage::remote_naming{}, key),
-                              "another client");
+  const auto name = storage::remote_lease_name(naming(), key);
+  server_of(name).store(name, "another client");
   doubt_leases_until(world_.system().now() + 2 * lease_time);
 }
 
 // Damages the server: flips a byte, evicts an entry, or loses more.
 void random_run::damage_remote() {
-  auto& redis = world_.remote(server);
+  auto& redis = any_server();
   const auto names = redis.names();
   if (random_.one_in(3)) redis.save();
   if (random_.one_in(6)) return take_lease_for_ever();
@@ -146,8 +176,8 @@ void random_run::damage_remote() {
   bytes[random_.below(bytes.size())] ^= static_cast<char>(1 << random_.below(8));
 }
 
-std::string random_run::name_of(const cache_key& key) {
-  return storage::remote_entry_name(storage::remote_naming{}, key);
+std::string random_run::name_of(const cache_key& key) const {
+  return storage::remote_entry_name(naming(), key);
 }
 
 // Whether the server has kept, unharmed, every entry whose name has this part.
@@ -162,7 +192,15 @@ bool random_run::has_kept_all_of(std::string_view part) const {
 void random_run::end_trouble() {
   if (!std::exchange(remote_has_trouble_, false)) return;
   world_.system().note("the server is well");
-  world_.remote(server).behave({});
+  if (is_cluster_) {
+    auto& cluster = world_.cluster(shared_server);
+    cluster.join();
+    for (std::size_t node = 0; node < cluster.nodes(); ++node)
+      cluster.node(node).behave({});
+    is_split_ = may_be_replaced_ = false;
+  } else {
+    world_.remote(shared_server).behave({});
+  }
   for (const auto& [name, process] : world_.processes())
     process->cut_off(false);
   doubt_leases_until(world_.system().now() + 2 * lease_time);
@@ -237,6 +275,7 @@ void random_run::check_fleet() {
 void random_run::let_remote_recover() {
   const auto end = world_.system().now() + breaker_patience;
   const auto has_recovered = [this] {
+    if (is_cluster_ && !world_.cluster(shared_server).is_well_for_all()) return false;
     return std::all_of(world_.processes().begin(), world_.processes().end(), [](const auto& one) {
       const auto figure = [&](const char* of) {
         return one.second->figure(actor_kind::remote, std::nullopt, of).value_or(0);

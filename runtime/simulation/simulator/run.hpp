@@ -28,6 +28,12 @@
 
 namespace hearth::simulation {
 
+/// The name of the server, or the cluster, that hosts share.
+inline constexpr const char* shared_server = "redis";
+
+/// How a server in trouble behaves.
+redis_behavior any_behavior(random_source& random);
+
 inline constexpr std::uint64_t max_steps = 2'000'000;
 /// How long clients wait for a lease whose holder never ends.
 inline constexpr std::chrono::seconds patience_of_processes{20};
@@ -329,13 +335,22 @@ private:
   void doubt_leases_until(virtual_time when);
   void take_lease_for_ever();
   void damage_remote();
-  static std::string name_of(const cache_key& key);
+  storage::remote_naming naming() const;
+  std::string name_of(const cache_key& key) const;
+  simulated_redis& any_server();
+  simulated_redis& server_of(std::string_view name);
   bool has_kept_all_of(std::string_view part) const;
   void lose_some_of_remote();
   void part_from_remote();
   void end_trouble();
   void check_remote();
   void let_remote_recover();
+
+  // --- a cluster in its place
+  void trouble_cluster();
+  void worsen_cluster();
+  void split_cluster();
+  void let_replica_lead();
 
   // --- checks
   void check_bounds();
@@ -357,6 +372,10 @@ private:
   simulation_result result_;
   bool is_tight_ = false;
   bool has_remote_ = false;
+  bool is_cluster_ = false;      // the server is a cluster
+  std::size_t ill_group_ = 0;    // of the cluster: in trouble, or apart
+  bool is_split_ = false;        // the cluster
+  bool may_be_replaced_ = false; // the replica of the ill group may come to lead
   bool has_hanging_clients_ = false;
   bool has_hung_ = false;      // a client keeps a lease for ever
   bool splits_guards_ = false; // each host has its own guard: some sizes need the other host's

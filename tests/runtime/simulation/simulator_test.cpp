@@ -10,9 +10,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <string>
 
 namespace simulator_test {
 
@@ -45,6 +47,28 @@ TEST_CASE("random work and faults violate no rule, and every build has the same 
     CHECK(result.questions > 100);
     if (hashes.contains(seed)) CHECK(result.trace_hash == hashes.at(seed));
   }
+}
+
+TEST_CASE("a cluster in trouble violates no rule") {
+  simulation_options options;
+  options.has_cluster = true;
+  options.keep_trace = true;
+  std::map<std::string, int> seen{
+      {"slots move", 0},      {"a replica is told to lead", 0}, {"a master is in trouble", 0},
+      {"a replica leads", 0}, {"the cluster is split", 0},      {"the minority stops", 0}};
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    CAPTURE(seed);
+    const auto result = simulate(seed, options);
+    CHECK(result.violation == "");
+    CHECK(result.questions > 100);
+    for (auto& [what, count] : seen)
+      count += static_cast<int>(std::count_if(result.trace.begin(), result.trace.end(),
+                                              [&what = what](const std::string& line) {
+                                                return line.find(what) != std::string::npos;
+                                              }));
+  }
+  for (const auto& [what, count] : seen)
+    CHECK_MESSAGE(count > 0, what);
 }
 
 TEST_CASE("one seed gives one trace") {

@@ -92,6 +92,16 @@ TEST_CASE("the end of a lease is not dropped for an entry") {
   REQUIRE(all.send() != 0);
 }
 
+TEST_CASE("no more ends of leases wait than the bound has entries") {
+  queue all({.entries = 2});
+  CHECK(all.push({kind::release, named("a"), {}, "token"}).empty());
+  CHECK(all.push({kind::release, named("b"), {}, "token"}).empty());
+  const auto dropped = all.push({kind::release, named("c"), {}, "token"});
+  REQUIRE(dropped.size() == 1);
+  CHECK(dropped[0].key == named("a"));
+  CHECK(all.waiting() == 2);
+}
+
 TEST_CASE("a write that failed goes back to its place a bounded number of times") {
   queue all({.in_flight = 8, .tries = 2});
   all.push(write(kind::insert, "a", "1"));
