@@ -4,7 +4,7 @@
 #include "runtime/cli/simulation/summary_at_signal.hpp"
 #include "runtime/simulation/script/interpreter.hpp"
 #include "runtime/simulation/script/parser.hpp"
-#include "runtime/simulation/simulator.hpp"
+#include "runtime/simulation/simulator/simulator.hpp"
 
 #include <nlohmann/json.hpp>
 

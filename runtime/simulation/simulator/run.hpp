@@ -13,7 +13,7 @@
 #include "runtime/simulation/history.hpp"
 #include "runtime/simulation/member_history.hpp"
 #include "runtime/simulation/simulated_files.hpp"
-#include "runtime/simulation/simulator.hpp"
+#include "runtime/simulation/simulator/simulator.hpp"
 #include "runtime/simulation/world.hpp"
 
 #include <functional>

@@ -3,7 +3,7 @@
 // trace_hashes.txt has the hash of the trace of each of the first seeds: the same in every build
 // type and on every machine. An intended change of the messages between actors changes every hash;
 // scripts/update-trace-hashes writes them again.
-#include "runtime/simulation/simulator.hpp"
+#include "runtime/simulation/simulator/simulator.hpp"
 
 #include "runtime/simulation/history.hpp"
 #include "runtime/simulation/member_history.hpp"
