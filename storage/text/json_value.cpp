@@ -47,6 +47,11 @@ struct lossless_json {
     }
     return made;
   }
+  expected<json> operator()(const value::keyed_map&) const {
+    return fail(errc::unsupported,
+                "a map has a key that is no text, which JSON has not; make texts of the keys, or "
+                "keep the value as msgpack");
+  }
   template <class T>
   expected<json> operator()(const T& plain) const {
     return json(plain);

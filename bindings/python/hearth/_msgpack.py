@@ -1,11 +1,13 @@
 """msgpack for plain values, always in its shortest form, as the rest of Hearth reads and writes it.
 
-None, bool, whole numbers of 64 bits, float, str, bytes, lists (tuples become lists) and maps. No
-extension types. https://github.com/msgpack/msgpack/blob/master/spec.md
+None, bool, whole numbers of 64 bits, float, str, bytes, lists (tuples become lists) and maps, in the
+order of their keys. No extension types.
+https://github.com/msgpack/msgpack/blob/master/spec.md
 """
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import Any, List, Tuple
 
@@ -52,11 +54,34 @@ def _encode(value: Any, out: bytearray, depth: int) -> None:
             _encode(item, out, depth - 1)
     elif isinstance(value, dict):
         _encode_size(len(value), out, (0x80, 15), (0, 0xDE, 0xDF))
-        for name, item in value.items():
+        for name, item in sorted(value.items(), key=lambda member: _order(member[0])):
             _encode(name, out, depth - 1)
             _encode(item, out, depth - 1)
     else:
         raise TypeError(f"msgpack has no {type(value).__name__}")
+
+
+def _order(key: Any) -> Tuple[Any, ...]:
+    """Where a key of a map stands: by kind, then by value, as `value::key_order` of C++."""
+    if key is None:
+        return (0,)
+    if isinstance(key, bool):
+        return 1, key
+    if isinstance(key, int):
+        return 2, key
+    if isinstance(key, float):
+        bits = struct.unpack(">q", struct.pack(">d", math.nan if key != key else key))[0]
+        return 3, bits if bits >= 0 else bits ^ 0x7FFFFFFFFFFFFFFF
+    if isinstance(key, str):
+        return 4, key.encode()
+    if isinstance(key, bytes):
+        return 5, key
+    if isinstance(key, tuple):
+        return 6, tuple(_order(part) for part in key)
+    raise TypeError(
+        f"a map's key is no {type(key).__name__}: use None, bool, int, float, str, bytes or a "
+        "tuple of these"
+    )
 
 
 def encode_text(utf8: bytes, out: bytearray) -> None:
@@ -187,7 +212,16 @@ def _decode_items(
         items.append(item)
     if kind == "array":
         return items, at
-    try:
-        return dict(zip(items[::2], items[1::2])), at
-    except TypeError:
-        raise ValueError("a map's key is a list or a map") from None
+    members = {_as_key(key): item for key, item in zip(items[::2], items[1::2])}
+    if len(members) != size:
+        raise ValueError(
+            "two keys of a map are one in Python, which takes 1, 1.0 and True as equal"
+        )
+    return members, at
+
+
+def _as_key(key: Any) -> Any:
+    """A list as a tuple, which a dict can have as a key."""
+    if isinstance(key, dict):
+        raise ValueError("a map's key is a map")
+    return tuple(_as_key(part) for part in key) if isinstance(key, list) else key

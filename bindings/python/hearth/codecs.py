@@ -50,7 +50,9 @@ class JsonCodec:
 class MsgpackCodec:
     """msgpack: None, bool, int of 64 bits, float, str, bytes, lists and maps of these.
 
-    Tuples come back as lists. Equal values have equal bytes, except that maps keep their order.
+    A map's keys are any of these but lists and maps, or tuples of keys. Tuples come back as lists,
+    but as tuples in keys. Equal values have equal bytes: a map's members come back in the order of
+    their keys.
     """
 
     name = "msgpack"

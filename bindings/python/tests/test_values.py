@@ -37,6 +37,36 @@ class MsgpackTest(unittest.TestCase):
         for value in ("text", 0, -1, 200, 2**40, -(2**63), b"bytes", ("a", 1, (b"b",))):
             self.assertEqual(_msgpack.encode(value), hearth.Key(value).encoded)
 
+    def test_maps_have_keys_of_every_kind_in_one_order(self) -> None:
+        members: dict = {
+            7: "a", None: 2, "b": 1, b"x": 0, (1, "q", (2,)): 5, -0.5: 3, 1.5: 4, True: 9,
+        }  # fmt: skip
+        encoded = _msgpack.encode(members)
+        # C++ has the same bytes for it: "a map with keys of every kind comes back".
+        self.assertEqual(
+            encoded.hex(),
+            "88c002c30907a161cbbfe000000000000003cb3ff800000000000004a16201c40178009301a171910205",
+        )
+        self.assertEqual(_msgpack.decode(encoded), members)
+        for first in range(len(members)):
+            turned = list(members.items())[first:] + list(members.items())[:first]
+            self.assertEqual(_msgpack.encode(dict(turned)), encoded)
+        self.assertEqual(_msgpack.encode({"b": 1, "aa": 2}).hex(), "82a2616102a16201")
+        ordered = [-math.inf, -1.0, -0.0, 1e-300, 1.0, math.inf]
+        decoded = _msgpack.decode(_msgpack.encode({real: 0 for real in reversed(ordered)}))
+        self.assertEqual(list(decoded), ordered)
+
+    def test_keys_that_a_map_cannot_have_are_refused(self) -> None:
+        with self.assertRaisesRegex(TypeError, "no frozenset: use None, bool"):
+            _msgpack.encode({frozenset(): 1})
+        for data, why in (
+            ("820102c303", "two keys of a map are one in Python"),
+            ("818001", "key is a map"),
+            ("81918001", "key is a map"),
+        ):
+            with self.assertRaisesRegex(ValueError, why):
+                _msgpack.decode(bytes.fromhex(data))
+
     def test_what_is_no_plain_value_is_refused(self) -> None:
         loop: list = []
         loop.append(loop)
@@ -47,7 +77,7 @@ class MsgpackTest(unittest.TestCase):
     def test_damaged_bytes_are_refused(self) -> None:
         for data in (
             "", "c1", "d9", "d905", "cb00", "a361", "ddffffffff", "dfffffffff01", "0101", "92c0",
-            "a1ff", "819000", "c7", "d4", "91" * 200,
+            "a1ff", "818000", "c7", "d4", "91" * 200,
         ):  # fmt: skip
             with self.assertRaises(ValueError, msg=data):
                 _msgpack.decode(bytes.fromhex(data))

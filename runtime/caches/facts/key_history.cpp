@@ -159,3 +159,8 @@ key_field field_of(const value& v) {
 }
 
 } // namespace hearth
+        } else if constexpr (std::is_same_v<T, value::keyed_map>) {
+          key_field::list pairs;
+          for (const auto& [at, member] : held)
+            pairs.emplace_back(key_field::list{field_of(at), field_of(member)});
+          return key_field::set_of(std::move(pairs)); // no other value is a set

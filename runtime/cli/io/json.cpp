@@ -28,6 +28,12 @@ nlohmann::json display_json(const value& v) {
         result[name] = display_json(member);
       return result;
     }
+    nlohmann::json operator()(const value::keyed_map& members) const {
+      auto pairs = nlohmann::json::array();
+      for (const auto& [at, member] : members)
+        pairs.push_back({display_json(at), display_json(member)});
+      return {{"map", std::move(pairs)}};
+    }
   };
   return std::visit(visitor{}, v.data());
 }
