@@ -14,6 +14,9 @@ struct row {
 
 using enum error_category;
 
+// For a number that is no code.
+constexpr row no_code{"internal", internal};
+
 // In the order of `errc`, which starts at 1.
 constexpr std::array errc_rows{
     row{"invalid_argument", input}, row{"invalid_key", input},
@@ -27,7 +30,7 @@ constexpr std::array errc_rows{
     row{"cancelled", runtime},      row{"closed", runtime},
     row{"forked", runtime},         row{"lease_cycle", runtime},
     row{"lease_lost", runtime},     row{"compile_failed", compile},
-    row{"process_failed", compile}, row{"rejected", compile},
+    row{"process_failed", compile}, no_code,
     row{"overflow", input},         row{"division_by_zero", input},
     row{"unknown_name", input},     row{"remote", remote},
     row{"internal", internal},      row{"program_not_found", input},
@@ -37,7 +40,7 @@ static_assert(errc_rows.size() == static_cast<std::size_t>(errc::program_refused
 
 const row& row_of(errc code) noexcept {
   const auto index = static_cast<std::size_t>(code) - 1;
-  return errc_rows[index < errc_rows.size() ? index : static_cast<std::size_t>(errc::internal) - 1];
+  return index < errc_rows.size() ? errc_rows[index] : no_code;
 }
 
 } // namespace

@@ -34,13 +34,13 @@ enum class errc : std::uint8_t {
   timeout,              ///< the deadline passed
   cancelled,            ///< the caller gave up waiting
   closed,               ///< the runtime or the store is shut down
-  forked,            ///< this process is the child of a fork; calls that need threads are refused
-  lease_cycle,       ///< a compile callback waits for a lease whose holder waits for it
-  lease_lost,        ///< the lease was taken over, or was never held
-  compile_failed,    ///< the compiler, or the callback that compiles, failed
-  process_failed,    ///< a subprocess could not be started, crashed or was killed
-  rejected,          ///< a wrong result: outside its tolerance
-  overflow,          ///< a number outside 64 bits
+  forked,         ///< this process is the child of a fork; calls that need threads are refused
+  lease_cycle,    ///< a compile callback waits for a lease whose holder waits for it
+  lease_lost,     ///< the lease was taken over, or was never held
+  compile_failed, ///< the compiler, or the callback that compiles, failed
+  process_failed, ///< a subprocess could not be started, crashed or was killed
+  // 24 is no code.
+  overflow = 25,     ///< a number outside 64 bits
   division_by_zero,  ///< in a guard or a shape expression
   unknown_name,      ///< a name that nothing defines
   remote,            ///< the remote tier refused, stalled or sent wrong data

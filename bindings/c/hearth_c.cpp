@@ -146,7 +146,9 @@ constexpr std::array<std::pair<hearth_status, const char*>, 4> answer_names{
 const char* hearth_status_name(int status) {
   for (const auto& [one, name] : answer_names)
     if (one == status) return name;
-  if (status < 1 || status > HEARTH_PROGRAM_REFUSED) return "unknown";
+  const bool is_code = (status >= 1 && status <= HEARTH_PROCESS_FAILED) ||
+                       (status >= HEARTH_OVERFLOW && status <= HEARTH_PROGRAM_REFUSED);
+  if (!is_code) return "unknown";
   return hearth::to_string(static_cast<errc>(status)).data(); // a literal, which ends with a zero
 }
 

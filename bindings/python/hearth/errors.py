@@ -66,7 +66,6 @@ class Status(enum.IntEnum):
     LEASE_LOST = 21
     COMPILE_FAILED = 22
     PROCESS_FAILED = 23
-    REJECTED = 24
     OVERFLOW = 25
     DIVISION_BY_ZERO = 26
     UNKNOWN_NAME = 27
