@@ -1,11 +1,14 @@
 // The functions of hearth.h. No exception leaves one: what may throw (memory, threads) becomes a
 // status.
 #include "bindings/c/backing.hpp"
+#include "messages/expiry.hpp"
 #include "runtime/api/version.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -97,8 +100,14 @@ void make_empty(hearth_value& value) { value = {nullptr, 0, nullptr, 0, {nullptr
   ::new (static_cast<void*>(value.held)) artifact(std::move(from));
 }
 
-artifact made_of(const void* data, std::size_t size) {
-  return artifact::make({static_cast<const char*>(data), size});
+// Without a time to live the artifact never ends.
+artifact made_of(const void* data, std::size_t size, std::int64_t ttl_ms) {
+  const auto ttl = std::chrono::milliseconds(std::min(ttl_ms, hearth::max_ttl.count()));
+  return hearth::with_ttl(artifact::make({static_cast<const char*>(data), size}), ttl);
+}
+
+hearth_status negative_ttl() {
+  return failed({errc::invalid_argument, "ttl_ms is below zero; 0 is an entry that never ends"});
 }
 
 bool is_bytes(const void* data, std::size_t size) { return data || size == 0; }
@@ -362,18 +371,30 @@ void hearth_get_many(hearth_cache* cache, const hearth_key* const* keys, size_t 
 
 hearth_status hearth_insert(hearth_cache* cache, const hearth_key* at, const void* data,
                             size_t size) {
+  return hearth_insert_ttl(cache, at, data, size, 0);
+}
+
+hearth_status hearth_insert_ttl(hearth_cache* cache, const hearth_key* at, const void* data,
+                                size_t size, int64_t ttl_ms) {
   if (!cache || !at || !is_bytes(data, size)) return missing("an argument");
+  if (ttl_ms < 0) return negative_ttl();
   return guarded([&] {
-    const auto done = cache->backing->insert(at->value, made_of(data, size));
+    const auto done = cache->backing->insert(at->value, made_of(data, size, ttl_ms));
     if (!done) return failed(done.error());
     return *done == hearth::insert_outcome::inserted ? HEARTH_OK : HEARTH_EXISTS;
   });
 }
 
 hearth_status hearth_put(hearth_cache* cache, const hearth_key* at, const void* data, size_t size) {
+  return hearth_put_ttl(cache, at, data, size, 0);
+}
+
+hearth_status hearth_put_ttl(hearth_cache* cache, const hearth_key* at, const void* data,
+                             size_t size, int64_t ttl_ms) {
   if (!cache || !at || !is_bytes(data, size)) return missing("an argument");
+  if (ttl_ms < 0) return negative_ttl();
   return guarded([&] {
-    const auto done = cache->backing->put(at->value, made_of(data, size));
+    const auto done = cache->backing->put(at->value, made_of(data, size, ttl_ms));
     return done ? HEARTH_OK : failed(done.error());
   });
 }
@@ -410,12 +431,18 @@ hearth_status hearth_acquire(hearth_cache* cache, const hearth_key* wanted, int6
 
 hearth_status hearth_fulfil(hearth_lease* lease, const void* data, size_t size,
                             hearth_value* value) {
+  return hearth_fulfil_ttl(lease, data, size, 0, value);
+}
+
+hearth_status hearth_fulfil_ttl(hearth_lease* lease, const void* data, size_t size, int64_t ttl_ms,
+                                hearth_value* value) {
   if (value) make_empty(*value);
   if (!lease) return missing("lease");
   const std::unique_ptr<hearth_lease> ended(lease);
   if (!is_bytes(data, size)) return missing("data");
+  if (ttl_ms < 0) return negative_ttl();
   return guarded([&] {
-    auto stored = ended->held->fulfil(made_of(data, size));
+    auto stored = ended->held->fulfil(made_of(data, size, ttl_ms));
     if (!stored) return failed(stored.error());
     if (value) fill(*value, std::move(*stored));
     return HEARTH_OK;
@@ -472,7 +499,14 @@ hearth_status hearth_get_async(hearth_cache* cache, const hearth_key* wanted, he
 
 hearth_status hearth_insert_async(hearth_cache* cache, const hearth_key* at, const void* data,
                                   size_t size, hearth_answer answer, void* context) {
+  return hearth_insert_ttl_async(cache, at, data, size, 0, answer, context);
+}
+
+hearth_status hearth_insert_ttl_async(hearth_cache* cache, const hearth_key* at, const void* data,
+                                      size_t size, int64_t ttl_ms, hearth_answer answer,
+                                      void* context) {
   if (!cache || !at || !is_bytes(data, size) || !answer) return missing("an argument");
+  if (ttl_ms < 0) return negative_ttl();
   return guarded([&] {
     const auto tell = [answer, context](const expected<hearth::insert_outcome>& done) {
       hearth_value none;
@@ -482,8 +516,8 @@ hearth_status hearth_insert_async(hearth_cache* cache, const hearth_key* at, con
                                                                       : HEARTH_EXISTS;
       answer(context, status, &none, done ? "" : last_error.c_str());
     };
-    return cache->backing->insert_async(at->value, made_of(data, size), tell) ? HEARTH_OK
-                                                                              : no_async();
+    return cache->backing->insert_async(at->value, made_of(data, size, ttl_ms), tell) ? HEARTH_OK
+                                                                                      : no_async();
   });
 }
 

@@ -5,6 +5,8 @@
 #include <hearth.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <future>
@@ -85,6 +87,14 @@ private:
 };
 
 constexpr hearth_backing backings[] = {HEARTH_BACKING_RUNTIME, HEARTH_BACKING_STORE};
+
+// Whether the entry, whose time to live is 1 ms, becomes a miss: the clock is the system's.
+bool is_miss_soon(store& in, std::string_view key) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (in.get(key) != "miss")
+    if (std::chrono::steady_clock::now() > end) return false;
+  return true;
+}
 
 // What an asynchronous call answered.
 struct answer {
@@ -222,17 +232,72 @@ TEST_CASE("c: wrong arguments are statuses with a text") {
   CHECK(hearth_get(in.cache(), long_key.get(), &value) == HEARTH_INVALID_KEY);
   CHECK(std::string(hearth_error()).find("65000") != std::string::npos);
   CHECK(hearth_insert(in.cache(), text_key("k").get(), nullptr, 7) == HEARTH_INVALID_ARGUMENT);
+  constexpr int unused = 24;
   for (int status = HEARTH_COMPILE; status <= HEARTH_PROGRAM_REFUSED; ++status)
     CHECK((std::string(hearth_status_name(status)) == "unknown") == (status == unused));
   CHECK(std::string(hearth_status_name(99)) == "unknown");
   CHECK(std::string(hearth_status_name(HEARTH_NO_SPACE)) == "no_space");
 }
 
+TEST_CASE("c: an entry with a time to live ends, and can be stored anew, with either backing") {
+  for (const auto backing : backings) {
+    CAPTURE(backing);
+    store in(backing);
+    const auto insert = [&](const char* bytes, std::int64_t ttl_ms) {
+      return hearth_insert_ttl(in.cache(), text_key("k").get(), bytes, std::strlen(bytes), ttl_ms);
+    };
+    const auto put = [&](const char* bytes, std::int64_t ttl_ms) {
+      return hearth_put_ttl(in.cache(), text_key("k").get(), bytes, std::strlen(bytes), ttl_ms);
+    };
+    constexpr std::int64_t hour_ms = 3'600'000;
+    CHECK(insert("one", hour_ms) == HEARTH_OK);
+    CHECK(insert("two", hour_ms) == HEARTH_EXISTS);
+    CHECK(in.get("k") == "one");
+    REQUIRE(put("two", 1) == HEARTH_OK);
+    CHECK(is_miss_soon(in, "k"));
+    in.open();
+    CHECK(in.get("k") == "miss");
+    CHECK(insert("three", INT64_MAX) == HEARTH_OK);
+    CHECK(in.get("k") == "three");
+    CHECK(put("four", 0) == HEARTH_OK);
+    CHECK(in.get("k") == "four");
+    CHECK(put("five", -1) == HEARTH_INVALID_ARGUMENT);
+    CHECK(insert("five", -1) == HEARTH_INVALID_ARGUMENT);
+    CHECK(std::string(hearth_error()).find("ttl_ms") != std::string::npos);
+    CHECK(in.get("k") == "four");
+  }
+}
+
+TEST_CASE("c: a compiled entry and one that is stored asynchronously may end, too") {
+  for (const auto backing : backings) {
+    CAPTURE(backing);
+    store in(backing);
+    hearth_value value;
+    hearth_lease* lease = nullptr;
+    REQUIRE(hearth_acquire(in.cache(), text_key("k").get(), -1, &value, &lease) == HEARTH_COMPILE);
+    REQUIRE(hearth_fulfil_ttl(lease, "code", 4, 1, &value) == HEARTH_OK);
+    CHECK(std::string(static_cast<const char*>(value.data), value.size) == "code");
+    hearth_value_release(&value);
+    CHECK(is_miss_soon(in, "k"));
+    REQUIRE(hearth_acquire(in.cache(), text_key("k").get(), -1, &value, &lease) == HEARTH_COMPILE);
+    CHECK(hearth_fulfil_ttl(lease, "code", 4, -1, &value) == HEARTH_INVALID_ARGUMENT);
+    CHECK(in.get("k") == "miss");
+  }
+  store in(HEARTH_BACKING_RUNTIME);
+  answer stored;
+  REQUIRE(hearth_insert_ttl_async(in.cache(), text_key("k").get(), "code", 4, 1, answer::take,
+                                  &stored) == HEARTH_OK);
+  stored.came.get_future().wait();
+  CHECK(stored.status == HEARTH_OK);
+  CHECK(is_miss_soon(in, "k"));
+  CHECK(hearth_insert_ttl_async(in.cache(), text_key("k").get(), "code", 4, -1, answer::take,
+                                &stored) == HEARTH_INVALID_ARGUMENT);
+}
+
 TEST_CASE("c: a remote tier that cannot be made, and a store that cannot be used, say why") {
   temporary_directory directory;
   hearth_options options = HEARTH_OPTIONS_INIT;
   options.remote_url = "ftp://host";
-  constexpr int unused = 24;
   hearth_host* opened = nullptr;
   REQUIRE(hearth_open("/proc/none", &options, &opened) == HEARTH_OK);
   const host_ptr host(opened);

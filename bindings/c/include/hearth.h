@@ -201,6 +201,13 @@ HEARTH_API hearth_status hearth_insert(hearth_cache *cache, const hearth_key *ke
 /* Stores the entry, or replaces it. */
 HEARTH_API hearth_status hearth_put(hearth_cache *cache, const hearth_key *key, const void *data,
                                     size_t size);
+/* The same for an entry that ends `ttl_ms` from now: from then on it is a miss, in every tier and
+ * every process, and can be stored anew. 0: it never ends; below that HEARTH_INVALID_ARGUMENT. More than a
+ * hundred years count as a hundred. */
+HEARTH_API hearth_status hearth_insert_ttl(hearth_cache *cache, const hearth_key *key,
+                                           const void *data, size_t size, int64_t ttl_ms);
+HEARTH_API hearth_status hearth_put_ttl(hearth_cache *cache, const hearth_key *key,
+                                        const void *data, size_t size, int64_t ttl_ms);
 /* Drops the entry: HEARTH_OK, or HEARTH_MISS when there was none. */
 HEARTH_API hearth_status hearth_erase(hearth_cache *cache, const hearth_key *key);
 
@@ -221,6 +228,9 @@ HEARTH_API hearth_status hearth_acquire(hearth_cache *cache, const hearth_key *k
  * `value`, which may be NULL, is filled in with what is stored now. */
 HEARTH_API hearth_status hearth_fulfil(hearth_lease *lease, const void *data, size_t size,
                                        hearth_value *value);
+/* The same for an entry that ends `ttl_ms` from now, as in `hearth_insert_ttl`. */
+HEARTH_API hearth_status hearth_fulfil_ttl(hearth_lease *lease, const void *data, size_t size,
+                                           int64_t ttl_ms, hearth_value *value);
 /* The compile failed: those who wait in this process get `text` as an error; the next who asks, and
  * the next who waits in another process, compiles. */
 HEARTH_API void hearth_abandon(hearth_lease *lease, const char *text);
@@ -243,6 +253,10 @@ HEARTH_API hearth_status hearth_get_async(hearth_cache *cache, const hearth_key 
 HEARTH_API hearth_status hearth_insert_async(hearth_cache *cache, const hearth_key *key,
                                              const void *data, size_t size, hearth_answer answer,
                                              void *context);
+/* The same for an entry that ends `ttl_ms` from now, as in `hearth_insert_ttl`. */
+HEARTH_API hearth_status hearth_insert_ttl_async(hearth_cache *cache, const hearth_key *key,
+                                                 const void *data, size_t size, int64_t ttl_ms,
+                                                 hearth_answer answer, void *context);
 
 /* --- statistics ----------------------------------------------------------------------------- */
 

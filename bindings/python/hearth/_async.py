@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import ctypes
+import functools
 import inspect
 import itertools
 import threading
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple, Union
 from . import _fork, _threads
 from ._bytes import BytesLike, readable, take
 from ._library import Answer, Value, library
+from ._ttl import ttl_ms
 from .errors import CompileFailedError, HearthError, Status, TimedOutError, error_of
 from .lease import Lease
 
@@ -88,22 +90,30 @@ async def get(cache: Cache, key: Key) -> Optional[bytes]:
     return data if answer == Status.OK else None
 
 
-async def insert(cache: Cache, key: Key, value: BytesLike) -> bool:
+async def insert(cache: Cache, key: Key, value: BytesLike, ttl: Optional[float]) -> bool:
     """`Cache.ainsert`."""
     data, size = readable(value)
+    milliseconds = ttl_ms(ttl)
     opened = cache._opened()
     call, number = _Call((opened, key, data)), next(_numbers)
     _calls[number] = call
-    status = library().hearth_insert_async(
-        opened.pointer, key._pointer, data, size, _answered, number
+    status = library().hearth_insert_ttl_async(
+        opened.pointer, key._pointer, data, size, milliseconds, _answered, number
     )
     if status:
         _calls.pop(number, None)
         if status != Status.UNSUPPORTED:
             raise library().error(status)
-        return await asyncio.wrap_future(_threads.submit(cache.insert, key, value))
+        store = functools.partial(cache.insert, key, value, ttl=ttl)
+        return await asyncio.wrap_future(_threads.submit(store))
     answer, _ = await call.future
     return answer == Status.OK
+
+
+async def put(cache: Cache, key: Key, value: BytesLike, ttl: Optional[float]) -> None:
+    """`Cache.aput`."""
+    store = functools.partial(cache.put, key, value, ttl=ttl)
+    await asyncio.wrap_future(_threads.submit(store))
 
 
 # --- one compile for all who ask ---------------------------------------------------------------

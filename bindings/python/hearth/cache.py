@@ -25,6 +25,7 @@ from . import _async, _fork, _threads
 from ._block import EndsWithBlock
 from ._bytes import BytesLike, readable, take
 from ._library import CacheStatsRecord, Value, bytes_at, library
+from ._ttl import ttl_ms
 from .codecs import Codec
 from .compiled import compiled_decorator
 from .errors import ClosedError, HearthError, InvalidError, LeaseCycleError, Status
@@ -202,20 +203,30 @@ class Cache(EndsWithBlock):
             raise problem
         return found
 
-    def insert(self, key: KeyLike, value: BytesLike) -> bool:
-        """Stores the entry unless there is one, which stays. True: it was stored."""
+    def insert(self, key: KeyLike, value: BytesLike, *, ttl: Optional[float] = None) -> bool:
+        """Stores the entry unless there is one, which stays. True: it was stored.
+
+        ttl: seconds after which the entry ends: from then on it is a miss, in every process, and
+        can be stored anew. None: it never ends.
+        """
         data, size = readable(value)
+        milliseconds = ttl_ms(ttl)
         cache, at = self._opened(), self._key(key)
-        status = self._library.hearth_insert(cache.pointer, at._pointer, data, size)
+        status = self._library.hearth_insert_ttl(
+            cache.pointer, at._pointer, data, size, milliseconds
+        )
         if status > 0:
             raise self._library.error(status)
         return bool(status == _OK)
 
-    def put(self, key: KeyLike, value: BytesLike) -> None:
-        """Stores the entry, or replaces it."""
+    def put(self, key: KeyLike, value: BytesLike, *, ttl: Optional[float] = None) -> None:
+        """Stores the entry, or replaces it, its end included. ttl: as for `insert`."""
         data, size = readable(value)
+        milliseconds = ttl_ms(ttl)
         cache, at = self._opened(), self._key(key)
-        status = self._library.hearth_put(cache.pointer, at._pointer, data, size)
+        status = self._library.hearth_put_ttl(
+            cache.pointer, at._pointer, data, size, milliseconds
+        )
         if status != _OK:
             raise self._library.error(status)
 
@@ -302,9 +313,15 @@ class Cache(EndsWithBlock):
         """`get` for asyncio: the event loop runs on meanwhile."""
         return await _async.get(self, self._key(key))
 
-    async def ainsert(self, key: KeyLike, value: BytesLike) -> bool:
+    async def ainsert(
+        self, key: KeyLike, value: BytesLike, *, ttl: Optional[float] = None
+    ) -> bool:
         """`insert` for asyncio. A cancelled call may still store the entry."""
-        return await _async.insert(self, self._key(key), value)
+        return await _async.insert(self, self._key(key), value, ttl)
+
+    async def aput(self, key: KeyLike, value: BytesLike, *, ttl: Optional[float] = None) -> None:
+        """`put` for asyncio, on a thread. A cancelled call may still store the entry."""
+        await _async.put(self, self._key(key), value, ttl)
 
     async def aget_or_compile(
         self,

@@ -6,12 +6,13 @@ import ctypes
 import threading
 import time
 import weakref
-from typing import Any
+from typing import Any, Optional
 
 from . import _fork
 from ._block import EndsWithBlock
 from ._bytes import BytesLike, readable, take
 from ._library import Value, library
+from ._ttl import ttl_ms
 from .errors import ForkedError, InvalidError, Status
 
 __all__ = ["Lease"]
@@ -33,11 +34,17 @@ class Lease(EndsWithBlock):
         if needs_beats:
             _heart.add(self)
 
-    def fulfil(self, data: BytesLike) -> bytes:
-        """Stores the entry and gives it to all who wait. Returns what is stored now."""
+    def fulfil(self, data: BytesLike, *, ttl: Optional[float] = None) -> bytes:
+        """Stores the entry and gives it to all who wait. Returns what is stored now.
+
+        ttl: seconds after which the entry ends, as for `Cache.insert`.
+        """
         at, size = readable(data)
+        milliseconds = ttl_ms(ttl)
         value = Value()
-        status = library().hearth_fulfil(self._end(), at, size, ctypes.byref(value))
+        status = library().hearth_fulfil_ttl(
+            self._end(), at, size, milliseconds, ctypes.byref(value)
+        )
         if status != Status.OK:
             raise library().error(status)
         return take(value)

@@ -34,13 +34,16 @@ class ValueCache:
         found = self.cache.get_many(wanted)
         return [self._decoded(key, data, default) for key, data in zip(wanted, found)]
 
-    def insert(self, key: KeyLike, value: Any) -> bool:
-        """Stores the value unless there is an entry, which stays. True: it was stored."""
-        return self.cache.insert(key, self.codec.encode(value))
+    def insert(self, key: KeyLike, value: Any, *, ttl: Optional[float] = None) -> bool:
+        """Stores the value unless there is an entry, which stays. True: it was stored.
 
-    def put(self, key: KeyLike, value: Any) -> None:
+        ttl: seconds after which the entry ends, as for `Cache.insert`.
+        """
+        return self.cache.insert(key, self.codec.encode(value), ttl=ttl)
+
+    def put(self, key: KeyLike, value: Any, *, ttl: Optional[float] = None) -> None:
         """Stores the value, or replaces the entry."""
-        self.cache.put(key, self.codec.encode(value))
+        self.cache.put(key, self.codec.encode(value), ttl=ttl)
 
     def erase(self, key: KeyLike) -> bool:
         """Drops the entry. True: there was one."""
@@ -66,9 +69,13 @@ class ValueCache:
         """`get` for asyncio."""
         return self._decoded(key, await self.cache.aget(key), default)
 
-    async def ainsert(self, key: KeyLike, value: Any) -> bool:
+    async def ainsert(self, key: KeyLike, value: Any, *, ttl: Optional[float] = None) -> bool:
         """`insert` for asyncio."""
-        return await self.cache.ainsert(key, self.codec.encode(value))
+        return await self.cache.ainsert(key, self.codec.encode(value), ttl=ttl)
+
+    async def aput(self, key: KeyLike, value: Any, *, ttl: Optional[float] = None) -> None:
+        """`put` for asyncio."""
+        await self.cache.aput(key, self.codec.encode(value), ttl=ttl)
 
     async def aget_or_compile(
         self,

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from typing import Any
 
 import hearth
+
+
+def is_miss_soon(cache: Any, key: Any) -> bool:
+    """Whether the entry, whose time to live is a millisecond at most, becomes a miss."""
+    end = time.monotonic() + 60
+    while cache.get(key) is not None:
+        if time.monotonic() > end:
+            return False
+    return True
 
 
 class StoreTest(unittest.TestCase):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import math
 import os
 import pickle
 import signal
@@ -12,7 +13,7 @@ import time
 import unittest
 
 import hearth
-from support import StoreTest
+from support import StoreTest, is_miss_soon
 
 KEYS = ["text", "", "é\0", 0, -1, 2**63 - 1, -(2**63), b"", b"\0\xff", (), ("a", 1, b"b", ("c",))]
 
@@ -39,6 +40,42 @@ class Contract:
         self.cache.put("a", b"one")
         self.cache.put("a", b"two")
         self.assertEqual(self.cache.get("a"), b"two")
+
+    def test_an_entry_with_a_time_to_live_ends_and_can_be_stored_anew(self) -> None:
+        self.assertIs(self.cache.insert("a", b"one", ttl=3600), True)
+        self.assertIs(self.cache.insert("a", b"two", ttl=0.0001), False)
+        self.assertEqual(self.cache.get("a"), b"one")
+        self.cache.put("a", b"three", ttl=0.0001)
+        self.assertTrue(is_miss_soon(self.cache, "a"))
+        self.assertIs(self.cache.insert("a", b"four", ttl=math.inf), True)
+        self.assertEqual(self.cache.get("a"), b"four")
+
+    def test_an_asynchronous_insert_and_put_and_a_lease_have_a_time_to_live(self) -> None:
+        async def body() -> None:
+            self.assertIs(await self.cache.ainsert("a", b"one", ttl=0.0001), True)
+            self.assertTrue(is_miss_soon(self.cache, "a"))
+            await self.cache.aput("a", b"two", ttl=3600)
+            self.assertEqual(await self.cache.aget("a"), b"two")
+            await self.cache.aput("a", b"three", ttl=0.0001)
+            self.assertTrue(is_miss_soon(self.cache, "a"))
+
+        asyncio.run(body())
+        lease = self.cache.acquire("a")
+        assert isinstance(lease, hearth.Lease)
+        self.assertEqual(lease.fulfil(b"four", ttl=0.0001), b"four")
+        self.assertTrue(is_miss_soon(self.cache, "a"))
+
+    def test_a_time_to_live_is_above_zero(self) -> None:
+        for ttl in (0, -1, -math.inf, math.nan):
+            with self.assertRaisesRegex(ValueError, "time to live"):
+                self.cache.insert("a", b"one", ttl=ttl)
+            with self.assertRaisesRegex(ValueError, "time to live"):
+                self.cache.put("a", b"one", ttl=ttl)
+            with self.assertRaisesRegex(ValueError, "time to live"):
+                asyncio.run(self.cache.ainsert("a", b"one", ttl=ttl))
+            with self.assertRaisesRegex(ValueError, "time to live"):
+                asyncio.run(self.cache.aput("a", b"one", ttl=ttl))
+        self.assertIsNone(self.cache.get("a"))
 
     def test_erase_tells_whether_there_was_an_entry(self) -> None:
         self.cache.insert("a", b"one")

@@ -9,7 +9,7 @@ from typing import Any
 
 import hearth
 from hearth import _msgpack
-from support import StoreTest
+from support import StoreTest, is_miss_soon
 
 PLAIN = [
     None, True, False, 0, 1, 127, 128, 255, 256, 65535, 65536, 2**32 - 1, 2**32, 2**64 - 1,
@@ -112,6 +112,20 @@ class ValueTest(StoreTest):
             self.assertIn(codec.name, values)
             self.assertIs(values.erase(codec.name), True)
             self.assertEqual(values.get(codec.name, default=1), 1)
+
+    def test_values_may_end(self) -> None:
+        values = self.open_cache().values(hearth.MSGPACK)
+        self.assertIs(values.insert("k", {1: 2}, ttl=3600), True)
+        self.assertEqual(values.get("k"), {1: 2})
+        values.put("k", {1: 3}, ttl=0.0001)
+        self.assertTrue(is_miss_soon(values, "k"))
+
+        async def body() -> None:
+            self.assertIs(await values.ainsert("k", {1: 4}, ttl=3600), True)
+            await values.aput("k", {1: 5}, ttl=0.0001)
+
+        asyncio.run(body())
+        self.assertTrue(is_miss_soon(values, "k"))
 
     def test_a_pickled_cache_keeps_objects(self) -> None:
         values = hearth.PickledCache(self.open_cache())
