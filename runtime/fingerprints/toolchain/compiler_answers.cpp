@@ -39,6 +39,21 @@ std::string front_end_of(std::string_view line) {
   return {};
 }
 
+// The folder that Clang's command line names: ` "/x/clang" -cc1 ... -resource-dir /x/14.0.6 ...`. A
+// name with characters that a shell would read is in quotes, with a backslash before `"`, `\` and
+// `$`.
+std::string resource_folder_of(std::string_view line) {
+  constexpr std::string_view option = " -resource-dir ";
+  const auto at = line.find(option);
+  if (at == std::string_view::npos) return {};
+  line.remove_prefix(at + option.size());
+  if (!line.starts_with('"')) return std::string(line.substr(0, line.find(' ')));
+  std::string folder;
+  for (std::size_t i = 1; i < line.size() && line[i] != '"'; ++i)
+    folder += line[i] == '\\' && i + 1 < line.size() ? line[++i] : line[i];
+  return folder;
+}
+
 class verbose_reader {
 public:
   explicit verbose_reader(driver_answers& to)
@@ -80,7 +95,12 @@ private:
     else if (const auto libraries = after(line, "LIBRARY_PATH="))
       append(to_.library_directories, split_path(*libraries));
     else if (to_.front_end.empty())
-      to_.front_end = front_end_of(line);
+      read_front_end(line);
+  }
+
+  void read_front_end(std::string_view line) {
+    to_.front_end = front_end_of(line);
+    if (!to_.front_end.empty()) to_.resource_folder = resource_folder_of(line);
   }
 
   driver_answers& to_;

@@ -15,6 +15,7 @@ struct driver_answers {
   std::string front_end;                  ///< the program that compiles: cc1plus, or clang itself
   std::vector<std::string> configuration; ///< specs and configuration files that were read
   std::string gcc_installation;           ///< Clang: the GCC whose headers and libraries it uses
+  std::string resource_folder;            ///< Clang: its own headers, runtimes and lists
   /// Each folder in which an include may be found, as the compiler spells it: those searched now,
   /// those missing now, and those that are a second name of another.
   std::vector<std::string> include_directories;

@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <tuple>
 #include <unistd.h>
 #include <utility>
@@ -189,6 +191,28 @@ std::string settings_of(std::string_view verbose, std::string_view directory) {
 
 // ---- The compiler's files ---------------------------------------------------------------------
 
+// The regular files below a folder, by their names in it, sorted. A link to a folder is followed.
+// Errors: `too_large` for more files or folders than a compiler has.
+expected<std::vector<std::string>> files_below(const std::string& folder) {
+  constexpr std::size_t max_entries = 20'000; // also what ends a circle of links
+  std::vector<std::string> names;
+  std::error_code ignored;
+  std::size_t seen = 0;
+  using walk = std::filesystem::recursive_directory_iterator;
+  constexpr auto options = std::filesystem::directory_options::follow_directory_symlink |
+                           std::filesystem::directory_options::skip_permission_denied;
+  for (walk at(folder, options, ignored), end; !ignored && at != end; at.increment(ignored)) {
+    if (++seen > max_entries)
+      return fail(errc::too_large, folder + ": more than 20,000 files for a compiler's own folder; "
+                                            "name another one with -resource-dir");
+    std::error_code unreadable;
+    if (at->is_regular_file(unreadable))
+      names.push_back(at->path().lexically_relative(folder).string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 // Gathers files by role, each with its content.
 class file_collector {
 public:
@@ -216,11 +240,13 @@ public:
       add("library " + std::string(name), in_directories(answers_.library_directories, name));
     for (std::size_t i = 0; i < toolchain_.flags.size(); ++i)
       add_flag(i);
+    if (auto whole = add_resource_folder(); !whole) return fail(whole.error());
     std::sort(found_.begin(), found_.end(), [](const auto& a, const auto& b) {
       return std::tie(a.role, a.path) < std::tie(b.role, b.path);
     });
     return std::move(found_);
   }
+  std::vector<std::string> take_resource_files() { return std::move(resource_files_); }
 
 private:
   // Leaves out a file that cannot be read: the compiler cannot read it either.
@@ -245,6 +271,27 @@ private:
     auto found = in_directories(answers_.program_directories, name);
     if (!found.empty()) return found;
     return in_path(std::string(name), path_, toolchain_.directory);
+  }
+
+  // Adds the names and contents of all files of Clang's resource folder as one file: hosts that
+  // have the same package agree whatever its times are, and a package of another build is another
+  // compiler, although its version may be the same.
+  expected<void> add_resource_folder() {
+    if (answers_.resource_folder.empty()) return {};
+    const auto folder = path_in(toolchain_.directory, answers_.resource_folder);
+    auto names = files_below(folder);
+    if (!names) return fail(names.error());
+    value::array all; // names and contents alternate
+    for (const auto& name : *names) {
+      auto path = path_in(folder, name);
+      const auto content = files_.content(path);
+      if (!content) continue; // the compiler cannot read it either
+      all.emplace_back(name);
+      all.emplace_back(content->content.hex());
+      resource_files_.push_back(std::move(path));
+    }
+    if (!all.empty()) found_.push_back({"resource folder", folder, sha256(encode(std::move(all)))});
+    return {};
   }
 
   // Adds the files that a flag may name: itself, the text after `=`, `@` or a letter, parts of
@@ -290,6 +337,7 @@ private:
   file_view& files_;
   std::string_view path_;
   std::vector<toolchain_file> found_;
+  std::vector<std::string> resource_files_;
 };
 
 // Whether `compiler` is no wrapper. GCC prints the name that it was started as, Clang its own path;
@@ -357,9 +405,14 @@ void remember(const std::string& key, const raw_answers& raw, const toolchain& o
     stamps.emplace(path, *stamp);
   }
   std::map<std::string, file_content> contents;
+  const auto keep = [&](const std::string& path) {
+    if (const auto content = files.content(path); content && content->reliable)
+      contents.emplace(path, *content);
+  };
   for (const auto& file : of.files)
-    if (const auto content = files.content(file.path); content && content->reliable)
-      contents.emplace(file.path, *content);
+    keep(file.path);
+  for (const auto& path : of.resource_files)
+    keep(path);
   memo.save(key, encode(value::map{{"contents", by_path(contents)},
                                    {"foundations", by_path(stamps)},
                                    {"loaded", raw.loaded},
@@ -386,9 +439,11 @@ expected<driver_answers> learn(toolchain& into, const toolchain_request& request
                                const raw_answers& raw, file_view& files) {
   auto answers = read_answers(raw.verbose, raw.search_dirs);
   const auto loaded = read_loaded(raw.loaded);
-  auto found = file_collector(into, answers, loaded, files).collect();
+  file_collector collector(into, answers, loaded, files);
+  auto found = collector.collect();
   if (!found) return fail(found.error());
   into.files = std::move(*found);
+  into.resource_files = collector.take_resource_files();
   into.version = raw.version.substr(0, raw.version.find('\n'));
   into.target = answers.target;
   into.include_directories = answers.include_directories;

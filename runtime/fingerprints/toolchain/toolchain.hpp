@@ -46,6 +46,8 @@ struct toolchain {
   std::string version;                  ///< the first line of `--version`
   std::string target;                   ///< "x86_64-linux-gnu"
   std::vector<toolchain_file> files;    ///< sorted by role
+  /// Clang: the files below its resource folder, absolute. One of `files` is all of them.
+  std::vector<std::string> resource_files;
   /// Every folder in which an include may be found, as the compiler spells it, missing ones too.
   std::vector<std::string> include_directories;
   /// Whether `compiler` is the compiler proper. A wrapper is asked again in each run, since the

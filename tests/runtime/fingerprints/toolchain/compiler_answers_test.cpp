@@ -66,6 +66,19 @@ TEST_CASE("the answers of Clang are read") {
   CHECK(answers.include_directories.empty());
 }
 
+TEST_CASE("the resource folder of Clang is read, with and without quotes") {
+  const auto folder = [](const std::string& written) {
+    return read_answers(" \"/b/clang\" -cc1 -E -resource-dir " + written + " -x c++ /dev/null\n",
+                        "")
+        .resource_folder;
+  };
+  CHECK(folder("/usr/lib/clang/14.0.6") == "/usr/lib/clang/14.0.6");
+  CHECK(folder(R"("/my llvm/14")") == "/my llvm/14");
+  CHECK(folder(R"("/a\"b\\c\$d")") == R"(/a"b\c$d)");
+  CHECK(read_answers(" \"/b/clang\" -cc1 -E\n", "").resource_folder.empty());
+  CHECK(read_answers("note: -resource-dir /x y\n", "").resource_folder.empty());
+}
+
 TEST_CASE("answers of another program are empty") {
   const auto answers = read_answers("usage: tool [options]\n \n \"\n", "what?");
   CHECK(answers.front_end.empty());

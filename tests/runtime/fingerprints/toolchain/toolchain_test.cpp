@@ -239,4 +239,64 @@ TEST_CASE("clang++ is known by its driver and its libraries" *
   CHECK(bench.identify()->identity != first->identity);
 }
 
+namespace {
+
+// A resource folder as a package installs it: a header, and a runtime of sanitizers.
+struct packaged_clang : workbench {
+  packaged_clang() {
+    compiler = "clang++";
+    install("resources");
+    use("resources");
+  }
+  void install(const std::string& name) const {
+    write(name + "/include/stddef.h", "#define NULL 0\n");
+    write(name + "/lib/linux/libclang_rt.asan.a", "runtime 1");
+    write(name + "/share/asan_ignorelist.txt", "fun:f\n");
+  }
+  // By a link: so the folder's name, which is in the settings, is the same.
+  void use(const std::string& name) {
+    std::filesystem::remove(folder / "current");
+    std::filesystem::create_directory_symlink(folder / name, folder / "current");
+    flags = {"-resource-dir=" + (folder / "current").string()};
+  }
+  digest identity() {
+    const auto found = identify();
+    REQUIRE_MESSAGE(found, found.error().text());
+    CHECK(has_role(*found, "resource folder"));
+    return found->identity;
+  }
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(packaged_clang,
+                  "every file of Clang's resource folder is a part of its identity" *
+                      doctest::skip(!hearth::test::has_clang())) {
+  const auto first = identity();
+  CHECK(identity() == first);
+  write("resources/lib/linux/libclang_rt.asan.a", "runtime 2");
+  const auto upgraded = identity();
+  CHECK(upgraded != first);
+  write("resources/share/msan_ignorelist.txt", "fun:g\n");
+  const auto grown = identity();
+  CHECK(grown != upgraded);
+  std::filesystem::rename(folder / "resources/share/msan_ignorelist.txt",
+                          folder / "resources/share/tsan_ignorelist.txt");
+  CHECK(identity() != grown);
+  std::filesystem::remove(folder / "resources/share/tsan_ignorelist.txt");
+  CHECK(identity() == upgraded);
+}
+
+TEST_CASE_FIXTURE(packaged_clang,
+                  "the same package in other files with other times is one compiler" *
+                      doctest::skip(!hearth::test::has_clang())) {
+  const auto first = identity();
+  install("again");
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1000);
+  std::filesystem::last_write_time(folder / "again/include/stddef.h", old);
+  use("again");
+  memo.entries.clear();
+  CHECK(identity() == first);
+}
+
 } // namespace toolchain_test
