@@ -106,4 +106,22 @@ TEST_CASE_FIXTURE(counted_compiles, "cc: a file in the place of the counts chang
   CHECK(counts().at("hits") == 0);
 }
 
+TEST_CASE_FIXTURE(counted_compiles, "cc: explain --last tells why the last compile was not found") {
+  const auto last = [&] { return run_hearth({"explain", "--last", "--store", store}, logs); };
+  CHECK(last().status == 1);
+  write("a.h", "#define ONE 1\n");
+  write("a.c", "#include \"a.h\"\nint f(void) { return ONE; }\n");
+  CHECK(cc("gcc -c a.c -o a.o") == 0);
+  write("a.h", "#define ONE 2\n");
+  CHECK(cc("gcc -c a.c -o a.o") == 0);
+  const auto changed = last();
+  CHECK(changed.status == 0);
+  CHECK(changed.out.find("gcc a.o") != std::string::npos);
+  CHECK(changed.out.find("a.h changed") != std::string::npos);
+  CHECK(cc("gcc -c a.c -o a.o") == 0); // found: it has nothing to say
+  CHECK(last().out == changed.out);
+  CHECK(cc("gcc -O1 -c a.c -o a.o") == 0);
+  CHECK(last().out.find("-O1") != std::string::npos);
+}
+
 } // namespace cc_counts_test

@@ -4,9 +4,14 @@
 #include "messages/member_set.hpp"
 #include "messages/protocol.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
+#include "runtime/engine/core.hpp"
 #include "runtime/fingerprints/kept_details.hpp"
 #include "runtime/handle/internals.hpp"
+#include "runtime/os/files/pending_file.hpp"
+#include "runtime/os/files/whole_file.hpp"
 
+#include <filesystem>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -14,29 +19,47 @@ namespace hearth {
 namespace {
 
 constexpr set_limits kept_keys{16, std::size_t{1} << 20};
-constexpr std::size_t max_last_lines = 1000;
+constexpr std::string_view last_misses = "last_misses"; // the file of the store
+constexpr std::size_t max_file_bytes = std::size_t{4} << 20;
+
+// What the misses of a run may still take.
+struct last_limits {
+  std::size_t lines = 1000;
+  std::size_t bytes = std::size_t{1} << 20;
+
+  bool take(std::size_t line_bytes) {
+    if (lines == 0 || bytes < line_bytes) return false;
+    --lines;
+    bytes -= line_bytes;
+    return true;
+  }
+};
 
 key name_of_subject(std::string_view subject) {
   return key::tuple({key("keys"), key(std::string(subject))});
 }
 
 // Adds the lines to those that fit.
-value::array texts_within(const std::vector<std::string>& lines, std::size_t& left) {
+value::array texts_within(const std::vector<std::string>& lines, last_limits& left) {
   value::array all;
   for (const auto& line : lines) {
-    if (left == 0) break;
-    --left;
+    if (!left.take(line.size())) break;
     all.emplace_back(line);
   }
   return all;
 }
 
-expected<explained_miss> miss_of(const value& stored) {
+error unreadable(const std::filesystem::path& file) {
+  return {errc::malformed, file.string() + " does not hold the misses of a run; the next run that "
+                                           "misses something writes it anew"};
+}
+
+std::optional<explained_miss> miss_of(const value& stored) {
   const auto* what = stored.find("what");
   const auto* lines = stored.find("lines");
   const auto* name = what ? what->as<std::string>() : nullptr;
   const auto* texts = lines ? lines->as<value::array>() : nullptr;
-  if (!name || !texts) return fail(errc::malformed, "the misses of the last run cannot be read");
+  if (!name || !texts) return std::nullopt;
   explained_miss one{*name, {}};
   for (const auto& text : *texts)
     if (const auto* line = text.as<std::string>()) one.lines.push_back(*line);
@@ -106,28 +129,41 @@ expected<void> key_history::note(std::string_view subject, const key_field& deta
   return {};
 }
 
+// A file that is renamed over another is written to disk at once by ext4, so the old one is removed
+// first: a reader may find none for a moment.
 expected<void> key_history::set_last(std::vector<explained_miss> misses) const {
-  auto left = max_last_lines;
+  const auto& core = *internals::core(entries_);
+  if (!core.store()) return {};
+  const auto file = core.settings().store / last_misses;
+  if (core.settings().store_read_only)
+    return fail(errc::read_only, "cannot write " + file.string() + ": the store is read-only");
+  last_limits left;
   value::array all;
   for (auto& miss : misses) {
-    if (left == 0) break;
+    if (!left.take(miss.what.size())) break;
     auto lines = texts_within(miss.lines, left);
     all.emplace_back(value::map{{"what", std::move(miss.what)}, {"lines", std::move(lines)}});
   }
-  return entries_.put("last", artifact::make(encode(value(std::move(all)))));
+  auto pending = os::pending_file::begin(file, 0600);
+  if (!pending) return fail(pending.error());
+  if (auto written = pending->write(encode(value(std::move(all)))); !written) return written;
+  return os::pending_file::commit_all({&*pending, 1}, os::replacement::removing_first);
 }
 
 expected<std::vector<explained_miss>> key_history::last() const {
-  const auto found = entries_.get("last");
-  if (!found) return fail(found.error());
+  const auto& core = *internals::core(entries_);
   std::vector<explained_miss> all;
-  if (!found->hit()) return all;
-  const auto stored = decode_value(found->value.payload());
+  if (!core.store()) return all;
+  const auto file = core.settings().store / last_misses;
+  const auto bytes = os::read_whole_file(file, max_file_bytes);
+  if (!bytes && bytes.error().code() == errc::not_found) return all;
+  if (!bytes) return fail(bytes.error());
+  const auto stored = decode_value(*bytes);
   const auto* misses = stored ? stored->as<value::array>() : nullptr;
-  if (!misses) return fail(errc::malformed, "the misses of the last run cannot be read");
+  if (!misses) return fail(unreadable(file));
   for (const auto& one : *misses) {
     auto miss = miss_of(one);
-    if (!miss) return fail(miss.error());
+    if (!miss) return fail(unreadable(file));
     all.push_back(std::move(*miss));
   }
   return all;
@@ -151,6 +187,11 @@ key_field field_of(const value& v) {
           for (const auto& [name, member] : held)
             members.emplace(name, field_of(member));
           return key_field(std::move(members));
+        } else if constexpr (std::is_same_v<T, value::keyed_map>) {
+          key_field::list pairs;
+          for (const auto& [at, member] : held)
+            pairs.emplace_back(key_field::list{field_of(at), field_of(member)});
+          return key_field::set_of(std::move(pairs)); // no other value is a set
         } else {
           return key_field(held);
         }
@@ -159,8 +200,3 @@ key_field field_of(const value& v) {
 }
 
 } // namespace hearth
-        } else if constexpr (std::is_same_v<T, value::keyed_map>) {
-          key_field::list pairs;
-          for (const auto& [at, member] : held)
-            pairs.emplace_back(key_field::list{field_of(at), field_of(member)});
-          return key_field::set_of(std::move(pairs)); // no other value is a set

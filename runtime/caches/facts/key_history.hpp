@@ -44,13 +44,18 @@ public:
   /// subject: the one with the fewest differences, and of several the latest. Errors: those of a
   /// look-up.
   expected<key_miss> explain(std::string_view subject, const key_field& wanted) const;
-  /// Keeps the details of a key under which something was stored. Errors: `too_large`, and those of
-  /// storing.
+  /// Keeps the details of a key under which something was stored. From the second key of a subject
+  /// on this moves the epoch of the subject's shard, as every change of a set does. Errors:
+  /// `too_large`, and those of storing.
   expected<void> note(std::string_view subject, const key_field& details) const;
 
-  /// Keeps what a run missed, in place of what an earlier one did; the first 1,000 lines.
+  /// Keeps what a run missed, in place of what an earlier one did; the first 1,000 lines, of at
+  /// most 1 MiB. They are in the file `last_misses` of the store: a put would move the epoch of its
+  /// shard, so that each miss would empty a part of the memory of every other process. Without a
+  /// store nothing is kept. Errors: `read_only`, and those of writing a file.
   expected<void> set_last(std::vector<explained_miss> misses) const;
-  /// The misses of the last run that had some; none, if none is known.
+  /// The misses of the last run that had some; none, if none is known. Errors: `malformed`, and
+  /// those of reading a file.
   expected<std::vector<explained_miss>> last() const;
 
 private:

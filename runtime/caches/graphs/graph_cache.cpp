@@ -1,7 +1,9 @@
 #include "runtime/caches/graphs/graph_cache.hpp"
 
 #include "messages/guarded_variant.hpp"
+#include "messages/key_builder.hpp"
 #include "messages/set_kind.hpp"
+#include "runtime/caches/facts/key_history.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/core.hpp"
 #include "runtime/handle/internals.hpp"
@@ -19,6 +21,7 @@ struct graph_cache::shared {
   std::shared_ptr<engine::runtime_core> core;
   cache entries;
   graph_cache_options options;
+  std::optional<key_history> keys; // unless the settings keep no details
   std::atomic<std::int64_t> saved_ns{0};
 };
 
@@ -173,6 +176,17 @@ graph_reply miss_without(std::string folder, std::string sample) {
   return reply;
 }
 
+// Keeps why an entry had to be made, and what its key is made of. An entry does not depend on it,
+// so errors are ignored.
+void keep_key(const key_history& keys, const std::string& cache, const key_field& details) {
+  const auto subject = "graph " + cache;
+  const auto named = key_of_details(details);
+  if (!named) return;
+  if (const auto miss = keys.explain(subject, details))
+    (void)keys.set_last({{subject + " " + named->text(), lines_of(*miss)}});
+  (void)keys.note(subject, details);
+}
+
 // Calls the host's hooks, after all steps that can fail.
 void tell(const graph_cache_options& options, const graph_entry_details& entry,
           std::int64_t total_ns) {
@@ -190,8 +204,15 @@ expected<graph_cache> graph_cache::open(runtime& in, graph_cache_options options
   if (auto no = internals::core(in).refusal()) return fail(*no);
   auto entries = in.open(options.name);
   if (!entries) return fail(entries.error());
+  std::optional<key_history> keys;
+  if (internals::core(in).settings().keep_key_details) {
+    auto opened = key_history::open(in);
+    if (!opened) return fail(opened.error());
+    keys = std::move(*opened);
+  }
   return graph_cache(std::make_shared<shared>(internals::core(in).shared_from_this(),
-                                              std::move(*entries), std::move(options)));
+                                              std::move(*entries), std::move(options),
+                                              std::move(keys)));
 }
 
 expected<graph_reply> graph_cache::get(const key& k, const hints& values, lookup_tiers in) const {
@@ -269,6 +290,8 @@ expected<insert_outcome> graph_cache::insert(const key& k, const graph_compile& 
   auto outcome = engine::ask_actor<insert_outcome>(*parts.core, parts.core->guarded(),
                                                    verb::insert_v, at, entry.guard, made);
   if (outcome) note_entry(recording_, at, entry.guard, made);
+  if (outcome && parts.keys && done.key_details_)
+    keep_key(*parts.keys, at.cache->id.name(), *done.key_details_);
   return outcome;
 }
 

@@ -15,6 +15,7 @@
 #include "messages/counters.hpp"
 #include "messages/error.hpp"
 #include "messages/graph_entry.hpp"
+#include "messages/key_field.hpp"
 #include "messages/tuning.hpp"
 #include "messages/visibility.hpp"
 #include "runtime/caches/attachments/attachments.hpp"
@@ -103,6 +104,10 @@ public:
   void keep_document(std::string name, std::string text) {
     documents_.insert_or_assign(std::move(name), std::move(text));
   }
+  /// Says what the entry's key is made of (`structural_key::details`). `insert` then tells how it
+  /// differs from the nearest of the last 16 keys of this cache, and keeps both on this host's
+  /// disk, for `hearth explain --last`, unless `config::keep_key_details` is off.
+  void keep_details(key_field details) { key_details_ = std::move(details); }
 
 private:
   friend class graph_cache;
@@ -110,6 +115,7 @@ private:
   counter_set counters_;
   std::vector<std::string> folders_;
   std::map<std::string, std::string> documents_;
+  std::optional<key_field> key_details_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

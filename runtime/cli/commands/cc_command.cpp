@@ -32,6 +32,12 @@ status explain_compile(const config& settings, const std::vector<std::string>& w
   return print(fmt::format("not cached: {}{}\n", launcher::reason_text(why.why), argument), no);
 }
 
+// A compile as `explain --last` names it: "gcc a.o".
+std::string name_of(const std::vector<std::string>& words, const action& asked) {
+  const auto output = asked.outputs.empty() ? "" : " " + asked.outputs.front().string();
+  return words.front() + output;
+}
+
 } // namespace
 
 int compile_cached(const config& settings, const std::vector<std::string>& words) {
@@ -61,6 +67,7 @@ int compile_cached(const config& settings, const std::vector<std::string>& words
     if (signals.signal() != 0) return run_signalled + signals.signal();
     if (!ran) return become_compiler_by(compile_end::trouble);
     outcome = std::move(*ran);
+    keep_miss(rt, host, name_of(words, *asked), *outcome);
     if (settings.log && !outcome->problem.empty())
       settings.log(log_level::info, "the result was not kept: " + outcome->problem);
   }

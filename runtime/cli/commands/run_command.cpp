@@ -121,17 +121,23 @@ std::string explanation_json(const action_explanation& why) {
   return dump({{"found", why.would_be_found}, {"stored", std::move(stored)}});
 }
 
-// Keeps why the command was run, for `explain --last`, and says it if that is asked for.
+// Says why the command was run, if that is asked for, and keeps it for `explain --last`.
 void tell_miss(runtime& rt, const config& settings, const run_arguments& arguments,
                const action_outcome& outcome) {
   if (outcome.found || arguments.no_cache) return;
   const auto& what = arguments.command.front();
-  if (settings.keep_key_details)
-    if (const auto keys = key_history::open(rt)) (void)keys->set_last({{what, outcome.missed}});
+  keep_miss(rt, settings, what, outcome);
   if (arguments.says_why) say("hearth: " + miss_text(printable(what), outcome.missed));
 }
 
 } // namespace
+
+void keep_miss(runtime& rt, const config& settings, const std::string& what,
+               const action_outcome& outcome) {
+  if (outcome.found || !settings.keep_key_details) return;
+  // Nobody waits for it: where it cannot be kept, `explain --last` knows of an earlier run.
+  if (const auto keys = key_history::open(rt)) (void)keys->set_last({{what, outcome.missed}});
+}
 
 status explain(const config& settings, const action& asked, bool as_json) {
   auto host = settings_of_one_run(settings);

@@ -1,9 +1,13 @@
 // `hearth run`: a command line as a cached action; `hearth explain ... -- COMMAND`.
 #pragma once
 
+#include "runtime/actions/action.hpp"
 #include "runtime/api/config.hpp"
 #include "runtime/cli/io/output.hpp"
 #include "runtime/front/run_line.hpp"
+#include "runtime/handle/runtime.hpp"
+
+#include <string>
 
 namespace hearth::cli {
 
@@ -11,6 +15,11 @@ using front::run_arguments;
 
 /// The settings of a runtime that makes one run and ends.
 config settings_of_one_run(config settings);
+
+/// Keeps why a run was needed, for `hearth explain --last`. Nothing is kept of a result that was
+/// found, or where the settings say so.
+void keep_miss(runtime& rt, const config& settings, const std::string& what,
+               const action_outcome& outcome);
 
 /// Runs the command, or finds its stored result: writes its outputs, prints what it printed, and
 /// returns its status.

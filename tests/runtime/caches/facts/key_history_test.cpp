@@ -1,6 +1,9 @@
 // What keys were made of, and why one missed, as a library caller asks.
 #include "messages/key_builder.hpp"
 #include "runtime/caches/facts/key_history.hpp"
+#include "runtime/engine/core.hpp"
+#include "runtime/handle/internals.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/runtimes.hpp"
 
 #include <algorithm>
@@ -121,7 +124,53 @@ TEST_CASE_FIXTURE(on_disk, "the misses of the last run are kept, as far as a bou
   CHECK(last[1].lines.empty());
   REQUIRE(keys.set_last({{"many", lines(1500, "x")}, {"late", {"y"}}}));
   CHECK(keys.last()->size() == 1);
-  CHECK(keys.last()->front().lines.size() == 1000);
+  CHECK(keys.last()->front().lines.size() == 999); // and its name
+  REQUIRE(keys.set_last({{"wide", lines(3, std::string(std::size_t{400} << 10, 'x'))}}));
+  CHECK(keys.last()->front().lines.size() == 2);
+}
+
+TEST_CASE_FIXTURE(on_disk, "the misses of the last run move the epoch of no shard") {
+  runtime rt(settings());
+  const auto keys = key_history::open(rt).value();
+  const auto& core = internals::core(rt);
+  std::vector<std::uint64_t> before;
+  for (std::size_t i = 0; i < core.views().size(); ++i)
+    before.push_back(core.store()->epoch(i));
+  for (int i = 0; i < 3; ++i)
+    REQUIRE(keys.set_last({{"run " + std::to_string(i), {"a: 1 -> 2"}}}));
+  CHECK(keys.last()->front().what == "run 2");
+  for (std::size_t i = 0; i < before.size(); ++i)
+    CHECK(core.store()->epoch(i) == before[i]);
+}
+
+TEST_CASE("without a store no misses are kept, and that is no error") {
+  runtime rt(in_memory());
+  const auto keys = key_history::open(rt).value();
+  CHECK(keys.set_last({{"one", {"a: 1 -> 2"}}}));
+  CHECK(keys.last()->empty());
+}
+
+TEST_CASE_FIXTURE(on_disk, "a damaged file of misses is an error until the next run replaces it") {
+  runtime rt(settings());
+  const auto keys = key_history::open(rt).value();
+  for (const std::string_view bytes : {"", "no msgpack", "\x91\x01", "\x01"}) {
+    write_text(directory / "store/last_misses", std::string(bytes));
+    REQUIRE_FALSE(keys.last());
+    CHECK(keys.last().error().code() == errc::malformed);
+    CHECK(keys.last().error().text().find("last_misses") != std::string::npos);
+  }
+  REQUIRE(keys.set_last({{"one", {}}}));
+  CHECK(keys.last()->size() == 1);
+}
+
+TEST_CASE_FIXTURE(on_disk, "misses are not kept in a store that is read-only") {
+  { runtime made(settings()); }
+  auto host = settings();
+  host.store_read_only = true;
+  runtime rt(host);
+  const auto keys = key_history::open(rt).value();
+  CHECK(keys.set_last({{"one", {}}}).error().code() == errc::read_only);
+  CHECK(keys.last()->empty());
 }
 
 } // namespace key_history_test

@@ -1,4 +1,6 @@
 // Graph entries: the effects of a hit, all in one step, and the causes of a miss or an error.
+#include "messages/key_builder.hpp"
+#include "runtime/caches/facts/key_history.hpp"
 #include "runtime/caches/graphs/graph_cache.hpp"
 #include "runtime/engine/calls/ask_actor.hpp"
 #include "runtime/engine/core.hpp"
@@ -319,6 +321,26 @@ TEST_CASE("a remote hit of a graph fills the disk with all of its entries") {
   REQUIRE(found->hit());
   CHECK(found->from == tier::disk);
   CHECK(file_text(directory / "c_kernels/k1/k1.cubin") == "kernel one");
+}
+
+TEST_CASE_FIXTURE(graphs, "a graph whose details are kept is explained after its compile") {
+  const auto compile_with = [&](const std::string& flags, std::string_view guard) {
+    const auto made = key_builder().add("graph", "relu").add("flags", flags).build().value();
+    auto making = compiles.begin("source");
+    making->keep_details(made.details);
+    REQUIRE(compiles.insert(made.text(), *making, "code", guard));
+    return made.text();
+  };
+  compile_with("-O2", "");
+  const auto keys = key_history::open(rt).value();
+  REQUIRE(keys.last()->size() == 1);
+  CHECK(keys.last()->front().lines.empty());
+  const auto name = compile_with("-O3", "");
+  REQUIRE(keys.last()->size() == 1);
+  CHECK(keys.last()->front().what == "graph fxgraph " + name);
+  CHECK(keys.last()->front().lines == std::vector<std::string>{R"(flags: "-O2" -> "-O3")"});
+  REQUIRE(compile("g", "code without details"));
+  CHECK(keys.last()->front().what == "graph fxgraph " + name);
 }
 
 } // namespace graph_cache_test
