@@ -121,14 +121,22 @@ void time(resp_session& in, const resp_words&) {
 
 // --- leases ------------------------------------------------------------------------------------
 
+void reply_found(resp_session& in, const expected<lookup>& found) {
+  const bool hit =
+      found && found->hit() && may_send(in.host(), in.context(), found->value.payload().size());
+  hit ? in.note_hit(found->value.payload().size(), time_taken(found->value)) : in.note_miss();
+  hit ? in.reply().bytes(found->value, 0, found->value.payload().size()) : in.reply().null();
+}
+
 // HEARTH.ACQUIRE KEY: the value, or nil and this connection is the holder until it sets or abandons
-// the key, ends, or the holder's time is over. Waits for another holder, at most `hold.wait`.
+// the key, ends, or the holder's time is over. Waits for another holder, at most `hold.wait`. A
+// reader whose writes are dropped looks up, and holds nothing that others would wait for.
 void acquire(resp_session& in, const resp_words& words) {
+  if (!in.who()->may_write())
+    return in.reply_later(in.entries().get(words[1]),
+                          [&in](const expected<lookup>& found) { reply_found(in, found); });
   in.leases().get(words[1], [&in, call = in.begin_waiting()](const expected<lookup>& found) {
-    const bool hit =
-        found && found->hit() && may_send(in.host(), in.context(), found->value.payload().size());
-    hit ? in.note_hit(found->value.payload().size(), time_taken(found->value)) : in.note_miss();
-    hit ? in.reply().bytes(found->value, 0, found->value.payload().size()) : in.reply().null();
+    reply_found(in, found);
     in.end_waiting(call);
   });
 }
@@ -136,6 +144,7 @@ void acquire(resp_session& in, const resp_words& words) {
 // HEARTH.FULFIL KEY VALUE: ends this connection's lease with the value. 0: it held none, and
 // nothing is stored.
 void fulfil(resp_session& in, const resp_words& words) {
+  if (!in.who()->may_write()) return in.reply().integer(1); // dropped, as if it were stored
   if (!in.leases().holds(words[1])) return in.reply().integer(0);
   in.leases().put(
       words[1], make_value(words[2], 0, members_of(in.leases().held_for(words[1]))),
@@ -148,6 +157,7 @@ void fulfil(resp_session& in, const resp_words& words) {
 
 // HEARTH.ABANDON KEY: gives this connection's lease to the next that waits. 0: it held none.
 void abandon(resp_session& in, const resp_words& words) {
+  if (!in.who()->may_write()) return in.reply().integer(0);
   in.reply().integer(in.leases().abandon(words[1]) ? 1 : 0);
 }
 

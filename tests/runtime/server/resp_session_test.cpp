@@ -368,6 +368,25 @@ TEST_CASE("resp session: a reader's writes can be dropped silently") {
   CHECK(reader.command({"KEYS", "*"}).starts_with("-NOPERM"));
 }
 
+TEST_CASE("resp session: a reader whose writes are dropped holds no lease and fulfils none") {
+  server_bench bench;
+  auto writer = writer_of(bench);
+  auto who = *server_bench::make_identity(user_role::reader);
+  who.refused = server::refused_writes::ignore;
+  client reader(bench, std::make_shared<const server::identity>(who));
+  CHECK(reader.command({"HEARTH.ACQUIRE", "k"}) == "$-1\r\n");
+  CHECK(bench.counters.holders_now == 0);
+  CHECK(reader.command({"HEARTH.FULFIL", "k", "evil"}) == ":1\r\n");
+  CHECK(reader.command({"HEARTH.ABANDON", "k"}) == ":0\r\n");
+  CHECK(writer.command({"GET", "k"}) == "$-1\r\n");
+  // A reader does not wait for a holder either.
+  CHECK(writer.command({"HEARTH.ACQUIRE", "k"}) == "$-1\r\n");
+  CHECK(bench.counters.holders_now == 1);
+  CHECK(reader.command({"HEARTH.ACQUIRE", "k"}) == "$-1\r\n");
+  CHECK(writer.command({"HEARTH.FULFIL", "k", "v"}) == ":1\r\n");
+  CHECK(reader.command({"HEARTH.ACQUIRE", "k"}) == "$1\r\nv\r\n");
+}
+
 TEST_CASE("resp session: another namespace reads the trusted one and changes nothing of it") {
   server_bench bench;
   auto trusted = writer_of(bench);
