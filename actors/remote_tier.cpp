@@ -22,6 +22,8 @@ void begin(remote::self_pointer self, remote_tier_config config) {
   auto writing = config.breaker;
   writing.seed = ~writing.seed;
   state.writing = storage::breaker(writing);
+  // In a cluster an erase begins at the log, another node, so a later write could overtake it.
+  config.queue.erases_alone = config.naming.has_hash_tags;
   state.writes = storage::write_behind(config.queue);
   state.config = std::move(config);
   state.config.gate->is_open = state.config.mode != remote_mode::write_only;

@@ -76,6 +76,12 @@ remote_write write_behind::take(std::map<number, queued>& from,
 // Members lead to entries, so they are sent when the entries before them are there: a host that
 // finds a member without its entry takes it for gone.
 bool write_behind::has_to_wait(const remote_write& next) const {
+  if (limits_.erases_alone && is_of_entry(next) &&
+      std::any_of(in_flight_.begin(), in_flight_.end(), [&](const auto& one) {
+        return one.second.write.what == remote_write::kind::erase &&
+               one.second.write.key == next.key;
+      }))
+    return true;
   return next.what == remote_write::kind::add &&
          std::any_of(in_flight_.begin(), in_flight_.end(),
                      [](const auto& one) { return is_of_entry(one.second.write); });

@@ -24,6 +24,8 @@ struct write_behind_limits {
   std::uint64_t bytes = std::uint64_t{64} << 20;
   std::size_t in_flight = 32; ///< writes sent and not acknowledged
   unsigned tries = 3;         ///< attempts for one write
+  /// A write waits while an erase of its key is on its way, and with it all that follow.
+  bool erases_alone = false;
 };
 
 /// One write: of an entry or a set, or the end of a lease.

@@ -92,6 +92,29 @@ TEST_CASE("the end of a lease is not dropped for an entry") {
   REQUIRE(all.send() != 0);
 }
 
+TEST_CASE("a write waits while an erase of its key is on its way, if that is asked for") {
+  const auto fill = [](queue& all) {
+    all.push(write(kind::erase, "a", ""));
+    all.push(write(kind::insert, "a", "1"));
+  };
+  queue waiting({.erases_alone = true});
+  fill(waiting);
+  const auto erase = waiting.send();
+  REQUIRE(erase != 0);
+  CHECK(waiting.send() == 0);
+  (void)waiting.finish(erase);
+  CHECK(waiting.send_payload() == "1");
+  queue others({.erases_alone = true});
+  others.push(write(kind::erase, "a", ""));
+  others.push(write(kind::insert, "b", "2"));
+  REQUIRE(others.send() != 0);
+  CHECK(others.send_payload() == "2");
+  queue usual({});
+  fill(usual);
+  REQUIRE(usual.send() != 0);
+  CHECK(usual.send_payload() == "1");
+}
+
 TEST_CASE("no more ends of leases wait than the bound has entries") {
   queue all({.entries = 2});
   CHECK(all.push({kind::release, named("a"), {}, "token"}).empty());
