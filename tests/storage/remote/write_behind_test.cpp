@@ -109,7 +109,7 @@ TEST_CASE("a write waits while an erase of its key is on its way, if that is ask
   others.push(write(kind::insert, "b", "2"));
   REQUIRE(others.send() != 0);
   CHECK(others.send_payload() == "2");
-  queue usual({});
+  queue usual;
   fill(usual);
   REQUIRE(usual.send() != 0);
   CHECK(usual.send_payload() == "1");
