@@ -76,8 +76,8 @@ public:
     const time_point now(cluster_.system_.now());
     for (std::size_t i = 0; i < commands.size(); ++i) {
       remote_command one{{}, now + deadline, deadline, told, i};
-      for (const auto& argument : commands[i])
-        one.bytes += argument.size();
+      for (const auto& word : commands[i])
+        one.bytes += word.size();
       one.arguments = std::move(commands[i]);
       if (router_)
         router_->add(by, std::move(one), now);
