@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace hearth::simulation {
 namespace {
@@ -34,7 +35,7 @@ public:
   void add(remote_client::lane by, remote_command command, time_point) override {
     const auto left = command.deadline - time_point(system_.now());
     const auto deadline = std::chrono::ceil<std::chrono::milliseconds>(left);
-    auto arguments = command.arguments;
+    auto arguments = std::exchange(command.arguments, {});
     connection_->send(by, std::move(arguments), deadline,
                       [command = std::move(command)](remote_reply reply) mutable {
                         command.answer(std::move(reply));
@@ -170,9 +171,11 @@ simulated_cluster::simulated_cluster(stepped_system& system, const std::string& 
     now_.leaders.push_back(nodes_of_group * group);
   for (std::size_t part = 0; part < parts; ++part)
     now_.owners.push_back(part * groups / parts);
-  for (std::size_t node = 0; node < nodes_of_group * groups; ++node)
+  for (std::size_t node = 0; node < nodes_of_group * groups; ++node) {
     nodes_.push_back(std::make_unique<simulated_redis>(system_, name + std::to_string(node)));
-  tell_nodes();
+    nodes_.back()->ask_first(
+        [this, node](const remote_client::command& arguments) { return answer(node, arguments); });
+  }
 }
 
 simulated_cluster::~simulated_cluster() { system_.kill({timer_}); }
@@ -252,9 +255,8 @@ remote_reply simulated_cluster::slots_reply(const view& known) const {
 
 // Nodes look again at what waits: they may not lead it any more.
 void simulated_cluster::tell_nodes() {
-  for (std::size_t node = 0; node < nodes_.size(); ++node)
-    nodes_[node]->ask_first(
-        [this, node](const remote_client::command& arguments) { return answer(node, arguments); });
+  for (const auto& node : nodes_)
+    node->look_again();
 }
 
 void simulated_cluster::fail_over(std::size_t group, bool loses_what_is_recent) {

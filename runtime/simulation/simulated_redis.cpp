@@ -172,11 +172,6 @@ remote_reply simulated_redis::answer_to(const pending& one) {
 
 remote_reply simulated_redis::error_reply(const std::string& text) { return server_says(text); }
 
-void simulated_redis::ask_first(gate what) {
-  gate_ = std::move(what);
-  wake_waiting();
-}
-
 // A connection that was cut off for a while has ended.
 void simulated_redis::drop_waiting(const connection& whose) {
   for (auto& [number, one] : pending_) {

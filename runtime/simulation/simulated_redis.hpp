@@ -84,11 +84,12 @@ public:
 
   std::shared_ptr<connection> connect() { return std::make_shared<connection>(*this); }
   void behave(redis_behavior behavior);
-  /// Asked before a command is carried out; a reply is the answer instead. Commands that wait are
-  /// asked again.
+  /// Asked before a command is carried out; a reply is the answer instead.
   using gate =
       std::function<std::optional<actors::remote_reply>(const actors::remote_client::command&)>;
-  void ask_first(gate what);
+  void ask_first(gate what) { gate_ = std::move(what); }
+  /// Commands that wait for news ask the gate again: what it says has changed.
+  void look_again() { wake_waiting(); }
   /// A reply that is this error of the server.
   static actors::remote_reply error_reply(const std::string& text);
 
