@@ -125,6 +125,19 @@ Flights = Dict[Tuple[int, bytes], "asyncio.Future[Outcome]"]
 """The keys that tasks are making: by event loop and key."""
 
 
+class _Job(NamedTuple):
+    """A call of `aget_or_compile`."""
+
+    cache: Cache
+    key: Key
+    make: Any
+    making: Any  # what `make` is called for, with this entry
+    ttl: Optional[float]
+
+    def keep(self, lease: Lease, made: BytesLike) -> bytes:
+        return self.cache._fulfil(lease, made, self.ttl)
+
+
 class _Begun(NamedTuple):
     """A compile that goes on in the event loop."""
 
@@ -133,13 +146,14 @@ class _Begun(NamedTuple):
 
 
 async def get_or_compile(
-    cache: Cache, key: Key, make: Any, timeout: Optional[float]
+    cache: Cache, key: Key, make: Any, timeout: Optional[float], ttl: Optional[float]
 ) -> bytes:
     """`Cache.aget_or_compile`."""
+    ttl_ms(ttl)
     found = cache._look(key)
     if found is not None:
         return found
-    making = cache._begin_making(key)
+    job = _Job(cache, key, make, cache._begin_making(key), ttl)
     loop = asyncio.get_running_loop()
     end = None if timeout is None else loop.time() + timeout
     flights, place = cache._flights, (id(loop), key.encoded)
@@ -153,7 +167,7 @@ async def get_or_compile(
     flights[place] = flight
     outcome = None
     try:
-        outcome = await _compile(cache, key, make, making, _remaining(loop, end))
+        outcome = await _compile(job, _remaining(loop, end))
         return outcome
     except CompileFailedError as error:
         outcome = str(error)
@@ -188,11 +202,9 @@ async def _outcome_of(
     return flight.result()
 
 
-async def _compile(
-    cache: Cache, key: Key, make: Any, making: Any, timeout: Optional[float]
-) -> bytes:
+async def _compile(job: _Job, timeout: Optional[float]) -> bytes:
     context = contextvars.copy_context()
-    future = _threads.submit(context.run, _begin, cache, key, make, making, timeout)
+    future = _threads.submit(context.run, _begin, job, timeout)
     try:
         got = await asyncio.wrap_future(future)
     except BaseException:
@@ -201,22 +213,20 @@ async def _compile(
     if isinstance(got, bytes):
         return got
     if isinstance(got, Lease):
-        got = _Begun(got, make())
-    return await _finish(cache, got, making)
+        got = _Begun(got, job.make())
+    return await _finish(job, got)
 
 
-def _begin(
-    cache: Cache, key: Key, make: Any, making: Any, timeout: Optional[float]
-) -> Union[bytes, Lease, _Begun]:
+def _begin(job: _Job, timeout: Optional[float]) -> Union[bytes, Lease, _Begun]:
     """On a thread: the entry, or a lease for what the event loop makes."""
     from .cache import _making
 
-    got = cache._acquire(key, timeout)
-    if isinstance(got, bytes) or inspect.iscoroutinefunction(make):
+    got = job.cache._acquire(job.key, timeout)
+    if isinstance(got, bytes) or inspect.iscoroutinefunction(job.make):
         return got
-    _making.set(making)  # in a context of its own
+    _making.set(job.making)  # in a context of its own
     try:
-        made = make()
+        made = job.make()
         if inspect.isawaitable(made):
             return _Begun(got, made)
         readable(made)
@@ -226,14 +236,14 @@ def _begin(
     except BaseException:
         got.release()
         raise
-    return cache._fulfil(got, made)
+    return job.keep(got, made)
 
 
-async def _finish(cache: Cache, begun: _Begun, making: Any) -> bytes:
+async def _finish(job: _Job, begun: _Begun) -> bytes:
     """In the event loop: waits for what is made, and stores it."""
     from .cache import _making
 
-    reset = _making.set(making)
+    reset = _making.set(job.making)
     try:
         made = await begun.made
         readable(made)
@@ -248,7 +258,7 @@ async def _finish(cache: Cache, begun: _Begun, making: Any) -> bytes:
         raise
     finally:
         _making.reset(reset)
-    stored = _threads.submit(cache._fulfil, begun.lease, made)
+    stored = _threads.submit(job.keep, begun.lease, made)
     return await asyncio.shield(asyncio.wrap_future(stored))
 
 

@@ -254,9 +254,16 @@ class Cache(EndsWithBlock):
     # One compile for all who ask -------------------------------------------------------------
 
     def get_or_compile(
-        self, key: KeyLike, make: Make, timeout: Optional[float] = None
+        self,
+        key: KeyLike,
+        make: Make,
+        timeout: Optional[float] = None,
+        *,
+        ttl: Optional[float] = None,
     ) -> bytes:
         """The entry; when there is none, what `make()` returns, which is stored.
+
+        ttl: seconds after which an entry that this call stores ends, as for `insert`.
 
         Of all concurrent callers of a key, in every thread and process, one calls `make`; the
         others wait for its result, at most `timeout` seconds, and then raise `TimedOutError`. (None:
@@ -268,6 +275,7 @@ class Cache(EndsWithBlock):
         next who waits compiles instead. When the result cannot be stored, it is returned all the
         same, with a warning in the log: a broken cache does not fail a build.
         """
+        ttl_ms(ttl)
         key = self._key(key)
         found = self._look(key)
         if found is not None:
@@ -278,7 +286,7 @@ class Cache(EndsWithBlock):
             return got
         reset = _making.set(making)
         try:
-            return self._make_under(got, make)
+            return self._make_under(got, make, ttl)
         finally:
             _making.reset(reset)
 
@@ -287,9 +295,11 @@ class Cache(EndsWithBlock):
         return self._acquire_by(self._key(key), timeout)
 
     def compiled(
-        self, key: Any = None, *, timeout: Optional[float] = None
+        self, key: Any = None, *, timeout: Optional[float] = None, ttl: Optional[float] = None
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """A decorator: the function's results, which are bytes, are kept in this cache.
+
+        timeout, ttl: as for `get_or_compile`.
 
         key: a function of the same arguments that returns the key; or the key's first part, which
         the arguments follow; None: the function's module and name, and the arguments. The
@@ -299,7 +309,7 @@ class Cache(EndsWithBlock):
         The decorated function may be a coroutine function. It has the attributes `cache` and
         `key_of`, which returns the key of a call.
         """
-        return compiled_decorator(self, key, timeout)
+        return compiled_decorator(self, key, timeout, ttl)
 
     def values(self, codec: Codec) -> ValueCache:
         """This cache for Python values, which the codec makes bytes of."""
@@ -328,13 +338,15 @@ class Cache(EndsWithBlock):
         key: KeyLike,
         make: Callable[[], Union[BytesLike, Awaitable[BytesLike]]],
         timeout: Optional[float] = None,
+        *,
+        ttl: Optional[float] = None,
     ) -> bytes:
         """`get_or_compile` for asyncio. `make` is a coroutine function, or runs on a thread.
 
         When the task is cancelled, a coroutine is cancelled too, and the next who waits compiles;
         what runs on a thread goes on, and its result is stored.
         """
-        return await _async.get_or_compile(self, self._key(key), make, timeout)
+        return await _async.get_or_compile(self, self._key(key), make, timeout, ttl)
 
     # Its end ---------------------------------------------------------------------------------
 
@@ -437,7 +449,7 @@ class Cache(EndsWithBlock):
             future.add_done_callback(_async.give_back)
             raise
 
-    def _make_under(self, lease: Lease, make: Make) -> bytes:
+    def _make_under(self, lease: Lease, make: Make, ttl: Optional[float]) -> bytes:
         try:
             made = make()
             readable(made)
@@ -447,11 +459,11 @@ class Cache(EndsWithBlock):
         except BaseException:
             lease.release()
             raise
-        return self._fulfil(lease, made)
+        return self._fulfil(lease, made, ttl)
 
-    def _fulfil(self, lease: Lease, made: BytesLike) -> bytes:
+    def _fulfil(self, lease: Lease, made: BytesLike, ttl: Optional[float]) -> bytes:
         try:
-            return lease.fulfil(made)
+            return lease.fulfil(made, ttl=ttl)
         except HearthError as error:
             _log.warning("the compiled entry of %r is not stored: %s", self._name, error)
             return bytes(made)

@@ -14,7 +14,7 @@ KeyFunction = Callable[..., KeyLike]
 
 
 def compiled_decorator(
-    cache: Any, key: Any, timeout: Optional[float]
+    cache: Any, key: Any, timeout: Optional[float], ttl: Optional[float]
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator that keeps a function's results in `cache`: a `Cache` or a `ValueCache`."""
 
@@ -27,7 +27,9 @@ def compiled_decorator(
                 async def make() -> Any:
                     return await function(*arguments, **named)
 
-                return await cache.aget_or_compile(key_of(*arguments, **named), make, timeout)
+                return await cache.aget_or_compile(
+                    key_of(*arguments, **named), make, timeout, ttl=ttl
+                )
 
         else:
 
@@ -37,6 +39,7 @@ def compiled_decorator(
                     key_of(*arguments, **named),
                     lambda: function(*arguments, **named),
                     timeout,
+                    ttl=ttl,
                 )
 
         wrapper.cache = cache  # type: ignore[attr-defined]

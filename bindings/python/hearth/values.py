@@ -53,17 +53,24 @@ class ValueCache:
         return key in self.cache
 
     def get_or_compile(
-        self, key: KeyLike, make: Callable[[], Any], timeout: Optional[float] = None
+        self,
+        key: KeyLike,
+        make: Callable[[], Any],
+        timeout: Optional[float] = None,
+        *,
+        ttl: Optional[float] = None,
     ) -> Any:
         """The value; when there is none, what `make()` returns. See `Cache.get_or_compile`."""
-        data = self.cache.get_or_compile(key, lambda: self.codec.encode(make()), timeout)
+        data = self.cache.get_or_compile(
+            key, lambda: self.codec.encode(make()), timeout, ttl=ttl
+        )
         return self._decoded(key, data, None)
 
     def compiled(
-        self, key: Any = None, *, timeout: Optional[float] = None
+        self, key: Any = None, *, timeout: Optional[float] = None, ttl: Optional[float] = None
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """A decorator: the function's results are kept in this cache. See `Cache.compiled`."""
-        return compiled_decorator(self, key, timeout)
+        return compiled_decorator(self, key, timeout, ttl)
 
     async def aget(self, key: KeyLike, default: Any = None) -> Any:
         """`get` for asyncio."""
@@ -82,6 +89,8 @@ class ValueCache:
         key: KeyLike,
         make: Callable[[], Union[Any, Awaitable[Any]]],
         timeout: Optional[float] = None,
+        *,
+        ttl: Optional[float] = None,
     ) -> Any:
         """`get_or_compile` for asyncio."""
 
@@ -96,7 +105,9 @@ class ValueCache:
             return self.codec.encode(await make())
 
         on_loop = inspect.iscoroutinefunction(make)
-        data = await self.cache.aget_or_compile(key, made_in_loop if on_loop else made, timeout)
+        data = await self.cache.aget_or_compile(
+            key, made_in_loop if on_loop else made, timeout, ttl=ttl
+        )
         return self._decoded(key, data, None)
 
     def _decoded(self, key: KeyLike, data: Optional[bytes], default: Any) -> Any:

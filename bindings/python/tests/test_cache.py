@@ -65,6 +65,35 @@ class Contract:
         self.assertEqual(lease.fulfil(b"four", ttl=0.0001), b"four")
         self.assertTrue(is_miss_soon(self.cache, "a"))
 
+    def test_a_compiled_entry_has_a_time_to_live(self) -> None:
+        made = self.cache.get_or_compile("a", lambda: b"one", ttl=0.0001)
+        self.assertEqual(made, b"one")
+        self.assertTrue(is_miss_soon(self.cache, "a"))
+
+        @self.cache.compiled(lambda: "b", ttl=0.0001)
+        def compile_b() -> bytes:
+            return b"two"
+
+        self.assertEqual(compile_b(), b"two")
+        self.assertTrue(is_miss_soon(self.cache, "b"))
+
+        async def make() -> bytes:
+            return b"three"
+
+        @self.cache.compiled(lambda: "c", ttl=0.0001)
+        async def compile_c() -> bytes:
+            return b"four"
+
+        async def body() -> None:
+            for form in (make, lambda: b"three"):  # in the event loop, and on a thread
+                got = await self.cache.aget_or_compile("d", form, ttl=0.0001)
+                self.assertEqual(got, b"three")
+                self.assertTrue(is_miss_soon(self.cache, "d"))
+            self.assertEqual(await compile_c(), b"four")
+            self.assertTrue(is_miss_soon(self.cache, "c"))
+
+        asyncio.run(body())
+
     def test_a_time_to_live_is_above_zero(self) -> None:
         for ttl in (0, -1, -math.inf, math.nan):
             with self.assertRaisesRegex(ValueError, "time to live"):
@@ -75,6 +104,10 @@ class Contract:
                 asyncio.run(self.cache.ainsert("a", b"one", ttl=ttl))
             with self.assertRaisesRegex(ValueError, "time to live"):
                 asyncio.run(self.cache.aput("a", b"one", ttl=ttl))
+            with self.assertRaisesRegex(ValueError, "time to live"):
+                self.cache.get_or_compile("a", self.fail, ttl=ttl)
+            with self.assertRaisesRegex(ValueError, "time to live"):
+                asyncio.run(self.cache.aget_or_compile("a", self.fail, ttl=ttl))
         self.assertIsNone(self.cache.get("a"))
 
     def test_erase_tells_whether_there_was_an_entry(self) -> None:

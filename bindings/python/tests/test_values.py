@@ -124,7 +124,14 @@ class ValueTest(StoreTest):
             self.assertIs(await values.ainsert("k", {1: 4}, ttl=3600), True)
             await values.aput("k", {1: 5}, ttl=0.0001)
 
+            self.assertTrue(is_miss_soon(values, "k"))
+            self.assertEqual(await values.aget_or_compile("k", lambda: 6, ttl=0.0001), 6)
+
         asyncio.run(body())
+        self.assertTrue(is_miss_soon(values, "k"))
+        self.assertEqual(values.get_or_compile("k", lambda: 7, ttl=0.0001), 7)
+        self.assertTrue(is_miss_soon(values, "k"))
+        self.assertEqual(values.compiled(lambda: "k", ttl=0.0001)(lambda: 8)(), 8)
         self.assertTrue(is_miss_soon(values, "k"))
 
     def test_a_pickled_cache_keeps_objects(self) -> None:
