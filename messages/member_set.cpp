@@ -1,5 +1,6 @@
 #include "messages/member_set.hpp"
 
+#include "messages/pack.hpp"
 #include "messages/value.hpp"
 
 #include <algorithm>
@@ -23,20 +24,26 @@ std::size_t size_of(const set_member& member) noexcept {
   return member.id.size() + member.content.size();
 }
 
-value value_of(const set_member& member) {
-  return value::array{binary{member.id}, value(member.stamp), binary{member.content}};
+void pack(packer& out, const set_member& member) {
+  out.pack_array(3);
+  pack_bytes(out, member.id);
+  out.pack_int64(member.stamp);
+  pack_bytes(out, member.content);
 }
+
+constexpr std::size_t around_member = 24; // at most, in the msgpack form
 
 error malformed() { return {errc::malformed, "not a set of members"}; }
 
-expected<set_member> member_in(const value& encoded) {
-  const auto* parts = encoded.as<value::array>();
+// Takes the texts out of `encoded`.
+expected<set_member> member_in(value& encoded) {
+  auto* parts = encoded.as<value::array>();
   if (!parts || parts->size() != 3) return fail(malformed());
-  const auto* id = (*parts)[0].as<binary>();
+  auto* id = (*parts)[0].as<binary>();
   const auto* stamp = (*parts)[1].as<std::int64_t>();
-  const auto* content = (*parts)[2].as<binary>();
+  auto* content = (*parts)[2].as<binary>();
   if (!id || !stamp || *stamp < 0 || !content) return fail(malformed());
-  return set_member{id->bytes, content->bytes, *stamp};
+  return set_member{std::move(id->bytes), std::move(content->bytes), *stamp};
 }
 
 } // namespace
@@ -147,21 +154,26 @@ set_outcome apply(member_set& set, const set_change& change) {
 }
 
 std::string encode(const member_set& set) {
-  value::array members;
-  members.reserve(set.size());
+  std::size_t bytes = around_member;
   for (const auto& member : set.members())
-    members.push_back(value_of(member));
-  return encode(value(value::array{value(set_version), value(std::move(members))}));
+    bytes += size_of(member) + around_member;
+  msgpack::sbuffer buffer(bytes);
+  packer out(buffer);
+  out.pack_array(2).pack_int64(set_version);
+  out.pack_array(static_cast<std::uint32_t>(set.size()));
+  for (const auto& member : set.members())
+    pack(out, member);
+  return {buffer.data(), buffer.size()};
 }
 
 expected<member_set> decode_members(std::string_view bytes) {
-  const auto decoded = decode_value(bytes);
-  const auto* parts = decoded ? decoded->as<value::array>() : nullptr;
+  auto decoded = decode_value(bytes);
+  auto* parts = decoded ? decoded->as<value::array>() : nullptr;
   if (!parts || parts->size() != 2 || (*parts)[0] != value(set_version)) return fail(malformed());
-  const auto* members = (*parts)[1].as<value::array>();
+  auto* members = (*parts)[1].as<value::array>();
   if (!members) return fail(malformed());
   member_set set;
-  for (const auto& encoded : *members) {
+  for (auto& encoded : *members) {
     auto member = member_in(encoded);
     if (!member) return fail(member.error());
     if (!set.empty() && set.members().back().id >= member->id) return fail(malformed());
@@ -170,10 +182,15 @@ expected<member_set> decode_members(std::string_view bytes) {
   return set;
 }
 
-std::string encode(const set_member& member) { return encode(value_of(member)); }
+std::string encode(const set_member& member) {
+  msgpack::sbuffer buffer(size_of(member) + around_member);
+  packer out(buffer);
+  pack(out, member);
+  return {buffer.data(), buffer.size()};
+}
 
 expected<set_member> decode_member(std::string_view bytes) {
-  const auto decoded = decode_value(bytes);
+  auto decoded = decode_value(bytes);
   if (!decoded) return fail(malformed());
   return member_in(*decoded);
 }

@@ -124,6 +124,20 @@ TEST_CASE("set: encoded and decoded it is the same") {
   CHECK(*decode_member(encode(one)) == one);
 }
 
+TEST_CASE("set: its form is that of a list of lists, which stores and servers hold") {
+  const auto form_of = [](const set_member& one) {
+    return value(value::array{binary{one.id}, value(one.stamp), binary{one.content}});
+  };
+  const std::string large(70'000, 'x');
+  const auto set = set_of({{"a", "", 0}, {"b", large, 300}, {large, "c", INT64_MAX}});
+  value::array members;
+  for (const auto& one : set.members()) {
+    members.push_back(form_of(one));
+    CHECK(encode(one) == encode(form_of(one)));
+  }
+  CHECK(encode(set) == encode(value(value::array{value(1), value(std::move(members))})));
+}
+
 TEST_CASE("set: other bytes are malformed") {
   const auto bytes = encode(set_of({{"a", "x", 1}, {"b", "y", 2}}));
   for (std::size_t size = 0; size < bytes.size(); ++size)
