@@ -108,6 +108,19 @@ void local_cluster::wait_until(const std::string& what, Condition condition) con
     REQUIRE_MESSAGE(std::chrono::steady_clock::now() < limit, "waited in vain: " << what);
 }
 
+// WAIT would count for the connection that wrote alone.
+void local_cluster::wait_for_replica(std::size_t master) const {
+  const auto offset_in = [this](std::size_t index, const std::string& name) {
+    const auto info = ask(index, {"INFO", "replication"});
+    const auto at = info.find("\n" + name + ":");
+    return at == std::string::npos ? 0ULL : std::stoull(info.substr(at + name.size() + 2));
+  };
+  const auto whole = offset_in(master, "master_repl_offset");
+  REQUIRE(whole > 0);
+  wait_until("the replica has all",
+             [&] { return offset_in(master + masters, "slave_repl_offset") >= whole; });
+}
+
 std::size_t local_cluster::leader_of(std::uint16_t slot, std::size_t asked) const {
   const auto login = setup_.password.empty() ? "" : setup_.password + "@";
   const auto server = connected("redis+unix://" + login + node(asked).socket().string());

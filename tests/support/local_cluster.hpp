@@ -35,6 +35,8 @@ public:
   /// The reply of a node to a command, as text; "" for anything else. The test fails on an error.
   std::string ask(std::size_t index, std::vector<std::string> command) const;
 
+  /// Waits until a master's replica has all that the master has now.
+  void wait_for_replica(std::size_t master) const;
   /// The node that leads a slot now, by what another node says; `nodes` when it is unknown.
   std::size_t leader_of(std::uint16_t slot, std::size_t asked) const;
   /// Waits until another node than `former` leads a slot, by what `asked` says, and the cluster is

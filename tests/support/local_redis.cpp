@@ -20,8 +20,17 @@ namespace {
 constexpr int start_deadline_ms = 30'000;
 constexpr int max_starts = 10; // another process may take the free port first
 
+// The Unix socket is the last listener that a server opens; a sentinel says who it is after it has
+// opened its port.
+bool says_ready(const std::string& log, bool is_sentinel) {
+  const auto has = [&](const char* text) { return log.find(text) != std::string::npos; };
+  if (is_sentinel) return has("Sentinel ID is");
+  return has("ready to accept connections at") || // Redis 7.0
+         has("Ready to accept connections unix"); // later ones, and Valkey
+}
+
 // Whether the log says that the server is ready; false if it ends before.
-bool wait_until_ready(int log, std::string& text, std::string_view ready) {
+bool wait_until_ready(int log, std::string& text, bool is_sentinel) {
   char part[4096];
   for (;;) {
     pollfd waits{log, POLLIN, 0};
@@ -29,7 +38,7 @@ bool wait_until_ready(int log, std::string& text, std::string_view ready) {
     const auto got = ::read(log, part, sizeof part);
     if (got <= 0) return false;
     text.append(part, static_cast<std::size_t>(got));
-    if (text.find(ready) != std::string::npos) return true;
+    if (says_ready(text, is_sentinel)) return true;
   }
 }
 
@@ -158,10 +167,7 @@ bool local_redis::try_start() {
   log->theirs.reset();
   output_ = std::move(log->ours);
   std::string text;
-  // The Unix socket is the last listener that a server opens; a sentinel says who it is after it
-  // has opened its port.
-  const auto* ready = setup_.is_sentinel ? "Sentinel ID is" : "ready to accept connections at";
-  if (wait_until_ready(output_.get(), text, ready)) return true;
+  if (wait_until_ready(output_.get(), text, setup_.is_sentinel)) return true;
   MESSAGE("redis-server did not start: " << text);
   kill();
   return false;

@@ -166,8 +166,7 @@ TEST_CASE("cluster: a master that is killed costs its slots alone, until its rep
   const auto server = connected(cluster.url());
   for (std::size_t i = 0; i < local_cluster::masters; ++i)
     REQUIRE(is_ok(ask(*server, {"SET", name_at(i), "there"})));
-  // The replica has it: its master counts what it has acknowledged.
-  REQUIRE(cluster.ask(0, {"WAIT", "1", "30000"}) == "1");
+  cluster.wait_for_replica(0);
   cluster.node(0).kill();
   const auto lost = ask(*server, {"GET", name_at(0)});
   CHECK(lost.failure == remote_failure::node);

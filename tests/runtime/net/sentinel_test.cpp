@@ -96,7 +96,7 @@ TEST_CASE("sentinel: the master is found, and followed when it fails") {
   const auto server = connected(pair.url());
   REQUIRE(is_ok(ask(*server, {"SET", "k", "v"}, patient, lane::writes)));
   CHECK(port_of(*server) == pair.master().port());
-  REQUIRE(ask(*server, {"WAIT", "1", "30000"}).value.integer == 1);
+  REQUIRE(ask(*server, {"WAIT", "1", "30000"}, patient, lane::writes).value.integer == 1);
   pair.sentinel(0).kill(); // two are enough
   pair.master().kill();
   const auto limit = std::chrono::steady_clock::now() + 60s;
