@@ -200,8 +200,8 @@ auto observer_of(const action& asked, const key_field& inputs, const scratch_vie
     for (const auto& output : run.outputs)
       if (output && is_precompiled_by_clang(output.payload()))
         return fail(errc::unsupported, "a precompiled header of clang has times of files in it");
-    const auto why =
-        hidden_input_of(fingerprints::files_in(*observed, view.folder), asked.is_dated);
+    const auto read = fingerprints::files_in(*observed, view.folder);
+    const auto why = hidden_input_of(read, asked.is_dated, asked.command);
     if (why.empty()) return observed;
     return fail(errc::unsupported, why);
   };

@@ -39,14 +39,14 @@ bool contains(std::string_view text, std::string_view what) {
   return place_of_text(text, what) != text.size();
 }
 
-// Lines that end in a backslash, or in its trigraph, go on in the next one.
-constexpr std::array<std::string_view, 4> line_joins{"\\\n", "\\\r\n", "?\?/\n", "?\?/\r\n"};
-
-// The bytes of the line join at this place; 0: there is none.
+// The bytes of the line join at this place; 0: there is none. Lines that end in a backslash, or in
+// its trigraph, go on in the next one; compilers pass over blanks behind it.
 std::size_t join_at(std::string_view text, std::size_t at) {
-  const auto* const join = std::find_if(line_joins.begin(), line_joins.end(),
-                                        [&](auto one) { return text.substr(at).starts_with(one); });
-  return join == line_joins.end() ? 0 : join->size();
+  const auto rest = text.substr(at);
+  std::size_t end = rest.starts_with('\\') ? 1 : rest.starts_with("?\?/") ? 3 : 0;
+  if (end == 0) return 0;
+  end = std::min(rest.find_first_not_of(" \t\f\v\r", end), rest.size());
+  return end < rest.size() && rest[end] == '\n' ? end + 1 : 0;
 }
 
 // Whether an identifier may go on in the next line. A search for one character is several times as
@@ -110,17 +110,80 @@ bool has_clock_name(std::string_view text, bool is_dated) {
   return false;
 }
 
-bool has_part_of_clock(std::string_view text) {
+// Whether the identifier is a part from the middle of one of the names, of three letters or more:
+// `TIME` in `__##TIME##__`.
+bool is_inner_part(std::string_view identifier) {
+  constexpr std::size_t shortest = 3;
+  return identifier.size() >= shortest &&
+         std::any_of(clock_names.begin(), clock_names.end(),
+                     [&](std::string_view name) { return name.find(identifier) != name.npos; });
+}
+
+// Calls `take` with each identifier, and with what is before it, until it returns true.
+template <class Take>
+bool any_identifier(std::string_view text, Take take) {
   for (std::size_t at = 0; at < text.size();) {
     const auto start = at;
     while (at < text.size() && is_of_identifier(text[at]))
       ++at;
     if (at == start)
       ++at;
-    else if (is_part_of_clock(text.substr(start, at - start)))
+    else if (take(text.substr(start, at - start)))
       return true;
   }
   return false;
+}
+
+bool has_part_of_clock(std::string_view text) { return any_identifier(text, is_part_of_clock); }
+
+// Whether `##` joins more than the arguments of a variadic macro to a comma.
+bool joins_tokens(std::string_view text) {
+  for (auto at = place_of_text(text, "##"); at != text.size();) {
+    const auto next = std::min(text.find_first_not_of(" \t", at + 2), text.size());
+    if (!text.substr(next).starts_with("__VA_ARGS__")) return true;
+    at = place_of_text(text, "##", next);
+  }
+  return contains(text, "%:%:") || contains(text, "?\?=?\?=");
+}
+
+// What the texts of a compile have of a name of the clock that is put together of three parts or
+// more, which may be in several files: `#define A(x) __##x##__` here, `A(TIME)` there.
+class clock_parts {
+public:
+  void add(std::string_view given) {
+    const auto joined = splits_identifier(given) ? with_joined_lines(given) : std::string();
+    const auto text = joined.empty() ? given : std::string_view(joined);
+    joins_ = joins_ || joins_tokens(text);
+    any_identifier(text, [this](std::string_view identifier) {
+      has_inner_ = has_inner_ || is_inner_part(identifier);
+      has_two_underscores_ = has_two_underscores_ || identifier == "__";
+      has_one_underscore_ = has_one_underscore_ || identifier == "_";
+      return has_inner_ && has_two_underscores_ && has_one_underscore_;
+    });
+  }
+  // A name begins and ends with underscores, which are parts of their own here. One alone is a
+  // common name: it counts where tokens are joined.
+  bool may_be_joined() const noexcept {
+    return has_inner_ && (has_two_underscores_ || (has_one_underscore_ && joins_));
+  }
+
+private:
+  bool has_inner_ = false;
+  bool has_two_underscores_ = false;
+  bool has_one_underscore_ = false;
+  bool joins_ = false;
+};
+
+// Whether the bytes are the start of a precompiled header of gcc: "gpch", the language, the
+// version, and then bytes that no text has.
+bool is_precompiled_by_gcc(std::string_view start) {
+  constexpr std::string_view mark = "gpch", languages = "C+oO";
+  constexpr std::size_t language_at = 4, version_at = 5, checksum_at = 8;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return start.size() > checksum_at && start.starts_with(mark) &&
+         languages.find(start[language_at]) != languages.npos &&
+         std::all_of(start.begin() + version_at, start.begin() + checksum_at, is_digit) &&
+         start.find('\0', checksum_at) != start.npos;
 }
 
 } // namespace
@@ -133,28 +196,34 @@ bool uses_clock(std::string_view given, bool is_dated, bool with_parts) {
 
 bool is_precompiled_by_clang(std::string_view bytes) { return bytes.starts_with("CPCH"); }
 
-std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated) {
+std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated,
+                            const std::vector<std::string>& words) {
   constexpr std::size_t most_bytes = std::size_t{256} << 20;
   constexpr std::string_view program = "\x7f"
                                        "ELF";
   constexpr std::string_view archive = "!<arch>";
-  // Its bytes decide, and nothing else of the headers that it was made of.
-  constexpr std::string_view precompiled_by_gcc = "gpch";
+  constexpr std::size_t start_bytes = 256;
   std::multimap<std::size_t, std::string> read; // by size
+  clock_parts parts;
+  for (const auto& word : words)
+    parts.add(word);
   for (const auto& path : paths) {
     const auto file = os::open_regular(path);
     if (!file) continue;
-    std::array<char, archive.size()> bytes;
+    std::array<char, start_bytes> bytes;
     const auto count = ::pread(file->get(), bytes.data(), bytes.size(), 0);
     const std::string_view start(bytes.data(), count < 0 ? 0 : static_cast<std::size_t>(count));
     if (count < 0 || start.starts_with(program) || start.starts_with(archive)) continue;
-    if (start.starts_with(precompiled_by_gcc)) continue;
+    // Its bytes decide, and nothing else of the headers that it was made of.
+    if (is_precompiled_by_gcc(start)) continue;
     if (path.ends_with(".gch") || path.ends_with(".pch") || is_precompiled_by_clang(start))
       return path + " is precompiled";
     const auto text = os::read_rest(*file, path, most_bytes);
     if (!text) continue;
     // Headers of the system have names of their own that begin so, such as __TIME.
-    if (uses_clock(*text, is_dated, !fingerprints::is_of_system(path)))
+    const bool is_of_system = fingerprints::is_of_system(path);
+    if (!is_of_system) parts.add(*text);
+    if (parts.may_be_joined() || uses_clock(*text, is_dated, !is_of_system))
       return path + " may use the clock: __DATE__, __TIME__ or __TIMESTAMP__";
     const auto [same, end] = read.equal_range(text->size());
     if (same != end && (contains(*text, "once") || contains(*text, "import")))

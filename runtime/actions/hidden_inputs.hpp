@@ -19,7 +19,9 @@ bool uses_clock(std::string_view text, bool is_dated, bool with_parts = true);
 bool is_precompiled_by_clang(std::string_view bytes);
 
 /// What a compile of these files may depend on besides their bytes, in words; empty: nothing that
-/// is known. Programs, archives and files that cannot be read are passed over.
-std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated);
+/// is known. Programs, archives and files that cannot be read are passed over. `words`: the
+/// command, whose macros may be parts of names, too.
+std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated,
+                            const std::vector<std::string>& words = {});
 
 } // namespace hearth

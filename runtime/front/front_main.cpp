@@ -16,6 +16,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -43,9 +44,20 @@ bool is_run(const words& given) {
   return false;
 }
 
+// Whether this process may have so little memory that the runtime would not start; compilers need
+// less.
+bool has_little_memory() {
+  constexpr rlim_t enough = rlim_t{512} << 20;
+  rlimit space{};
+  return ::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur < enough;
+}
+
 // Becomes the program with the runtime, beside this one or in ../libexec/hearth. Returns when there
 // is none: a compile still runs.
 int become_runtime(const words& given) {
+  const bool is_compile = given.size() > 1 && given.front() == "cc";
+  const words compile(given.begin() + (is_compile ? 1 : 0), given.end());
+  if (is_compile && has_little_memory()) return become_compiler(compile);
   const auto folder = own_folder();
   const auto beside = folder + "/hearth-runtime";
   const auto installed = folder.substr(0, folder.rfind('/')) + "/libexec/hearth/hearth-runtime";
@@ -53,8 +65,7 @@ int become_runtime(const words& given) {
   all.insert(all.end(), given.begin(), given.end());
   int failure = folder.empty() ? ENOENT : become(beside, all);
   if (failure == ENOENT && !folder.empty()) failure = become(installed, all);
-  if (given.size() > 1 && given.front() == "cc")
-    return become_compiler({given.begin() + 1, given.end()});
+  if (is_compile) return become_compiler(compile);
   const auto text = "hearth: cannot run hearth-runtime, neither " + beside + " nor " + installed +
                     ": " + std::strerror(failure) +
                     "; build the target hearth-runtime, or install Hearth anew\n";

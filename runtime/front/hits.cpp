@@ -5,6 +5,7 @@
 #include "runtime/api/version.hpp"
 #include "runtime/front/compile_counts.hpp"
 #include "runtime/front/compile_line.hpp"
+#include "runtime/front/compiler_behind.hpp"
 #include "runtime/front/known_compiles.hpp"
 #include "runtime/front/local_store.hpp"
 #include "runtime/front/programs.hpp"
@@ -70,7 +71,7 @@ bool has_other_settings() {
     constexpr std::string_view ours = "HEARTH_";
     const auto name = variable.substr(0, variable.find('='));
     return name.starts_with(ours) && name != "HEARTH_STORE" && name != "HEARTH_WORKER" &&
-           name != off_variable && name != base_variable;
+           name != compilers_behind_variable && name != off_variable && name != base_variable;
   };
   for (char** at = environ; *at; ++at)
     if (counts(*at)) return true;

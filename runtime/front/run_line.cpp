@@ -82,8 +82,13 @@ expected<action> action_of(const run_arguments& arguments) {
   asked.inputs.assign(arguments.inputs.begin(), arguments.inputs.end());
   asked.outputs.assign(arguments.outputs.begin(), arguments.outputs.end());
   asked.toolchains = arguments.toolchains;
-  for (const auto& name : arguments.variables)
+  for (const auto& name : arguments.variables) {
+    if (name.empty() || name.find('=') != name.npos)
+      return fail(errc::invalid_argument, "--env: '" + name +
+                                              "' is no name of a variable; give the name alone, "
+                                              "and its value in the environment");
     if (const char* text = std::getenv(name.c_str())) asked.environment.emplace(name, text);
+  }
   asked.dependency_file = dependency_file_of(arguments);
   asked.keep_failures = arguments.keep_failures;
   asked.is_cached = !arguments.no_cache;

@@ -6,27 +6,22 @@
 namespace hearth::launcher {
 
 bool is_keyed_variable(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 19> names{"CLICOLOR",
-                                                   "CLICOLOR_FORCE",
-                                                   "COLUMNS",
-                                                   "COMPILER_PATH",
-                                                   "CPATH",
-                                                   "CPLUS_INCLUDE_PATH",
-                                                   "C_INCLUDE_PATH",
-                                                   "GCC_COLORS",
-                                                   "GCC_EXEC_PREFIX",
-                                                   "GCC_EXTRA_DIAGNOSTIC_OUTPUT",
-                                                   "GCC_URLS",
-                                                   "LANG",
-                                                   "LANGUAGE",
-                                                   "LIBRARY_PATH",
-                                                   "NO_COLOR",
-                                                   "OBJC_INCLUDE_PATH",
-
-                                                   "SOURCE_DATE_EPOCH",
-                                                   "TERM",
-                                                   "TERM_URLS"};
-  return name.starts_with("LC_") || name.starts_with("CLANG_") || name.starts_with("LD_") ||
+  constexpr std::array<std::string_view, 29> names{
+      // gcc
+      "COLLECT_AS_OPTIONS", "COMPILER_PATH", "CPATH", "GCC_COLORS", "GCC_EXEC_PREFIX",
+      "GCC_EXTRA_DIAGNOSTIC_OUTPUT", "GCC_URLS", "LIBRARY_PATH", "OFFLOAD_TARGET_NAMES",
+      "SOURCE_DATE_EPOCH",
+      // clang: headers of other systems, and what a target is taken for
+      "EXTERNAL_INCLUDE", "INCLUDE", "OBJECT_MODE", "SDKROOT", "UCRTVersion", "UniversalCRTSdkDir",
+      "VCINSTALLDIR", "VCToolsInstallDir", "VCToolsVersion", "WindowsSDKVersion", "WindowsSdkDir",
+      // messages
+      "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LANG", "LANGUAGE", "NO_COLOR", "TERM", "TERM_URLS"};
+  constexpr std::array<std::string_view, 7> beginnings{"CLANG_", "HIP_",  "LC_", "LD_",
+                                                       "LLVM_",  "ROCM_", "SCE_"};
+  constexpr std::array<std::string_view, 2> ends{"_DEPLOYMENT_TARGET", "_INCLUDE_PATH"};
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](auto beginning) { return name.starts_with(beginning); }) ||
+         std::any_of(ends.begin(), ends.end(), [&](auto end) { return name.ends_with(end); }) ||
          std::find(names.begin(), names.end(), name) != names.end();
 }
 

@@ -24,6 +24,19 @@ uncached reason_in_table(std::string_view word) {
   return row->effect == option_effect::refused ? row->reason : further_output;
 }
 
+// The assembler takes these with one dash or two, and abbreviated: "--M=a.d" is "--MD=a.d".
+bool is_long_option_that_writes(std::string_view word) {
+  constexpr std::array<std::string_view, 4> names{"MD", "dump-config", "listing-", "statistics"};
+  if (!word.starts_with('-')) return false;
+  const bool has_two = word.starts_with("--");
+  word.remove_prefix(has_two ? 2 : 1);
+  const auto name = word.substr(0, word.find('='));
+  const std::size_t shortest = has_two ? 1 : 2; // "-M" is an option of one letter
+  return name.size() >= shortest && std::any_of(names.begin(), names.end(), [&](auto one) {
+           return one.starts_with(name) || name.starts_with(one);
+         });
+}
+
 } // namespace
 
 std::string_view take_word(std::string_view& list) noexcept {
@@ -40,11 +53,11 @@ uncached reason_of_preprocessor_options(std::string_view list) noexcept {
 }
 
 uncached reason_of_assembler_options(std::string_view list) noexcept {
-  constexpr std::array<std::string_view, 10> writing{
-      "-a", "-o", "-Z", "-v", "@", "--MD", "-MD", "--listing", "--statistics", "--dump-config",
-  };
-  while (!list.empty())
-    if (begins_with_any(take_word(list), writing)) return further_output;
+  constexpr std::array<std::string_view, 5> writing{"-a", "-o", "-Z", "-v", "@"};
+  while (!list.empty()) {
+    const auto word = take_word(list);
+    if (begins_with_any(word, writing) || is_long_option_that_writes(word)) return further_output;
+  }
   return none;
 }
 

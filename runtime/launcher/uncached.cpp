@@ -39,11 +39,21 @@ std::string_view reason_text(uncached why) noexcept {
 }
 
 bool is_unsupported_variable(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 12> names{
-      "CCC_ADD_ARGS",        "CCC_OVERRIDE_OPTIONS",     "CC_LOG_DIAGNOSTICS",
-      "CC_PRINT_HEADERS",    "CC_PRINT_INTERNAL_STAT",   "CC_PRINT_OPTIONS",
-      "CC_PRINT_PROC_STAT",  "DEPENDENCIES_OUTPUT",      "GCC_COMPARE_DEBUG",
-      "SUNPRO_DEPENDENCIES", "QA_OVERRIDE_GCC3_OPTIONS", "RC_DEBUG_OPTIONS",
+  constexpr std::array<std::string_view, 14> names{
+      "AS_SECURE_LOG_FILE",
+      "FORCE_CLANG_DIAGNOSTICS_CRASH",
+      "CCC_ADD_ARGS",
+      "CCC_OVERRIDE_OPTIONS",
+      "CC_LOG_DIAGNOSTICS",
+      "CC_PRINT_HEADERS",
+      "CC_PRINT_INTERNAL_STAT",
+      "CC_PRINT_OPTIONS",
+      "CC_PRINT_PROC_STAT",
+      "DEPENDENCIES_OUTPUT",
+      "GCC_COMPARE_DEBUG",
+      "SUNPRO_DEPENDENCIES",
+      "QA_OVERRIDE_GCC3_OPTIONS",
+      "RC_DEBUG_OPTIONS",
   };
   return std::find(names.begin(), names.end(), name) != names.end();
 }

@@ -1,6 +1,7 @@
 #include "runtime/orchestrator/plan.hpp"
 
 #include "messages/time_text.hpp"
+#include "messages/toml_depth.hpp"
 #include "runtime/orchestrator/plan_place.hpp"
 #include "runtime/orchestrator/plan_requests.hpp"
 #include "runtime/os/files/plain_file.hpp"
@@ -452,6 +453,9 @@ expected<std::string> read_text(const std::string& path) {
 
 // Parses the file's text as TOML; toml++ throws its errors.
 expected<toml::table> parse_toml(const std::string& path, const std::string& text) {
+  if (const auto line = line_of_deep_toml_key(text); line != 0)
+    return fail(
+        plan_error(path, {line, {}}, errc::malformed, "bad TOML: a key has too many parts"));
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& bad) {

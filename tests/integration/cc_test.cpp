@@ -245,6 +245,37 @@ TEST_CASE_FIXTURE(launcher, "cc: under its own name, in a build by make") {
   CHECK(entries() == 5); // one more result of one of them
 }
 
+TEST_CASE_FIXTURE(launcher, "cc: what clang reads from variables for other targets counts") {
+  write("one/w.h", "#define W 1\n");
+  write("two/w.h", "#define W 2\n");
+  write("q.mm", "#include <w.h>\nint w = W;\n");
+  write("t.c", "int t;\n");
+  struct trial {
+    std::string variable, first, second, command;
+  };
+  for (const auto& one :
+       {trial{"OBJCPLUS_INCLUDE_PATH", "one", "two", "clang++ -c q.mm"},
+        trial{"INCLUDE", "one", "two", "clang++ --target=x86_64-pc-windows-msvc -c -xc++ q.mm"},
+        trial{"MACOSX_DEPLOYMENT_TARGET", "10.9", "11.0",
+              "clang --target=x86_64-apple-darwin -c t.c"}}) {
+    CAPTURE(one.variable);
+    for (const auto& value : {one.first, one.second, one.first}) {
+      const auto setting = one.variable + "=" + value + " ";
+      REQUIRE(shell(setting + one.command + " -o plain.o").status == 0);
+      REQUIRE(shell(setting + HEARTH_FRONT " cc " + one.command + " -o ours.o").status == 0);
+      CHECK(text("ours.o") == text("plain.o"));
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(launcher, "cc: a time that a macro puts together is that of the compile") {
+  write("m.h", "#define NAME(x) __##x##__\n");
+  write("d.c", "#include \"m.h\"\nconst char* d = NAME(TIMESTAMP);\n");
+  const auto before = entries();
+  REQUIRE(cc("gcc -c d.c").status == 0);
+  CHECK(entries() == before);
+}
+
 TEST_CASE_FIXTURE(launcher,
                   "cc: under a compiler's name, it is the launcher of the next one in PATH") {
   fs::create_directory(directory / "links");
@@ -276,6 +307,32 @@ TEST_CASE_FIXTURE(launcher,
   CHECK(shell("HEARTH_DISABLE=1 " + path + "gcc -O3 -c a.c").status == 0);
   CHECK(shell("HEARTH_DISABLE=1 " HEARTH_FRONT " cc gcc -O3 -c a.c").status == 0);
   CHECK(entries() == before + 2);
+  // Another launcher, which starts the first compiler in PATH beside itself; and another Hearth.
+  const auto others = directory / "others";
+  fs::create_directories(others / "hearth");
+  fs::create_directories(others / "wrapper");
+  fs::copy_file(HEARTH_FRONT, others / "hearth/gcc");
+  write_text(others / "wrapper/gcc", "#!/bin/sh\n"
+                                     "own=$(dirname \"$0\")\n"
+                                     "for folder in $(echo \"$PATH\" | tr : ' '); do\n"
+                                     "  [ \"$folder\" = \"$own\" ] || [ ! -x $folder/gcc ] ||\n"
+                                     "    exec $folder/gcc \"$@\"\n"
+                                     "done\n");
+  fs::permissions(others / "wrapper/gcc", fs::perms::owner_all);
+  const auto links = (directory / "links").string(), first = (others / "hearth").string(),
+             second = (others / "wrapper").string();
+  for (const auto& folders :
+       {links + ":" + second, second + ":" + links, links + ":" + first, first + ":" + links,
+        links + ":" + second + ":" + first, first + ":" + links + ":" + second})
+    for (const auto* setting : {"", "HEARTH_DISABLE=1 "}) {
+      CAPTURE(folders);
+      CAPTURE(setting);
+      fs::remove(directory / "a.o");
+      const auto ended =
+          shell(setting + ("PATH='" + folders) + "':\"$PATH\" timeout 50 gcc -c a.c");
+      REQUIRE_MESSAGE(ended.status == 0, ended.err);
+      CHECK(text("a.o") == object);
+    }
   // Nothing behind it.
   const auto none = shell("PATH='" + (directory / "links").string() + "' gcc -c a.c");
   CHECK(none.status == 127);

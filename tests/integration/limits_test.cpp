@@ -229,6 +229,26 @@ TEST_CASE_FIXTURE(limited_folder, "commands with few threads end, and say why" *
   sweep({RLIMIT_NPROC, 0, true}, 0, 16);
 }
 
+// A compiler needs less than Hearth does.
+TEST_CASE_FIXTURE(limited_folder,
+                  "a compile with little address space or few threads runs as it is" *
+                      doctest::skip(is_sanitized || lacks_root())) {
+  write_text(directory / "a.c", "int a;\n");
+  for (const auto& one : fs::recursive_directory_iterator(directory.path()))
+    REQUIRE(::lchown(one.path().c_str(), nobody, nobody) == 0);
+  REQUIRE(::chown(directory.path().c_str(), nobody, nobody) == 0);
+  for (const auto& given : {limit{RLIMIT_AS, 100'000'000}, limit{RLIMIT_AS, 60'000'000},
+                            limit{RLIMIT_NPROC, 5, true}}) {
+    CAPTURE(given.value);
+    fs::remove(directory / "a.o");
+    const auto ended = run({"cc", "gcc", "-c", "a.c"}, given);
+    if (ended.status == cannot_execute) continue; // another user cannot execute Hearth
+    CHECK_MESSAGE(ended.status == 0, ended.err);
+    CHECK(ended.err == "");
+    CHECK(fs::exists(directory / "a.o"));
+  }
+}
+
 TEST_CASE_FIXTURE(limited_folder, "a run with too few descriptors names them as the reason" *
                                       doctest::skip(is_sanitized)) {
   for (const rlim_t few : {4, 8, 20})

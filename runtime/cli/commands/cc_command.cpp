@@ -11,6 +11,7 @@
 #include "runtime/handle/runtime.hpp"
 
 #include <cstdio>
+#include <exception>
 #include <fmt/format.h>
 #include <optional>
 
@@ -38,9 +39,7 @@ std::string name_of(const std::vector<std::string>& words, const action& asked) 
   return words.front() + output;
 }
 
-} // namespace
-
-int compile_cached(const config& settings, const std::vector<std::string>& words) {
+int compile_with_runtime(const config& settings, const std::vector<std::string>& words) {
   if (!words.empty() && words.front() == "--explain")
     return explain_compile(settings, {words.begin() + 1, words.end()});
   if (words.empty()) return report(no_compiler());
@@ -85,6 +84,19 @@ int compile_cached(const config& settings, const std::vector<std::string>& words
   (void)std::fwrite(outcome->out.data(), 1, outcome->out.size(), stdout);
   (void)std::fwrite(outcome->err.data(), 1, outcome->err.size(), stderr);
   return outcome->status;
+}
+
+} // namespace
+
+// Where a thread or memory is missing, the compiler runs as if nothing was before it.
+int compile_cached(const config& settings, const std::vector<std::string>& words) {
+  try {
+    return compile_with_runtime(settings, words);
+  } catch (const std::exception&) {
+    if (words.empty() || words.front() == "--explain") throw;
+    front::count_compile(settings.store, compile_end::trouble);
+    return front::become_compiler(words);
+  }
 }
 
 } // namespace hearth::cli

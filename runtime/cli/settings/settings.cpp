@@ -2,6 +2,7 @@
 
 #include "messages/size_text.hpp"
 #include "messages/time_text.hpp"
+#include "messages/toml_depth.hpp"
 #include "runtime/cli/settings/remote_settings.hpp"
 #include "runtime/front/local_store.hpp"
 #include "runtime/os/files/plain_file.hpp"
@@ -57,6 +58,8 @@ expected<toml::table> parse_file(const std::string& path) {
   if (!file) return fail(file.error().within("configuration file"));
   const auto text = os::read_rest(*file, path, max_configuration_bytes);
   if (!text) return fail(text.error().within("configuration file"));
+  if (const auto line = line_of_deep_toml_key(*text); line != 0)
+    return fail(errc::malformed, fmt::format("{}:{}: a key has too many parts", path, line));
   try {
     return toml::parse(*text, path);
   } catch (const toml::parse_error& problem) {

@@ -4,6 +4,7 @@
 #include "messages/size_text.hpp"
 #include "messages/source_place.hpp"
 #include "messages/time_text.hpp"
+#include "messages/toml_depth.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -68,6 +69,9 @@ error toml_error(const toml_place& at, std::size_t line, std::string_view member
 }
 
 expected<toml::table> parse_toml(std::string_view text, const std::filesystem::path& file) {
+  if (const auto line = line_of_deep_toml_key(text); line != 0)
+    return fail(
+        toml_error({file.string(), ""}, line, "", errc::malformed, "a key has too many parts"));
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& problem) {

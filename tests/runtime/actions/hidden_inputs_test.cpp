@@ -37,12 +37,13 @@ TEST_CASE("hidden inputs: with the date from a variable, the time of the source 
 TEST_CASE("hidden inputs: a name of the clock that goes on in the next line") {
   for (const std::string_view text :
        {"__DA\\\nTE__", "__DA\\\r\nTE__", "__DA?\?/\nTE__", "__DA?\?/\r\nTE__",
-        "a \\\n b\n__TI\\\n\\\nME__", "__TI?\?/\n\\\nMESTAMP__", "?? \\ ?\?/\n__TI\\\nME__"}) {
+        "a \\\n b\n__TI\\\n\\\nME__", "__TI?\?/\n\\\nMESTAMP__", "?? \\ ?\?/\n__TI\\\nME__",
+        "__DA\\ \nTE__", "__DA\\ \t\r\nTE__", "__DA?\?/ \nTE__"}) {
     CAPTURE(text);
     CHECK(uses_clock(text, false, false));
   }
   for (const std::string_view text :
-       {"__DA\\ \nTE__", "__DA\nTE__", "__DA?\?/TE__", "__DA \\\nTE__", "__DA\\\n TE__", "\\\n",
+       {"__DA\\ x\nTE__", "__DA\nTE__", "__DA?\?/TE__", "__DA \\\nTE__", "__DA\\\n TE__", "\\\n",
         "__DA\\", "__DA?\?/\n"}) {
     CAPTURE(text);
     CHECK_FALSE(uses_clock(text, false, false));
@@ -85,8 +86,36 @@ TEST_CASE_FIXTURE(hidden_files, "hidden inputs: of all files that are texts") {
         "");
 }
 
+TEST_CASE_FIXTURE(hidden_files, "hidden inputs: a name of the clock of three parts or more") {
+  for (const std::string_view text :
+       {"#define A(x) __##x##__\nA(TIME)", "#define A(x) _##x##_\nA(_TIME_)",
+        "CAT(__, CAT(DATE, __))", "#define A(a, b) _%:%:a%:%:b\nA(_TIMESTAMP, __)"}) {
+    CAPTURE(text);
+    CHECK(hidden_input_of({write("a.c", text)}, false) != "");
+  }
+  const auto macro = write("m.h", "#define A(x) __ ## x ## __\n");
+  const auto use = write("u.c", "#include \"m.h\"\nconst char* t = A(\\\nTIME);\n");
+  CHECK(hidden_input_of({use, macro}, false) != "");
+  CHECK(hidden_input_of({macro, use}, false) != "");
+  CHECK(hidden_input_of({macro}, false) == "");
+  CHECK(hidden_input_of({use}, false) == "");
+  CHECK(hidden_input_of({use}, false, {"gcc", "-DA(x)=__##x##__"}) != "");
+  for (const std::string_view text :
+       {"int TIME, DATE; /* AMP */", "#define A(x) __##x##__\nA(time) A(CLOCK)",
+        "_(\"TIME\"); f(a, ##__VA_ARGS__);", "#define A(x) a_##x\nA(TIME)"}) {
+    CAPTURE(text);
+    CHECK(hidden_input_of({write("b.c", text)}, false) == "");
+  }
+}
+
 TEST_CASE_FIXTURE(hidden_files, "hidden inputs: what a precompiled header was made of") {
-  CHECK(hidden_input_of({write("a.h.gch", "gpch __DATE__")}, false) == "");
+  using namespace std::string_view_literals;
+  CHECK(hidden_input_of({write("a.h.gch", "gpch+013\0\1__DATE__"sv)}, false) == "");
+  for (const auto text : {"gpch *t = __TIME__;"sv, "gpch+013 *t = __TIME__;"sv}) {
+    CAPTURE(text);
+    const auto header = write("g.h", text);
+    CHECK(hidden_input_of({header}, false).starts_with(header + " may use the clock"));
+  }
   const auto other = write("b.h.gch", "text");
   CHECK(hidden_input_of({other}, false) == other + " is precompiled");
   const auto clangs = write("c", "CPCH");
