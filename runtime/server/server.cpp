@@ -66,6 +66,7 @@ server::~server() {
   if (threads_) threads_->stop();
   users_.reset();
   blocking_.reset();
+  stream_changes_.reset();
   runtime_.shutdown();
   listeners_.clear();
   threads_.reset();
@@ -92,7 +93,21 @@ expected<void> server::open() {
   context_->metrics_page = [this] { return metrics_page(); };
   context_->status_json = [this] { return status_page_json(); };
   context_->info_text = [this] { return info_text(); };
+  open_streams();
   return {};
+}
+
+// Without the file the server serves all else: another one of this store may have it now.
+void server::open_streams() {
+  stream_changes_.emplace();
+  stream_settings settings;
+  if (!settings_.cache.store.empty()) settings.file = settings_.cache.store / "v1" / "streams";
+  settings.run = [this](std::function<void()> task) { stream_changes_->run(std::move(task)); };
+  settings.now_ms = unix_time_ms;
+  settings.log = settings_.cache.log;
+  context_->streams = std::make_shared<stream_log>(std::move(settings));
+  if (auto good = context_->streams->open(); !good)
+    context_->write_log(log_level::warning, "no streams (XADD): " + good.error().text());
 }
 
 expected<void> server::listen() {
@@ -306,6 +321,8 @@ std::size_t server::drain() {
   for (const auto& one : listeners_)
     one->end_connections();
   static_cast<void>(runtime_.flush());
+  if (auto synced = context_->streams->sync(); !synced)
+    context_->write_log(log_level::warning, synced.error().text());
   return left;
 }
 

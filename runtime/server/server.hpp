@@ -45,6 +45,7 @@ public:
 private:
   explicit server(server_settings settings);
   expected<void> open();
+  void open_streams();
   expected<void> listen();
   expected<void> set_users();
   expected<void> replace_default_user(const std::string& password);
@@ -74,6 +75,7 @@ private:
   std::mutex users_mutex_;                 // SIGHUP and CONFIG SET come from two threads
   std::optional<user_entry> default_user_; // by CONFIG SET requirepass
   std::optional<blocking_tasks> blocking_;
+  std::optional<blocking_tasks> stream_changes_; // a list of the store does not hold them up
   std::optional<server_context> context_;
   std::vector<std::shared_ptr<listener>> listeners_;
   std::optional<io_threads> threads_; // the last member: its threads use the others

@@ -4,12 +4,15 @@
 #include "runtime/server/access/authenticator.hpp"
 #include "runtime/server/connection/output_queue.hpp"
 #include "runtime/server/entries/entry_space.hpp"
+#include "runtime/server/entries/unix_time.hpp"
 #include "runtime/server/settings/server_settings.hpp"
 #include "runtime/server/status/server_counters.hpp"
+#include "runtime/server/streams/stream_log.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -32,6 +35,9 @@ struct server_context {
   std::function<std::string()> status_json;  ///< what the page at `/` asks for
   /// INFO's text for the Redis protocol; it blocks too.
   std::function<std::string()> info_text;
+  /// The streams of the Redis protocol; by default in memory.
+  std::shared_ptr<stream_log> streams =
+      std::make_shared<stream_log>(stream_settings{.file = {}, .now_ms = unix_time_ms});
   log_callback log{};         ///< empty: no log
   bool logs_requests = false; ///< each of them, at level debug
   std::atomic<bool> is_draining{false};

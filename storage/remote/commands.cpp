@@ -1,21 +1,11 @@
 #include "storage/remote/commands.hpp"
 
+#include "storage/remote/scripts.hpp"
+
 #include <utility>
 
 namespace hearth::storage {
 namespace {
-
-// A script that compares and changes in one step.
-constexpr auto renew_script =
-    "local holder = redis.call('GET', KEYS[1]) "
-    "if holder == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end "
-    "if holder then return 0 end "
-    "redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 1";
-constexpr auto release_script =
-    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
-// Adds fields to a hash and sets its TTL in one step, so that no hash is left without one.
-constexpr auto add_fields_script = "redis.call('HSET', KEYS[1], unpack(ARGV, 2)) "
-                                   "return redis.call('PEXPIRE', KEYS[1], ARGV[1])";
 
 // Moves the arguments; an initializer list would copy them, and one may be a payload.
 template <class... Arguments>
@@ -60,8 +50,8 @@ remote_command get_fields_command(std::string name) {
 remote_command add_fields_command(std::string name, std::vector<remote_field> fields,
                                   std::chrono::milliseconds ttl) {
   auto made = ttl.count() == 0 ? command_of("HSET", std::move(name))
-                               : command_of("EVAL", add_fields_script, "1", std::move(name),
-                                            std::to_string(ttl.count()));
+                               : command_of("EVAL", text_of(remote_script::add_fields), "1",
+                                            std::move(name), std::to_string(ttl.count()));
   for (auto& [field, bytes] : fields) {
     made.push_back(std::move(field));
     made.push_back(std::move(bytes));
@@ -82,8 +72,8 @@ remote_command lease_command(std::string name, std::string token, std::chrono::m
 }
 
 remote_command renew_command(std::string name, std::string token, std::chrono::milliseconds time) {
-  return command_of("EVAL", renew_script, "1", std::move(name), std::move(token),
-                    std::to_string(time.count()));
+  return command_of("EVAL", text_of(remote_script::renew_lease), "1", std::move(name),
+                    std::move(token), std::to_string(time.count()));
 }
 
 remote_command lifetime_command(std::string name) { return command_of("PTTL", std::move(name)); }
@@ -93,7 +83,8 @@ remote_command expire_command(std::string name, std::chrono::milliseconds time) 
 }
 
 remote_command release_command(std::string name, std::string token) {
-  return command_of("EVAL", release_script, "1", std::move(name), std::move(token));
+  return command_of("EVAL", text_of(remote_script::give_back), "1", std::move(name),
+                    std::move(token));
 }
 
 } // namespace hearth::storage

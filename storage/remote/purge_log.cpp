@@ -2,6 +2,7 @@
 
 #include "messages/hash.hpp"
 #include "messages/hex.hpp"
+#include "storage/remote/scripts.hpp"
 
 #include <charconv>
 #include <utility>
@@ -14,12 +15,6 @@ using kind = resp_value::kind;
 constexpr std::string_view mark_magic = "hearth-fleet-1";
 constexpr std::string_view removed_for_ms = "86400000";
 constexpr std::string_view start_of_mark = "hearth removed ";
-// Another host's erase may have put a mark of its own there meanwhile.
-constexpr auto replace_mark_script =
-    "local found = redis.call('GET', KEYS[1]) "
-    "if found and found ~= ARGV[1] then return 0 end "
-    "if ARGV[3] == '0' then redis.call('SET', KEYS[1], ARGV[2]) "
-    "else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end return 1";
 
 std::optional<std::uint64_t> number_of(std::string_view digits) {
   std::uint64_t number = 0;
@@ -94,7 +89,8 @@ remote_command remove_command(std::string name, std::string mark) {
 
 remote_command replace_mark_command(std::string name, std::string mark, std::string bytes,
                                     std::chrono::milliseconds ttl) {
-  remote_command made{"EVAL", replace_mark_script, "1", std::move(name), std::move(mark)};
+  remote_command made{"EVAL", std::string(text_of(remote_script::replace_mark)), "1",
+                      std::move(name), std::move(mark)};
   made.push_back(std::move(bytes));
   made.push_back(std::to_string(ttl.count()));
   return made;

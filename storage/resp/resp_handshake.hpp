@@ -11,6 +11,11 @@
 
 namespace hearth::storage {
 
+/// How a `hearth serve` names itself in its reply to HELLO: a module of this name, whose version is
+/// that of the commands that a remote tier of Hearth's processes needs.
+inline constexpr const char* hearth_module = "hearth";
+inline constexpr int hearth_module_version = 1;
+
 /// The client's login and name.
 struct resp_login {
   std::string user; ///< empty: the server's default user

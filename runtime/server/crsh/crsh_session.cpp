@@ -260,7 +260,9 @@ void crsh_session::remove() {
 
 void crsh_session::answer_found(const expected<lookup>& found, bool sends_value) {
   if (!found && found.error().code() != errc::corrupt) return answer_error(found.error());
-  if (!found || !found->hit()) return answer(crsh_no, request_outcome::miss);
+  // A hash is an entry of the Redis protocol's clients alone.
+  if (!found || !found->hit() || type_of(found->value) != entry_type::string)
+    return answer(crsh_no, request_outcome::miss);
   if (!sends_value) return answer(crsh_ok, request_outcome::hit);
   const auto size = found->value.payload().size();
   if (!may_send(host_, context_, size)) return answer(crsh_no, request_outcome::refused);

@@ -122,19 +122,31 @@ std::optional<std::string> raw_key(std::string_view encoded, const artifact& val
 
 using entry_visitor = std::function<bool(std::string_view key, std::uint64_t bytes)>;
 
-// The key of an entry that the store lists; nothing if it is not of this cache, or has expired.
-std::optional<std::string> listed_key(const cache& in, const storage::entry_info& entry) {
+// An entry as lists have it.
+struct listed_entry {
+  std::string key;
+  entry_type type = entry_type::string;
+};
+
+std::optional<listed_entry> listed(std::optional<std::string> key, std::string_view metadata) {
+  if (!key) return std::nullopt;
+  return listed_entry{std::move(*key), type_in(metadata)};
+}
+
+// An entry that the store lists; nothing if it is not of this cache, or has expired.
+std::optional<listed_entry> listed_in(const cache& in, const storage::entry_info& entry) {
   if (entry.cache != in.id().name() || entry.version != in.id().version()) return std::nullopt;
-  if (entry.metadata_bytes == 0) return raw_key(entry.key, {});
+  if (entry.metadata_bytes == 0) return listed(raw_key(entry.key, {}), {});
   if (entry.metadata.empty()) return std::nullopt; // damaged: a lookup finds nothing
   const auto about = artifact::make("", entry.metadata);
-  return has_expired(about) ? std::nullopt : raw_key(entry.key, about);
+  if (has_expired(about)) return std::nullopt;
+  return listed(raw_key(entry.key, about), entry.metadata);
 }
 
 expected<void> list_store(storage::store& from, const cache& in, const entry_visitor& visit) {
   return from.list([&](const storage::entry_info& entry) {
-    const auto raw = listed_key(in, entry);
-    return !raw || visit(*raw, entry.payload_bytes);
+    const auto one = listed_in(in, entry);
+    return !one || visit(one->key, entry.payload_bytes);
   });
 }
 
@@ -159,18 +171,20 @@ expected<void> list_memory(engine::runtime_core& core, const cache& in,
 // What a page of a scan holds, and when it is full.
 class page_filler {
 public:
-  page_filler(std::size_t count, const std::function<bool(std::string_view)>& wanted)
+  using choice = std::function<bool(std::string_view, entry_type)>;
+
+  page_filler(std::size_t count, const choice& wanted)
       : count_(std::clamp<std::size_t>(count, 1, max_count))
       , wanted_(wanted) {}
 
   /// Takes an entry; nothing: it is none of the namespace. Returns whether there is room for more.
-  bool take(std::optional<std::string> key) {
+  bool take(std::optional<listed_entry> one) {
     ++seen_;
-    if (key) {
+    if (one) {
       ++own_;
-      if (wanted_(*key)) {
-        bytes_ += key->size();
-        page_.keys.push_back(std::move(*key));
+      if (wanted_(one->key, one->type)) {
+        bytes_ += one->key.size();
+        page_.keys.push_back(std::move(one->key));
       }
     }
     return !is_full();
@@ -189,7 +203,7 @@ private:
   static constexpr std::size_t max_bytes = 1u << 20;
 
   const std::size_t count_;
-  const std::function<bool(std::string_view)>& wanted_;
+  const choice& wanted_;
   std::size_t own_ = 0, seen_ = 0, bytes_ = 0;
   key_page page_;
 };
@@ -199,7 +213,7 @@ expected<key_page> scan_store(storage::store& from, const cache& in, storage::sc
   constexpr unsigned max_steps = 16; // of an index with few entries
   for (unsigned step = 0; step < max_steps && !page.is_full(); ++step) {
     const auto next = from.scan(
-        place, [&](const storage::entry_info& entry) { return page.take(listed_key(in, entry)); });
+        place, [&](const storage::entry_info& entry) { return page.take(listed_in(in, entry)); });
     if (!next) return fail(next.error());
     if (!*next) return page.finish(0);
     place = **next;
@@ -238,7 +252,8 @@ expected<key_page> scan_memory(engine::runtime_core& core, const cache& in,
       }
       place.bucket = bucket;
       const auto& [encoded, value] = *entry;
-      page.take(has_expired(value) ? std::nullopt : raw_key(encoded, value));
+      auto key = has_expired(value) ? std::nullopt : raw_key(encoded, value);
+      page.take(listed(std::move(key), value.metadata_bytes()));
     }
   }
   return page.finish(0);
@@ -281,6 +296,21 @@ future<lookup> entry_space::get(std::string_view raw) const {
                          if (!found || found->hit()) return found;
                          return get_from(trusted, k);
                        });
+}
+
+future<layered_lookup> entry_space::get_layers(std::string_view raw) const {
+  auto k = key_of(raw);
+  return chain<layered_lookup>(
+      get_from(own_, k), [trusted = trusted_, k](expected<lookup> own) -> future<layered_lookup> {
+        if (!own) return expected<layered_lookup>(fail(own.error()));
+        if (!trusted) return layered_lookup{std::move(*own), {}};
+        return chain<layered_lookup>(
+            get_from(*trusted, k),
+            [own = std::move(*own)](expected<lookup> found) -> future<layered_lookup> {
+              if (!found) return expected<layered_lookup>(fail(found.error()));
+              return layered_lookup{own, std::move(*found)};
+            });
+      });
 }
 
 future<done> entry_space::put(std::string_view raw, const artifact& value) const {
@@ -386,7 +416,7 @@ void entry_space::release(std::string_view raw, lease_id lease) const {
 }
 
 expected<key_page> entry_space::scan(std::uint64_t cursor, std::size_t count,
-                                     const std::function<bool(std::string_view)>& wanted) const {
+                                     const page_filler::choice& wanted) const {
   const auto place = place_of(cursor);
   if (!place) return fail(errc::invalid_argument, "no page has had this cursor");
   auto& core = *internals::core(own_);

@@ -7,6 +7,7 @@
 #include "runtime/api/future.hpp"
 #include "runtime/handle/cache.hpp"
 #include "runtime/server/entries/change_order.hpp"
+#include "runtime/server/entries/hash_fields.hpp"
 #include "runtime/server/entries/stored_value.hpp"
 
 #include <chrono>
@@ -34,6 +35,12 @@ struct changed_entry {
   bool changed = false; ///< it was put or erased
 };
 
+/// The entries of both namespaces under one key.
+struct layered_lookup {
+  lookup own;
+  lookup trusted; ///< a miss where the own namespace is the trusted one
+};
+
 /// A page of a scan.
 struct key_page {
   std::vector<std::string> keys;
@@ -51,6 +58,8 @@ public:
   /// Looks in the own namespace, then in the trusted one; an expired entry is a miss. Ready at once
   /// unless the upstream has to be asked.
   future<lookup> get(std::string_view key) const;
+  /// Looks in both namespaces: a hash is the union of its two parts.
+  future<layered_lookup> get_layers(std::string_view key) const;
   /// Inserts or replaces, in the own namespace.
   future<done> put(std::string_view key, const artifact& value) const;
   /// Inserts unless there is an entry that `get` returns.
@@ -74,8 +83,9 @@ public:
   /// ones: `wanted` says which keys the page gets. A key that is there from the first page to the
   /// last one is in one of them, or in several. Blocks on the disk. Errors: `invalid_argument` for
   /// a number that is no cursor, and those of reading the store.
-  expected<key_page> scan(std::uint64_t cursor, std::size_t count,
-                          const std::function<bool(std::string_view key)>& wanted) const;
+  expected<key_page>
+  scan(std::uint64_t cursor, std::size_t count,
+       const std::function<bool(std::string_view key, entry_type)>& wanted) const;
   /// Calls `visit` with the key and size of each entry of the own namespace that has not expired,
   /// until it returns false. Blocks on the disk: not on a connection's thread. Errors: those of
   /// reading the store.

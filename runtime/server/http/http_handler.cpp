@@ -1,7 +1,7 @@
 #include "runtime/server/http/http_handler.hpp"
 
-#include "runtime/server/http/action_result.hpp"
-#include "runtime/server/http/webdav.hpp"
+#include "runtime/server/http/message/action_result.hpp"
+#include "runtime/server/http/message/webdav.hpp"
 #include "runtime/server/sending_room.hpp"
 #include "runtime/server/status/status_page.hpp"
 

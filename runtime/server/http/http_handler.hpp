@@ -8,8 +8,8 @@
 #include "runtime/server/connection/received_body.hpp"
 #include "runtime/server/connection/session.hpp"
 #include "runtime/server/http/http_reply.hpp"
-#include "runtime/server/http/http_routes.hpp"
-#include "runtime/server/http/request_head.hpp"
+#include "runtime/server/http/message/http_routes.hpp"
+#include "runtime/server/http/message/request_head.hpp"
 #include "runtime/server/server_context.hpp"
 
 #include <functional>

@@ -1,6 +1,6 @@
 // Who a client is, and what it may do.
-#include "runtime/server/http/authorization.hpp"
 #include "runtime/server/http/http_handler.hpp"
+#include "runtime/server/http/message/authorization.hpp"
 
 #include "messages/key.hpp"
 

@@ -1,6 +1,6 @@
 #include "runtime/server/http/http_reply.hpp"
 
-#include "runtime/server/http/byte_range.hpp"
+#include "runtime/server/http/message/byte_range.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -4,7 +4,7 @@
 #include "messages/artifact.hpp"
 #include "messages/error.hpp"
 #include "runtime/server/connection/output_queue.hpp"
-#include "runtime/server/http/http_routes.hpp"
+#include "runtime/server/http/message/http_routes.hpp"
 #include "runtime/server/status/server_counters.hpp"
 
 #include <cstddef>

@@ -8,10 +8,10 @@
 #include "runtime/server/connection/input_buffer.hpp"
 #include "runtime/server/connection/received_body.hpp"
 #include "runtime/server/connection/session.hpp"
-#include "runtime/server/http/chunked_decoder.hpp"
 #include "runtime/server/http/http_handler.hpp"
 #include "runtime/server/http/http_reply.hpp"
-#include "runtime/server/http/request_head.hpp"
+#include "runtime/server/http/message/chunked_decoder.hpp"
+#include "runtime/server/http/message/request_head.hpp"
 #include "runtime/server/server_context.hpp"
 
 #include <chrono>

@@ -2,6 +2,7 @@
 #include "runtime/server/resp/resp_arguments.hpp"
 #include "runtime/server/resp/resp_command.hpp"
 #include "runtime/server/resp/resp_failure.hpp"
+#include "storage/resp/resp_handshake.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -63,7 +64,12 @@ void reply_hello(resp_session& in) {
   reply.bytes("role");
   reply.bytes("master");
   reply.bytes("modules");
-  reply.array(0);
+  reply.array(1);
+  reply.map(2);
+  reply.bytes("name");
+  reply.bytes(storage::hearth_module);
+  reply.bytes("ver");
+  reply.integer(storage::hearth_module_version);
 }
 
 bool is_client_name(std::string_view name) {
@@ -185,10 +191,12 @@ void quit(resp_session& in, const resp_words&) {
 }
 
 constexpr resp_command connection_table[] = {
-    {"auth", -2, user_role::reader, request_kind::other, command_turn::alone, auth, false},
-    {"hello", -1, user_role::reader, request_kind::other, command_turn::alone, hello, false},
-    {"quit", -1, user_role::reader, request_kind::other, command_turn::alone, quit, false},
-    {"reset", 1, user_role::reader, request_kind::other, command_turn::alone, reset, false},
+    {"auth", -2, user_role::reader, request_kind::other, command_turn::alone, auth, nullptr, false},
+    {"hello", -1, user_role::reader, request_kind::other, command_turn::alone, hello, nullptr,
+     false},
+    {"quit", -1, user_role::reader, request_kind::other, command_turn::alone, quit, nullptr, false},
+    {"reset", 1, user_role::reader, request_kind::other, command_turn::alone, reset, nullptr,
+     false},
     {"ping", -1, user_role::reader, request_kind::other, command_turn::alone, ping},
     {"echo", 2, user_role::reader, request_kind::other, command_turn::alone, echo},
     {"select", 2, user_role::reader, request_kind::other, command_turn::alone, select},

@@ -3,6 +3,7 @@
 #include "runtime/server/resp/resp_arguments.hpp"
 #include "runtime/server/resp/resp_command.hpp"
 #include "runtime/server/resp/resp_failure.hpp"
+#include "runtime/server/resp/session_streams.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -37,21 +38,35 @@ void reply_count(resp_session& in, const resp_words& words, Ask ask) {
 
 void exists(resp_session& in, const resp_words& words) {
   reply_count(in, words, [&in](const std::string& key, auto answer) {
-    in.host().when_answered(in.entries().get(key), [&in, answer](const expected<lookup>& found) {
-      const bool hit = found && found->hit();
+    in.host().when_answered(in.entries().get(key), [&in, key,
+                                                    answer](const expected<lookup>& found) {
+      const bool hit = (found && found->hit()) || in.context().streams->has(stream_called(in, key));
       hit ? in.note_hit(0) : in.note_miss();
       answer(hit);
     });
   });
 }
 
+// A stream has names of its own: an entry and a stream may have the same one.
+void erase_stream(resp_session& in, const std::string& key, bool erased_entry,
+                  std::function<void(expected<bool>)> answer) {
+  auto name = stream_called(in, key);
+  if (!in.context().streams->has_own(name)) return answer(erased_entry);
+  in.context().streams->erase(
+      std::move(name), on_connection<bool>(in, [answer, erased_entry](const expected<bool>& gone) {
+        if (!gone) return answer(gone);
+        answer(*gone || erased_entry);
+      }));
+}
+
 void del(resp_session& in, const resp_words& words) {
-  if (!in.who()->may_write()) return in.reply().integer(0);
   reply_count(in, words, [&in](const std::string& key, auto answer) {
-    in.host().when_answered(in.entries().erase(key), [&in, answer](const expected<bool>& erased) {
-      erased ? in.note_write(0) : in.note_failed();
-      answer(erased);
-    });
+    in.host().when_answered(in.entries().erase(key),
+                            [&in, key, answer](const expected<bool>& erased) {
+                              erased ? in.note_write(0) : in.note_failed();
+                              if (!erased) return answer(erased);
+                              erase_stream(in, key, *erased, answer);
+                            });
   });
 }
 
@@ -79,10 +94,11 @@ void ttl(resp_session& in, const resp_words& words) {
 }
 
 void type(resp_session& in, const resp_words& words) {
-  in.reply_later(in.entries().get(words[1]), [&in](const expected<lookup>& found) {
+  in.reply_later(in.entries().get(words[1]), [&in, key = words[1]](const expected<lookup>& found) {
     const bool hit = found && found->hit();
-    hit ? in.note_hit(0) : in.note_miss();
-    in.reply().status(hit ? "string" : "none");
+    const bool is_stream = !hit && in.context().streams->has(stream_called(in, key));
+    hit || is_stream ? in.note_hit(0) : in.note_miss();
+    in.reply().status(hit ? to_string(type_of(found->value)) : is_stream ? "stream" : "none");
   });
 }
 
@@ -150,15 +166,11 @@ void expire(resp_session& in, const resp_words& words) {
   if (!end)
     return in.reply().error("ERR invalid expire time in '" +
                             std::string(find_command(words[0])->name) + "' command");
-  if (!in.who()->may_write()) return in.reply().integer(1);
   // 0 would mean that it never ends.
   expire_at(in, words[1], std::max<expiry_ms>(*end, 1), *condition);
 }
 
-void persist(resp_session& in, const resp_words& words) {
-  if (!in.who()->may_write()) return in.reply().integer(0);
-  expire_at(in, words[1], 0);
-}
+void persist(resp_session& in, const resp_words& words) { expire_at(in, words[1], 0); }
 
 // --- lists -------------------------------------------------------------------------------------
 
@@ -209,14 +221,17 @@ struct scan_options {
   std::uint64_t cursor = 0;
   std::size_t count = 10;
   std::string pattern = "*";
-  bool has_type = true; // the type that is asked for is that of entries
+  std::optional<entry_type> type; // the only one that is wanted
+  bool has_type = true;           // there are entries of the type that is asked for
 };
 
 expected<void> take_option(std::string_view name, const std::string& given, scan_options& to) {
   if (equal_ignoring_case(name, "match")) {
     to.pattern = given;
   } else if (equal_ignoring_case(name, "type")) {
-    to.has_type = equal_ignoring_case(given, "string");
+    to.has_type = false;
+    for (const auto one : {entry_type::string, entry_type::hash})
+      if (equal_ignoring_case(given, to_string(one))) to.type = one, to.has_type = true;
   } else if (equal_ignoring_case(name, "count")) {
     const auto count = parse_integer(given);
     if (!count) return fail(errc::malformed, std::string(not_an_integer));
@@ -258,12 +273,13 @@ void scan(resp_session& in, const resp_words& words) {
   auto options = parse_scan(words);
   if (!options) return in.reply().error(options.error().text());
   const auto page = std::make_shared<expected<key_page>>();
-  if (!options->has_type) return reply_page(in, *page); // every entry is a string
+  if (!options->has_type) return reply_page(in, *page);
   in.reply_after(
       [entries = in.entries(), page, wanted = std::move(*options)] {
-        *page = entries.scan(wanted.cursor, wanted.count, [&](std::string_view key) {
-          return matches_pattern(key, wanted.pattern);
-        });
+        *page =
+            entries.scan(wanted.cursor, wanted.count, [&](std::string_view key, entry_type type) {
+              return wanted.type.value_or(type) == type && matches_pattern(key, wanted.pattern);
+            });
       },
       [&in, page] { reply_page(in, *page); });
 }
@@ -283,14 +299,22 @@ void dbsize(resp_session& in, const resp_words&) {
 
 // --- FLUSHDB -----------------------------------------------------------------------------------
 
+// Drops the streams, and replies.
+void erase_streams(resp_session& in, const listing_ptr& all, std::uint64_t call) {
+  in.context().streams->erase_all(
+      in.who()->name_space, in.database(),
+      on_connection<void>(in, [&in, all, call](const expected<void>& erased) {
+        if (!erased) all->problem = failure_text(erased.error());
+        all->problem.empty() ? in.reply().status("OK") : in.reply().error(all->problem);
+        in.end_waiting(call);
+      }));
+}
+
 // Drops some keys, then the next, so that a large database does not fill the queues.
 void erase_keys(resp_session& in, const listing_ptr& all, std::size_t begin, std::uint64_t call) {
   constexpr std::size_t at_once = 256;
   const auto end = std::min(all->keys.size(), begin + at_once);
-  if (begin == end) {
-    all->problem.empty() ? in.reply().status("OK") : in.reply().error(all->problem);
-    return in.end_waiting(call);
-  }
+  if (begin == end) return erase_streams(in, all, call);
   const auto missing = std::make_shared<std::size_t>(end - begin);
   for (auto i = begin; i < end; ++i)
     in.host().when_answered(in.entries().erase(all->keys[i]),
@@ -318,17 +342,20 @@ constexpr resp_command key_table[] = {
     {"ttl", 2, user_role::reader, request_kind::exists, command_turn::alone, ttl},
     {"pttl", 2, user_role::reader, request_kind::exists, command_turn::alone, pttl},
     {"type", 2, user_role::reader, request_kind::exists, command_turn::alone, type},
-    {"del", -2, user_role::writer, request_kind::erase, command_turn::alone, del},
-    {"unlink", -2, user_role::writer, request_kind::erase, command_turn::alone, del},
+    {"del", -2, user_role::writer, request_kind::erase, command_turn::alone, del,
+     ignore_with_number<0>},
+    {"unlink", -2, user_role::writer, request_kind::erase, command_turn::alone, del,
+     ignore_with_number<0>},
     {"expire", -3, user_role::writer, request_kind::put, command_turn::alone,
-     expire<expiry_unit::seconds>},
+     expire<expiry_unit::seconds>, ignore_with_number<1>},
     {"pexpire", -3, user_role::writer, request_kind::put, command_turn::alone,
-     expire<expiry_unit::milliseconds>},
+     expire<expiry_unit::milliseconds>, ignore_with_number<1>},
     {"expireat", -3, user_role::writer, request_kind::put, command_turn::alone,
-     expire<expiry_unit::unix_seconds>},
+     expire<expiry_unit::unix_seconds>, ignore_with_number<1>},
     {"pexpireat", -3, user_role::writer, request_kind::put, command_turn::alone,
-     expire<expiry_unit::unix_milliseconds>},
-    {"persist", 2, user_role::writer, request_kind::put, command_turn::alone, persist},
+     expire<expiry_unit::unix_milliseconds>, ignore_with_number<1>},
+    {"persist", 2, user_role::writer, request_kind::put, command_turn::alone, persist,
+     ignore_with_number<0>},
     {"keys", 2, user_role::admin, request_kind::list, command_turn::alone, keys},
     {"scan", -2, user_role::admin, request_kind::list, command_turn::alone, scan},
     {"dbsize", 1, user_role::admin, request_kind::list, command_turn::alone, dbsize},

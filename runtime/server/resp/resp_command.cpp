@@ -1,6 +1,6 @@
 #include "runtime/server/resp/resp_command.hpp"
 
-#include "runtime/server/ascii_case.hpp"
+#include "runtime/server/access/ascii_case.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,7 @@ using command_index = std::unordered_map<std::string_view, const resp_command*>;
 const command_index& all_commands() {
   static const auto index = [] {
     command_index made;
-    for (const auto table :
-         {string_commands(), key_commands(), connection_commands(), server_commands()})
+    for (const auto table : command_tables())
       for (const auto& command : table)
         made.emplace(command.name, &command);
     return made;
@@ -27,6 +26,13 @@ const command_index& all_commands() {
 }
 
 } // namespace
+
+std::span<const std::span<const resp_command>> command_tables() noexcept {
+  static const std::array tables{string_commands(), key_commands(),    hash_commands(),
+                                 stream_commands(), script_commands(), connection_commands(),
+                                 server_commands()};
+  return tables;
+}
 
 const resp_command* find_command(std::string_view name) noexcept {
   if (name.size() > longest_name) return nullptr;

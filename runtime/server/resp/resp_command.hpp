@@ -1,7 +1,7 @@
 // The commands of the Redis protocol that the server knows. Constant tables, any thread.
 #pragma once
 
-#include "runtime/server/ascii_case.hpp"
+#include "runtime/server/access/ascii_case.hpp"
 #include "runtime/server/resp/resp_session.hpp"
 
 #include <cstdint>
@@ -27,6 +27,9 @@ struct resp_command {
   request_kind kind;
   command_turn turn;
   void (*run)(resp_session&, const resp_words&);
+  /// Answers in place of `run` to a user whose role is too low and whose writes are ignored: as if
+  /// it had been carried out, with no effect. Null: such a user is refused like any other.
+  void (*when_ignored)(resp_session&, const resp_words&) = nullptr;
   bool needs_user = true; ///< false: before AUTH too
 };
 
@@ -36,7 +39,21 @@ const resp_command* find_command(std::string_view name) noexcept;
 /// The tables, one for each file of commands.
 std::span<const resp_command> string_commands() noexcept;
 std::span<const resp_command> key_commands() noexcept;
+std::span<const resp_command> hash_commands() noexcept;
+std::span<const resp_command> stream_commands() noexcept;
+std::span<const resp_command> script_commands() noexcept;
 std::span<const resp_command> connection_commands() noexcept;
 std::span<const resp_command> server_commands() noexcept;
+/// All of them.
+std::span<const std::span<const resp_command>> command_tables() noexcept;
+
+/// For `when_ignored`: replies with a number, or OK, in the command's turn.
+template <std::int64_t Number>
+void ignore_with_number(resp_session& in, const resp_words&) {
+  in.fill_turn(in.begin_turn(), integer_text(Number));
+}
+inline void ignore_with_ok(resp_session& in, const resp_words&) {
+  in.fill_turn(in.begin_turn(), status_text("OK"));
+}
 
 } // namespace hearth::server

@@ -9,6 +9,10 @@
 namespace hearth::server {
 
 inline constexpr std::string_view syntax_error = "ERR syntax error";
+inline constexpr std::string_view wrong_type =
+    "WRONGTYPE Operation against a key holding the wrong kind of value";
+inline constexpr std::string_view too_long_value =
+    "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 inline constexpr std::string_view not_an_integer = "ERR value is not an integer or out of range";
 
 /// The error of a command that the cache could not carry out, with the code that clients of Redis

@@ -47,6 +47,8 @@ void resp_reply::bytes(const artifact& value, std::size_t offset, std::size_t co
 
 void resp_reply::null() { out_->append(version_ == 3 ? "_\r\n" : "$-1\r\n"); }
 
+void resp_reply::null_array() { out_->append(version_ == 3 ? "_\r\n" : "*-1\r\n"); }
+
 void resp_reply::array(std::size_t items) { number_line('*', static_cast<std::int64_t>(items)); }
 
 void resp_reply::map(std::size_t pairs) {

@@ -26,6 +26,8 @@ public:
   /// A range of a value's bytes.
   void bytes(const artifact& value, std::size_t offset, std::size_t count);
   void null();
+  /// Null in place of an array.
+  void null_array();
   /// The items follow.
   void array(std::size_t items);
   /// The keys and values follow, in turn.

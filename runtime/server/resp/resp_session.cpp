@@ -1,6 +1,7 @@
 #include "runtime/server/resp/resp_session.hpp"
 
 #include "runtime/server/resp/resp_command.hpp"
+#include "runtime/server/resp/resp_failure.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -133,7 +134,8 @@ bool resp_session::is_ready() const { return wants_bytes_ && !has_ended_ && !put
 void resp_session::sent() { run_received(); }
 
 bool resp_session::is_idle() const {
-  return !is_waiting_ && turns_.empty() && !put_off_ && parser_.is_between_values();
+  return (!is_waiting_ || is_blocked_) && turns_.empty() && !put_off_ &&
+         parser_.is_between_values();
 }
 
 void resp_session::drain() {
@@ -177,6 +179,9 @@ void resp_session::run_received() {
       running_ = nullptr;
     }
   }
+  // One that waits for another client is read on, or its end would not be noticed.
+  if (is_blocked_ && !wants_bytes_ && parser_.is_between_values())
+    wants_bytes_ = parser_.next_request(words_) == storage::resp_parser::outcome::more;
   is_running_ = false;
   if (context_.is_draining.load(std::memory_order_relaxed) && !has_ended_ && is_idle()) quit();
 }
@@ -199,7 +204,7 @@ void resp_session::run(const resp_command& command, const resp_words& words) {
   const auto most = context_.limits().value_bytes;
   if (std::any_of(words.begin(), words.end(), [&](const auto& one) { return one.size() > most; })) {
     note_refused();
-    return error_in_turn("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
+    return error_in_turn(too_long_value);
   }
   command.run(*this, words);
 }
@@ -216,8 +221,10 @@ bool resp_session::refuses(const resp_command& command, const resp_words& words)
   }
   if (who_->role >= command.role) return false;
   note_refused();
-  const bool drops = command.role == user_role::writer && who_->refused == refused_writes::ignore;
-  if (drops) return false;
+  if (command.when_ignored && who_->refused == refused_writes::ignore) {
+    command.when_ignored(*this, words);
+    return true;
+  }
   reply_.error("NOPERM this user has no permissions to run the '" + std::string(command.name) +
                "' command");
   return true;
@@ -233,9 +240,16 @@ std::uint64_t resp_session::begin_waiting() {
 
 void resp_session::end_waiting(std::uint64_t call) {
   if (call != call_) return;
-  is_waiting_ = false;
+  is_waiting_ = is_blocked_ = false;
   waiting_ = nullptr;
+  blocked_on_ = nullptr;
   go_on();
+}
+
+std::uint64_t resp_session::begin_blocking() {
+  const auto call = begin_waiting();
+  is_blocked_ = true;
+  return call;
 }
 
 std::uint64_t resp_session::begin_turn() {

@@ -63,6 +63,14 @@ public:
   /// runs. Both on the connection's thread.
   std::uint64_t begin_waiting();
   void end_waiting(std::uint64_t call);
+  /// The same for a command that waits for what another client does: as long as it takes, so the
+  /// connection counts as idle meanwhile, and a drain ends it.
+  std::uint64_t begin_blocking();
+  bool is_blocked_in(std::uint64_t call) const noexcept {
+    return is_blocked_ && call == call_ && !has_ended_;
+  }
+  /// Keeps what it waits on, until the command or the connection ends.
+  void keep_blocked_on(std::shared_ptr<void> what) { blocked_on_ = std::move(what); }
   /// Keeps a place for a reply. Writes behind it are begun, other commands wait for it.
   std::uint64_t begin_turn();
   void fill_turn(std::uint64_t number, std::string reply);
@@ -137,7 +145,9 @@ private:
   taken_room waiting_;         // of the command that waits for its answer
   bool wants_bytes_ = true;    // the parser has no complete command
   bool is_waiting_ = false;    // a command waits for its answer
-  bool is_running_ = false;    // in `run_received`
+  bool is_blocked_ = false;    // it waits for another client
+  std::shared_ptr<void> blocked_on_;
+  bool is_running_ = false; // in `run_received`
   bool has_ended_ = false;
   resp_words words_;                  // of the command that runs
   std::optional<resp_words> put_off_; // a command that waits for the writes before it

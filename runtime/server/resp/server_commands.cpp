@@ -68,8 +68,10 @@ void configure(resp_session& in, const resp_words& words) {
 // --- COMMAND -----------------------------------------------------------------------------------
 
 std::size_t command_count() {
-  return string_commands().size() + key_commands().size() + connection_commands().size() +
-         server_commands().size();
+  std::size_t count = 0;
+  for (const auto table : command_tables())
+    count += table.size();
+  return count;
 }
 
 // What clients learn of a command: its name, arity and flags.
@@ -90,8 +92,7 @@ void command(resp_session& in, const resp_words& words) {
   auto& reply = in.reply();
   if (words.size() == 1) {
     reply.array(command_count());
-    for (const auto table :
-         {string_commands(), key_commands(), connection_commands(), server_commands()})
+    for (const auto table : command_tables())
       for (const auto& one : table)
         reply_command(in, one);
     return;
@@ -122,6 +123,8 @@ void time(resp_session& in, const resp_words&) {
 // --- leases ------------------------------------------------------------------------------------
 
 void reply_found(resp_session& in, const expected<lookup>& found) {
+  if (found && found->hit() && type_of(found->value) != entry_type::string)
+    return in.reply().error(wrong_type);
   const bool hit =
       found && found->hit() && may_send(in.host(), in.context(), found->value.payload().size());
   hit ? in.note_hit(found->value.payload().size(), time_taken(found->value)) : in.note_miss();
@@ -129,22 +132,23 @@ void reply_found(resp_session& in, const expected<lookup>& found) {
 }
 
 // HEARTH.ACQUIRE KEY: the value, or nil and this connection is the holder until it sets or abandons
-// the key, ends, or the holder's time is over. Waits for another holder, at most `hold.wait`. A
-// reader whose writes are dropped looks up, and holds nothing that others would wait for.
+// the key, ends, or the holder's time is over. Waits for another holder, at most `hold.wait`.
 void acquire(resp_session& in, const resp_words& words) {
-  if (!in.who()->may_write())
-    return in.reply_later(in.entries().get(words[1]),
-                          [&in](const expected<lookup>& found) { reply_found(in, found); });
   in.leases().get(words[1], [&in, call = in.begin_waiting()](const expected<lookup>& found) {
     reply_found(in, found);
     in.end_waiting(call);
   });
 }
 
+// A reader whose writes are ignored looks up, and holds nothing that others would wait for.
+void look_only(resp_session& in, const resp_words& words) {
+  in.reply_later(in.entries().get(words[1]),
+                 [&in](const expected<lookup>& found) { reply_found(in, found); });
+}
+
 // HEARTH.FULFIL KEY VALUE: ends this connection's lease with the value. 0: it held none, and
 // nothing is stored.
 void fulfil(resp_session& in, const resp_words& words) {
-  if (!in.who()->may_write()) return in.reply().integer(1); // dropped, as if it were stored
   if (!in.leases().holds(words[1])) return in.reply().integer(0);
   in.leases().put(
       words[1], make_value(words[2], 0, members_of(in.leases().held_for(words[1]))),
@@ -157,18 +161,21 @@ void fulfil(resp_session& in, const resp_words& words) {
 
 // HEARTH.ABANDON KEY: gives this connection's lease to the next that waits. 0: it held none.
 void abandon(resp_session& in, const resp_words& words) {
-  if (!in.who()->may_write()) return in.reply().integer(0);
   in.reply().integer(in.leases().abandon(words[1]) ? 1 : 0);
 }
 
 constexpr resp_command server_table[] = {
     {"info", -1, user_role::reader, request_kind::other, command_turn::alone, info},
-    {"command", -1, user_role::reader, request_kind::other, command_turn::alone, command, false},
+    {"command", -1, user_role::reader, request_kind::other, command_turn::alone, command, nullptr,
+     false},
     {"time", 1, user_role::reader, request_kind::other, command_turn::alone, time},
     {"config", -2, user_role::admin, request_kind::other, command_turn::alone, configure},
-    {"hearth.acquire", 2, user_role::writer, request_kind::get, command_turn::alone, acquire},
-    {"hearth.fulfil", 3, user_role::writer, request_kind::put, command_turn::alone, fulfil},
-    {"hearth.abandon", 2, user_role::writer, request_kind::other, command_turn::alone, abandon},
+    {"hearth.acquire", 2, user_role::writer, request_kind::get, command_turn::alone, acquire,
+     look_only},
+    {"hearth.fulfil", 3, user_role::writer, request_kind::put, command_turn::alone, fulfil,
+     ignore_with_number<1>},
+    {"hearth.abandon", 2, user_role::writer, request_kind::other, command_turn::alone, abandon,
+     ignore_with_number<0>},
 };
 
 } // namespace

@@ -24,8 +24,19 @@ void reply_range(resp_session& in, const expected<lookup>& found, std::size_t fi
   in.reply().bytes(found->value, first, count);
 }
 
+bool is_other_type(const lookup& found) {
+  return found.hit() && type_of(found.value) != entry_type::string;
+}
+
+bool reply_if_other_type(resp_session& in, const expected<lookup>& found) {
+  if (!found || !is_other_type(*found)) return false;
+  in.reply().error(wrong_type);
+  return true;
+}
+
 // A failure of a cache is a miss to its client.
 bool reply_unless_hit(resp_session& in, const expected<lookup>& found) {
+  if (reply_if_other_type(in, found)) return true;
   const bool hit = found && found->hit();
   if (hit && may_send(in.host(), in.context(), found->value.payload().size())) return false;
   hit ? in.note_refused() : in.note_miss();
@@ -84,6 +95,7 @@ void mget(resp_session& in, const resp_words& words) {
     in.host().when_answered(
         all->is_full ? future<lookup>(lookup{}) : in.entries().get(words[i + 1]),
         [&in, all, i, call](expected<lookup> found) {
+          if (found && is_other_type(*found)) found = lookup{};
           // All are kept until the last one is found.
           const auto bytes = found ? found->value.payload().size() : 0;
           all->is_full = all->is_full || !may_send(in.host(), in.context(), all->bytes + bytes);
@@ -101,6 +113,7 @@ void mget(resp_session& in, const resp_words& words) {
 
 void strlen(resp_session& in, const resp_words& words) {
   in.reply_later(in.entries().get(words[1]), [&in](const expected<lookup>& found) {
+    if (reply_if_other_type(in, found)) return;
     const bool hit = found && found->hit();
     hit ? in.note_hit(0) : in.note_miss();
     in.reply().integer(hit ? static_cast<std::int64_t>(found->value.payload().size()) : 0);
@@ -112,6 +125,7 @@ void getrange(resp_session& in, const resp_words& words) {
   const auto last = parse_integer(words[3]);
   if (!first || !last) return in.reply().error(not_an_integer);
   in.reply_later(in.entries().get(words[1]), [&in, first, last](const expected<lookup>& found) {
+    if (reply_if_other_type(in, found)) return;
     if (!found || !found->hit()) {
       in.note_miss();
       return in.reply().bytes("");
@@ -142,13 +156,6 @@ void put(resp_session& in, const std::string& key, std::string_view value, expir
                   [&in, bytes, number = in.begin_turn()](const expected<done>& stored) {
                     in.fill_turn(number, reply_of_write(in, stored, bytes));
                   });
-}
-
-// Whether the session's user may not write, and its writes are dropped: replies as if it had.
-bool drops(resp_session& in) {
-  if (in.who()->may_write()) return false;
-  in.fill_turn(in.begin_turn(), status_text("OK"));
-  return true;
 }
 
 struct set_options {
@@ -198,6 +205,7 @@ void set_if(resp_session& in, const resp_words& words, const set_options& option
   auto answer = in.entries().change(
       words[1], [options, bytes = words[2]](const lookup& before, bool is_own) -> entry_change {
         if (before.hit() ? options.only_new : options.only_existing) return {};
+        if (options.returns_old && is_other_type(before)) return {};
         const auto kept = options.keeps_expiry && is_own ? expiry_of(before.value) : 0;
         return {entry_change::kind::put, make_value(bytes, kept ? kept : options.expires)};
       });
@@ -216,7 +224,6 @@ void set_if(resp_session& in, const resp_words& words, const set_options& option
 void set(resp_session& in, const resp_words& words) {
   const auto options = parse_set_options(words);
   if (!options) return in.reply().error(options.error().text());
-  if (drops(in)) return;
   if (options->is_plain()) return put(in, words[1], words[2], options->expires);
   set_if(in, words, *options);
 }
@@ -227,7 +234,7 @@ void set_with_expiry(resp_session& in, const resp_words& words, expiry_unit unit
   if (!number) return in.error_in_turn(not_an_integer);
   const auto at = parse_expiry(words[2], unit, unix_time_ms());
   if (*number <= 0 || !at) return in.error_in_turn(invalid_expiry(name));
-  if (!drops(in)) put(in, words[1], words[3], *at);
+  put(in, words[1], words[3], *at);
 }
 
 void setex(resp_session& in, const resp_words& words) {
@@ -239,7 +246,6 @@ void psetex(resp_session& in, const resp_words& words) {
 }
 
 void setnx(resp_session& in, const resp_words& words) {
-  if (!in.who()->may_write()) return in.reply().integer(1);
   in.reply_later(in.entries().insert(words[1], make_value(words[2])),
                  [&in, size = words[2].size()](const expected<insert_outcome>& outcome) {
                    if (!outcome) {
@@ -261,24 +267,25 @@ void reply_before(resp_session& in, future<changed_entry> asked) {
 }
 
 void getset(resp_session& in, const resp_words& words) {
-  if (!in.who()->may_write()) return get(in, words);
-  reply_before(
-      in, in.entries().change(words[1], [bytes = words[2]](const lookup&, bool) -> entry_change {
-        return {entry_change::kind::put, make_value(bytes)};
-      }));
+  reply_before(in, in.entries().change(
+                       words[1], [bytes = words[2]](const lookup& before, bool) -> entry_change {
+                         if (is_other_type(before)) return {};
+                         return {entry_change::kind::put, make_value(bytes)};
+                       }));
 }
 
 void getdel(resp_session& in, const resp_words& words) {
-  if (!in.who()->may_write()) return get(in, words);
-  reply_before(in, in.entries().change(words[1], [](const lookup&, bool is_own) -> entry_change {
-    return {is_own ? entry_change::kind::erase : entry_change::kind::keep, {}};
-  }));
+  reply_before(in,
+               in.entries().change(words[1], [](const lookup& before, bool is_own) -> entry_change {
+                 return {is_own && !is_other_type(before) ? entry_change::kind::erase
+                                                          : entry_change::kind::keep,
+                         {}};
+               }));
 }
 
 void mset(resp_session& in, const resp_words& words) {
   if (words.size() % 2 == 0)
     return in.error_in_turn("ERR wrong number of arguments for 'mset' command");
-  if (drops(in)) return;
   struct state {
     std::size_t missing;
     std::string problem;
@@ -302,13 +309,15 @@ constexpr resp_command string_table[] = {
     {"strlen", 2, user_role::reader, request_kind::exists, command_turn::alone, strlen},
     {"getrange", 4, user_role::reader, request_kind::get, command_turn::alone, getrange},
     {"substr", 4, user_role::reader, request_kind::get, command_turn::alone, getrange},
-    {"set", -3, user_role::writer, request_kind::put, command_turn::plain, set},
-    {"setex", 4, user_role::writer, request_kind::put, command_turn::write, setex},
-    {"psetex", 4, user_role::writer, request_kind::put, command_turn::write, psetex},
-    {"setnx", 3, user_role::writer, request_kind::put, command_turn::alone, setnx},
-    {"getset", 3, user_role::writer, request_kind::put, command_turn::alone, getset},
-    {"getdel", 2, user_role::writer, request_kind::erase, command_turn::alone, getdel},
-    {"mset", -3, user_role::writer, request_kind::put, command_turn::write, mset},
+    {"set", -3, user_role::writer, request_kind::put, command_turn::plain, set, ignore_with_ok},
+    {"setex", 4, user_role::writer, request_kind::put, command_turn::write, setex, ignore_with_ok},
+    {"psetex", 4, user_role::writer, request_kind::put, command_turn::write, psetex,
+     ignore_with_ok},
+    {"setnx", 3, user_role::writer, request_kind::put, command_turn::alone, setnx,
+     ignore_with_number<1>},
+    {"getset", 3, user_role::writer, request_kind::put, command_turn::alone, getset, get},
+    {"getdel", 2, user_role::writer, request_kind::erase, command_turn::alone, getdel, get},
+    {"mset", -3, user_role::writer, request_kind::put, command_turn::write, mset, ignore_with_ok},
 };
 
 } // namespace

@@ -92,6 +92,11 @@ future<lookup> entry_space::get(std::string_view key) const {
   return memory_entries::current().answer<lookup>(std::move(found));
 }
 
+future<layered_lookup> entry_space::get_layers(std::string_view key) const {
+  layered_lookup found{find(own_, key), trusted_ ? find(*trusted_, key) : lookup{}};
+  return memory_entries::current().answer<layered_lookup>(std::move(found));
+}
+
 future<done> entry_space::put(std::string_view key, const artifact& value) const {
   auto& all = memory_entries::current();
   all.entries.insert_or_assign(name_of(own_, key), value);
@@ -167,7 +172,7 @@ expected<void> entry_space::list(
 // The cursor is the number of entries that earlier pages had.
 expected<key_page>
 entry_space::scan(std::uint64_t cursor, std::size_t count,
-                  const std::function<bool(std::string_view key)>& wanted) const {
+                  const std::function<bool(std::string_view key, entry_type)>& wanted) const {
   key_page page;
   std::uint64_t number = 0;
   auto listed = list([&](std::string_view key, std::uint64_t) {
@@ -176,7 +181,7 @@ entry_space::scan(std::uint64_t cursor, std::size_t count,
       page.next = cursor + count;
       return false;
     }
-    if (wanted(key)) page.keys.emplace_back(key);
+    if (wanted(key, type_of(find(own_, key).value))) page.keys.emplace_back(key);
     return true;
   });
   if (!listed) return fail(listed.error());

@@ -1,5 +1,5 @@
 // From targets of real clients to routes and keys.
-#include "runtime/server/http/http_routes.hpp"
+#include "runtime/server/http/message/http_routes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,9 @@
 #include "runtime/server/http/http_session.hpp"
 
 #include "messages/digest.hpp"
-#include "runtime/server/http/action_result.hpp"
-#include "runtime/server/http/authorization.hpp"
-#include "runtime/server/http/byte_range.hpp"
+#include "runtime/server/http/message/action_result.hpp"
+#include "runtime/server/http/message/authorization.hpp"
+#include "runtime/server/http/message/byte_range.hpp"
 #include "tests/runtime/server/stepped_host.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,9 @@
 #include "runtime/server/resp/resp_session.hpp"
 
 #include "runtime/server/resp/resp_arguments.hpp"
-#include "tests/runtime/server/stepped_host.hpp"
+#include "runtime/server/resp/resp_command.hpp"
+#include "storage/remote/scripts.hpp"
+#include "tests/runtime/server/resp_client.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,42 +17,6 @@
 using namespace hearth;
 using namespace hearth::test;
 using server::user_role;
-
-namespace {
-
-// A connection of the Redis protocol that the test feeds.
-struct client {
-  client(server_bench& of, server::identity_ptr who)
-      : host(std::make_shared<stepped_host>(std::move(who)))
-      , session(std::make_unique<server::resp_session>(*host, of.context)) {}
-
-  // Sends bytes, and waits until every reply to them is there.
-  std::string ask(std::string_view bytes, std::size_t step = 1u << 20) {
-    while (!bytes.empty() && !host->is_closed) {
-      bytes.remove_prefix(feed(*session, bytes, step));
-      REQUIRE(host->run_until([&] { return session->is_ready() || host->is_closed; }));
-    }
-    REQUIRE(host->run_until([&] { return session->is_idle() || host->is_closed; }));
-    return host->take_output();
-  }
-  // Sends one command, as clients do.
-  std::string command(std::initializer_list<std::string_view> words) { return ask(encoded(words)); }
-  static std::string encoded(std::initializer_list<std::string_view> words) {
-    std::string text = "*" + std::to_string(words.size()) + "\r\n";
-    for (const auto word : words)
-      text.append("$" + std::to_string(word.size()) + "\r\n").append(word).append("\r\n");
-    return text;
-  }
-
-  std::shared_ptr<stepped_host> host;
-  std::unique_ptr<server::resp_session> session;
-};
-
-client writer_of(server_bench& of, bool holds = false) {
-  return {of, server_bench::make_identity(user_role::writer, holds)};
-}
-
-} // namespace
 
 TEST_CASE("resp session: values are set, read and dropped") {
   server_bench bench;
@@ -316,13 +282,30 @@ TEST_CASE("resp session: a reader writes nothing, a writer lists, flushes and co
   auto writer = writer_of(bench);
   REQUIRE(writer.command({"SET", "k", "v"}) == "+OK\r\n");
   client reader(bench, server_bench::make_identity(user_role::reader));
-  const std::vector<std::vector<std::string>> writes = {
-      {"SET", "k", "x"},         {"SET", "k", "x", "GET"},    {"SETNX", "k", "x"},
-      {"SETEX", "k", "9", "x"},  {"PSETEX", "k", "9", "x"},   {"GETSET", "k", "x"},
-      {"GETDEL", "k"},           {"MSET", "k", "x"},          {"DEL", "k"},
-      {"UNLINK", "k"},           {"EXPIRE", "k", "0"},        {"PEXPIRE", "k", "0"},
-      {"EXPIREAT", "k", "1"},    {"PEXPIREAT", "k", "1"},     {"PERSIST", "k"},
-      {"HEARTH.ACQUIRE", "new"}, {"HEARTH.FULFIL", "k", "x"}, {"HEARTH.ABANDON", "k"}};
+  const std::string give_back(storage::text_of(storage::remote_script::give_back));
+  const std::vector<std::vector<std::string>> writes = {{"SET", "k", "x"},
+                                                        {"SET", "k", "x", "GET"},
+                                                        {"SETNX", "k", "x"},
+                                                        {"SETEX", "k", "9", "x"},
+                                                        {"PSETEX", "k", "9", "x"},
+                                                        {"GETSET", "k", "x"},
+                                                        {"GETDEL", "k"},
+                                                        {"MSET", "k", "x"},
+                                                        {"DEL", "k"},
+                                                        {"UNLINK", "k"},
+                                                        {"EXPIRE", "k", "0"},
+                                                        {"PEXPIRE", "k", "0"},
+                                                        {"EXPIREAT", "k", "1"},
+                                                        {"PEXPIREAT", "k", "1"},
+                                                        {"PERSIST", "k"},
+                                                        {"HEARTH.ACQUIRE", "new"},
+                                                        {"HEARTH.FULFIL", "k", "x"},
+                                                        {"HEARTH.ABANDON", "k"},
+                                                        {"HSET", "k", "f", "x"},
+                                                        {"HDEL", "k", "f"},
+                                                        {"XADD", "k", "*", "f", "x"},
+                                                        {"EVAL", give_back, "1", "k", "v"},
+                                                        {"EVALSHA", "0", "1", "k", "v"}};
   const std::vector<std::vector<std::string>> manages = {{"KEYS", "*"},
                                                          {"SCAN", "0"},
                                                          {"DBSIZE"},
@@ -368,6 +351,33 @@ TEST_CASE("resp session: a reader's writes can be dropped silently") {
   CHECK(reader.command({"KEYS", "*"}).starts_with("-NOPERM"));
 }
 
+TEST_CASE("resp session: every command that writes is refused or ignored, by the table") {
+  for (const auto table : server::command_tables())
+    for (const auto& command : table) {
+      CAPTURE(command.name);
+      const bool is_write = command.role == user_role::writer;
+      CHECK((command.when_ignored != nullptr) == is_write);
+    }
+}
+
+TEST_CASE("resp session: ignored writes of hashes, streams and scripts have no effect") {
+  server_bench bench;
+  auto writer = writer_of(bench);
+  REQUIRE(writer.command({"HSET", "h", "f", "v"}) == ":1\r\n");
+  REQUIRE(writer.command({"SET", "lease", "token", "PX", "60000"}) == "+OK\r\n");
+  auto who = *server_bench::make_identity(user_role::reader);
+  who.refused = server::refused_writes::ignore;
+  client reader(bench, std::make_shared<const server::identity>(who));
+  CHECK(reader.command({"HSET", "h", "f", "x", "g", "y"}) == ":2\r\n");
+  CHECK(reader.command({"HDEL", "h", "f"}) == ":0\r\n");
+  CHECK(reader.command({"XADD", "s", "*", "f", "v"}).starts_with("$"));
+  const auto give_back = storage::text_of(storage::remote_script::give_back);
+  CHECK(reader.command({"EVAL", give_back, "1", "lease", "token"}) == ":1\r\n");
+  CHECK(reader.command({"HGETALL", "h"}) == "*2\r\n$1\r\nf\r\n$1\r\nv\r\n");
+  CHECK(reader.command({"XLEN", "s"}) == ":0\r\n");
+  CHECK(reader.command({"GET", "lease"}) == "$5\r\ntoken\r\n");
+}
+
 TEST_CASE("resp session: a reader whose writes are dropped holds no lease and fulfils none") {
   server_bench bench;
   auto writer = writer_of(bench);
@@ -402,7 +412,48 @@ TEST_CASE("resp session: another namespace reads the trusted one and changes not
   CHECK(pull.command({"EXPIRE", "b", "0"}) == ":0\r\n");
   CHECK(pull.command({"SET", "b", "evil", "NX"}) == "$-1\r\n");
   CHECK(pull.command({"KEYS", "*"}) == "*1\r\n$1\r\na\r\n");
+  // Hashes: both parts are read, the own one is changed.
+  REQUIRE(trusted.command({"HSET", "h", "f", "1"}) == ":1\r\n");
+  CHECK(pull.command({"HSET", "h", "g", "2"}) == ":1\r\n");
+  CHECK(pull.command({"HLEN", "h"}) == ":2\r\n");
+  CHECK(pull.command({"HGET", "h", "f"}) == "$1\r\n1\r\n");
+  CHECK(pull.command({"HDEL", "h", "f"}) == ":0\r\n");
+  CHECK(pull.command({"HSET", "h", "f", "evil"}) == ":1\r\n");
+  CHECK(trusted.command({"HGETALL", "h"}) == "*2\r\n$1\r\nf\r\n$1\r\n1\r\n");
+  // A later member of the trusted hash is seen beside the own ones.
+  CHECK(trusted.command({"HSET", "h", "late", "3"}) == ":1\r\n");
+  CHECK(pull.command({"HGET", "h", "late"}) == "$1\r\n3\r\n");
+  CHECK(pull.command({"DEL", "h"}) == ":1\r\n");
+  CHECK(pull.command({"HGET", "h", "f"}) == "$1\r\n1\r\n");
+  CHECK(pull.command({"DEL", "h"}) == ":0\r\n");
+  // Scripts: a lease and a mark of the trusted namespace stay.
+  const auto script = [](storage::remote_script one) { return storage::text_of(one); };
+  using storage::remote_script;
+  REQUIRE(trusted.command({"SET", "lease", "token", "PX", "60000"}) == "+OK\r\n");
+  CHECK(pull.command({"EVAL", script(remote_script::renew_lease), "1", "lease", "token", "1"}) ==
+        ":0\r\n");
+  CHECK(pull.command({"EVAL", script(remote_script::give_back), "1", "lease", "token"}) ==
+        ":0\r\n");
+  CHECK(pull.command({"EVAL", script(remote_script::replace_mark), "1", "b", "2", "evil", "0"}) ==
+        ":1\r\n");
+  CHECK(pull.command({"EVAL", script(remote_script::add_fields), "1", "h", "60000", "f", "evil"}) ==
+        ":1\r\n");
+  CHECK(trusted.command({"GET", "lease"}) == "$5\r\ntoken\r\n");
+  CHECK(trusted.command({"HLEN", "h"}) == ":2\r\n");
+  CHECK(trusted.command({"HGET", "h", "f"}) == "$1\r\n1\r\n");
+  CHECK(trusted.command({"TTL", "h"}) == ":-1\r\n");
+  // Streams: the trusted one is heard, and hears nothing.
+  REQUIRE(trusted.command({"XADD", "log", "*", "n", "1"}).starts_with("$"));
+  REQUIRE(pull.command({"XADD", "log", "MAXLEN", "0", "*", "n", "2"}).starts_with("$"));
+  REQUIRE(pull.command({"XADD", "log", "*", "n", "3"}).starts_with("$"));
+  CHECK(trusted.command({"XLEN", "log"}) == ":1\r\n");
+  CHECK(trusted.command({"XREVRANGE", "log", "+", "-"}).ends_with("$1\r\nn\r\n$1\r\n1\r\n"));
+  CHECK(pull.command({"DEL", "log"}) == ":1\r\n");
+  CHECK(pull.command({"XLEN", "log"}) == ":1\r\n");
+  CHECK(pull.command({"DEL", "log"}) == ":0\r\n");
   CHECK(pull.command({"FLUSHALL"}) == "+OK\r\n");
+  CHECK(trusted.command({"XLEN", "log"}) == ":1\r\n");
+  CHECK(trusted.command({"HLEN", "h"}) == ":2\r\n");
   CHECK(pull.command({"GET", "a"}) == "$1\r\n1\r\n");
   CHECK(trusted.command({"MGET", "a", "b"}) == "*2\r\n$1\r\n1\r\n$1\r\n2\r\n");
 }
@@ -464,7 +515,7 @@ TEST_CASE("resp session: a scan goes page by page, and to its end") {
   }
   CHECK(admin.command({"SCAN", "0", "MATCH", "key:17", "COUNT", "1000"}) ==
         "*2\r\n$1\r\n0\r\n*1\r\n$6\r\nkey:17\r\n");
-  CHECK(admin.command({"SCAN", "0", "TYPE", "hash"}) == "*2\r\n$1\r\n0\r\n*0\r\n");
+  CHECK(admin.command({"SCAN", "0", "TYPE", "zset"}) == "*2\r\n$1\r\n0\r\n*0\r\n");
   CHECK(admin.command({"SCAN", "0", "TYPE", "String", "MATCH", "none", "COUNT", "1000"}) ==
         "*2\r\n$1\r\n0\r\n*0\r\n");
   for (const std::string cursor : {"x", "-1", "17", "1.5", ""})

@@ -1,4 +1,4 @@
-#include "runtime/server/http/http_routes.hpp"
+#include "runtime/server/http/message/http_routes.hpp"
 
 #include <algorithm>
 #include <array>

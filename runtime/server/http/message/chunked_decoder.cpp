@@ -1,4 +1,4 @@
-#include "runtime/server/http/chunked_decoder.hpp"
+#include "runtime/server/http/message/chunked_decoder.hpp"
 
 #include "messages/hex.hpp"
 

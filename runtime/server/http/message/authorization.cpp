@@ -1,6 +1,6 @@
-#include "runtime/server/http/authorization.hpp"
+#include "runtime/server/http/message/authorization.hpp"
 
-#include "runtime/server/ascii_case.hpp"
+#include "runtime/server/access/ascii_case.hpp"
 #include "storage/text/base64.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "runtime/server/http/byte_range.hpp"
+#include "runtime/server/http/message/byte_range.hpp"
 
 #include <algorithm>
 #include <charconv>

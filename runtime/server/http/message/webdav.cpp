@@ -1,4 +1,4 @@
-#include "runtime/server/http/webdav.hpp"
+#include "runtime/server/http/message/webdav.hpp"
 
 #include "messages/hex.hpp"
 

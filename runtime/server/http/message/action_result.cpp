@@ -1,6 +1,6 @@
-#include "runtime/server/http/action_result.hpp"
+#include "runtime/server/http/message/action_result.hpp"
 
-#include "runtime/server/http/http_routes.hpp"
+#include "runtime/server/http/message/http_routes.hpp"
 
 #include <cstdint>
 #include <utility>

@@ -1,6 +1,6 @@
-#include "runtime/server/http/request_head.hpp"
+#include "runtime/server/http/message/request_head.hpp"
 
-#include "runtime/server/ascii_case.hpp"
+#include "runtime/server/access/ascii_case.hpp"
 
 #include <algorithm>
 #include <array>
