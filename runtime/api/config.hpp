@@ -32,8 +32,8 @@ enum class overload_policy : std::uint8_t {
 /// The remote tier: a server of the Redis protocol that a fleet shares (docs/remote.md).
 struct remote_config {
   /// `redis://[[USER:]PASSWORD@]HOST[:PORT][/DATABASE]`, `rediss://` for TLS, `redis+unix:///PATH`,
-  /// `redis+cluster://HOST[:PORT],...`, `redis+sentinel://HOST[:PORT],.../MASTER`; empty: no remote
-  /// tier.
+  /// `redis+cluster://HOST[:PORT],...`, `redis+sentinel://HOST[:PORT],.../MASTER`; to a `hearth
+  /// serve` `hearth://`, `hearths://`, `hearth+unix:///PATH`; empty: no remote tier.
   std::string url{};
   std::filesystem::path password_file{};    ///< holds the password, instead of the URL
   std::filesystem::path ca_file{};          ///< the trusted CAs; empty: those of the system

@@ -13,12 +13,18 @@ using storage::resp_value;
 storage::resp_limits limits_of(const remote_endpoint& endpoint) {
   storage::resp_limits limits;
   limits.bytes = endpoint.max_reply_bytes;
+  // A set of 65,536 members is a hash of as many fields, and of some that later ones replace.
+  limits.items = std::uint64_t{1} << 18;
   return limits;
 }
 
 storage::resp_login login_of(const remote_endpoint& endpoint) {
-  return {endpoint.user, endpoint.password, endpoint.database, "hearth",
-          endpoint.form == remote_form::sentinel};
+  return {endpoint.user,
+          endpoint.password,
+          endpoint.database,
+          "hearth",
+          endpoint.form == remote_form::sentinel,
+          endpoint.wants_hearth};
 }
 
 } // namespace
@@ -98,6 +104,7 @@ void redis_connection::take_greeting(const resp_value& reply) {
   switch (took) {
   case resp_handshake::outcome::go_on: return greet();
   case resp_handshake::outcome::refused: return end(problem_of_greeting(text));
+  case resp_handshake::outcome::other_server: return end({remote_failure::untrusted, text});
   case resp_handshake::outcome::garbage: return end({remote_failure::garbage, text});
   }
 }

@@ -19,7 +19,8 @@ constexpr std::uint32_t max_database = 65535;
 constexpr std::string_view forms =
     "; wanted redis://[[USER:]PASSWORD@]HOST[:PORT][/DATABASE], rediss://..., "
     "redis+unix://[[USER:]PASSWORD@]/PATH, redis+cluster://[[USER:]PASSWORD@]HOST[:PORT],..., "
-    "rediss+cluster://... or redis+sentinel://[[USER:]PASSWORD@]HOST[:PORT],.../MASTER[/DATABASE]";
+    "rediss+cluster://... or redis+sentinel://[[USER:]PASSWORD@]HOST[:PORT],.../MASTER[/DATABASE]; "
+    "to a hearth serve hearth://, hearths:// or hearth+unix://";
 
 tl::unexpected<error> refuse(std::string_view what) {
   return fail(errc::invalid_argument, std::string("the remote's URL: ").append(what).append(forms));
@@ -177,8 +178,10 @@ struct named_scheme {
   std::string_view name;
   remote_transport transport;
   remote_form form = remote_form::server;
+  bool wants_hearth = false;
 };
-constexpr std::array<named_scheme, 7> schemes{{
+// The first of those that mean the same is the one that is shown.
+constexpr std::array<named_scheme, 10> schemes{{
     {"redis", remote_transport::tcp},
     {"rediss", remote_transport::tls},
     {"redis+unix", remote_transport::unix_socket},
@@ -186,7 +189,19 @@ constexpr std::array<named_scheme, 7> schemes{{
     {"redis+cluster", remote_transport::tcp, remote_form::cluster},
     {"rediss+cluster", remote_transport::tls, remote_form::cluster},
     {"redis+sentinel", remote_transport::tcp, remote_form::sentinel},
+    {"hearth", remote_transport::tcp, remote_form::server, true},
+    {"hearths", remote_transport::tls, remote_form::server, true},
+    {"hearth+unix", remote_transport::unix_socket, remote_form::server, true},
 }};
+
+// The scheme of an endpoint, with `://`.
+std::string scheme_of(const remote_endpoint& endpoint) {
+  const auto* const found = std::find_if(schemes.begin(), schemes.end(), [&](const auto& one) {
+    return one.transport == endpoint.transport && one.form == endpoint.form &&
+           one.wants_hearth == endpoint.wants_hearth;
+  });
+  return std::string(found == schemes.end() ? "redis" : found->name) + "://";
+}
 
 std::string list_of(const std::vector<storage::cluster_address>& hosts) {
   std::string text;
@@ -208,6 +223,7 @@ expected<remote_endpoint> parse_remote_url(std::string_view url) {
   remote_endpoint out;
   out.transport = scheme->transport;
   out.form = scheme->form;
+  out.wants_hearth = scheme->wants_hearth;
   auto rest = url.substr(colon + 3);
   if (const auto user = take_front(rest, rest.rfind('@'))) {
     if (auto done = set_user(out, *user); !done) return fail(done.error());
@@ -223,15 +239,13 @@ expected<remote_endpoint> parse_remote_url(std::string_view url) {
 
 std::string describe(const remote_endpoint& endpoint) {
   const auto database = endpoint.database == 0 ? "" : std::to_string(endpoint.database);
+  auto text = scheme_of(endpoint);
   if (endpoint.transport == remote_transport::unix_socket)
-    return "redis+unix://" + endpoint.socket_path + (database.empty() ? "" : "?db=" + database);
-  const bool is_encrypted = endpoint.transport == remote_transport::tls;
-  if (endpoint.form == remote_form::cluster)
-    return (is_encrypted ? "rediss+cluster://" : "redis+cluster://") + list_of(endpoint.hosts);
+    return text + endpoint.socket_path + (database.empty() ? "" : "?db=" + database);
+  if (endpoint.form == remote_form::cluster) return text + list_of(endpoint.hosts);
   if (endpoint.form == remote_form::sentinel)
-    return "redis+sentinel://" + list_of(endpoint.hosts) + "/" + endpoint.master +
+    return text + list_of(endpoint.hosts) + "/" + endpoint.master +
            (database.empty() ? "" : "/" + database);
-  std::string text = is_encrypted ? "rediss://" : "redis://";
   text += storage::to_string(storage::cluster_address{endpoint.host, endpoint.port});
   return database.empty() ? text : text + "/" + database;
 }

@@ -25,6 +25,7 @@ enum class remote_form : std::uint8_t {
 struct remote_endpoint {
   remote_transport transport = remote_transport::tcp;
   remote_form form = remote_form::server;
+  bool wants_hearth = false;                   ///< a `hearth serve`; any other server is refused
   std::vector<storage::cluster_address> hosts; ///< of a cluster, or sentinels
   std::string master;                          ///< name of the watched master
   std::string host;                            ///< a name or an address, IPv6 without brackets
@@ -51,8 +52,10 @@ struct remote_endpoint {
 /// `redis+cluster://[[USER:]PASSWORD@]HOST[:PORT],...` or `rediss+cluster://`, with some of its
 /// nodes. What sentinels watch:
 /// `redis+sentinel://[[USER:]PASSWORD@]HOST[:PORT],.../MASTER[/DATABASE]`; user and password are
-/// the master's. USER, PASSWORD and PATH may contain %XX, an IPv6 address is in brackets. Errors:
-/// `invalid_argument`, which names the wrong part without quoting it.
+/// the master's. `hearth://`, `hearths://` and `hearth+unix://` are `redis://`, `rediss://` and
+/// `redis+unix://` to a `hearth serve` and no other server. USER, PASSWORD and PATH may contain
+/// %XX, an IPv6 address is in brackets. Errors: `invalid_argument`, which names the wrong part
+/// without quoting it.
 expected<remote_endpoint> parse_remote_url(std::string_view url);
 
 /// The endpoint for logs and errors: "rediss://host:6380/2", "redis+cluster://a:7000,b:7000",

@@ -87,7 +87,7 @@ private:
     const auto name = storage::to_string(where) + ": ";
     auto addresses = resolve_(where.host, where.port);
     if (!addresses) return fail(errc::remote, name + addresses.error().text());
-    remote_endpoint sentinel;
+    remote_endpoint sentinel; // a plain server, whatever the master is
     sentinel.host = where.host;
     sentinel.port = where.port;
     for (const bool with_login : {false, true}) {

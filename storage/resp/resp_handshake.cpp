@@ -1,5 +1,8 @@
 #include "storage/resp/resp_handshake.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 namespace hearth::storage {
 namespace {
 
@@ -13,6 +16,25 @@ bool is_of_replica(const resp_value& reply) {
   for (std::size_t i = 0; i + 1 < reply.items.size(); i += 2)
     if (reply.items[i].text == "role") return reply.items[i + 1].text != "master";
   return false;
+}
+
+// A member of a map that may be an array of names and values; null: it has none of this name.
+const resp_value* member_of(const resp_value& map, std::string_view name) {
+  for (std::size_t i = 0; i + 1 < map.items.size(); i += 2)
+    if (map.items[i].text == name) return &map.items[i + 1];
+  return nullptr;
+}
+
+// Whether the reply to HELLO is that of a `hearth serve` that has the commands of a remote tier.
+bool is_of_hearth(const resp_value& reply) {
+  const auto* const modules = member_of(reply, "modules");
+  if (!modules) return false;
+  return std::any_of(modules->items.begin(), modules->items.end(), [](const resp_value& one) {
+    const auto* const name = member_of(one, "name");
+    const auto* const version = member_of(one, "ver");
+    return name && version && name->text == hearth_module &&
+           version->integer >= hearth_module_version;
+  });
 }
 
 } // namespace
@@ -48,6 +70,12 @@ resp_handshake::step resp_handshake::after(step at) const {
 }
 
 resp_handshake::outcome resp_handshake::take(const resp_value& reply) {
+  if (step_ == step::hello && login_.wants_hearth && !is_of_hearth(reply) &&
+      (!reply.is_error() || is_older(reply))) {
+    problem_ = "the server is no hearth serve that can be a remote tier; to a Redis or Valkey say "
+               "redis://";
+    return outcome::other_server;
+  }
   if (step_ == step::hello && reply.is_error() && is_older(reply)) {
     step_ = has_login() ? step::auth : after(step::auth);
     return outcome::go_on;

@@ -23,6 +23,7 @@ struct resp_login {
   std::uint32_t database = 0;
   std::string client_name;   ///< shown by CLIENT LIST; without blanks
   bool wants_master = false; ///< a server that says that it is a replica is refused
+  bool wants_hearth = false; ///< a server that is no `hearth serve` of this version is refused
 };
 
 class resp_handshake {
@@ -33,9 +34,10 @@ public:
   std::vector<std::string> command() const;
 
   enum class outcome : std::uint8_t {
-    go_on,   ///< send the next command, if there is one
-    refused, ///< the server replied an error: `problem` is its text
-    garbage, ///< the reply does not fit the command
+    go_on,        ///< send the next command, if there is one
+    refused,      ///< the server replied an error: `problem` is its text
+    other_server, ///< the server is none of those that are wanted: `problem` says so
+    garbage,      ///< the reply does not fit the command
   };
   /// Takes the reply to `command()`.
   outcome take(const resp_value& reply);

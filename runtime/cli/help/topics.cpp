@@ -78,9 +78,10 @@ key once:
   export HEARTH_REMOTE=rediss://user@cache.example:6380
 
 redis:// is plain, rediss:// is TLS, redis+unix:///PATH is a socket of this
-host. The server is Redis, Valkey or 'hearth serve'. A cluster is
-redis+cluster://HOST:PORT,HOST:PORT with some of its nodes, and what sentinels
-watch is redis+sentinel://HOST:PORT,HOST:PORT/MASTER. Keep a password in a file
+host. The server is Redis or Valkey. To a 'hearth serve' say hearth://,
+hearths:// or hearth+unix://. A cluster is redis+cluster://HOST:PORT,HOST:PORT
+with some of its nodes, and what sentinels watch is
+redis+sentinel://HOST:PORT,HOST:PORT/MASTER. Keep a password in a file
 (--remote-password-file).
 
 A server that stalls, returns wrong data or vanishes costs one deadline

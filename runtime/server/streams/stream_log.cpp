@@ -372,6 +372,11 @@ std::shared_ptr<void> stream_log::await(const std::vector<stream_place>& places,
           }};
 }
 
+std::size_t stream_log::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiters_.size();
+}
+
 std::vector<std::function<void()>> stream_log::take_woken(const stream_name& at) {
   std::vector<std::function<void()>> woken;
   const auto waiting = waiting_at_.find({at.database, at.key});

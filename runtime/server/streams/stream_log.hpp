@@ -94,6 +94,9 @@ public:
   [[nodiscard]] std::shared_ptr<void> await(const std::vector<stream_place>& places,
                                             std::function<void()> ready);
 
+  /// How many wait now.
+  std::size_t waiting() const;
+
 private:
   struct stream {
     std::deque<stream_entry_ptr> entries;

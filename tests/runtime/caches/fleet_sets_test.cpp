@@ -5,6 +5,7 @@
 #include "tests/support/files.hpp"
 #include "tests/support/local_cluster.hpp"
 #include "tests/support/local_redis.hpp"
+#include "tests/support/running_server.hpp"
 #include "tests/support/runtimes.hpp"
 #include "tests/support/temporary_directory.hpp"
 
@@ -135,6 +136,33 @@ TEST_CASE("what grows is shared by the hosts of a cluster") {
     CHECK(one->at("one") == value(1));
     CHECK(one->at("two") == value(2));
   }
+}
+
+TEST_CASE("what grows is shared by the hosts of a hearth serve, and survives its kill") {
+  const temporary_directory place;
+  const auto socket = (place / "redis.sock").string();
+  running_server server({"--listen", "resp=unix:" + socket});
+  const auto url = "hearth+unix://" + socket;
+  host a(url), b(url), c(url);
+  a.add("s0 == 1", "one");
+  b.add("s0 == 2", "two");
+  REQUIRE(a.tree->set({"one"}, 1));
+  REQUIRE(b.tree->set({"two"}, 2));
+  a.settle();
+  b.settle();
+  server.kill();
+  server.start();
+  CHECK(c.find(1) == "one");
+  CHECK(c.find(2) == "two");
+  CHECK(c.at("one") == value(1));
+  CHECK(c.at("two") == value(2));
+  REQUIRE(b.tree->set({"one"}, "a later one"));
+  b.settle();
+  host d(url);
+  CHECK(d.at("one") == value("a later one"));
+  // What a later member replaced is gone from the hash (HDEL), and what has a TTL too (EVAL).
+  d.settle();
+  CHECK(d.at("two") == value(2));
 }
 
 TEST_CASE("a member that is not signed, or by another key, is not taken") {

@@ -79,6 +79,14 @@ TEST_CASE("redis: large values of any bytes travel whole") {
   }
 }
 
+TEST_CASE("redis: a hash of 65,536 fields, the largest set, is read whole") {
+  const local_redis redis;
+  const auto server = connected(redis.url());
+  CHECK(redis.eval("for i = 1, 65536 do redis.call('HSET', 'h', 'field ' .. i, i) end "
+                   "return redis.call('HLEN', 'h')") == 65536);
+  CHECK(ask(*server, {"HGETALL", "h"}).value.items.size() == 2 * 65536);
+}
+
 TEST_CASE("redis: a reply above the limit is garbage, and the next one is not") {
   const local_redis redis;
   auto endpoint = *parse_remote_url(redis.url());

@@ -80,6 +80,24 @@ TEST_CASE("remote url: a Unix socket") {
   CHECK(parsed("unix:///s").socket_path == "/s");
 }
 
+TEST_CASE("remote url: to a hearth serve") {
+  auto at = parsed("hearth://ci:s3cret@cache.example:7000/3");
+  CHECK(at.wants_hearth);
+  CHECK(at.transport == remote_transport::tcp);
+  CHECK(at.user == "ci");
+  CHECK(describe(at) == "hearth://cache.example:7000/3");
+  at = parsed("hearths://cache.example");
+  CHECK(at.transport == remote_transport::tls);
+  CHECK(at.port == 6379);
+  CHECK(describe(at) == "hearths://cache.example:6379");
+  at = parsed("hearth+unix:///run/hearth/redis.sock?db=2");
+  CHECK(at.wants_hearth);
+  CHECK(at.socket_path == "/run/hearth/redis.sock");
+  CHECK(describe(at) == "hearth+unix:///run/hearth/redis.sock?db=2");
+  CHECK_FALSE(parsed("redis://cache.example").wants_hearth);
+  CHECK(says(why_not("hearth+cluster://a"), "hearth://"));
+}
+
 TEST_CASE("remote url: a cluster, and what sentinels watch") {
   using address = storage::cluster_address;
   const auto cluster = parsed("redis+cluster://u:p@a:7000,[::1],10.0.0.1:7002/");

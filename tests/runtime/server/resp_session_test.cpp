@@ -351,6 +351,29 @@ TEST_CASE("resp session: a reader's writes can be dropped silently") {
   CHECK(reader.command({"KEYS", "*"}).starts_with("-NOPERM"));
 }
 
+TEST_CASE("resp session: a writer scans what begins with a text that it knows, a reader nothing") {
+  server_bench bench;
+  auto writer = writer_of(bench);
+  CHECK(writer.command({"MSET", "hearth:c:0:a", "1", "other", "2", "hearth-c", "3"}) == "+OK\r\n");
+  const auto scan = [](client& by, std::string_view pattern) {
+    return by.command({"SCAN", "0", "MATCH", pattern, "COUNT", "10000"});
+  };
+  CHECK(scan(writer, "hearth:c:0:*").ends_with("*1\r\n$12\r\nhearth:c:0:a\r\n"));
+  CHECK(scan(writer, "hearth\\-c").ends_with("*1\r\n$8\r\nhearth-c\r\n"));
+  for (const auto* const pattern : {"*", "hearth:*", "hearth?c*", "hearth\\-*", "[h]earth:c:0:*"})
+    CHECK(scan(writer, pattern).starts_with("-NOPERM "));
+  auto who = *server_bench::make_identity(user_role::reader);
+  for (const auto refused : {server::refused_writes::error, server::refused_writes::ignore}) {
+    who.refused = refused;
+    client reader(bench, std::make_shared<const server::identity>(who));
+    CHECK(scan(reader, "hearth:c:0:*").starts_with("-NOPERM "));
+  }
+  who.role = user_role::writer;
+  who.name_space = "pr-7";
+  client pull(bench, std::make_shared<const server::identity>(who));
+  CHECK(scan(pull, "hearth:c:0:*").ends_with("*0\r\n"));
+}
+
 TEST_CASE("resp session: every command that writes is refused or ignored, by the table") {
   for (const auto table : server::command_tables())
     for (const auto& command : table) {

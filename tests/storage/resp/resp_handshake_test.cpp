@@ -95,6 +95,41 @@ TEST_CASE("resp handshake: a replica is refused where a master is wanted") {
   CHECK(resp_handshake({}).take(greeting("replica")) == outcome::go_on);
 }
 
+TEST_CASE("resp handshake: a server that is no hearth serve is refused where one is wanted") {
+  resp_login login{"", "", 0, ""};
+  login.wants_hearth = true;
+  const auto hello = [](kind type, const std::string& module, std::int64_t version) {
+    auto one = reply(type);
+    one.items = {reply(kind::bytes, "name"), reply(kind::bytes, module), reply(kind::bytes, "ver"),
+                 reply(kind::integer)};
+    one.items.back().integer = version;
+    auto modules = reply(kind::array);
+    modules.items = {one};
+    auto all = reply(type);
+    all.items = {reply(kind::bytes, "server"), reply(kind::bytes, "redis"),
+                 reply(kind::bytes, "modules"), modules};
+    return all;
+  };
+  for (const auto type : {kind::map, kind::array}) {
+    resp_handshake right(login);
+    CHECK(right.take(hello(type, "hearth", 1)) == outcome::go_on);
+    CHECK(right.command().empty());
+    CHECK(resp_handshake(login).take(hello(type, "hearth", 2)) == outcome::go_on);
+    for (const auto& other : {hello(type, "hearth", 0), hello(type, "json", 1), reply(type)}) {
+      resp_handshake wrong(login);
+      CHECK(wrong.take(other) == outcome::other_server);
+      CHECK(wrong.problem() ==
+            "the server is no hearth serve that can be a remote tier; to a Redis or Valkey say "
+            "redis://");
+    }
+  }
+  CHECK(resp_handshake(login).take(unknown) == outcome::other_server);
+  // Credentials come first.
+  resp_handshake denied(login);
+  CHECK(denied.take(reply(kind::error, "WRONGPASS invalid")) == outcome::refused);
+  CHECK(denied.problem() == "WRONGPASS invalid");
+}
+
 TEST_CASE("resp handshake: a reply of another type is garbage, and does not contain the password") {
   resp_handshake hello({"", "s3cret", 0, ""});
   CHECK(hello.take(ok) == outcome::garbage);
