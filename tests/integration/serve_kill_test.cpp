@@ -19,12 +19,15 @@ namespace {
 // load.py PORT STATE ROUND PID: looks at every key that STATE names. Then, unless PID is 0, four
 // connections set and drop keys until the server, which is killed meanwhile, is gone. A key's state
 // is a list of the values that it may have: one that was acknowledged, and those whose answer never
-// came. A client that pipelines has several of these.
+// came. A client that pipelines has several of these. Beside it, all connections add fields to
+// one hash and entries to one stream: those that were acknowledged are all there, in order.
 constexpr auto load_script = R"py(
 import json, os, random, redis, signal, sys, threading
 
 port, state_file, round_number, server = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 state = json.load(open(state_file)) if os.path.exists(state_file) else {}
+fields = state.pop('fields', [])  # acknowledged, as the entries
+entries = state.pop('entries', [])
 sizes = [0, 1, 100, 5000, 20000, 70000, 300000]
 
 def value_of(seed):  # by its number; no number: there is none
@@ -39,6 +42,15 @@ for key, may in state.items():
     if not fits:
         sys.exit(f'{key}: {None if got is None else got[:20]}, not one of {may}')
     state[key] = fits[:1]
+found = r.hgetall('hash')
+lost = [one for one in fields if one.encode() not in found]
+if lost: sys.exit(f'fields are gone: {lost[:5]}')
+logged = r.xrange('log')
+places = [tuple(map(int, id.decode().split('-'))) for id, _ in logged]
+if places != sorted(set(places)): sys.exit('ids do not grow')
+ids = {id.decode() for id, _ in logged}
+lost = [one for one in entries if one not in ids]
+if lost: sys.exit(f'entries are gone: {lost[:5]}')
 if server == 0:
     print(f'{len(state)} keys are right')
     sys.exit()
@@ -62,11 +74,19 @@ def write(name):
                 seed = None if own.randrange(8) == 0 else own.randrange(10**6)
                 begun.append((key, seed))
                 pipe.delete(key) if seed is None else pipe.set(key, value_of(seed))
+            count = len(begun)
             pipe.execute()
             for key, seed in begun: state[key] = [seed]
+            begun = []
+            if own.randrange(4) == 0:
+                field = f'{round_number}-{name}-{own.randrange(10**9)}'
+                client.hset('hash', field, field)
+                with lock: fields.append(field)
+                added = client.xadd('log', {'by': name}).decode()
+                with lock: entries.append(added)
             with lock:
-                acknowledged += len(begun)
-                if acknowledged - len(begun) < kill_after <= acknowledged: os.kill(server, signal.SIGKILL)
+                acknowledged += count
+                if acknowledged - count < kill_after <= acknowledged: os.kill(server, signal.SIGKILL)
     except redis.ConnectionError:
         for key, seed in begun: state[key] = state.get(key, [None]) + [seed]
 
@@ -74,7 +94,8 @@ writers = [threading.Thread(target=write, args=(str(i),)) for i in range(4)]
 for one in writers: one.start()
 for one in writers: one.join()
 if acknowledged < kill_after: sys.exit(f'the server was gone after {acknowledged}')
-json.dump(state, open(state_file, 'w'))
+if not fields or not entries: sys.exit('nothing was added')
+json.dump(state | {'fields': fields, 'entries': entries}, open(state_file, 'w'))
 print('killed')
 )py";
 

@@ -144,6 +144,7 @@ void resp_session::drain() {
 
 void resp_session::quit() {
   has_ended_ = true;
+  blocked_on_ = nullptr;
   host_.close_after_output();
 }
 
@@ -246,9 +247,10 @@ void resp_session::end_waiting(std::uint64_t call) {
   go_on();
 }
 
-std::uint64_t resp_session::begin_blocking() {
+std::uint64_t resp_session::begin_blocking(std::shared_ptr<void> what) {
   const auto call = begin_waiting();
   is_blocked_ = true;
+  blocked_on_ = std::move(what);
   return call;
 }
 

@@ -65,12 +65,8 @@ public:
   void end_waiting(std::uint64_t call);
   /// The same for a command that waits for what another client does: as long as it takes, so the
   /// connection counts as idle meanwhile, and a drain ends it.
-  std::uint64_t begin_blocking();
-  bool is_blocked_in(std::uint64_t call) const noexcept {
-    return is_blocked_ && call == call_ && !has_ended_;
-  }
-  /// Keeps what it waits on, until the command or the connection ends.
-  void keep_blocked_on(std::shared_ptr<void> what) { blocked_on_ = std::move(what); }
+  /// `what` is kept until the command or the connection ends.
+  std::uint64_t begin_blocking(std::shared_ptr<void> what);
   /// Keeps a place for a reply. Writes behind it are begun, other commands wait for it.
   std::uint64_t begin_turn();
   void fill_turn(std::uint64_t number, std::string reply);

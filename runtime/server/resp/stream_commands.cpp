@@ -266,21 +266,35 @@ bool reply_news(resp_session& in, const read_request& request) {
   return true;
 }
 
-using shared_request = std::shared_ptr<const read_request>;
+// A command that waits. The session keeps it until the reply or its own end, and nothing else does:
+// whatever comes later finds it gone.
+struct blocked_read {
+  read_request request;
+  std::uint64_t call;
+  std::shared_ptr<void> waiting{};
+};
 
 // Waits until another client adds something. That thread only posts: this one looks again.
-void wait_for_news(resp_session& in, const shared_request& request, std::uint64_t call) {
-  auto waiting = in.context().streams->await(
-      request->places, [&in, weak = in.host().weak_from_this(), request, call] {
-        const auto living = weak.lock();
-        if (!living) return;
-        living->post([&in, request, call] {
-          if (!in.is_blocked_in(call)) return;
-          if (!reply_news(in, *request)) return wait_for_news(in, request, call);
-          in.end_waiting(call);
-        });
-      });
-  in.keep_blocked_on(std::move(waiting));
+void wait_for_news(resp_session& in, blocked_read& read, const std::weak_ptr<blocked_read>& kept) {
+  const auto look_again = [&in, kept] {
+    const auto still = kept.lock();
+    if (!still) return;
+    if (!reply_news(in, still->request)) return wait_for_news(in, *still, kept);
+    in.end_waiting(still->call);
+  };
+  read.waiting = in.context().streams->await(read.request.places,
+                                             [weak = in.host().weak_from_this(), look_again] {
+                                               if (const auto living = weak.lock())
+                                                 living->post(look_again);
+                                             });
+}
+
+void end_without_news(resp_session& in, const std::weak_ptr<blocked_read>& kept) {
+  const auto still = kept.lock();
+  if (!still) return;
+  in.note_miss();
+  in.reply().null_array();
+  in.end_waiting(still->call);
 }
 
 void xread(resp_session& in, const resp_words& words) {
@@ -291,16 +305,12 @@ void xread(resp_session& in, const resp_words& words) {
     in.note_miss();
     return in.reply().null_array();
   }
-  const auto request = std::make_shared<const read_request>(std::move(*parsed));
-  const auto call = in.begin_blocking();
-  if (request->block->count() != 0)
-    in.host().post_after(*request->block, [&in, call] {
-      if (!in.is_blocked_in(call)) return;
-      in.note_miss();
-      in.reply().null_array();
-      in.end_waiting(call);
-    });
-  wait_for_news(in, request, call);
+  const auto block = *parsed->block;
+  const auto read = std::make_shared<blocked_read>(blocked_read{std::move(*parsed), 0});
+  read->call = in.begin_blocking(read);
+  const std::weak_ptr<blocked_read> kept = read;
+  if (block.count() != 0) in.host().post_after(block, [&in, kept] { end_without_news(in, kept); });
+  wait_for_news(in, *read, kept);
 }
 
 constexpr resp_command stream_table[] = {
