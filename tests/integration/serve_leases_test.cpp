@@ -50,10 +50,11 @@ def held(count):
 
 // Runs a Python script with the server's addresses; returns what it printed.
 std::string answers_to(const running_server& server, const temporary_directory& work,
-                       const std::string& script) {
+                       const std::string& script, const std::string& more = {}) {
   std::ofstream(work / "clients.py") << prelude << script;
   return output_of("/usr/bin/python3 '" + (work / "clients.py").string() + "' " +
-                   std::to_string(server.port("resp")) + " '" + (work / "readers").string() + "'");
+                   std::to_string(server.port("resp")) + " '" + (work / "readers").string() + "' " +
+                   more);
 }
 
 // The times are longer than a test may take: what ends a wait is never the clock.
@@ -138,6 +139,59 @@ for command in ['HEARTH.ACQUIRE', 'k'], ['HEARTH.FULFIL', 'k', 'v'], ['HEARTH.AB
     except redis.exceptions.NoPermissionError: print('refused')
 print(acquire(writer, 'k'), reader.get('k'), fulfil(writer, 'k', 'v'), reader.get('k'))
 )") == "refused\nrefused\nrefused\nNone None 1 b'v'\n");
+}
+
+TEST_CASE("serve: a held miss ends with any store of its key, by the holder or by others") {
+  const temporary_directory work;
+  std::ofstream(work / "serve.toml")
+      << "[hold]\n"
+      << no_end << "[[listen]]\nprotocol = \"resp\"\naddress = \"127.0.0.1:0\"\n"
+      << "hold_misses = true\n[[listen]]\nprotocol = \"http\"\naddress = \"127.0.0.1:0\"\n"
+      << "hold_misses = true\n";
+  const running_server server({(work / "serve.toml").string()});
+  CHECK(answers_to(server, work, R"(
+import http.client
+http_port = int(sys.argv[3])
+def run(*command): return lambda client, key: client.execute_command(command[0], key, *command[1:])
+stores = {
+    'SET NX': run('SET', 'v', 'NX'), 'SET GET': run('SET', 'v', 'GET'),
+    'SET KEEPTTL': run('SET', 'v', 'KEEPTTL'), 'SET': run('SET', 'v'),
+    'SETNX': run('SETNX', 'v'), 'MSET': run('MSET', 'v'), 'GETSET': run('GETSET', 'v'),
+    'SETEX': run('SETEX', '90', 'v'),
+}
+class Get(Waiting):
+    def __init__(self, key):
+        self.client, self.answers = connect(), []
+        self.thread = threading.Thread(target=lambda: self.answers.append(self.client.get(key)))
+        self.thread.start()
+def check(name, key, store):
+    holder = connect()
+    assert holder.get(key) is None
+    waiting = Get(key)
+    held(1)
+    store(holder)
+    assert waiting.join() == b'v', (name, key)
+for name, store in stores.items():
+    check(name, name + ' own', lambda holder: store(holder, name + ' own'))
+    check(name, name + ' other', lambda holder: store(watch, name + ' other'))
+class HttpGet(Get):
+    def __init__(self, path):
+        self.client, self.answers = http.client.HTTPConnection('127.0.0.1', http_port), []
+        self.thread = threading.Thread(target=self.run, args=(path,))
+        self.thread.start()
+    def run(self, path):
+        self.client.request('GET', path)
+        self.answers.append(self.client.getresponse().read())
+holder, other = HttpGet('/k'), http.client.HTTPConnection('127.0.0.1', http_port)
+holder.join()
+waiting = HttpGet('/k')
+held(1)
+other.request('PUT', '/k', b'v')
+assert other.getresponse().status == 201
+assert waiting.join() == b'v'
+print('all')
+)",
+                   std::to_string(server.port("http"))) == "all\n");
 }
 
 } // namespace serve_leases_test

@@ -3,6 +3,15 @@
 #include <utility>
 
 namespace hearth::server {
+namespace {
+
+// Ends a wait for a lease. One that comes all the same goes to the next that waits.
+void give_up(const std::weak_ptr<completion_state<lease_reply>>& asked) {
+  if (const auto living = asked.lock())
+    living->cancel({errc::cancelled, "the lease is no longer wanted"});
+}
+
+} // namespace
 
 held_leases::held_leases(session_host& host, server_context& context, entry_space entries)
     : host_(host)
@@ -15,7 +24,9 @@ held_leases::~held_leases() {
     entries_.release(key, one.lease);
   counters.holders_now -= leases_.size();
   counters.holders_ended += leases_.size();
-  counters.held_now -= waiting_;
+  counters.held_now -= waits_.size();
+  for (const auto& [number, one] : waits_)
+    give_up(one.asked);
 }
 
 std::chrono::nanoseconds held_leases::held_for(std::string_view key) const {
@@ -42,12 +53,24 @@ void held_leases::get(std::string_view key, lookup_callback answer) {
                 });
 }
 
+// Calls `told` on the connection's thread when a client of the server has stored the key.
+template <class Told>
+store_watch::handle held_leases::watch(const std::string& key, Told told) {
+  return entries_.watch(
+      key, [host = host_.weak_from_this(), alive = std::weak_ptr(alive_), told = std::move(told)] {
+        const auto living = host.lock();
+        if (!living) return;
+        living->post([alive, told] {
+          if (!alive.expired()) told();
+        });
+      });
+}
+
 // Takes a place among the misses that wait.
 bool held_leases::may_wait() {
   auto& counters = context_.counters;
-  if (leases_.size() + waiting_ < max_leases) {
+  if (leases_.size() + waits_.size() < max_leases) {
     if (counters.held_now.fetch_add(1) < context_.hold().max_held) {
-      ++waiting_;
       ++counters.held_total;
       return true;
     }
@@ -58,36 +81,86 @@ bool held_leases::may_wait() {
 }
 
 void held_leases::acquire(const std::string& key, const lookup_callback& answer) {
-  when_answered(entries_.acquire(key, context_.hold().wait),
-                [this, key, answer](expected<lease_reply> reply) {
-                  --waiting_;
-                  --context_.counters.held_now;
-                  take_reply(key, std::move(reply), answer);
+  const auto number = ++last_wait_;
+  auto& one = waits_[number];
+  one.key = key;
+  one.answer = answer;
+  // Before the look of `acquire`, so that no store is missed.
+  one.watch = watch(key, [this, number] { look_again(number); });
+  auto asked = entries_.acquire(key, context_.hold().wait);
+  one.asked = asked.state();
+  when_answered(std::move(asked), [this, number](expected<lease_reply> reply) {
+    take_reply(number, std::move(reply));
+  });
+}
+
+// The key of a wait was stored: the wait ends, unless the value is gone again.
+void held_leases::look_again(std::uint64_t number) {
+  const auto at = waits_.find(number);
+  if (at == waits_.end()) return;
+  when_answered(entries_.get(at->second.key), [this, number](expected<lookup> found) {
+    if (!found || !found->hit()) return;
+    const auto ended = take_wait(number);
+    if (!ended) return;
+    give_up(ended->asked);
+    ++context_.counters.held_hits;
+    ended->answer(std::move(found));
+  });
+}
+
+// Empty: it was answered before.
+std::optional<held_leases::wait> held_leases::take_wait(std::uint64_t number) {
+  auto node = waits_.extract(number);
+  if (node.empty()) return std::nullopt;
+  --context_.counters.held_now;
+  return std::move(node.mapped());
+}
+
+void held_leases::take_reply(std::uint64_t number, expected<lease_reply> reply) {
+  const auto ended = take_wait(number);
+  if (!ended) return;
+  const bool waited = !reply || reply->waited;
+  if (!waited || (reply && reply->found.hit())) return answer_wait(*ended, std::move(reply));
+  // Another process may have stored the key meanwhile, or a client that this one was not told of
+  // yet.
+  when_answered(entries_.get(ended->key),
+                [this, ended = *ended, reply = std::move(reply)](expected<lookup> found) {
+                  if (!found || !found->hit()) return answer_wait(ended, reply);
+                  ++context_.counters.held_hits;
+                  ended.answer(std::move(found));
                 });
 }
 
-void held_leases::take_reply(const std::string& key, expected<lease_reply> reply,
-                             const lookup_callback& answer) {
+void held_leases::answer_wait(const wait& ended, expected<lease_reply> reply) {
   if (!reply) {
     // The lookup itself was answered: whatever ends the wait, it was a miss.
     if (reply.error().code() == errc::timeout) ++context_.counters.held_deadlines;
-    return answer(lookup{});
+    return ended.answer(lookup{});
   }
   if (reply->found.hit()) {
     ++context_.counters.held_hits;
-    return answer(std::move(reply->found));
+    return ended.answer(std::move(reply->found));
   }
-  if (reply->lease) hold(key, reply->lease.take());
-  answer(lookup{});
+  if (reply->lease) hold(ended.key, reply->lease.take());
+  ended.answer(lookup{});
 }
 
 void held_leases::hold(const std::string& key, lease_id lease) {
   // Two lookups of one connection that waited together: the first lease is the one to keep.
-  const held one{lease, std::chrono::steady_clock::now()};
-  if (!leases_.emplace(key, one).second) return entries_.release(key, lease);
+  if (leases_.contains(key)) return entries_.release(key, lease);
+  leases_.emplace(key, held{lease, std::chrono::steady_clock::now(),
+                            watch(key, [this, key, lease] { end_if_stored(key, lease); })});
   ++context_.counters.holders_now;
   host_.post_after(context_.hold().holder, [this, alive = std::weak_ptr(alive_), key, lease] {
     if (!alive.expired()) end_hold(key, lease);
+  });
+}
+
+// A client of the server has stored the key, maybe this one by a command that knows no lease:
+// nobody needs to make the value any more.
+void held_leases::end_if_stored(const std::string& key, lease_id lease) {
+  when_answered(entries_.get(key), [this, key, lease](const expected<lookup>& found) {
+    if (found && found->hit()) end_hold(key, lease);
   });
 }
 

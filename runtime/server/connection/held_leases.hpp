@@ -2,7 +2,9 @@
 // is: the first miss of a key makes its connection the holder, later misses wait for the holder's
 // value. Owned by a session, used on its connection's thread.
 //
-// A lease ends with the value that the connection stores, after `hold.holder`, or with this object.
+// A lease ends with the value that the connection stores, when another client of the server has
+// stored one, after `hold.holder`, or with this object. A wait ends with the lease, or when any
+// client of the server has stored the key.
 #pragma once
 
 #include "messages/artifact.hpp"
@@ -13,9 +15,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -41,9 +45,9 @@ public:
   std::chrono::nanoseconds held_for(std::string_view key) const;
 
   /// Looks up. A miss makes this connection the holder and is answered as a miss, or waits at most
-  /// `hold.wait` for the value of another holder. A key that this connection holds, and a miss
-  /// above `hold.max_held` or `max_leases`, is answered as a miss at once. Errors: those of the
-  /// lookup.
+  /// `hold.wait` for the value of another holder, or of any client of the server. A key that this
+  /// connection holds, and a miss above `hold.max_held` or `max_leases`, is answered as a miss at
+  /// once. Errors: those of the lookup.
   ///
   /// Callbacks of all functions run on the connection's thread, at once if the answer is ready.
   void get(std::string_view key, std::function<void(expected<lookup>)> answer);
@@ -61,13 +65,26 @@ private:
   using lookup_callback = std::function<void(expected<lookup>)>;
   using outcome_callback = std::function<void(expected<insert_outcome>)>;
 
+  // A miss that waits for another holder's value.
+  struct wait {
+    std::string key;
+    lookup_callback answer;
+    store_watch::handle watch;
+    std::weak_ptr<completion_state<lease_reply>> asked; // for the lease
+  };
+
   template <class T, class Next>
   void when_answered(future<T> asked, Next next);
+  template <class Told>
+  store_watch::handle watch(const std::string& key, Told told);
   bool may_wait();
   void acquire(const std::string& key, const lookup_callback& answer);
-  void take_reply(const std::string& key, expected<lease_reply> reply,
-                  const lookup_callback& answer);
+  void look_again(std::uint64_t number);
+  std::optional<wait> take_wait(std::uint64_t number);
+  void take_reply(std::uint64_t number, expected<lease_reply> reply);
+  void answer_wait(const wait& ended, expected<lease_reply> reply);
   void hold(const std::string& key, lease_id lease);
+  void end_if_stored(const std::string& key, lease_id lease);
   lease_id take_lease(std::string_view key);
   void fulfil(std::string_view key, const artifact& value, outcome_callback answer);
   void replace(const std::string& key, const artifact& value,
@@ -80,9 +97,11 @@ private:
   struct held {
     lease_id lease;
     std::chrono::steady_clock::time_point since; // the miss
+    store_watch::handle watch;
   };
   std::map<std::string, held, std::less<>> leases_;
-  std::size_t waiting_ = 0; // of `held_now`
+  std::map<std::uint64_t, wait> waits_; // by number; counted in `held_now`
+  std::uint64_t last_wait_ = 0;
   std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 

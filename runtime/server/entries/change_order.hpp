@@ -6,6 +6,8 @@
 // change must not begin another one before it ends.
 #pragma once
 
+#include "runtime/server/entries/store_watch.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +31,9 @@ public:
     enter(key_hash, true, std::move(change));
   }
 
+  /// Who waits for a key of these clients to be stored.
+  store_watch& stores() noexcept { return *stores_; }
+
 private:
   struct waiting {
     bool alone;
@@ -48,6 +53,7 @@ private:
   static bool may_run(const place& at, bool alone);
 
   std::array<place, 1024> places_;
+  const std::shared_ptr<store_watch> stores_ = std::make_shared<store_watch>();
 };
 
 } // namespace hearth::server

@@ -95,15 +95,17 @@ future<changed_entry> carry_out(const cache& own, const key& k, const entry_chan
   return entry;
 }
 
-// Begins a change in its turn, which ends when the change's answer has come.
-template <class T, class Begin, class Work>
-future<T> in_turn(const Begin& begin, Work work) {
+// Begins a change in its turn, which ends when the change's answer has come. `ended` is told the
+// answer before the caller.
+template <class T, class Begin, class Work, class Ended>
+future<T> in_turn(const Begin& begin, Work work, Ended ended) {
   auto state = std::make_shared<completion_state<T>>();
   const completion<T> answer(state);
-  begin([answer, work = std::move(work)](change_order::turn turn) {
-    work().then([answer, turn = std::move(turn)](expected<T> result) mutable {
+  begin([answer, work = std::move(work), ended = std::move(ended)](change_order::turn turn) {
+    work().then([answer, turn = std::move(turn), ended](expected<T> result) mutable {
       // Whoever hears the answer may begin the next change at once.
       turn.reset();
+      ended(result);
       answer.deliver(std::move(result));
     });
   });
@@ -264,6 +266,41 @@ std::uint64_t hash_of(const cache& in, std::string_view raw) {
   return fast_hash(raw, in.id().seed());
 }
 
+// The same in every namespace: a client waits for the values of the trusted one, too.
+std::uint64_t watch_hash(std::string_view raw) { return fast_hash(raw, 0); }
+
+void release_in(const cache& in, std::string_view raw, lease_id lease) {
+  auto& core = *internals::core(in);
+  if (core.refusal()) return;
+  actors::send_from_thread(core.shards().owner_of(named_key(in, raw)), verb::release_v, lease);
+}
+
+// A caller that cancels `later` cancels `first`, too.
+template <class T>
+future<T> cancelling(future<T> later, const std::weak_ptr<completion_state<T>>& first) {
+  if (const auto state = later.state())
+    state->on_give_up([first] {
+      if (const auto living = first.lock())
+        living->cancel({errc::cancelled, "the answer is no longer wanted"});
+    });
+  return later;
+}
+
+// Releases the lease of a reply that nobody takes: its caller may be gone.
+future<lease_reply> release_unless_taken(const cache& in, const std::string& name,
+                                         future<lease_reply> asked) {
+  const std::weak_ptr waiting(asked.state());
+  auto offered = chain<lease_reply>(
+      std::move(asked), [in, name](expected<lease_reply> reply) -> future<lease_reply> {
+        if (reply && reply->lease) {
+          const auto lease = reply->lease.take();
+          reply->lease = offered_lease(lease, [in, name, lease] { release_in(in, name, lease); });
+        }
+        return reply;
+      });
+  return cancelling(std::move(offered), waiting);
+}
+
 // Asks for the lease on a key that has no entry.
 future<lease_reply> ask_for(const cache& in, const std::string& name,
                             std::chrono::milliseconds deadline) {
@@ -272,7 +309,7 @@ future<lease_reply> ask_for(const cache& in, const std::string& name,
   const auto options = call_options().within(std::max(deadline, std::chrono::milliseconds(1)));
   auto asked = engine::ask_for_lease(core, named_key(in, name), options);
   if (const auto& state = asked.state()) engine::expire(core, state, options);
-  return asked;
+  return release_unless_taken(in, name, std::move(asked));
 }
 
 future<lease_reply> lease_without_expired(expected<lease_reply> reply) {
@@ -318,6 +355,9 @@ future<done> entry_space::put(std::string_view raw, const artifact& value) const
       [&](change_order::task task) { order_->begin(hash_of(own_, raw), std::move(task)); },
       [own = own_, k = key_of(raw), stored = value_for(raw, value)] {
         return own.put_async(k, stored);
+      },
+      [order = order_, hash = watch_hash(raw)](const expected<done>&) {
+        order->stores().note_stored(hash);
       });
 }
 
@@ -356,7 +396,14 @@ future<changed_entry> entry_space::change(std::string_view raw, decision decide)
               if (what.value) what.value = value_for(name, what.value);
               return carry_out(own, k, what, std::move(*found));
             });
+      },
+      [order = order_, hash = watch_hash(raw)](const expected<changed_entry>& result) {
+        if (!result || result->changed) order->stores().note_stored(hash);
       });
+}
+
+store_watch::handle entry_space::watch(std::string_view raw, std::function<void()> told) const {
+  return order_->stores().watch(watch_hash(raw), std::move(told));
 }
 
 future<lease_reply> entry_space::acquire(std::string_view raw,
@@ -367,8 +414,10 @@ future<lease_reply> entry_space::acquire(std::string_view raw,
        deadline](expected<lookup> found) -> future<lease_reply> {
         if (!found) return expected<lease_reply>(fail(found.error()));
         if (found->hit()) return lease_reply{std::move(*found), {}, false};
-        return chain<lease_reply>(
-            ask_for(self.own_, name, deadline),
+        auto asked = ask_for(self.own_, name, deadline);
+        const std::weak_ptr waiting(asked.state());
+        auto answer = chain<lease_reply>(
+            std::move(asked),
             [self, name, deadline](expected<lease_reply> reply) -> future<lease_reply> {
               if (!reply || !is_expired_hit(reply->found)) return reply;
               // The leases take it for an entry: it goes, and the lease is free.
@@ -380,6 +429,7 @@ future<lease_reply> entry_space::acquire(std::string_view raw,
                                               lease_without_expired);
                   });
             });
+        return cancelling(std::move(answer), waiting);
       });
 }
 
@@ -395,7 +445,8 @@ future<done> entry_space::drop_expired(const std::string& name) const {
             return done{};
           });
         });
-      });
+      },
+      [](const expected<done>&) {});
 }
 
 future<insert_outcome> entry_space::fulfil(std::string_view raw, lease_id lease,
@@ -406,13 +457,17 @@ future<insert_outcome> entry_space::fulfil(std::string_view raw, lease_id lease,
   if (auto no = core.refusal()) return expected<insert_outcome>(fail(*no));
   actors::send_from_thread(core.shards().owner_of(named_key(own_, raw)), verb::fulfil_v, lease,
                            stored, insert_completion(state));
-  return future<insert_outcome>(std::move(state));
+  return chain<insert_outcome>(
+      future<insert_outcome>(std::move(state)),
+      [order = order_,
+       hash = watch_hash(raw)](expected<insert_outcome> outcome) -> future<insert_outcome> {
+        order->stores().note_stored(hash); // for those who wait in other namespaces
+        return outcome;
+      });
 }
 
 void entry_space::release(std::string_view raw, lease_id lease) const {
-  auto& core = *internals::core(own_);
-  if (core.refusal()) return;
-  actors::send_from_thread(core.shards().owner_of(named_key(own_, raw)), verb::release_v, lease);
+  release_in(own_, raw, lease);
 }
 
 expected<key_page> entry_space::scan(std::uint64_t cursor, std::size_t count,

@@ -69,8 +69,13 @@ public:
   /// Looks the entry up and does what `decide` says; no other client changes it meanwhile.
   future<changed_entry> change(std::string_view key, decision decide) const;
 
+  /// Calls `told` after each store of the key by a client of the server, in this namespace or in
+  /// another one, until the handle goes (store_watch.hpp).
+  [[nodiscard]] store_watch::handle watch(std::string_view key, std::function<void()> told) const;
+
   /// The entry, or the lease to make it; waits while another client, process or host makes it, at
-  /// most until the deadline (`timeout`).
+  /// most until the deadline (`timeout`). A lease that the caller does not take is released.
+  /// Cancelling the future ends the wait.
   future<lease_reply> acquire(std::string_view key, std::chrono::milliseconds deadline) const;
   /// Ends a lease with the entry, for all who wait. An entry that another caller stored meanwhile
   /// stays (`exists`). Errors: `lease_lost` when the lease has ended before.

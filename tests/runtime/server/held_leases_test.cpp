@@ -14,7 +14,9 @@ namespace {
 // A connection whose answers are kept.
 struct holder {
   explicit holder(server_bench& in)
-      : leases(std::make_unique<held_leases>(*host, in.context, in.trusted())) {}
+      : holder(in, in.trusted()) {}
+  holder(server_bench& in, entry_space of)
+      : leases(std::make_unique<held_leases>(*host, in.context, std::move(of))) {}
 
   void get(std::string_view key) {
     leases->get(key, [this](expected<lookup> found) { got = std::move(found); });
@@ -190,6 +192,77 @@ TEST_CASE_FIXTURE(fixture, "a put under a lease replaces what another caller sto
   CHECK(b.put("k", "theirs") == "done");
   CHECK(a.put("k", "ours") == "done");
   CHECK(b.find("k") == "ours");
+}
+
+TEST_CASE_FIXTURE(fixture, "a wait ends with whatever a client stores, and so does the lease") {
+  CHECK(a.find("k") == "miss");
+  b.get("k");
+  SUBCASE("a change, which knows no lease") {
+    const auto changed = trusted().change("k", [](const lookup&, bool) -> entry_change {
+      return {entry_change::kind::put, make_value("made")};
+    });
+    CHECK(changed.ready());
+  }
+  SUBCASE("a put by another client") { CHECK(trusted().put("k", make_value("made")).get()); }
+  SUBCASE("an insert by another client") { CHECK(trusted().insert("k", make_value("made")).get()); }
+  CHECK(b.answer() == "made");
+  CHECK(counters.held_hits == 1);
+  CHECK(counters.held_now == 0);
+  CHECK(a.host->run_until([&] { return !a.leases->holds("k"); }));
+  CHECK(counters.holders_now == 0);
+}
+
+TEST_CASE_FIXTURE(fixture, "a client of another namespace waits for the trusted value, too") {
+  server::identity who;
+  who.name_space = "pull";
+  const auto pull = [&] { return open(who, 0); };
+  holder first{*this, pull()}, second{*this, pull()};
+  CHECK(first.find("k") == "miss");
+  second.get("k");
+  SUBCASE("stored") { CHECK(trusted().put("k", make_value("made")).get()); }
+  SUBCASE("made by a holder of its own") {
+    CHECK(a.find("k") == "miss");
+    CHECK(a.put("k", "made") == "done");
+  }
+  CHECK(second.answer() == "made");
+}
+
+TEST_CASE_FIXTURE(fixture, "a wait goes on when what was stored is gone again") {
+  CHECK(a.find("k") == "miss");
+  b.get("k");
+  CHECK(trusted().put("k", make_value("gone")).get());
+  CHECK(trusted().erase("k").get().value());
+  CHECK(trusted().put("other", make_value("")).get());
+  bool is_idle = false;
+  b.host->post([&] { is_idle = true; });
+  CHECK(b.host->run_until([&] { return is_idle; }));
+  CHECK_FALSE(b.got);
+  CHECK(a.put("k", "made") == "done");
+  CHECK(b.answer() == "made");
+}
+
+TEST_CASE_FIXTURE(fixture, "at the end of a wait the entry is looked up once more") {
+  CHECK(a.find("k") == "miss");
+  settings.hold.wait = 1ms;
+  b.get("k");
+  // As another process does, of which the server hears nothing.
+  CHECK(rt.open("server..0").value().put(key::bytes("k"), make_value("theirs")));
+  CHECK(b.answer() == "theirs");
+  CHECK(counters.held_deadlines == 0);
+}
+
+TEST_CASE_FIXTURE(fixture, "a lease that is granted to a connection that is gone goes on") {
+  CHECK(a.find("k") == "miss");
+  b.get("k");
+  SUBCASE("its session is gone") { b.leases.reset(); }
+  SUBCASE("it is gone as a whole") {
+    b.leases.reset();
+    b.host.reset();
+  }
+  CHECK(a.leases->abandon("k"));
+  holder c{*this};
+  CHECK(c.find("k") == "miss");
+  CHECK(c.leases->holds("k"));
 }
 
 TEST_CASE_FIXTURE(fixture, "an insert ends the lease, and leaves what is there") {
