@@ -36,6 +36,12 @@ std::size_t memory_of(const resp_words& words) {
   return bytes;
 }
 
+// Whether a request of HTTP begins with this word, or its line of the host does. A page that a
+// browser shows could send one here, with commands in its body.
+bool is_of_http(std::string_view word) {
+  return equal_ignoring_case(word, "post") || equal_ignoring_case(word, "host:");
+}
+
 // The error of an unknown command, as Redis words it.
 std::string unknown_command(const resp_words& words) {
   constexpr std::size_t most_shown = 128;
@@ -194,9 +200,18 @@ void resp_session::run_words() {
     put_off_ = std::move(words_);
     return;
   }
+  if (is_of_http(words_[0])) return end_http();
   if (!command) return reply_.error(unknown_command(words_));
   kind_ = command->kind;
   run(*command, words_);
+}
+
+void resp_session::end_http() {
+  context_.counters.protocol_errors.fetch_add(1, std::memory_order_relaxed);
+  context_.write_log(log_level::warning, "a request of HTTP from " + host_.peer() +
+                                             " to a listener of the Redis protocol: its "
+                                             "connection is closed");
+  quit();
 }
 
 void resp_session::run(const resp_command& command, const resp_words& words) {

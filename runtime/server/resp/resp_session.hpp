@@ -117,6 +117,7 @@ private:
   void run_received();
   bool may_run_next() const;
   void run_words();
+  void end_http();
   void run(const resp_command& command, const resp_words& words);
   bool refuses(const resp_command& command, const resp_words& words);
   void go_on();

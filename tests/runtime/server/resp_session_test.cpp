@@ -91,6 +91,34 @@ TEST_CASE("resp session: commands byte by byte, inline and pipelined are answere
   CHECK(one.ask(all, 1) == wanted);
 }
 
+TEST_CASE("resp session: a request of HTTP ends the connection before its body is run") {
+  server_bench bench;
+  for (const std::string head :
+       {"POST / HTTP/1.1\r\n", "post /x HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: 127.0.0.1:6379\r\n",
+        "PUT /k HTTP/1.1\r\nhost:\r\n"})
+    for (const std::size_t step : {std::size_t{1}, std::size_t{1} << 20}) {
+      CAPTURE(head);
+      auto one = writer_of(bench);
+      const auto replies =
+          one.ask(head + "Content-Length: 28\r\n\r\nx=\r\nSET poisoned evil\r\n\r\n", step);
+      CHECK(one.host->is_closed);
+      CHECK(replies.find("+OK") == std::string::npos);
+      auto other = writer_of(bench);
+      CHECK(other.command({"GET", "poisoned"}) == "$-1\r\n");
+    }
+  CHECK(bench.counters.protocol_errors == 8);
+}
+
+TEST_CASE("resp session: what was sent before a request of HTTP is done") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  CHECK(one.ask(client::encoded({"SET", "k", "v"}) + client::encoded({"POST", "x"}) +
+                client::encoded({"SET", "k", "evil"})) == "+OK\r\n");
+  CHECK(one.host->is_closed);
+  auto other = writer_of(bench);
+  CHECK(other.command({"GET", "k"}) == "$1\r\nv\r\n");
+}
+
 TEST_CASE("resp session: errors and other commands between writes come in their turn") {
   server_bench bench;
   auto one = writer_of(bench);
