@@ -234,8 +234,9 @@ void add_serve_command(CLI::App& app, command_line& line) {
   sub->add_option("--listen", given.listen,
                   "without FILE: resp=HOST:PORT, http=..., crsh=unix:/PATH")
       ->type_name("PROTOCOL=ADDRESS");
-  sub->add_option("--role", given.role, "without FILE: what clients may do: reader, writer, admin")
-      ->capture_default_str()
+  sub->add_option("--role", given.role,
+                  "without FILE: what clients may do: reader, writer (the default on this host "
+                  "alone), admin")
       ->excludes(file); // which says it for each listener
   sub->add_flag("--hold-misses", given.hold_misses,
                 "without FILE: let one client compile what several miss")

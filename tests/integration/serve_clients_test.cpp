@@ -260,13 +260,24 @@ TEST_CASE("serve: wrong settings are refused in one line") {
            {"serve", "--listen", "127.0.0.1:0"},
            {"serve", "--listen", "gopher=127.0.0.1:0"},
            {"serve", "--listen", "resp=127.0.0.1"},
-           {"serve", "--listen", "resp=127.0.0.1:0", "--role", "king"}}) {
+           {"serve", "--listen", "resp=127.0.0.1:0", "--role", "king"},
+           {"serve", "--listen", "resp=0.0.0.0:0"},
+           {"serve", "--listen", "http=[::]:0", "--hold-misses"}}) {
     auto all = arguments;
     all.insert(all.end(), {"--store", store});
     const auto result = run_hearth(all, work.path());
     CHECK_MESSAGE(result.status == 2, result.err);
     CHECK_MESSAGE(lines_of(result.err).size() == 1, result.err);
   }
+  const auto fault_of = [&](const std::vector<std::string>& arguments) {
+    return run_hearth(arguments, work.path()).err;
+  };
+  CHECK(fault_of({"serve", "--listen", "resp=127.0.0.1:0", "--role", "king"})
+            .starts_with("hearth: --role king: "));
+  CHECK(fault_of({"serve", "--listen", "resp=0.0.0.0:0"})
+            .starts_with("hearth: --listen resp=0.0.0.0:0: other hosts reach this address"));
+  for (const auto* const role : {"reader", "writer", "admin"})
+    CHECK(fault_of({"serve", "--check", "--listen", "resp=0.0.0.0:0", "--role", role}).empty());
   std::ofstream(work / "good.toml")
       << "[[listen]]\nprotocol = \"resp\"\naddress = \"127.0.0.1:0\"\n";
   for (const auto& option : {"--role=reader", "--hold-misses"}) { // the file says it

@@ -27,6 +27,20 @@ using server::server_settings;
 
 // --- settings ----------------------------------------------------------------------------------
 
+bool is_role(std::string_view word) {
+  for (const auto role :
+       {server::user_role::reader, server::user_role::writer, server::user_role::admin})
+    if (word == server::to_string(role)) return true;
+  return false;
+}
+
+// Whether other hosts may reach this address.
+bool is_reachable(std::string_view address) {
+  if (address.starts_with("unix:")) return false;
+  const auto parsed = server::parse_address(address);
+  return parsed && !server::is_loopback(parsed->host);
+}
+
 // "resp=ADDRESS" as a table of a settings file has it.
 expected<std::string> listen_table(const std::string& given, const serve_arguments& arguments) {
   const auto mark = given.find('=');
@@ -34,10 +48,16 @@ expected<std::string> listen_table(const std::string& given, const serve_argumen
     return fail(errc::invalid_argument,
                 "--listen " + printable(given) +
                     ": PROTOCOL=ADDRESS is expected, as resp=127.0.0.1:6379 or http=unix:/PATH");
+  const auto address = given.substr(mark + 1);
+  if (arguments.role.empty() && is_reachable(address))
+    return fail(errc::invalid_argument,
+                "--listen " + given +
+                    ": other hosts reach this address, and need no credentials; say what they may "
+                    "do (--role reader, --role writer), or give a settings file with users");
   return fmt::format("[[listen]]\nprotocol = \"{}\"\naddress = \"{}\"\nanonymous = \"{}\"\n"
                      "hold_misses = {}\n",
-                     given.substr(0, mark), given.substr(mark + 1), arguments.role,
-                     arguments.hold_misses);
+                     given.substr(0, mark), address,
+                     arguments.role.empty() ? "writer" : arguments.role, arguments.hold_misses);
 }
 
 expected<server_settings> settings_of_options(const config& settings,
@@ -45,6 +65,9 @@ expected<server_settings> settings_of_options(const config& settings,
   if (arguments.listen.empty())
     return fail(errc::invalid_argument,
                 "serve: give a settings file, or --listen resp=127.0.0.1:6379");
+  if (!arguments.role.empty() && !is_role(arguments.role))
+    return fail(errc::invalid_argument,
+                "--role " + printable(arguments.role) + ": reader, writer or admin is expected");
   std::string text;
   for (const auto& one : arguments.listen) {
     auto table = listen_table(one, arguments);

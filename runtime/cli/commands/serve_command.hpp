@@ -14,7 +14,7 @@ namespace hearth::cli {
 struct serve_arguments {
   std::string file;                ///< the settings file; empty: `listen` says where
   std::vector<std::string> listen; ///< "resp=127.0.0.1:6379", without a file
-  std::string role = "writer";     ///< of clients, without a file
+  std::string role;                ///< of clients, without a file; empty: writers, on this host
   bool hold_misses = false;        ///< without a file
   bool check = false;              ///< checks the settings, and serves nothing
   bool hash_password = false;      ///< prints the hash of a password from standard input
