@@ -197,22 +197,36 @@ expected<void> server::reload(const server_settings& settings) {
   return {};
 }
 
-// The default user may do what clients without credentials could on the first listener that lets
-// them in.
+// The listener whose clients without credentials need the password from now on. It is one password
+// for all of them: where they may do different things, it would make the least of them the others.
+expected<const listener_settings*> server::guarded_listener() const {
+  const listener_settings* first = nullptr;
+  for (const auto& one : settings_.listeners) {
+    if (!one.anonymous) continue;
+    if (!first) first = &one;
+    if (one.anonymous != first->anonymous || one.anonymous_namespace != first->anonymous_namespace)
+      return fail(errc::invalid_argument,
+                  "the listeners let clients without credentials do different things, which one "
+                  "password cannot tell apart; give them users in the users file");
+  }
+  if (!first)
+    return fail(errc::invalid_argument, "no listener lets clients in without credentials; the "
+                                        "passwords of users are in the users file");
+  return first;
+}
+
+// The default user may do what clients without credentials could.
 expected<void> server::replace_default_user(const std::string& password) {
+  const auto guarded = guarded_listener();
+  if (!guarded) return fail(guarded.error());
   default_user_.reset();
   if (password.empty()) return {};
   auto hash = hash_password(password);
   if (!hash) return fail(hash.error());
-  for (const auto& one : settings_.listeners)
-    if (const auto who = anonymous_of(one)) {
-      default_user_ = user_entry{};
-      default_user_->who = *who;
-      default_user_->who.user = "default";
-      default_user_->who.is_anonymous = false;
-      default_user_->password_hash = std::move(*hash);
-      return {};
-    }
+  user_entry made{*anonymous_of(**guarded), std::move(*hash), {}};
+  made.who.user = "default";
+  made.who.is_anonymous = false;
+  default_user_ = std::move(made);
   return {};
 }
 

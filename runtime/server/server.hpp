@@ -48,6 +48,7 @@ private:
   void open_streams();
   expected<void> listen();
   expected<void> set_users();
+  expected<const listener_settings*> guarded_listener() const;
   expected<void> replace_default_user(const std::string& password);
   identity_ptr anonymous_of(const listener_settings& settings) const;
   std::unique_ptr<session> make_session(const listener_settings& at, session_host& host);

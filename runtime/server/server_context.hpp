@@ -26,7 +26,8 @@ struct server_context {
   /// cache.
   std::function<expected<entry_space>(const identity&, unsigned database)> entries_of;
   /// From now on clients need this password of the user `default`, who may what clients without
-  /// credentials could; empty: they need none again. Blocks: it hashes.
+  /// credentials could; empty: they need none again. Blocks: it hashes. Errors: `invalid_argument`
+  /// where no listener lets such clients in, or two of them different ones.
   std::function<expected<void>(const std::string& password)> require_password;
   /// Runs `task` on a thread that may block (a list of the store, a page of metrics). Any thread.
   std::function<void(std::function<void()> task)> run_blocking;

@@ -27,17 +27,38 @@ const std::string redis = "/usr/bin/python3 -c 'import redis,sys\n"
                           "try: print(eval(sys.argv[4]))\n"
                           "except redis.RedisError as e: print(str(e).split()[0])' ";
 
-void write_users(const fs::path& file, const fs::path& work, const std::string& password) {
+void write_users(const fs::path& file, const fs::path& work, const std::string& password,
+                 const std::string& role = "writer") {
   std::ofstream(work / "password") << password << "\n";
   const auto hash =
       program_run({"serve", "--hash-password"}, work, {}, work / "password").wait().out;
   fs::remove(file);
-  std::ofstream(file) << "[users.u]\nrole = \"writer\"\npassword = \"" << lines_of(hash).front()
-                      << "\"\n";
+  std::ofstream(file) << "[users.u]\nrole = \"" << role << "\"\npassword = \""
+                      << lines_of(hash).front() << "\"\n";
   fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
 }
 
 } // namespace
+
+TEST_CASE("serve: a password for all is refused where it would guard nothing, or not one thing") {
+  const temporary_directory work;
+  write_users(work / "users.toml", work.path(), "secret", "admin");
+  const auto answer_of = [&](const std::string& settings, const std::string& user) {
+    std::ofstream(work / "serve.toml") << settings;
+    const running_server server({(work / "serve.toml").string()});
+    const auto port = std::to_string(server.port("resp"));
+    return output_of("redis-cli --no-auth-warning -p " + port + ' ' + user +
+                     " CONFIG SET requirepass foo; redis-cli --no-auth-warning -p " + port + ' ' +
+                     user + " PING");
+  };
+  const std::string listener = "[[listen]]\nprotocol = \"resp\"\naddress = \"127.0.0.1:0\"\n";
+  CHECK(answer_of("users = \"users.toml\"\n" + listener, "--user u --pass secret")
+            .starts_with("ERR no listener lets clients in without credentials"));
+  const auto two =
+      answer_of(listener + "anonymous = \"admin\"\n" + listener + "anonymous = \"reader\"\n", "");
+  CHECK_MESSAGE(two.starts_with("ERR the listeners let clients"), two);
+  CHECK_MESSAGE(lines_of(two).back() == "PONG", two);
+}
 
 TEST_CASE("serve: over TLS, with and without certificates of clients") {
   const temporary_directory work;

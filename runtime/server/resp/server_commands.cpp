@@ -50,6 +50,9 @@ void config_set(resp_session& in, const resp_words& words) {
   if (words.size() != 4 || !equal_ignoring_case(words[2], "requirepass"))
     return in.reply().error("ERR CONFIG SET knows 'requirepass' alone; the others are in the "
                             "server's settings file");
+  // It concerns the clients of every namespace.
+  if (!in.who()->name_space.empty())
+    return in.reply().error("NOPERM only an admin of the trusted namespace may set 'requirepass'");
   const auto problem = std::make_shared<expected<void>>();
   in.reply_after([&context = in.context(), password = words[3],
                   problem] { *problem = context.require_password(password); },

@@ -527,6 +527,11 @@ TEST_CASE("resp session: an admin lists, counts and flushes") {
   CHECK(admin.command({"CONFIG", "GET", "sa*"}) == "*2\r\n$4\r\nsave\r\n$0\r\n\r\n");
   CHECK(admin.command({"CONFIG", "SET", "requirepass", "secret"}) == "+OK\r\n");
   CHECK(bench.required_password == "secret");
+  auto who = *server_bench::make_identity(user_role::admin);
+  who.name_space = "pr-7";
+  client other(bench, std::make_shared<const server::identity>(who));
+  CHECK(other.command({"CONFIG", "SET", "requirepass", ""}).starts_with("-NOPERM"));
+  CHECK(bench.required_password == "secret");
   CHECK(admin.command({"CONFIG", "SET", "save", ""}).starts_with("-ERR CONFIG SET knows"));
 }
 
