@@ -8,6 +8,7 @@
 #include "runtime/engine/calls/requests.hpp"
 #include "runtime/handle/internals.hpp"
 #include "runtime/server/entries/chain.hpp"
+#include "runtime/server/entries/http_keys.hpp"
 #include "runtime/server/entries/scan_cursor.hpp"
 
 #include <algorithm>
@@ -266,6 +267,11 @@ std::uint64_t hash_of(const cache& in, std::string_view raw) {
   return fast_hash(raw, in.id().seed());
 }
 
+error not_over_this_protocol() {
+  return {errc::permission,
+          "keys that begin as this one are those of HTTP clients; store the value over HTTP"};
+}
+
 // The same in every namespace: a client waits for the values of the trusted one, too.
 std::uint64_t watch_hash(std::string_view raw) { return fast_hash(raw, 0); }
 
@@ -325,6 +331,12 @@ entry_space::entry_space(cache own, std::optional<cache> trusted,
     , trusted_(std::move(trusted))
     , order_(std::move(order)) {}
 
+entry_space entry_space::without_http_writes() const {
+  auto made = *this;
+  made.may_write_http_ = false;
+  return made;
+}
+
 future<lookup> entry_space::get(std::string_view raw) const {
   auto k = key_of(raw);
   if (!trusted_) return get_from(own_, k);
@@ -351,6 +363,7 @@ future<layered_lookup> entry_space::get_layers(std::string_view raw) const {
 }
 
 future<done> entry_space::put(std::string_view raw, const artifact& value) const {
+  if (!may_write_http_ && is_http_key(raw)) return expected<done>(fail(not_over_this_protocol()));
   return in_turn<done>(
       [&](change_order::task task) { order_->begin(hash_of(own_, raw), std::move(task)); },
       [own = own_, k = key_of(raw), stored = value_for(raw, value)] {
@@ -386,13 +399,17 @@ future<bool> entry_space::erase(std::string_view raw) const {
 future<changed_entry> entry_space::change(std::string_view raw, decision decide) const {
   return in_turn<changed_entry>(
       [&](change_order::task task) { order_->begin_alone(hash_of(own_, raw), std::move(task)); },
-      [own = own_, trusted = trusted_, name = std::string(raw), decide = std::move(decide)] {
+      [own = own_, trusted = trusted_, name = std::string(raw), decide = std::move(decide),
+       may_put = may_write_http_ || !is_http_key(raw)] {
         const auto k = key_of(name);
         return chain<changed_entry>(
             look(own, trusted, k),
-            [own, k, name, decide](expected<changed_entry> found) -> future<changed_entry> {
+            [own, k, name, decide,
+             may_put](expected<changed_entry> found) -> future<changed_entry> {
               if (!found) return found;
               auto what = decide(found->before, found->is_own);
+              if (what.what == entry_change::kind::put && !may_put)
+                return expected<changed_entry>(fail(not_over_this_protocol()));
               if (what.value) what.value = value_for(name, what.value);
               return carry_out(own, k, what, std::move(*found));
             });
@@ -451,6 +468,8 @@ future<done> entry_space::drop_expired(const std::string& name) const {
 
 future<insert_outcome> entry_space::fulfil(std::string_view raw, lease_id lease,
                                            const artifact& value) const {
+  if (!may_write_http_ && is_http_key(raw))
+    return expected<insert_outcome>(fail(not_over_this_protocol()));
   auto& core = *internals::core(own_);
   const auto stored = value_for(raw, value);
   auto state = std::make_shared<completion_state<insert_outcome>>();

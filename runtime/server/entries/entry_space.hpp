@@ -55,6 +55,10 @@ public:
   /// one order of changes.
   entry_space(cache own, std::optional<cache> trusted, std::shared_ptr<change_order> order);
 
+  /// The same entries for a client that must not store those of HTTP (http_keys.hpp): a store of
+  /// one fails with `permission`.
+  entry_space without_http_writes() const;
+
   /// Looks in the own namespace, then in the trusted one; an expired entry is a miss. Ready at once
   /// unless the upstream has to be asked.
   future<lookup> get(std::string_view key) const;
@@ -103,6 +107,7 @@ private:
   cache own_;
   std::optional<cache> trusted_;
   std::shared_ptr<change_order> order_;
+  bool may_write_http_ = true;
 };
 
 } // namespace hearth::server

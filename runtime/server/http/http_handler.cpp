@@ -302,8 +302,14 @@ void http_handler::put_blob(const http_request& request, const http_body& body,
     return answer(
         refusal(route, 400, "the SHA-256 of the body is " + hash + ", not that of the path"));
   if (route.blob_digest == empty_digest) return answer(stored_reply(route));
-  when_answered(leases_->entries().insert(route.key, body.value),
-                [&route, answer = std::move(answer)](expected<insert_outcome> stored) {
+  // Other bytes under this key are wrong, whoever stored them.
+  auto asked = leases_->entries().change(
+      route.key, [value = body.value](const lookup& before, bool) -> entry_change {
+        if (before.hit() && before.value.payload() == value.payload()) return {};
+        return {entry_change::kind::put, value};
+      });
+  when_answered(std::move(asked),
+                [&route, answer = std::move(answer)](expected<changed_entry> stored) {
                   answer(stored ? stored_reply(route) : refusal(route, stored.error()));
                 });
 }

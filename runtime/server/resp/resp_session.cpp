@@ -89,7 +89,7 @@ bool resp_session::become(identity_ptr who, unsigned database) {
   }
   who_ = std::move(who);
   database_ = database;
-  entries_ = std::move(*entries);
+  entries_ = entries->without_http_writes();
   leases_ = std::make_unique<held_leases>(host_, context_, *entries_);
   counts_ = &context_.counters.space(who_->name_space);
   return true;

@@ -1,6 +1,8 @@
 // From targets of real clients to routes and keys.
 #include "runtime/server/http/message/http_routes.hpp"
 
+#include "runtime/server/entries/http_keys.hpp"
+
 #include <doctest/doctest.h>
 
 #include <set>
@@ -98,7 +100,10 @@ TEST_CASE("no two targets share a key") {
                                    route_of("/cas:" + digest).key};
   CHECK(keys.size() == 15);
   for (const auto& key : keys)
-    CHECK(key.starts_with("http:"));
+    CHECK(is_http_key(key));
+  CHECK(is_http_key(route_of("/v8/artifacts/0123456789abcdef").key));
+  for (const auto* other : {"http:", "http://cache.example/cas/x", "http:cas", "cas:x", ""})
+    CHECK_FALSE(is_http_key(other));
 }
 
 TEST_CASE("a miss can be held where clients store on the connection that missed") {

@@ -507,6 +507,16 @@ TEST_SUITE("http session") {
     CHECK(client.status(put("/cas/" + digest_of(large), large)) == 201);
   }
 
+  TEST_CASE_FIXTURE(fixture, "other bytes under the key of a blob are replaced by the right ones") {
+    const auto path = "/cas/" + digest_of("abc");
+    CHECK(trusted().put(blob_key(digest_of("abc")), artifact::make("evil")).get());
+    CHECK(client.value(path) == "evil");
+    for (int i = 0; i < 2; ++i) {
+      CHECK(client.status(put(path, "abc")) == 201);
+      CHECK(client.value(path) == "abc");
+    }
+  }
+
   TEST_CASE_FIXTURE(fixture, "the empty blob always exists") {
     const auto path = "/p/cas/" + digest_of("");
     CHECK(client.ask(get(path)).status == 200);

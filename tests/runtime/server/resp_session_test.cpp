@@ -509,6 +509,32 @@ TEST_CASE("resp session: another namespace reads the trusted one and changes not
   CHECK(trusted.command({"MGET", "a", "b"}) == "*2\r\n$1\r\n1\r\n$1\r\n2\r\n");
 }
 
+TEST_CASE("resp session: no command stores an entry of HTTP, whose bytes were checked") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  const std::string key = "http:cas:" + std::string(64, 'a');
+  const std::string refused =
+      "-ERR keys that begin as this one are those of HTTP clients; store the value over HTTP\r\n";
+  const auto check_refused = [&] {
+    CHECK(one.command({"SET", key, "evil"}) == refused);
+    CHECK(one.command({"SET", key, "evil", "GET"}) == refused);
+    CHECK(one.command({"SETEX", key, "9", "evil"}) == refused);
+    CHECK(one.command({"GETSET", key, "evil"}) == refused);
+    CHECK(one.command({"MSET", "other", "1", key, "evil"}) == refused);
+  };
+  check_refused();
+  CHECK(one.command({"SETNX", key, "evil"}) == refused);
+  CHECK(one.command({"HEARTH.ACQUIRE", key}) == "$-1\r\n");
+  CHECK(one.command({"HEARTH.FULFIL", key, "evil"}) == refused);
+  CHECK(one.command({"GET", key}) == "$-1\r\n");
+  CHECK(bench.trusted().put(key, server::make_value("right")).get());
+  check_refused();
+  CHECK(one.command({"EXPIRE", key, "9"}) == refused);
+  CHECK(one.command({"GET", key}) == "$5\r\nright\r\n");
+  CHECK(one.command({"SET", "http://cache.example/", "v"}) == "+OK\r\n");
+  CHECK(one.command({"DEL", key}) == ":1\r\n");
+}
+
 TEST_CASE("resp session: an admin lists, counts and flushes") {
   server_bench bench;
   client admin(bench, server_bench::make_identity(user_role::admin));
