@@ -42,11 +42,8 @@ std::optional<std::size_t> take_short_number(std::string_view& bytes, char mark)
 
 resp_parser::resp_parser(resp_limits limits, resp_side from)
     : limits_(limits)
-    , from_(from) {
-  constexpr std::size_t line_end_bytes = 2;
-  limits_.buffer_bytes = std::max(limits_.buffer_bytes, limits_.line_bytes + 2 * line_end_bytes);
-  receives_ = limits_.buffer_bytes;
-}
+    , from_(from)
+    , receives_(limits.buffer_bytes) {}
 
 bool resp_parser::is_between_values() const noexcept {
   return step_ == step::line && open_.empty() && begin_ == end_;
@@ -66,8 +63,10 @@ std::span<char> resp_parser::room() {
     scanned_ -= begin_;
     begin_ = 0;
   }
-  // When `next` needs more bytes, the rest in the buffer is less than a line; otherwise the whole
-  // buffer may be used.
+  // What is left in the buffer is a part of a line, which may be longer than usual.
+  constexpr std::size_t line_end_bytes = 2;
+  if (end_ == buffer_.size())
+    buffer_.resize(std::max(end_ + 1, std::min(2 * end_, limits_.line_bytes + 2 * line_end_bytes)));
   return {buffer_.data() + end_, (end_ < receives_ ? receives_ : buffer_.size()) - end_};
 }
 
@@ -156,7 +155,8 @@ bool resp_parser::find_line(std::string_view& line) {
                          ? static_cast<const char*>(std::memchr(from, '\n', end_ - scanned_))
                          : nullptr;
   const auto line_end = feed ? static_cast<std::size_t>(feed - buffer_.data()) : end_;
-  if (line_end - begin_ > limits_.line_bytes + 1) return refuse("a line above the limit");
+  if (line_end - begin_ > limits_.line_bytes + 1)
+    return refuse(from_ == resp_side::client ? "too big inline request" : "a line above the limit");
   scanned_ = line_end;
   if (!feed) return false;
   line = {buffer_.data() + begin_, line_end - begin_};
@@ -179,17 +179,19 @@ bool resp_parser::read_line(resp_value& out) {
 bool resp_parser::take_request_line(std::string_view line, resp_value& out) {
   if (!open_.empty()) {
     if (!line.starts_with('$')) return refuse("an item of a request that is no bulk string");
-    if (line.starts_with("$-")) return refuse("a negative length");
+    if (line.starts_with("$-")) return refuse("invalid bulk length");
     return start_bulk('$', line.substr(1), out);
   }
   if (line.starts_with('*')) {
-    const auto count = parse_integer(line.substr(1));
-    if (!count) return refuse("a count that is no number");
+    const auto count = length_in(line.substr(1));
+    if (!count) return refuse("invalid multibulk length");
     if (*count <= 0) return false; // Redis ignores these, too
+    if (static_cast<std::uint64_t>(*count) > limits_.items)
+      return refuse("invalid multibulk length");
     return start_aggregate(resp_value::kind::array, line.substr(1), out);
   }
   auto words = split_words(line);
-  if (!words) return refuse("unbalanced quotes in a request");
+  if (!words) return refuse("unbalanced quotes in request");
   if (words->empty()) return false;
   if (words->size() > limits_.items) return refuse("more items than the limit");
   resp_value request;
@@ -224,10 +226,17 @@ bool resp_parser::take_line(std::string_view line, resp_value& out) {
   return complete(std::move(*value), out);
 }
 
+// A length or count. Of a client in the one form that Redis takes.
+std::optional<std::int64_t> resp_parser::length_in(std::string_view digits) const {
+  return from_ == resp_side::client ? parse_canonical_integer(digits) : parse_integer(digits);
+}
+
 bool resp_parser::start_bulk(char mark, std::string_view length, resp_value& out) {
   if (mark == '$' && length == "-1") return complete({}, out);
-  const auto bytes = parse_integer(length);
-  if (!bytes || *bytes < 0) return refuse("a length that is no number");
+  const auto bytes = length_in(length);
+  if (!bytes || *bytes < 0 || static_cast<std::uint64_t>(*bytes) > limits_.bulk_bytes)
+    return refuse(from_ == resp_side::client ? "invalid bulk length"
+                                             : "a length that is no number");
   if (static_cast<std::uint64_t>(*bytes) > limits_.bytes - bytes_seen_)
     return refuse("a bulk string above the limit");
   bulk_bytes_ = static_cast<std::uint64_t>(*bytes);
@@ -280,7 +289,7 @@ bool resp_parser::start_aggregate(resp_value::kind kind, std::string_view count,
   const bool dropped = kind == resp_value::kind::null;
   const bool pairs = dropped || kind == resp_value::kind::map;
   if (kind == resp_value::kind::array && count == "-1") return complete({}, out);
-  const auto parsed = parse_integer(count);
+  const auto parsed = length_in(count);
   if (!parsed || *parsed < 0) return refuse("a count that is no number");
   const auto items = static_cast<std::uint64_t>(*parsed);
   if (items > (limits_.items - items_seen_) / (pairs ? 2 : 1))

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,10 +18,11 @@ namespace hearth::storage {
 
 /// The limits of one value. A value above them is an error of the peer.
 struct resp_limits {
-  std::uint64_t bytes = 512u << 20;     ///< total size of its texts and bulk strings
-  std::uint64_t items = 1u << 16;       ///< total items of its arrays, maps and sets
-  std::uint32_t depth = 16;             ///< nesting of aggregates
-  std::uint32_t line_bytes = 16u << 10; ///< length of a line, without its end
+  std::uint64_t bytes = 512u << 20;             ///< total size of its texts and bulk strings
+  std::uint64_t bulk_bytes = ~std::uint64_t{0}; ///< size of one of its bulk strings
+  std::uint64_t items = 1u << 16;               ///< total items of its arrays, maps and sets
+  std::uint32_t depth = 16;                     ///< nesting of aggregates
+  std::uint32_t line_bytes = 16u << 10;         ///< length of a line, without its end
   /// Bytes to receive at once, which is also the size of the buffer; more when a line needs it, and
   /// up to four times as much while bulk strings are large. A client that pipelines gets needs a
   /// small value: with a large one all replies arrive together and the server idles meanwhile (64
@@ -88,6 +90,7 @@ private:
   bool take_line(std::string_view line, resp_value& out);
   bool take_request_line(std::string_view line, resp_value& out);
   bool start_bulk(char mark, std::string_view length, resp_value& out);
+  std::optional<std::int64_t> length_in(std::string_view digits) const;
   bool start_aggregate(resp_value::kind kind, std::string_view count, resp_value& out);
   void open_aggregate(resp_value::kind kind, std::uint64_t items, bool dropped);
   bool complete(resp_value value, resp_value& out);
@@ -97,7 +100,7 @@ private:
   resp_limits limits_;
   resp_side from_;
   std::vector<char> buffer_;
-  std::size_t receives_;    // bytes to receive at once
+  std::size_t receives_;    // bytes to receive at once, unless a line needs more
   std::size_t begin_ = 0;   // start of the bytes not parsed yet
   std::size_t end_ = 0;     // end of the bytes received
   std::size_t scanned_ = 0; // no line ends before this position

@@ -116,6 +116,12 @@ std::optional<std::int64_t> parse_integer(std::string_view digits) {
   return number;
 }
 
+std::optional<std::int64_t> parse_canonical_integer(std::string_view digits) {
+  const auto first = digits.substr(digits.starts_with('-') ? 1 : 0);
+  if (digits.starts_with('+') || (first.starts_with('0') && digits != "0")) return {};
+  return parse_integer(digits);
+}
+
 std::optional<resp_value> parse_scalar(std::string_view line) {
   const auto rest = line.substr(1);
   switch (line.front()) {

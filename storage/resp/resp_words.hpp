@@ -15,6 +15,9 @@ namespace hearth::storage {
 /// Parses a decimal number of 64 bits, with or without a sign and no other characters.
 std::optional<std::int64_t> parse_integer(std::string_view digits);
 
+/// The same in the one form that Redis takes from clients: no `+`, no zero in front, no `-0`.
+std::optional<std::int64_t> parse_canonical_integer(std::string_view digits);
+
 /// Parses a value of one line: `+`, `-`, `:`, `_`, `,`, `#` or `(` and its text.
 std::optional<resp_value> parse_scalar(std::string_view line);
 

@@ -12,6 +12,9 @@ namespace {
 
 constexpr unsigned database_count = 16;
 constexpr std::string_view default_user = "default";
+constexpr std::string_view no_password_set =
+    "ERR AUTH <password> called without any password configured for the default user. Are you sure "
+    "your configuration is correct?";
 
 std::string refusal_text(const error& why) {
   return why.code() == errc::permission
@@ -39,6 +42,8 @@ void check(resp_session& in, std::string_view user, std::string_view password,
 void auth(resp_session& in, const resp_words& words) {
   if (words.size() > 3) return in.reply().error(syntax_error);
   const bool has_name = words.size() == 3;
+  if (!has_name && in.host().anonymous() && !in.context().users.user_named(default_user))
+    return in.reply().error(no_password_set);
   check(in, has_name ? std::string_view(words[1]) : default_user, words.back(),
         [&in](const expected<identity_ptr>& who) {
           if (!who) return in.reply().error(refusal_text(who.error()));
@@ -142,25 +147,47 @@ std::string client_info(resp_session& in) {
          " resp=" + std::to_string(in.reply().version()) + " user=" + in.who()->user + "\n";
 }
 
+struct subcommand {
+  std::string_view name;
+  std::size_t words; // 0: any number
+};
+
+constexpr subcommand client_subcommands[] = {
+    {"setname", 3}, {"setinfo", 4}, {"no-evict", 3}, {"no-touch", 3},
+    {"getname", 2}, {"id", 2},      {"info", 2},     {"list", 0},
+};
+
+bool is_switch(std::string_view word) {
+  return equal_ignoring_case(word, "on") || equal_ignoring_case(word, "off");
+}
+
 void client(resp_session& in, const resp_words& words) {
   const auto& what = words[1];
   auto& reply = in.reply();
-  if (equal_ignoring_case(what, "setname") && words.size() == 3) {
+  const auto* const known =
+      std::find_if(std::begin(client_subcommands), std::end(client_subcommands),
+                   [&](const auto& one) { return equal_ignoring_case(what, one.name); });
+  if (known == std::end(client_subcommands))
+    return reply.error("ERR unknown subcommand '" + what.substr(0, 128) + "'. Try CLIENT HELP.");
+  if (known->words != 0 && words.size() != known->words)
+    return reply.error(wrong_subcommand_arity("client|" + std::string(known->name)));
+  if (equal_ignoring_case(what, "setname")) {
     if (!is_client_name(words[2])) return reply.error(bad_client_name);
     in.client_name() = words[2];
     return reply.status("OK");
   }
-  if (equal_ignoring_case(what, "setinfo") && words.size() == 4) return reply.status("OK");
-  if (equal_ignoring_case(what, "no-evict") && words.size() == 3) return reply.status("OK");
-  if (equal_ignoring_case(what, "no-touch") && words.size() == 3) return reply.status("OK");
+  if (equal_ignoring_case(what, "setinfo")) return reply.status("OK");
+  if (equal_ignoring_case(what, "no-evict") || equal_ignoring_case(what, "no-touch"))
+    return is_switch(words[2]) ? reply.status("OK") : reply.error(syntax_error);
   if (equal_ignoring_case(what, "getname")) {
     return in.client_name().empty() ? reply.null() : reply.bytes(in.client_name());
   }
   if (equal_ignoring_case(what, "id")) return reply.integer(static_cast<std::int64_t>(in.id()));
-  // LIST names this connection alone: a client is not told of others.
-  if (equal_ignoring_case(what, "info") || equal_ignoring_case(what, "list"))
-    return reply.bytes(client_info(in));
-  reply.error("ERR unknown subcommand '" + what.substr(0, 128) + "'. Try CLIENT HELP.");
+  const bool has_filter = words.size() > 3 && (equal_ignoring_case(words[2], "type") ||
+                                               equal_ignoring_case(words[2], "id"));
+  if (words.size() > 2 && !has_filter) return reply.error(syntax_error);
+  // INFO or LIST, which names this connection alone: a client is not told of others.
+  reply.bytes(client_info(in));
 }
 
 // --- the others --------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "runtime/server/resp/session_streams.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <utility>
 
@@ -246,9 +247,10 @@ expected<void> take_option(std::string_view name, const std::string& given, scan
 // The words of SCAN; the error's text where they are none.
 expected<scan_options> parse_scan(const resp_words& words) {
   scan_options options;
-  const auto cursor = parse_integer(words[1]);
-  if (!cursor || *cursor < 0) return fail(errc::malformed, std::string(invalid_cursor));
-  options.cursor = static_cast<std::uint64_t>(*cursor);
+  const auto* const end = words[1].data() + words[1].size();
+  const auto [stopped, problem] = std::from_chars(words[1].data(), end, options.cursor);
+  if (problem != std::errc{} || stopped != end)
+    return fail(errc::malformed, std::string(invalid_cursor));
   for (std::size_t i = 2; i < words.size(); i += 2) {
     if (i + 1 == words.size()) return fail(errc::malformed, std::string(syntax_error));
     if (auto taken = take_option(words[i], words[i + 1], options); !taken)
@@ -346,9 +348,9 @@ void erase_keys(resp_session& in, const listing_ptr& all, std::size_t begin, std
 }
 
 void flush(resp_session& in, const resp_words& words) {
-  if (words.size() == 2 && !equal_ignoring_case(words[1], "sync") &&
-      !equal_ignoring_case(words[1], "async"))
-    return in.reply().error(syntax_error);
+  const bool is_known = words.size() == 1 || equal_ignoring_case(words[1], "sync") ||
+                        equal_ignoring_case(words[1], "async");
+  if (words.size() > 2 || !is_known) return in.reply().error(syntax_error);
   list_keys(
       in, [](std::string_view) { return true; },
       [&in](listing& all) {

@@ -1,7 +1,8 @@
 #include "runtime/server/resp/resp_arguments.hpp"
 
+#include "storage/resp/resp_words.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 
 namespace hearth::server {
@@ -19,10 +20,12 @@ bracket_match match_bracket(char c, std::string_view pattern) noexcept {
   if (negated) ++at;
   bool has = false;
   while (at < pattern.size() && pattern[at] != ']') {
-    if (pattern[at] == '\\' && at + 1 < pattern.size()) ++at;
+    const bool is_escaped = pattern[at] == '\\' && at + 1 < pattern.size();
+    if (is_escaped) ++at;
     char low = pattern[at];
     char high = low;
-    if (at + 2 < pattern.size() && pattern[at + 1] == '-' && pattern[at + 2] != ']') {
+    // As in Redis, `]` may end a range: `[a-]` is not closed by it.
+    if (!is_escaped && at + 2 < pattern.size() && pattern[at + 1] == '-') {
       high = pattern[at + 2];
       at += 2;
     }
@@ -55,11 +58,7 @@ bool match_one(char c, std::string_view& pattern) noexcept {
 } // namespace
 
 std::optional<std::int64_t> parse_integer(std::string_view word) noexcept {
-  std::int64_t number = 0;
-  const auto* const end = word.data() + word.size();
-  const auto [stopped, problem] = std::from_chars(word.data(), end, number);
-  if (problem != std::errc{} || stopped != end) return std::nullopt;
-  return number;
+  return storage::parse_canonical_integer(word);
 }
 
 std::pair<std::size_t, std::size_t> bytes_between(std::size_t size, std::int64_t first,

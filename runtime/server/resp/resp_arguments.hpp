@@ -10,7 +10,8 @@
 
 namespace hearth::server {
 
-/// A decimal number of 64 bits; nothing else may be around it.
+/// A decimal number of 64 bits as Redis takes it: nothing else is around it, no zero in front of
+/// it.
 std::optional<std::int64_t> parse_integer(std::string_view word) noexcept;
 
 /// The start and length of the bytes from `first` to `last`, both included; negative positions
@@ -30,7 +31,8 @@ std::optional<expiry_ms> parse_expiry(std::string_view word, expiry_unit unit,
                                       expiry_ms now) noexcept;
 
 /// Whether `text` is of this form: `*`, `?`, `[a-c]`, `[^a]`, and `\` before a character that means
-/// itself. Takes at most the product of both lengths in steps.
+/// itself. As in Redis, the `]` of `[a-]` is the range's end. Takes at most the product of both
+/// lengths in steps.
 bool matches_pattern(std::string_view text, std::string_view pattern) noexcept;
 
 } // namespace hearth::server

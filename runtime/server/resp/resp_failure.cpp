@@ -16,6 +16,10 @@ std::string_view code_of(errc code) {
 
 } // namespace
 
+std::string wrong_subcommand_arity(std::string_view name) {
+  return "ERR wrong number of arguments for '" + std::string(name) + "' command";
+}
+
 std::string failure_text(const error& why) {
   return std::string(code_of(why.code())) + ' ' + why.text();
 }

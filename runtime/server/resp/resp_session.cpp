@@ -20,6 +20,8 @@ storage::resp_limits limits_of(const limit_settings& settings) {
   storage::resp_limits limits;
   // A command has a value and a few words; MSET has many.
   limits.bytes = settings.value_bytes + (std::uint64_t{1} << 20);
+  limits.bulk_bytes = settings.value_bytes;
+  limits.line_bytes = 64u << 10; // of inline commands, as Redis
   limits.items = 1u << 16;
   limits.depth = 1;
   limits.eager_bytes = large_bytes;

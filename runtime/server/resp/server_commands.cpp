@@ -63,8 +63,13 @@ void config_set(resp_session& in, const resp_words& words) {
 }
 
 void configure(resp_session& in, const resp_words& words) {
-  if (equal_ignoring_case(words[1], "get") && words.size() > 2) return config_get(in, words);
-  if (equal_ignoring_case(words[1], "set")) return config_set(in, words);
+  if (equal_ignoring_case(words[1], "get"))
+    return words.size() > 2 ? config_get(in, words)
+                            : in.reply().error(wrong_subcommand_arity("config|get"));
+  if (equal_ignoring_case(words[1], "set"))
+    return words.size() > 3 && words.size() % 2 == 0
+               ? config_set(in, words)
+               : in.reply().error(wrong_subcommand_arity("config|set"));
   in.reply().error("ERR unknown subcommand '" + words[1].substr(0, 128) + "'. Try CONFIG HELP.");
 }
 
@@ -100,6 +105,8 @@ void command(resp_session& in, const resp_words& words) {
         reply_command(in, one);
     return;
   }
+  if (equal_ignoring_case(words[1], "count") && words.size() > 2)
+    return reply.error(wrong_subcommand_arity("command|count"));
   if (equal_ignoring_case(words[1], "count"))
     return reply.integer(static_cast<std::int64_t>(command_count()));
   // No documentation: clients then show no hints.

@@ -215,6 +215,12 @@ authenticator::authenticator(user_list users, clock_function)
 
 authenticator::~authenticator() = default;
 
+identity_ptr authenticator::user_named(std::string_view user) const {
+  for (const auto& one : state_->users)
+    if (one.who.user == user) return std::make_shared<const identity>(one.who);
+  return nullptr;
+}
+
 void authenticator::check_password(std::string_view user, std::string_view password,
                                    std::string_view, answer_callback answer) {
   memory_entries::current().call(

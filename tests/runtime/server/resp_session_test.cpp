@@ -56,17 +56,91 @@ TEST_CASE("resp session: keys and values of any bytes, and keys of 64 KiB") {
   CHECK(one.command({"EXISTS", longest, other_long}) == ":1\r\n");
 }
 
-TEST_CASE(
-    "resp session: a value above the limit is refused in its turn, and the connection goes on") {
+TEST_CASE("resp session: a value above the limit is refused before its bytes") {
   server_bench bench;
   bench.settings.limits.value_bytes = 100;
-  auto one = writer_of(bench);
   const std::string most(100, 'v'), more(101, 'v');
+  auto one = writer_of(bench);
+  CHECK(one.ask(client::encoded({"SET", "k", most}) + "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$101\r\n") ==
+        "+OK\r\n-ERR Protocol error: invalid bulk length\r\n");
+  CHECK(one.host->is_closed);
+  // The line of an inline command is there as a whole.
+  auto other = writer_of(bench);
   const std::string refused = "-ERR string exceeds maximum allowed size (proto-max-bulk-len)\r\n";
-  CHECK(one.ask(client::encoded({"SET", "k", most}) + client::encoded({"SET", "l", more}) +
-                client::encoded({"GETSET", "k", more}) + client::encoded({"MSET", "k", more}) +
-                client::encoded({"STRLEN", "k"}) + client::encoded({"EXISTS", "l"})) ==
-        "+OK\r\n" + refused + refused + refused + ":100\r\n:0\r\n");
+  CHECK(other.ask("SET l " + most + "\r\nSET l " + more + "\r\nGETSET k " + more +
+                  "\r\nSTRLEN k\r\nSTRLEN l\r\n") ==
+        "+OK\r\n" + refused + refused + ":100\r\n:100\r\n");
+}
+
+TEST_CASE("resp session: an inline command may have 64 KiB") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  const std::string most((64u << 10) - std::string_view("SET k ").size(), 'v');
+  CHECK(one.ask("SET k " + most + "\r\nSTRLEN k\r\n", 1000) ==
+        "+OK\r\n:" + std::to_string(most.size()) + "\r\n");
+  CHECK(one.ask("SET k " + most + "vv\r\n") == "-ERR Protocol error: too big inline request\r\n");
+}
+
+TEST_CASE("resp session: numbers have the one form that Redis takes") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  REQUIRE(one.command({"SET", "k", "value"}) == "+OK\r\n");
+  const std::string no_integer = "-ERR value is not an integer or out of range\r\n";
+  for (const std::string wrong :
+       {"01", "+1", "-0", "00", " 1", "1 ", "", "-", "--1", "-01", "0x1"}) {
+    CAPTURE(wrong);
+    CHECK(one.command({"SET", "k", "v", "EX", wrong}) == no_integer);
+    CHECK(one.command({"GETRANGE", "k", wrong, "4"}) == no_integer);
+    CHECK(one.command({"EXPIRE", "k", wrong}) == no_integer);
+    CHECK(one.command({"SELECT", wrong}) == no_integer);
+  }
+  CHECK(one.command({"GETRANGE", "k", "0", "-1"}) == "$5\r\nvalue\r\n");
+  for (const std::string wrong : {"*01\r\n", "*+1\r\n", "*-0\r\n", "*1048577\r\n"}) {
+    CAPTURE(wrong);
+    auto other = writer_of(bench);
+    CHECK(other.ask(wrong) == "-ERR Protocol error: invalid multibulk length\r\n");
+    CHECK(other.host->is_closed);
+  }
+  for (const std::string wrong : {"$04\r\n", "$+4\r\n", "$-0\r\n", "$536870913\r\n"}) {
+    CAPTURE(wrong);
+    auto other = writer_of(bench);
+    CHECK(other.ask("*1\r\n" + wrong) == "-ERR Protocol error: invalid bulk length\r\n");
+    CHECK(other.host->is_closed);
+  }
+}
+
+TEST_CASE("resp session: subcommands with other words than Redis's are errors") {
+  server_bench bench;
+  client one(bench, server_bench::make_identity(user_role::admin));
+  const auto wrong = [](const std::string& name) {
+    return "-ERR wrong number of arguments for '" + name + "' command\r\n";
+  };
+  CHECK(one.command({"CLIENT", "SETNAME"}) == wrong("client|setname"));
+  CHECK(one.command({"CLIENT", "setname", "a", "b"}) == wrong("client|setname"));
+  CHECK(one.command({"CLIENT", "ID", "x"}) == wrong("client|id"));
+  CHECK(one.command({"CLIENT", "INFO", "x"}) == wrong("client|info"));
+  CHECK(one.command({"CLIENT", "GETNAME", "x"}) == wrong("client|getname"));
+  CHECK(one.command({"CLIENT", "LIST", "x"}) == "-ERR syntax error\r\n");
+  CHECK(one.command({"CLIENT", "LIST", "TYPE", "normal"}).starts_with("$"));
+  CHECK(one.command({"CLIENT", "NO-EVICT", "foo"}) == "-ERR syntax error\r\n");
+  CHECK(one.command({"CLIENT", "NO-EVICT", "on"}) == "+OK\r\n");
+  CHECK(one.command({"CLIENT", "FLY"}) == "-ERR unknown subcommand 'FLY'. Try CLIENT HELP.\r\n");
+  CHECK(one.command({"CONFIG", "GET"}) == wrong("config|get"));
+  CHECK(one.command({"CONFIG", "SET", "requirepass"}) == wrong("config|set"));
+  CHECK(one.command({"COMMAND", "COUNT", "x"}) == wrong("command|count"));
+  REQUIRE(one.command({"SET", "k", "v"}) == "+OK\r\n");
+  CHECK(one.command({"FLUSHDB", "SYNC", "ASYNC"}) == "-ERR syntax error\r\n");
+  CHECK(one.command({"FLUSHALL", "NOW"}) == "-ERR syntax error\r\n");
+  CHECK(one.command({"GET", "k"}) == "$1\r\nv\r\n");
+  CHECK(one.command({"FLUSHALL", "async"}) == "+OK\r\n");
+}
+
+TEST_CASE("resp session: a password where none is set is an error of its own") {
+  server_bench bench;
+  auto one = writer_of(bench);
+  CHECK(one.command({"AUTH", "x"}).starts_with("-ERR AUTH <password> called without any password"));
+  client other(bench, nullptr); // it needs some credentials
+  CHECK(other.command({"AUTH", "x"}).starts_with("-WRONGPASS "));
 }
 
 TEST_CASE("resp session: commands byte by byte, inline and pipelined are answered in order") {
@@ -731,6 +805,13 @@ TEST_CASE("resp arguments: patterns, ranges and expiries") {
   CHECK(matches_pattern("b", "[^a]"));
   CHECK_FALSE(matches_pattern("a", "[^a]"));
   CHECK(matches_pattern("x-y", "x[-]y"));
+  // As Redis: `]` ends the range, so that the brackets go on.
+  CHECK_FALSE(matches_pattern("hallo", "h[a-]llo"));
+  CHECK(matches_pattern("ha", "h[a-]llo"));
+  CHECK(matches_pattern("x_y", "x[a-]]y"));
+  // An escaped character begins no range.
+  CHECK(matches_pattern("x-y", "x[\\a-z]y"));
+  CHECK_FALSE(matches_pattern("xby", "x[\\a-z]y"));
   CHECK_FALSE(matches_pattern("", "?"));
   CHECK_FALSE(matches_pattern("ab", "[a"));
   CHECK(matches_pattern("a", "[a"));
