@@ -88,6 +88,11 @@ bool is_socket(const std::string& path) {
   return ::lstat(path.c_str(), &about) == 0 && S_ISSOCK(about.st_mode);
 }
 
+bool is_other_file(const std::string& path) {
+  struct stat about {};
+  return ::lstat(path.c_str(), &about) == 0 && !S_ISSOCK(about.st_mode);
+}
+
 expected<listening_socket> listen_at_path(const std::string& address) {
   const auto path = address.substr(std::string_view("unix:").size());
   if (path.empty() || path[0] != '/' || path.size() >= sizeof(sockaddr_un::sun_path))
@@ -96,6 +101,10 @@ expected<listening_socket> listen_at_path(const std::string& address) {
   const auto at = net::unix_address(path);
   if (auto passed = passed_socket(at)) return listening_socket{std::move(passed), address};
   if (is_socket(path) && !is_alive(at)) ::unlink(path.c_str());
+  if (is_other_file(path))
+    return fail(errc::busy, "cannot listen at " + address +
+                                ": there is a file that is no socket; move it away, or choose "
+                                "another path");
   auto made = open_socket(AF_UNIX, address);
   if (!made) return fail(made.error());
   // Nobody else may connect between the two calls.

@@ -7,6 +7,8 @@
 #include <arpa/inet.h>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <netinet/in.h>
 #include <string>
 #include <sys/socket.h>
@@ -96,6 +98,18 @@ TEST_CASE("a Unix socket is its owner's alone, and one that was left behind is r
   CHECK(listen_at(address).error().code() == errc::busy);
   first->socket = os::descriptor{};
   CHECK(listen_at(address).has_value());
+}
+
+TEST_CASE("listening: a file that is no socket is left alone, and named as what it is") {
+  const temporary_directory work;
+  const auto path = work / "redis.sock";
+  std::ofstream(path) << "notes";
+  const auto made = listen_at("unix:" + path.string());
+  REQUIRE_FALSE(made);
+  CHECK(made.error().text() == "cannot listen at unix:" + path.string() +
+                                   ": there is a file that is no socket; move it away, or choose "
+                                   "another path");
+  CHECK(std::filesystem::file_size(path) == 5);
 }
 
 } // namespace listening_socket_test
