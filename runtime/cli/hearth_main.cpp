@@ -241,7 +241,8 @@ void add_serve_command(CLI::App& app, command_line& line) {
   sub->add_flag("--hold-misses", given.hold_misses,
                 "without FILE: let one client compile what several miss")
       ->excludes(file);
-  sub->add_flag("--check", given.check, "check the settings, and serve nothing");
+  sub->add_flag("--check", given.check,
+                "check the settings and the files that they name, and serve nothing");
   sub->add_flag("--hash-password", given.hash_password,
                 "print the hash of the password on standard input, for the users file");
   sub->add_flag("--new-token", given.new_token, "print a new token and its hash");

@@ -60,6 +60,48 @@ TEST_CASE("serve: a password for all is refused where it would guard nothing, or
   CHECK_MESSAGE(lines_of(two).back() == "PONG", two);
 }
 
+TEST_CASE("serve: --check refuses what a start would, and makes nothing") {
+  const temporary_directory work;
+  const std::string listener = "[[listen]]\nprotocol = \"resp\"\naddress = \"127.0.0.1:0\"\n";
+  const auto check = [&](const std::string& settings) {
+    std::ofstream(work / "serve.toml") << settings;
+    return run_hearth({"serve", "--check", (work / "serve.toml").string()}, work.path());
+  };
+  // The words that both the check and the start say, in one line.
+  const auto check_fault = [&](const std::string& settings, const std::string& words) {
+    CAPTURE(settings);
+    const auto checked = check(settings);
+    const auto started = run_hearth({"serve", (work / "serve.toml").string()}, work.path());
+    CHECK(checked.out.empty());
+    CHECK_MESSAGE(lines_of(checked.err).size() == 1, checked.err);
+    CHECK_MESSAGE(checked.err.find(words) != std::string::npos, checked.err);
+    CHECK(checked.status == started.status);
+    CHECK_MESSAGE(started.err.find(checked.err) != std::string::npos, started.err);
+  };
+  const std::string store = "store = \"made\"\n"; // by the starts
+  CHECK(check("store = \"new/store\"\n" + listener).out == "the settings are right\n");
+  CHECK_FALSE(fs::exists(work / "new"));
+  check_fault("users = \"users.toml\"\n" + store + listener, "users.toml");
+  std::ofstream(work / "users.toml") << "[users.u]\nrole = \"king\"\n";
+  fs::permissions(work / "users.toml", fs::perms::owner_read | fs::perms::owner_write);
+  check_fault("users = \"users.toml\"\n" + store + listener, "users.toml:2: ");
+  check_fault(store + listener + "certificate_file = \"no.pem\"\nkey_file = \"no.key\"\n",
+              "no.pem");
+  check_fault("store = \"/dev/null\"\n" + listener, "/dev/null is a symbolic link or no directory");
+  std::ofstream(work / "file") << "";
+  check_fault("store = \"file/store\"\n" + listener, "file/store");
+  fs::create_directory(work / "open");
+  fs::permissions(work / "open", fs::perms::all);
+  check_fault("store = \"open\"\n" + listener, "is open to other users");
+  // A server starts without an upstream that it cannot use.
+  const auto upstream = check("store = \"new/store\"\n" + listener +
+                              "[upstream]\nremote = \"redis://127.0.0.1:1\"\n"
+                              "remote_signing_keys = \"no.keys\"\n");
+  CHECK(upstream.status != 0);
+  CHECK_MESSAGE(upstream.err.find("no.keys") != std::string::npos, upstream.err);
+  CHECK_FALSE(fs::exists(work / "new"));
+}
+
 TEST_CASE("serve: over TLS, with and without certificates of clients") {
   const temporary_directory work;
   certificate_authority ca(work.path(), "ca");

@@ -3,6 +3,7 @@
 #include "runtime/cli/signal_watch.hpp"
 #include "runtime/server/access/users_file.hpp"
 #include "runtime/server/server.hpp"
+#include "runtime/server/start_check.hpp"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -207,7 +208,10 @@ status serve(const config& settings, const serve_arguments& arguments) {
   if (arguments.new_token) return print_token();
   auto wanted = settings_for(settings, arguments);
   if (!wanted) return report(wanted.error());
-  if (arguments.check) return print("the settings are right\n", yes);
+  if (arguments.check) {
+    const auto good = server::check_start(*wanted);
+    return good ? print("the settings are right\n", yes) : report(good.error());
+  }
   return run_server(settings, arguments, std::move(*wanted));
 }
 
