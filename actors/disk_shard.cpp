@@ -1,5 +1,7 @@
 #include "actors/disk_shard.hpp"
 
+#include "storage/remote/purge_log.hpp"
+
 #include <span>
 
 namespace hearth::actors {
@@ -154,7 +156,8 @@ caf::result<set_reply> merge(disk_shard_state& state, const cache_key& key,
 // The purges come first: after a power loss a mark must not be newer than they are.
 void note_heard(disk_shard_state& state, const std::string& mark) {
   auto noted = state.store->flush();
-  if (noted) noted = state.store->set_fleet_mark(mark);
+  if (noted)
+    noted = state.store->set_fleet_mark(storage::add_mark(state.store->fleet_mark(), mark));
   if (!noted) log_failure_once(state, noted.error());
 }
 

@@ -59,6 +59,10 @@ struct remote_tier_config {
   std::string holder = "h"; ///< start of this process's lease tokens; unique in the fleet
   std::shared_ptr<remote_gate> gate = std::make_shared<remote_gate>();
   std::shared_ptr<purge_ports> purges; ///< null: purges by other hosts are not heard
+  /// Of one of several tiers: the caches that use it; empty: all.
+  std::function<bool(const cache_id&)> takes{};
+  /// Of one of several tiers: how long its writes are waited for at shutdown.
+  std::chrono::milliseconds drain_deadline{5'000};
   log_sink log;
 };
 
@@ -103,6 +107,7 @@ struct remote_tier_state {
     /// insert before they have was made before the purge.
     std::unordered_map<cache_key, std::size_t, cache_key_hash> purging;
     std::size_t unmarked = 0;                ///< purges read since the store's mark was written
+    bool is_marked = false;                  ///< the store has a mark
     std::vector<reply_target<done>> waiting; ///< for the first read
     /// Purges by other hosts of entries that this process is putting or erasing: the later one
     /// counts.

@@ -147,6 +147,12 @@ using remote_tier_actor = actor_of<
     // Gives all leases back. Answers when all writes are acknowledged or none can be sent any more.
     caf::result<done>(verb::drain), caf::result<remote_tier_stats>(verb::stats)>;
 
+/// Several remote tiers one behind the other, nearest first, as one.
+using remote_chain_actor = remote_tier_actor::extend<
+    // The tier of this number has heard of a purge by another host, which tells the logs of the
+    // text: the nearer ones lose the entry too.
+    caf::reacts_to<verb::purge, cache_key, std::uint64_t, std::string>>;
+
 /// Runs programs, at most one for each worker at a time.
 using compile_broker_actor = actor_of<
     // Runs an action; the number is its priority, higher first.

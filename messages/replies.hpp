@@ -196,12 +196,15 @@ struct remote_cache_counts {
   std::map<std::string, std::uint64_t, std::less<>> failures;
 };
 
-/// The state and the counters of the remote tier.
+/// The state and the counters of the remote tier. Of several tiers: the sums of their counters, of
+/// their states the worst (open, then half open, then closed) with a problem of that tier, and each
+/// by itself in `each`.
 struct remote_tier_stats {
-  std::string state;          ///< the breaker's: "closed", "open", "half_open"
-  std::string writes;         ///< state of the breaker of writes
-  std::string problem;        ///< the last problem
-  std::uint64_t openings = 0; ///< times that the breaker opened
+  std::string name;    ///< the server's URL, without secrets; of several, blanks between them
+  std::string state;   ///< the breaker's: "closed", "open", "half_open"
+  std::string writes;  ///< state of the breaker of writes
+  std::string problem; ///< the last problem
+  std::uint64_t openings = 0;                          ///< times that the breaker opened
   std::uint64_t waiting = 0, in_flight = 0, bytes = 0; ///< figures of the write-behind queue
   std::uint64_t dropped = 0;                           ///< writes dropped from that queue
   std::uint64_t too_large = 0;                         ///< values not sent
@@ -213,6 +216,12 @@ struct remote_tier_stats {
   /// Changes of this host that the server has not heard of, without those that wait in the queue.
   std::uint64_t unheard = 0;
   std::vector<remote_cache_counts> caches;
+  std::vector<remote_tier_stats> each{}; ///< of several tiers, nearest first; empty with one
+
+  /// Each tier by itself: `each`, or this one.
+  std::vector<remote_tier_stats> tiers() const {
+    return each.empty() ? std::vector<remote_tier_stats>{*this} : each;
+  }
 };
 
 /// Counters of the compile broker.

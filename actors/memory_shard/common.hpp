@@ -27,8 +27,7 @@ inline bool uses_remote(const state_type& state, const cache_key& key) {
 }
 /// Whether the disk may hold what other hosts removed before this process began.
 inline bool has_to_hear(const state_type& state, const cache_key& key) {
-  return uses_remote(state, key) && state.config.gate &&
-         !state.config.gate->has_heard.load(std::memory_order_acquire);
+  return uses_remote(state, key) && state.config.gate && !state.config.gate->has_heard_all();
 }
 /// The number of the last put or erase by any process of this host.
 inline std::uint64_t last_change(const state_type& state) {

@@ -21,6 +21,7 @@ void count_failure(state_type& state, const cache_key& key, std::string_view rea
 
 remote_tier_stats stats_of(const state_type& state) {
   auto result = state.counters;
+  result.name = state.config.name;
   result.state = to_string(state.service.now());
   result.writes = to_string(state.writing.now());
   result.openings = state.service.openings();

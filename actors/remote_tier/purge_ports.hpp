@@ -21,6 +21,11 @@ struct purge_ports {
   /// The cache of this name and version as this process uses it, or one on disk only. Any thread.
   std::function<named_cache_ptr(const cache_id&)> cache_of;
   std::shared_ptr<storage::change_journal> journal; ///< null: this process changes nothing there
+  /// The logs of this process's other tiers, as in `log_purge_command`; empty: there are none.
+  std::string told{};
+  /// Called before a purge by another host is carried out here, with the logs that its writer
+  /// tells: the nearer tiers may hold the entry too. Empty: there are none.
+  std::function<void(const cache_key&, const std::string& told)> passes_on{};
   shard_router shards;
   std::vector<disk_shard_actor> disk_shards; ///< empty: no store
 };

@@ -95,6 +95,12 @@ void drop_in_batch(self_pointer self, const cache_key& key, const batch_ptr& bat
   ask_owner(self, key, [batch] { batch->close(); });
 }
 
+// Tells the nearer tiers, before the shard is asked: what it looks up then, it does not find there.
+void pass_on(self_pointer self, const cache_key& key, const std::string& told) {
+  const auto& ports = *self->state.config.purges;
+  if (ports.passes_on) ports.passes_on(key, told);
+}
+
 // Gives up an insert that waits for this verdict.
 void drop_refused(state_type& state, const cache_key& key) {
   const auto refused = state.log.refused.extract(key);
@@ -129,7 +135,9 @@ void drop_everything(self_pointer self, const batch_ptr& batch, const std::strin
     clear(self, batch, shard);
 }
 
-void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batch) {
+// `is_new`: it came after what this host had read of the log. Old purges are not passed on: every
+// new host reads them, and what the nearer tiers have may be later.
+void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batch, bool is_new) {
   auto& state = self->state;
   const auto& ports = *state.config.purges;
   const auto id = cache_id::make(purge.cache, purge.version);
@@ -146,6 +154,7 @@ void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batc
   drop_refused(state, key);
   if (outlives_purge(self, key)) return;
   if (is_known(purge, ports.writer) || is_overruled(state, key, purge.place)) return;
+  if (is_new) pass_on(self, key, purge.told);
   drop_in_batch(self, key, batch);
 }
 
@@ -160,7 +169,7 @@ void apply(self_pointer self, const std::vector<logged_purge>& purges,
   log.unmarked += purges.size();
   const auto batch = std::make_shared<purge_batch>(std::move(next));
   for (const auto& purge : purges)
-    if (!known || purge.place > *known) take_in(self, purge, batch);
+    if (!known || purge.place > *known) take_in(self, purge, batch, known.has_value());
   batch->close();
 }
 
@@ -320,7 +329,8 @@ void begin_purges(self_pointer self) {
   auto& state = self->state;
   if (!state.config.purges || std::exchange(state.log.is_on, true)) return;
   state.log.place =
-      storage::place_in_mark(state.config.purges->mark, state.config.name, log_of(state));
+      storage::place_in_marks(state.config.purges->mark, state.config.name, log_of(state));
+  state.log.is_marked = state.log.place.has_value();
   look_for_unheard(self); // before the process's own changes
   read_purges(self);
 }
@@ -362,6 +372,7 @@ void await_purges(self_pointer self) {
 }
 
 void drop_copies(self_pointer self, const cache_key& key) {
+  pass_on(self, key, {});
   drop_in_batch(self, key, std::make_shared<purge_batch>([] {}));
 }
 
@@ -374,9 +385,13 @@ void purge_again(self_pointer self, const cache_key& key) {
 void mark_purges(self_pointer self) {
   auto& state = self->state;
   if (!state.log.purging.empty()) return; // the next process has to carry them out
-  if (std::exchange(state.log.unmarked, 0) == 0 || !state.log.place) return;
+  const auto unmarked = std::exchange(state.log.unmarked, 0);
+  if (!state.log.place) return;
   const auto& ports = *state.config.purges;
-  if (ports.disk_shards.empty()) return;
+  // A host passes on what comes after its mark, so it needs one, also of an empty log.
+  const bool needs_first = ports.passes_on && !state.log.is_marked;
+  if ((unmarked == 0 && !needs_first) || ports.disk_shards.empty()) return;
+  state.log.is_marked = true;
   self->send(ports.disk_shards.front(), verb::heard_v,
              storage::log_mark(state.config.name, log_of(state), *state.log.place));
 }

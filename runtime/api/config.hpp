@@ -55,6 +55,9 @@ struct remote_config {
   std::uint64_t max_value_bytes = std::uint64_t{64} << 20; ///< larger values are not sent
   std::uint64_t queue_bytes = std::uint64_t{64} << 20;     ///< bound of the queue of writes
   std::size_t queue_entries = 4096;
+  /// The tiers behind this one, nearest first: each is asked when the nearer ones have missed.
+  /// Their own `farther` is empty. All have signing keys, or none.
+  std::vector<remote_config> farther{};
 };
 
 /// Receives, while a caller waits for another process or host that makes the same entry, a line

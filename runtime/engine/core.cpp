@@ -132,25 +132,55 @@ void runtime_core::open_store() {
   log(log_level::warning, "going on without a disk tier: " + disk_problem_.text());
 }
 
-std::optional<actors::remote_tier_config> runtime_core::open_remote() {
-  if (settings_.remote.url.empty()) return std::nullopt;
-  auto tier = make_remote_tier(settings_.remote, sink_of(settings_), system_);
-  if (!tier) {
-    remote_problem_ = tier.error();
-    log(log_level::warning, "going on without a remote tier: " + remote_problem_.text());
-    return std::nullopt;
+namespace {
+
+std::vector<remote_config> remotes_of(const config& settings) {
+  std::vector<remote_config> all;
+  if (settings.remote.url.empty()) return all;
+  all.push_back(settings.remote);
+  all.front().farther.clear();
+  all.insert(all.end(), settings.remote.farther.begin(), settings.remote.farther.end());
+  return all;
+}
+
+} // namespace
+
+// The tiers that can be used, nearest first.
+std::vector<actors::remote_tier_config> runtime_core::open_remotes() {
+  std::vector<actors::remote_tier_config> made;
+  const auto all = remotes_of(settings_);
+  std::size_t with_keys = 0;
+  for (const auto& one : all) {
+    auto tier = make_remote_tier(one, sink_of(settings_), system_);
+    if (!tier) {
+      remote_problem_ = tier.error();
+      log(log_level::warning, "going on without a remote tier: " + remote_problem_.text());
+      continue;
+    }
+    with_keys += !tier->keys.empty();
+    if (all.size() > 1) tier->takes = [one](const cache_id& id) { return takes_cache(one, id); };
+    servers_.push_back(tier->server);
+    made.push_back(std::move(*tier));
   }
-  server_ = tier->server;
-  gate_ = tier->gate;
-  signs_ = !tier->keys.empty();
-  return std::move(*tier);
+  signs_ = with_keys != 0;
+  if (signs_ && with_keys != made.size())
+    log(log_level::warning,
+        "some remote tiers have signing keys and others have none: those without "
+        "are not used");
+  return made;
 }
 
 wiring::tier_ports runtime_core::tier_ports() {
   wiring::tier_ports ports;
   ports.store = store_;
   ports.leases = !settings_.store_read_only;
-  ports.remote = open_remote();
+  auto remotes = open_remotes();
+  if (!remotes.empty()) {
+    ports.remote = std::move(remotes.front());
+    remotes.erase(remotes.begin());
+    ports.farther = std::move(remotes);
+    gate_ = wiring::join_gates(ports);
+  }
   ports.cache_of = [this](const cache_id& id) { return find_named(id); };
   ports.memory_shards = chosen(settings_.memory_shards, cores(), max_shards);
   ports.index.budget_bytes = settings_.memory_budget_bytes / ports.memory_shards;
@@ -206,10 +236,10 @@ std::string describe(const named_cache& cache) {
 } // namespace
 
 bool runtime_core::is_remote(const cache_id& id) const {
-  const auto& names = settings_.remote.caches;
-  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-           return id.name() == name || id.name().starts_with(name + ".");
-         });
+  const auto& farther = settings_.remote.farther;
+  return takes_cache(settings_.remote, id) ||
+         std::any_of(farther.begin(), farther.end(),
+                     [&](const remote_config& one) { return takes_cache(one, id); });
 }
 
 expected<named_cache_ptr> runtime_core::name(const cache_id& id, const cache_options& options,
@@ -375,10 +405,21 @@ void runtime_core::log(log_level level, std::string_view text) const {
 
 // --- shutdown ----------------------------------------------------------------------------------
 
+namespace {
+
+std::chrono::milliseconds longest_drain(const remote_config& settings) {
+  auto longest = settings.drain_deadline;
+  for (const auto& one : settings.farther)
+    longest = std::max(longest, one.drain_deadline);
+  return longest;
+}
+
+} // namespace
+
 void runtime_core::drain() {
   const auto drained = std::make_shared<std::promise<void>>();
   const auto drain =
-      wiring::spawn_drain(*system_, tiers_, caf::duration(settings_.remote.drain_deadline),
+      wiring::spawn_drain(*system_, tiers_, caf::duration(longest_drain(settings_.remote)),
                           [drained] { drained->set_value(); });
   if (drained->get_future().wait_for(settings_.shutdown_deadline) != std::future_status::ready)
     wiring::end_actor(drain);
@@ -412,7 +453,8 @@ void runtime_core::end_actors() {
   }
   wiring::append(all, services_);
   wiring::append(all, tiers_);
-  if (server_) server_->close();
+  for (const auto& server : servers_)
+    server->close();
   wiring::end_actors(*system_, all);
 }
 
@@ -431,7 +473,7 @@ void runtime_core::shutdown() {
   services_.metrics = nullptr;
   services_.workers.clear();
   tiers_.disk_shards.clear();
-  server_.reset();
+  servers_.clear();
   own_system_.reset();
   if (!store_ || settings_.store_read_only) return;
   if (const auto synced = store_->flush(); !synced)

@@ -70,15 +70,14 @@ public:
   const error& disk_problem() const noexcept { return disk_problem_; }
   /// Whether a miss of this cache asks the remote tier: there is one, and its breaker is closed.
   bool asks_remote(const named_cache& cache) const noexcept {
-    return cache.remote && gate_ &&
-           (gate_->is_open.load(std::memory_order_relaxed) || has_to_hear(cache));
+    return cache.remote && gate_ && (gate_->may_answer() || has_to_hear(cache));
   }
   /// Whether the disk may hold what other hosts removed before this process began.
   bool has_to_hear(const named_cache& cache) const noexcept {
-    return cache.remote && gate_ && !gate_->has_heard.load(std::memory_order_acquire);
+    return cache.remote && gate_ && !gate_->has_heard_all();
   }
   bool has_remote() const noexcept { return gate_ != nullptr; }
-  /// Why there is no remote tier although the settings name one.
+  /// Why there is no remote tier, or one less, although the settings name one.
   const error& remote_problem() const noexcept { return remote_problem_; }
   /// The counters of the remote tier, after shutdown the last ones; empty without a remote tier.
   std::optional<remote_tier_stats> remote_stats();
@@ -149,7 +148,7 @@ private:
   void check_threads(unsigned scheduled) const;
   void abandon_system() noexcept;
   void open_store();
-  std::optional<actors::remote_tier_config> open_remote();
+  std::vector<actors::remote_tier_config> open_remotes();
   wiring::tier_ports tier_ports();
   wiring::service_ports service_ports();
   std::optional<remote_tier_stats> ask_remote_stats();
@@ -166,7 +165,7 @@ private:
   caf::actor_system* system_;
   wiring::tier_actors tiers_;
   wiring::service_actors services_;
-  std::shared_ptr<actors::remote_client> server_;
+  std::vector<std::shared_ptr<actors::remote_client>> servers_;
   std::shared_ptr<const actors::remote_gate> gate_; // null: no remote tier
   std::mutex last_remote_stats_mutex_;
   std::optional<remote_tier_stats> last_remote_stats_; // as of shutdown

@@ -8,6 +8,7 @@
 #include "runtime/net/remote_endpoint.hpp"
 #include "runtime/os/files/signing_key_file.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <utility>
@@ -99,8 +100,16 @@ make_remote_tier(const remote_config& settings, actors::log_sink log, caf::actor
   result.queue.entries = settings.queue_entries;
   result.breaker.seed = random_number();
   result.holder = unique_name();
+  result.drain_deadline = settings.drain_deadline;
   result.log = std::move(log);
   return result;
+}
+
+bool takes_cache(const remote_config& settings, const cache_id& id) {
+  const auto& names = settings.caches;
+  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+           return id.name() == name || id.name().starts_with(name + ".");
+         });
 }
 
 } // namespace hearth::engine

@@ -13,4 +13,7 @@ expected<actors::remote_tier_config> make_remote_tier(const remote_config& setti
                                                       actors::log_sink log,
                                                       caf::actor_system* system = nullptr);
 
+/// Whether a tier's `caches` name the cache, or are empty.
+bool takes_cache(const remote_config& settings, const cache_id& id);
+
 } // namespace hearth::engine

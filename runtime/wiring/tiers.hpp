@@ -32,6 +32,8 @@ struct tier_ports {
   std::shared_ptr<storage::store> store;            ///< null: no disk tier
   bool leases = true;                               ///< opens leases; a read-only store has none
   std::optional<actors::remote_tier_config> remote; ///< empty: no remote tier
+  /// The tiers behind it, nearest first; only with `remote`.
+  std::vector<actors::remote_tier_config> farther;
   /// The cache of this name and version as this process uses it, or one on disk only. Any thread.
   std::function<named_cache_ptr(const cache_id&)> cache_of;
   unsigned memory_shards = 1;
@@ -46,10 +48,15 @@ struct tier_actors {
   std::vector<std::shared_ptr<storage::memory_view>> views; ///< one per memory shard
   actors::shard_router shards;
   std::vector<disk_shard_actor> disk_shards; ///< one per shard of the store
-  remote_tier_actor remote;                  ///< null: none
+  remote_tier_actor remote;                  ///< null: none; of several: their chain
+  std::vector<remote_tier_actor> remotes;    ///< of several: each, nearest first
 };
 
-/// Spawns a remote tier if there is one, an actor for each shard of the store, and the memory
+/// Whether requests should ask the remote tiers of these ports: the gate of the only one, or one of
+/// all. Before they are spawned.
+std::shared_ptr<const actors::remote_gate> join_gates(const tier_ports& ports);
+
+/// Spawns the remote tiers, if there are any, an actor for each shard of the store, and the memory
 /// shards over them.
 tier_actors spawn_tiers(caf::actor_system& system, tier_ports ports);
 

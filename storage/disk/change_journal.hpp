@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -43,6 +44,13 @@ public:
   static constexpr std::size_t max_bytes = std::size_t{4} << 20;
 
   using number = std::uint64_t;
+  /// Which caches' changes a journal notes; empty: all.
+  using cache_filter = std::function<bool(const cache_id&)>;
+  /// Another journal of this process, of another fleet.
+  struct companion {
+    std::shared_ptr<change_journal> journal;
+    cache_filter takes;
+  };
   /// A change that was noted, and whether that will outlive this process.
   struct noted {
     number which = 0;
@@ -101,6 +109,14 @@ public:
   /// Notes that an entry is being put or erased, before it is. An earlier change of the entry by
   /// this process counts no more.
   noted note(const cache_key& key, unheard_change::kind what, std::uint64_t value = 0);
+  /// For a process of several fleets: `note` notes a change in all of these journals too, under one
+  /// number, and in this one only if the cache is one of `takes`. Before the first change.
+  void note_also_in(std::vector<companion> others, cache_filter takes);
+  /// As `note`, in this journal alone.
+  noted note_alone(const cache_key& key, unheard_change::kind what, std::uint64_t value = 0);
+  /// The number in this journal of a change that was noted in several: another one if this one
+  /// notes the whole cache instead. Asked for once for each change.
+  number take_number(number which);
   /// The fleet has heard of this change. Does nothing if the change counts no more.
   void settle(number which);
   /// What this change is, which may be one of the whole cache; nothing if it counts no more.
@@ -128,6 +144,8 @@ private:
   std::uint64_t told_hash(std::uint64_t hash) const noexcept { return hash ^ fleet_hash_; }
   bool was_told_since(std::uint64_t hash, number which) const noexcept;
   noted note_change(unheard_change change, std::optional<std::uint64_t> hash, number as = 0);
+  expected<void> note_as(const cache_key& key, unheard_change::kind what, std::uint64_t value,
+                         number which);
   void drop_all_of(const unheard_change& whole);
   void drop_address(const std::string& address, number which);
   bool is_full() const noexcept;
@@ -145,6 +163,8 @@ private:
   std::uint64_t opening_id_ = 0;
   disk::mapping order_; ///< shared by the processes of the host
   const std::uint64_t born_ = fork_generation();
+  std::vector<companion> companions_;
+  cache_filter takes_;
 
   mutable std::mutex mutex_; // protects all below
   std::unique_ptr<disk::unshared_file> file_;
@@ -157,6 +177,8 @@ private:
   std::size_t open_bytes_ = 0;
   std::unordered_map<std::string, number> newest_; ///< by the entry's address
   number last_ = 0;                                ///< without a store
+  /// Of changes that `take_number` was not asked for yet, those with another number here.
+  std::unordered_map<number, number> noted_as_;
 };
 
 /// The hash of a value in a journal.

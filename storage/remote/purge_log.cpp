@@ -12,7 +12,8 @@ namespace {
 
 using kind = resp_value::kind;
 
-constexpr std::string_view mark_magic = "hearth-fleet-1";
+constexpr std::string_view mark_magic = "hearth-fleet-2";
+constexpr std::string_view old_mark_magic = "hearth-fleet-1";
 constexpr std::string_view removed_for_ms = "86400000";
 constexpr std::string_view start_of_mark = "hearth removed ";
 
@@ -25,8 +26,9 @@ std::optional<std::uint64_t> number_of(std::string_view digits) {
 }
 
 // Damage of a mark, and a mark of another log.
-std::string check_of(std::string_view server, std::string_view log, std::string_view place) {
-  std::string all(mark_magic);
+std::string check_of(std::string_view magic, std::string_view server, std::string_view log,
+                     std::string_view place) {
+  std::string all(magic);
   for (const auto part : {server, log, place})
     all.append("\n").append(part);
   return std::to_string(fast_hash(all));
@@ -49,6 +51,7 @@ std::optional<logged_purge> purge_of(const resp_value& item) {
     if (name == "c") made.cache = text;
     if (name == "v") made.version = text;
     if (name == "k") made.key = text;
+    if (name == "t") made.told = text;
   }
   return made;
 }
@@ -133,9 +136,13 @@ std::string as_pattern(std::string_view text) {
 } // namespace
 
 remote_command log_purge_command(std::string log, const log_writer& writer, bool is_put,
-                                 const cache_key& key) {
-  return log_command(std::move(log), writer, is_put ? "put" : "erase", key.cache->id,
-                     std::string(std::string_view(key.bytes)));
+                                 const cache_key& key, const std::string& told) {
+  auto made = log_command(std::move(log), writer, is_put ? "put" : "erase", key.cache->id,
+                          std::string(std::string_view(key.bytes)));
+  if (told.empty()) return made;
+  made.push_back("t");
+  made.push_back(told);
+  return made;
 }
 
 remote_command log_clear_command(std::string log, const log_writer& writer, const cache_id& cache) {
@@ -201,20 +208,71 @@ std::optional<std::vector<logged_purge>> awaited_purges(const resp_value& reply)
   return logged_purges(stream.items[1]);
 }
 
-std::string log_mark(std::string_view server, std::string_view log, const log_place& place) {
-  const auto text = to_string(place);
-  return std::string(mark_magic) + "\n" + text + "\n" + check_of(server, log, text) + "\n";
+std::string name_of_log(std::string_view server, std::string_view log) {
+  std::string name;
+  append_hex(name, fast_hash_128(std::string(server).append("\n").append(log)).view());
+  return name;
 }
 
-std::optional<log_place> place_in_mark(std::string_view mark, std::string_view server,
-                                       std::string_view log) {
-  const auto begin = mark_magic.size() + 1;
-  if (!mark.starts_with(mark_magic) || mark.size() < begin) return std::nullopt;
-  const auto end = mark.find('\n', begin);
-  if (end == std::string_view::npos) return std::nullopt;
-  const auto place = log_place_of(mark.substr(begin, end - begin));
-  if (!place || mark != log_mark(server, log, *place)) return std::nullopt;
-  return place;
+std::string log_mark(std::string_view server, std::string_view log, const log_place& place) {
+  const auto text = to_string(place);
+  return std::string(mark_magic) + " " + name_of_log(server, log) + "\n" + text + "\n" +
+         check_of(mark_magic, server, log, text) + "\n";
+}
+
+namespace {
+
+// Takes the mark at the start of `marks` off: three lines. Empty: there is none.
+std::string_view take_mark(std::string_view& marks) {
+  if (!marks.starts_with(mark_magic)) return {};
+  std::size_t end = 0;
+  for (int line = 0; line < 3; ++line) {
+    end = marks.find('\n', end);
+    if (end == std::string_view::npos) return {};
+    ++end;
+  }
+  const auto mark = marks.substr(0, end);
+  marks.remove_prefix(end);
+  return mark;
+}
+
+std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+// The mark of a version that kept one a store.
+std::optional<log_place> place_in_old_mark(std::string_view mark, std::string_view server,
+                                           std::string_view log) {
+  const auto begin = old_mark_magic.size() + 1;
+  if (!mark.starts_with(old_mark_magic) || mark.size() < begin) return std::nullopt;
+  const auto text = first_line(mark.substr(begin));
+  const auto place = log_place_of(text);
+  if (!place) return std::nullopt;
+  const auto expected = std::string(old_mark_magic) + "\n" + to_string(*place) + "\n" +
+                        check_of(old_mark_magic, server, log, to_string(*place)) + "\n";
+  return mark == expected ? place : std::nullopt;
+}
+
+} // namespace
+
+std::string add_mark(std::string_view marks, std::string_view mark) {
+  constexpr std::size_t max_marks = 16;
+  std::vector<std::string_view> kept;
+  for (auto one = take_mark(marks); !one.empty(); one = take_mark(marks))
+    if (first_line(one) != first_line(mark)) kept.push_back(one);
+  std::string all;
+  for (auto i = kept.size() < max_marks ? 0 : kept.size() + 1 - max_marks; i < kept.size(); ++i)
+    all += kept[i];
+  return all.append(mark);
+}
+
+std::optional<log_place> place_in_marks(std::string_view marks, std::string_view server,
+                                        std::string_view log) {
+  if (const auto place = place_in_old_mark(marks, server, log)) return place;
+  for (auto mark = take_mark(marks); !mark.empty(); mark = take_mark(marks)) {
+    const auto text = first_line(mark.substr(first_line(mark).size() + 1));
+    const auto place = log_place_of(text);
+    if (place && mark == log_mark(server, log, *place)) return place;
+  }
+  return std::nullopt;
 }
 
 } // namespace hearth::storage

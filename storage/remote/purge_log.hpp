@@ -48,7 +48,8 @@ struct logged_purge {
   bool is_whole = false; ///< a whole cache: no key
   std::string cache;
   std::string version;
-  std::string key; ///< its msgpack bytes
+  std::string key;  ///< its msgpack bytes
+  std::string told; ///< the other logs that the writer tells, as in `log_purge_command`
 };
 
 /// PREFIX:purges
@@ -67,8 +68,9 @@ remote_command remove_command(std::string name, std::string mark);
 remote_command replace_mark_command(std::string name, std::string mark, std::string bytes,
                                     std::chrono::milliseconds ttl);
 /// Appends a purge. Reply: its place.
+/// `told`: the other logs to which the same purge goes, `name_of_log` with blanks between them.
 remote_command log_purge_command(std::string log, const log_writer& writer, bool is_put,
-                                 const cache_key& key);
+                                 const cache_key& key, const std::string& told = {});
 /// Appends a purge of a whole cache. Reply: its place.
 remote_command log_clear_command(std::string log, const log_writer& writer, const cache_id& cache);
 /// Looks for entries of a cache from a cursor on, "0" at first. Reply: for `found_entries`.
@@ -96,10 +98,15 @@ remote_command await_log_command(std::string log, const log_place& after);
 std::optional<std::vector<logged_purge>> logged_purges(const resp_value& reply);
 std::optional<std::vector<logged_purge>> awaited_purges(const resp_value& reply);
 
+/// The name of a server's log among those that a host knows, as it stands in marks and in logs.
+std::string name_of_log(std::string_view server, std::string_view log);
 /// How far a log was read, as text for the store: which log, and its last place.
 std::string log_mark(std::string_view server, std::string_view log, const log_place& place);
-/// The place in a mark; nothing when it is of another log or damaged.
-std::optional<log_place> place_in_mark(std::string_view mark, std::string_view server,
-                                       std::string_view log);
+/// The marks of a store with this one in place of the earlier mark of its log. A store keeps those
+/// of the 16 logs that were marked last.
+std::string add_mark(std::string_view marks, std::string_view mark);
+/// The place of a log in the marks of a store; nothing when there is none, or a damaged one.
+std::optional<log_place> place_in_marks(std::string_view marks, std::string_view server,
+                                        std::string_view log);
 
 } // namespace hearth::storage

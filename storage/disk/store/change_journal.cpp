@@ -295,13 +295,57 @@ void change_journal::close() noexcept {
   remove_ended();
 }
 
+namespace {
+
+unheard_change change_of(const cache_key& key, change_kind what, std::uint64_t value) {
+  const auto& id = key.cache->id;
+  return {what, id.name(), id.version(), std::string(std::string_view(key.bytes)), value};
+}
+
+} // namespace
+
+change_journal::noted change_journal::note_alone(const cache_key& key, change_kind what,
+                                                 std::uint64_t value) {
+  const std::lock_guard lock(mutex_);
+  return note_change(change_of(key, what, value), key.disk_hash);
+}
+
 change_journal::noted change_journal::note(const cache_key& key, change_kind what,
                                            std::uint64_t value) {
+  if (companions_.empty() && !takes_) return note_alone(key, what, value);
+  noted all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.which = next_number(key.disk_hash);
+  }
+  const auto note_in = [&](change_journal& one, const cache_filter& takes) {
+    if (takes && !takes(key.cache->id)) return;
+    auto kept = one.note_as(key, what, value, all.which);
+    if (!kept && all.kept) all.kept = std::move(kept);
+  };
+  note_in(*this, takes_);
+  for (const auto& one : companions_)
+    note_in(*one.journal, one.takes);
+  return all;
+}
+
+expected<void> change_journal::note_as(const cache_key& key, change_kind what, std::uint64_t value,
+                                       number which) {
   const std::lock_guard lock(mutex_);
-  const auto& id = key.cache->id;
-  return note_change(
-      {what, id.name(), id.version(), std::string(std::string_view(key.bytes)), value},
-      key.disk_hash);
+  auto made = note_change(change_of(key, what, value), std::nullopt, which);
+  if (made.which != which) noted_as_[which] = made.which;
+  return std::move(made.kept);
+}
+
+void change_journal::note_also_in(std::vector<companion> others, cache_filter takes) {
+  companions_ = std::move(others);
+  takes_ = std::move(takes);
+}
+
+change_journal::number change_journal::take_number(number which) {
+  const std::lock_guard lock(mutex_);
+  const auto other = noted_as_.extract(which);
+  return other.empty() ? which : other.mapped();
 }
 
 bool change_journal::is_full() const noexcept {
@@ -367,6 +411,7 @@ void change_journal::settle(number which) {
   const std::lock_guard lock(mutex_);
   const auto at = open_.find(which);
   if (at == open_.end()) return;
+  std::erase_if(noted_as_, [&](const auto& one) { return one.second == which; });
   drop_address(address_of(at->second), which);
   forget(at);
   if (!files_ || fork_generation() != born_) return;

@@ -400,4 +400,56 @@ TEST_CASE("journal: a read-only store has none") {
   CHECK(opened.error().code() == errc::read_only);
 }
 
+TEST_CASE("change journal: a process of several fleets notes a change for each, under one number") {
+  temporary_directory directory;
+  process near(directory.path(), "near");
+  const std::shared_ptr<change_journal> far(near.store->open_journal("far").value().release());
+  near.journal->note_also_in({{far, {}}}, {});
+  const auto which = near.journal->note(at("a"), kind::put, 7).which;
+  CHECK(near.journal->find(which) == kind::put);
+  CHECK(far->find(which) == kind::put);
+  CHECK(far->take_number(which) == which);
+  near.journal->settle(which);
+  CHECK_FALSE(near.journal->find(which));
+  CHECK(far->find(which) == kind::put);
+  CHECK(far->is_overtaken(at("a"), which - 1));
+  CHECK_FALSE(far->is_overtaken(at("a"), which));
+  CHECK_FALSE(far->find(near.journal->note_alone(at("b"), kind::erase).which));
+}
+
+TEST_CASE("change journal: of several, each notes the caches that its fleet uses") {
+  change_journal near;
+  const auto far = std::make_shared<change_journal>();
+  const auto none = [](const cache_id&) { return false; };
+  SUBCASE("the first one does not use it") {
+    near.note_also_in({{far, {}}}, none);
+    const auto which = near.note(at("a"), kind::erase).which;
+    CHECK_FALSE(near.find(which));
+    CHECK(far->find(which) == kind::erase);
+  }
+  SUBCASE("the second one does not use it") {
+    near.note_also_in({{far, none}}, {});
+    const auto which = near.note(at("a"), kind::erase).which;
+    CHECK(near.find(which) == kind::erase);
+    CHECK_FALSE(far->find(which));
+  }
+}
+
+TEST_CASE(
+    "change journal: of several, one that is full notes the whole cache under its own number") {
+  change_journal near;
+  const auto far = std::make_shared<change_journal>();
+  near.note_also_in({{far, {}}}, {});
+  std::uint64_t which = 0;
+  for (std::size_t i = 0; i <= change_journal::max_changes; ++i) {
+    which = near.note(at(std::to_string(i)), kind::erase).which;
+    near.settle(near.take_number(which));
+  }
+  CHECK_FALSE(near.find(which));
+  const auto whole = far->take_number(which);
+  CHECK(whole != which);
+  CHECK(far->find(whole) == kind::whole_cache);
+  CHECK(far->take_number(which) == which); // asked for once
+}
+
 } // namespace change_journal_test

@@ -78,6 +78,39 @@ TEST_CASE("purge log: a reply of another form is none") {
   CHECK(awaited_purges(in_resp3)->front().place == log_place{1, 2});
 }
 
+TEST_CASE("purge log: a store keeps a mark for each log, the last one counts, and the oldest go") {
+  auto marks = add_mark({}, log_mark("near", "log", {1, 0}));
+  marks = add_mark(marks, log_mark("far", "log", {2, 0}));
+  marks = add_mark(marks, log_mark("near", "log", {3, 0}));
+  CHECK(place_in_marks(marks, "near", "log") == log_place{3, 0});
+  CHECK(place_in_marks(marks, "far", "log") == log_place{2, 0});
+  CHECK_FALSE(place_in_marks(marks, "third", "log"));
+  for (int i = 0; i < 15; ++i)
+    marks = add_mark(marks, log_mark("other" + std::to_string(i), "log", {4, 0}));
+  CHECK_FALSE(place_in_marks(marks, "far", "log"));
+  CHECK(place_in_marks(marks, "near", "log") == log_place{3, 0});
+  CHECK(place_in_marks(marks, "other14", "log") == log_place{4, 0});
+}
+
+TEST_CASE("purge log: a mark of the version that kept one a store holds, and is replaced") {
+  const std::string start = "hearth-fleet-1\n5-6\n";
+  const auto old = start + std::to_string(fast_hash("hearth-fleet-1\nserver\nlog\n5-6")) + "\n";
+  CHECK(place_in_marks(old, "server", "log") == log_place{5, 6});
+  CHECK_FALSE(place_in_marks(old, "other", "log"));
+  CHECK_FALSE(place_in_marks(start + "1\n", "server", "log"));
+  const auto marks = add_mark(old, log_mark("server", "log", {7, 0}));
+  CHECK(place_in_marks(marks, "server", "log") == log_place{7, 0});
+}
+
+TEST_CASE("purge log: a purge says which other logs are told, if there are some") {
+  const auto key = test::key_in("graphs", "k");
+  const auto alone = log_purge_command("hearth:purges", {"store", "process"}, true, key);
+  auto several = log_purge_command("hearth:purges", {"store", "process"}, true, key, "one two");
+  REQUIRE(several.size() == alone.size() + 2);
+  CHECK(several[alone.size()] == "t");
+  CHECK(several[alone.size() + 1] == "one two");
+}
+
 TEST_CASE("purge log: places are in the order of their numbers") {
   CHECK(log_place{9, 9} < log_place{10, 0});
   CHECK(log_place{10, 9} < log_place{10, 10});
@@ -89,14 +122,14 @@ TEST_CASE("purge log: places are in the order of their numbers") {
 
 TEST_CASE("purge log: a mark holds for its server and its log only, undamaged") {
   const auto mark = log_mark("server", "log", {5, 6});
-  CHECK(place_in_mark(mark, "server", "log") == log_place{5, 6});
-  CHECK_FALSE(place_in_mark(mark, "other", "log"));
-  CHECK_FALSE(place_in_mark(mark, "server", "other"));
+  CHECK(place_in_marks(mark, "server", "log") == log_place{5, 6});
+  CHECK_FALSE(place_in_marks(mark, "other", "log"));
+  CHECK_FALSE(place_in_marks(mark, "server", "other"));
   for (std::size_t i = 0; i < mark.size(); ++i) {
     auto changed = mark;
     changed[i] = static_cast<char>(changed[i] ^ 1);
-    CHECK_FALSE(place_in_mark(changed, "server", "log"));
-    CHECK_FALSE(place_in_mark(mark.substr(0, i), "server", "log"));
+    CHECK_FALSE(place_in_marks(changed, "server", "log"));
+    CHECK_FALSE(place_in_marks(mark.substr(0, i), "server", "log"));
   }
 }
 
