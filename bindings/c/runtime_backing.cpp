@@ -1,5 +1,6 @@
 #include "actors/thread_unit.hpp"
 #include "bindings/c/backing.hpp"
+#include "runtime/api/remote_urls.hpp"
 #include "runtime/engine/calls/compile_lease.hpp"
 #include "runtime/engine/calls/requests.hpp"
 #include "runtime/engine/calls/tiers.hpp"
@@ -127,7 +128,8 @@ expected<std::unique_ptr<host_backing>> start_runtime(const char* store,
   if (store) settings.store = store;
   settings.disk_budget_bytes = options.disk_budget_bytes;
   if (options.memory_budget_bytes) settings.memory_budget_bytes = options.memory_budget_bytes;
-  if (options.remote_url) settings.remote.url = options.remote_url;
+  if (options.remote_url)
+    settings.remote = remotes_at(remote_urls(options.remote_url), settings.remote);
   settings.scheduler_threads = options.threads;
   try {
     return std::unique_ptr<host_backing>(std::make_unique<runtime_host>(std::move(settings)));

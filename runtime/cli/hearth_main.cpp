@@ -343,12 +343,9 @@ void describe(CLI::App& app, command_line& line) {
       ->type_name("yes|no");
   for (const auto& one : remote_settings())
     app.add_option_function<std::string>(
-           std::string(one.option),
-           [&line, key = std::string(one.key)](const std::string& text) {
-             line.given.remote[key] = text;
-           },
-           std::string(one.help))
+           std::string(one.option), [](const std::string&) {}, std::string(one.help))
         ->type_name(std::string(one.type))
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->group("Remote tier");
   app.add_flag("--json", line.given.json, "print JSON");
   app.add_flag("--quiet", line.given.quiet, "show no progress");
@@ -407,6 +404,18 @@ std::vector<std::string> arguments_for(const CLI::App& app, std::vector<std::str
   return all;
 }
 
+// The options of the remote tiers in the order in which they were given: each `--remote` begins a
+// tier.
+std::vector<std::pair<std::string, std::string>> remote_options_in_order(const CLI::App& app) {
+  std::vector<std::pair<std::string, std::string>> all;
+  std::map<const CLI::Option*, std::size_t> taken;
+  for (const auto* option : app.parse_order())
+    for (const auto& one : remote_settings())
+      if (option->check_name(std::string(one.option)))
+        all.emplace_back(one.key, option->results()[taken[option]++]);
+  return all;
+}
+
 // Reports an error that occurs before a command begins. The status is 125 for `run`, whose other
 // statuses are those of the command that it runs.
 int refuse(const error& why, bool is_run) {
@@ -434,6 +443,7 @@ int run(int count, char** arguments) {
   } catch (const CLI::ParseError& problem) {
     return refuse({errc::invalid_argument, usage_problem(app, problem)}, is_run);
   }
+  line.given.remote = remote_options_in_order(app);
   if (line.wants_help) return show_help(app, line.help_about);
   if (line.given.quiet) hide_progress();
   auto settings = resolve(line.given, process_environment);

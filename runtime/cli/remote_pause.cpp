@@ -1,9 +1,11 @@
 #include "runtime/cli/remote_pause.hpp"
 
 #include "messages/hash.hpp"
+#include "runtime/net/remote_endpoint.hpp"
 #include "runtime/os/files/number_file.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hearth::cli {
 namespace {
@@ -19,9 +21,24 @@ std::uint64_t ns_of(remote_pause::time at) {
 
 } // namespace
 
-remote_pause::remote_pause(const config& settings)
-    : path_(settings.store / "remote.pause")
-    , server_(fast_hash(settings.remote.url)) {}
+namespace {
+
+const remote_config& remote_at(const config& settings, std::size_t place) {
+  return place == 0 ? settings.remote : settings.remote.farther[place - 1];
+}
+
+std::string name_of(const remote_config& remote) {
+  const auto endpoint = net::parse_remote_url(remote.url);
+  return endpoint ? net::describe(*endpoint) : std::string();
+}
+
+} // namespace
+
+remote_pause::remote_pause(const config& settings, std::size_t place)
+    : path_(settings.store /
+            (place == 0 ? "remote.pause" : "remote.pause." + std::to_string(place + 1)))
+    , server_(fast_hash(remote_at(settings, place).url))
+    , name_(name_of(remote_at(settings, place))) {}
 
 bool remote_pause::may_ask(time now) {
   const os::number_file file(path_, format, count, false);
@@ -59,17 +76,29 @@ remote_pause::time now() { return std::chrono::system_clock::now(); }
 
 } // namespace
 
-std::unique_ptr<remote_pause> pause_remote(config& host) {
-  if (host.remote.url.empty() || host.store.empty()) return nullptr;
-  auto pause = std::make_unique<remote_pause>(host);
-  if (pause->may_ask(now())) return pause;
-  host.remote = {};
-  return nullptr;
+std::vector<remote_pause> pause_remotes(config& host) {
+  std::vector<remote_pause> asked;
+  if (host.remote.url.empty() || host.store.empty()) return asked;
+  std::vector<remote_config> left;
+  for (std::size_t place = 0; place <= host.remote.farther.size(); ++place) {
+    remote_pause one(host, place);
+    if (!one.may_ask(now())) continue;
+    asked.push_back(std::move(one));
+    left.push_back(remote_at(host, place));
+    left.back().farther.clear();
+  }
+  host.remote = left.empty() ? remote_config() : left.front();
+  if (!left.empty()) host.remote.farther.assign(left.begin() + 1, left.end());
+  return asked;
 }
 
-void tell_of_remote(remote_pause* pause, const runtime& rt) {
-  if (!pause) return;
-  if (const auto stats = rt.stats(); stats.remote) pause->tell(stats.remote->openings == 0, now());
+void tell_of_remotes(std::vector<remote_pause>& pauses, const runtime& rt) {
+  if (pauses.empty()) return;
+  const auto stats = rt.stats();
+  if (!stats.remote) return;
+  for (const auto& tier : stats.remote->tiers())
+    for (auto& pause : pauses)
+      if (pause.name() == tier.name) pause.tell(tier.openings == 0, now());
 }
 
 } // namespace hearth::cli

@@ -107,7 +107,9 @@ typedef struct hearth_options {
   int backing;                  /* a hearth_backing */
   uint64_t memory_budget_bytes; /* 0: 256 MiB */
   uint64_t disk_budget_bytes;   /* 0: 10 GiB, at most a tenth of the free disk */
-  const char *remote_url;       /* NULL or "": no remote tier; see docs/remote.md */
+  /* NULL or "": no remote tier; several, nearest first, with blanks between them; see
+   * docs/remote.md */
+  const char *remote_url;
   unsigned threads;             /* of the runtime; 0: one a core, at least 2 */
 } hearth_options;
 

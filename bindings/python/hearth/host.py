@@ -55,7 +55,8 @@ class Host(EndsWithBlock):
 
     store: the directory, made when it is missing; several hosts and processes may share it. None:
         memory alone, of this process.
-    remote: the address of a server that hosts share (`redis://host`); None: no remote tier.
+    remote: the address of a server that hosts share (`redis://host`); several, nearest first, with blanks between
+        them; None: no remote tier.
     memory_budget, disk_budget: bytes; 0: 256 MiB, and 10 GiB but at most a tenth of the free disk.
     threads: of the runtime; 0: one a core, at least 2.
     thin: the store alone, without a runtime: no thread, no tier in memory, no remote tier. For

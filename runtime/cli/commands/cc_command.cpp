@@ -55,14 +55,14 @@ int compile_with_runtime(const config& settings, const std::vector<std::string>&
   };
   const signal_watch signals;
   auto host = settings_of_one_run(settings);
-  const auto pause = pause_remote(host);
+  auto pauses = pause_remotes(host);
   std::optional<action_outcome> outcome;
   {
     runtime rt(host);
     const auto actions = action_cache::open(rt);
     if (!actions) return become_compiler_by(compile_end::trouble);
     auto ran = actions->run(*asked, call_options().stopped_by(signals.token()));
-    tell_of_remote(pause.get(), rt);
+    tell_of_remotes(pauses, rt);
     if (signals.signal() != 0) return run_signalled + signals.signal();
     if (!ran) return become_compiler_by(compile_end::trouble);
     outcome = std::move(*ran);

@@ -68,8 +68,8 @@ std::vector<std::string> remarks_of(const plan_report& report) {
   return lines;
 }
 
-// The counters of the remote tier in one line.
-std::string remote_line(const remote_tier_stats& remote) {
+// The counters of a remote tier in one line; `name`: its name and a blank, of one among several.
+std::string remote_line(const remote_tier_stats& remote, const std::string& name) {
   std::uint64_t hits = 0, misses = 0, puts = 0, failures = 0, skipped = 0;
   for (const auto& one : remote.caches) {
     hits += one.hits;
@@ -79,9 +79,10 @@ std::string remote_line(const remote_tier_stats& remote) {
     for (const auto& [reason, count] : one.failures)
       failures += count;
   }
-  auto line = fmt::format("remote tier {}: {} hits, {} misses, {} written, {} not asked, "
-                          "{} failures, opened {} times",
-                          remote.state, hits, misses, puts, skipped, failures, remote.openings);
+  auto line =
+      fmt::format("remote tier {}{}: {} hits, {} misses, {} written, {} not asked, "
+                  "{} failures, opened {} times",
+                  name, remote.state, hits, misses, puts, skipped, failures, remote.openings);
   if (!remote.problem.empty()) line += "; the last problem: " + printable(remote.problem);
   return line + "\n";
 }
@@ -133,7 +134,10 @@ std::string table_of(const plan_report& report, const std::optional<remote_tier_
                      report.failures, human_time(report.wall_ns));
   if (report.time_saved_ns > 0) out << fmt::format(", {} saved", human_time(report.time_saved_ns));
   out << '\n';
-  if (remote) out << remote_line(*remote);
+  if (remote && remote->each.empty()) out << remote_line(*remote, "");
+  if (remote)
+    for (const auto& one : remote->each)
+      out << remote_line(one, printable(one.name) + " ");
   if (recorded) out << line_of(*recorded);
   return out.str();
 }

@@ -26,6 +26,13 @@ json json_of(const remote_answer& remote) {
           {"answer_ms", remote.answer_ms}};
 }
 
+json json_of(const std::vector<remote_answer>& remotes) {
+  auto all = json::array();
+  for (const auto& one : remotes)
+    all.push_back(json_of(one));
+  return all;
+}
+
 std::string text_of(const remote_answer& remote) {
   if (remote.state == "closed")
     return fmt::format("{} answers in {:.2f} ms", printable(remote.place), remote.answer_ms);
@@ -127,8 +134,10 @@ status stats(const config& settings, const stats_arguments& arguments) {
   const auto caches = use_of_caches(**source);
   if (!caches) return store_trouble(caches.error());
   const auto s = (*source)->stats();
-  std::optional<remote_answer> remote;
-  if (!settings.remote.url.empty()) remote = ask_remote(settings.remote);
+  std::vector<remote_answer> remotes;
+  if (!settings.remote.url.empty()) remotes.push_back(ask_remote(settings.remote));
+  for (const auto& one : settings.remote.farther)
+    remotes.push_back(ask_remote(one));
   const auto watching = settings.watch_programs ? process::why_not_watched() : "it is turned off";
   if (arguments.json)
     return print(dump({{"store", settings.store.string()},
@@ -142,7 +151,8 @@ status stats(const config& settings, const stats_arguments& arguments) {
                        {"caches", json_of(*caches)},
                        {"compiles", json_of(compiles)},
                        {"watching", watching.empty() ? json(true) : json(watching)},
-                       {"remote", remote ? json_of(*remote) : json(nullptr)}}),
+                       {"remote", remotes.empty() ? json(nullptr) : json_of(remotes.front())},
+                       {"remotes", json_of(remotes)}}),
                  yes);
   std::vector<std::vector<std::string>> rows{
       {"store", settings.store.string()},
@@ -154,7 +164,8 @@ status stats(const config& settings, const stats_arguments& arguments) {
       {"budget", human_bytes(s.budget_bytes)}};
   add_rows(compiles, rows);
   rows.push_back({"watching", watching.empty() ? "yes" : "no: " + watching});
-  if (remote) rows.push_back({"remote", text_of(*remote)});
+  for (const auto& one : remotes)
+    rows.push_back({"remote", text_of(one)});
   std::ostringstream out;
   print_table(out, rows, {false, false});
   print_caches(out, *caches);

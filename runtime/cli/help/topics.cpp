@@ -34,7 +34,8 @@ constexpr std::string_view environment_text = R"(Variables that hearth reads
   HEARTH_PATIENCE       how long to wait for another process's compile: 5min
   HEARTH_WATCH          yes or no: see which files a command reads
   HEARTH_KEEP_DETAILS   yes or no: keep what keys are made of, for --explain
-  HEARTH_REMOTE         the server that hosts share: redis://HOST
+  HEARTH_REMOTE         the server that hosts share: redis://HOST; several, nearest
+                        first, with blanks between them
   HEARTH_REMOTE_...     its settings, as HEARTH_REMOTE_DEADLINE=200ms
   HEARTH_TUNING_TAG     another tag is another database of tunings
   HEARTH_WORKER         the program hearth-worker, which starts other programs
@@ -87,6 +88,9 @@ redis+sentinel://HOST:PORT,HOST:PORT/MASTER. Keep a password in a file
 A server that stalls, returns wrong data or vanishes costs one deadline
 (--remote-deadline, 100ms) and fails no build; what is made meanwhile is kept
 in the store.
+
+With --remote given several times, nearest first, what one lacks is asked of the
+next; the options behind a --remote belong to it.
 
   --remote-mode read-only   take results, send none
   --remote-caches NAME,...  these named caches alone

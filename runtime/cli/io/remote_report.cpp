@@ -26,7 +26,11 @@ json json_of(const remote_tier_stats& stats) {
   auto caches = json::array();
   for (const auto& one : stats.caches)
     caches.push_back(json_of(one));
-  return {{"state", stats.state},
+  auto each = json::array();
+  for (const auto& one : stats.each)
+    each.push_back(json_of(one));
+  return {{"url", stats.name},
+          {"state", stats.state},
           {"writes", stats.writes},
           {"problem", stats.problem},
           {"openings", stats.openings},
@@ -39,7 +43,8 @@ json json_of(const remote_tier_stats& stats) {
             {"elsewhere", stats.leases_elsewhere},
             {"unavailable", stats.leases_unavailable},
             {"lost", stats.leases_lost}}},
-          {"caches", std::move(caches)}};
+          {"caches", std::move(caches)},
+          {"remotes", std::move(each)}};
 }
 
 remote_answer ask_remote(const remote_config& settings) {

@@ -3,8 +3,10 @@
 #include "messages/size_text.hpp"
 #include "messages/time_text.hpp"
 #include "messages/toml_depth.hpp"
+#include "runtime/api/remote_urls.hpp"
 #include "runtime/cli/settings/remote_settings.hpp"
 #include "runtime/front/local_store.hpp"
+#include "runtime/net/remote_endpoint.hpp"
 #include "runtime/os/files/plain_file.hpp"
 #include "runtime/os/files/whole_file.hpp"
 
@@ -12,6 +14,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 #include <toml++/toml.h>
 #include <utility>
@@ -68,21 +71,75 @@ expected<toml::table> parse_file(const std::string& path) {
   }
 }
 
-expected<std::map<std::string, source>> read_file(const std::string& path) {
+// The texts of one remote tier, by key of `remote_settings`.
+using remote_texts = std::map<std::string, source>;
+
+// What a configuration file has.
+struct file_settings {
+  std::map<std::string, source> texts; // by key
+  std::vector<remote_texts> remotes;   // its tables `[[remotes]]`
+};
+
+// A member of a table of the remote tiers is a key without its start: `url`, `mode`, `deadline`.
+expected<remote_texts> read_remote(const std::string& path, const toml::node& node) {
+  const auto* const table = node.as_table();
+  const auto place = [&](const toml::node& at, std::string_view name) {
+    return fmt::format("{}:{}: remotes: {}", path, at.source().begin.line, name);
+  };
+  if (!table) return fail(errc::malformed, place(node, "a table is expected: [[remotes]]"));
+  remote_texts texts;
+  for (const auto& [name, member] : *table) {
+    const auto where = place(member, name.str());
+    const auto key =
+        name.str() == "url" ? std::string("remote") : "remote_" + std::string(name.str());
+    if (name.str() != "url" && !is_known(key))
+      return fail(errc::malformed,
+                  where + ": unknown member; url is known, and the keys of the remote tier without "
+                          "'remote_', as mode or deadline");
+    auto text = text_of(member);
+    if (!text) return fail(text.error().within(where));
+    texts.emplace(key, source{std::move(*text), where});
+  }
+  if (!texts.contains("remote")) return fail(errc::malformed, place(node, "url is missing"));
+  return texts;
+}
+
+expected<std::vector<remote_texts>> read_remotes(const std::string& path, const toml::node& node,
+                                                 const std::string& where) {
+  const auto* const all = node.as_array();
+  if (!all) return fail(errc::malformed, where + ": tables are expected: [[remotes]]");
+  std::vector<remote_texts> remotes;
+  for (const auto& one : *all) {
+    auto texts = read_remote(path, one);
+    if (!texts) return fail(texts.error());
+    remotes.push_back(std::move(*texts));
+  }
+  return remotes;
+}
+
+expected<file_settings> read_file(const std::string& path) {
   const auto table = parse_file(path);
   if (!table) return fail(table.error());
-  std::map<std::string, source> settings;
+  file_settings settings;
   for (const auto& [name, node] : *table) {
     const auto where =
         fmt::format("{}:{}: {}", path, node.source().begin.line, std::string_view(name.str()));
+    if (name.str() == "remotes") {
+      auto remotes = read_remotes(path, node, where);
+      if (!remotes) return fail(remotes.error());
+      settings.remotes = std::move(*remotes);
+      if (table->contains("remote"))
+        return fail(errc::malformed, where + ": give 'remote' or [[remotes]], not both");
+      continue;
+    }
     if (!is_known(name.str()))
       return fail(errc::malformed,
                   where + ": unknown key; store, disk_budget, memory_budget, jobs, "
-                          "patience, watch, keep_details, tuning_tag and those of the remote tier "
-                          "are known");
+                          "patience, watch, keep_details, tuning_tag, remotes and those of the "
+                          "remote tier are known");
     auto text = text_of(node);
     if (!text) return fail(text.error().within(where));
-    settings.emplace(name.str(), source{std::move(*text), where});
+    settings.texts.emplace(name.str(), source{std::move(*text), where});
   }
   return settings;
 }
@@ -90,28 +147,37 @@ expected<std::map<std::string, source>> read_file(const std::string& path) {
 // Takes a setting from the first place that has it: option, variable, file.
 class chooser {
 public:
-  chooser(const environment& variables, std::map<std::string, source> file)
+  chooser(const environment& variables, file_settings file)
       : variables_(variables)
       , file_(std::move(file)) {}
 
   std::optional<source> operator()(const std::string& key, const std::string& option,
                                    const std::optional<std::string>& given) const {
     if (given) return source{*given, option};
-    const auto variable = variable_of(key);
-    if (const auto text = variables_(variable); text && !text->empty())
-      return source{*text, "$" + variable};
-    const auto at = file_.find(key);
-    return at == file_.end() ? std::nullopt : std::optional(at->second);
+    if (auto variable = of_environment(key)) return variable;
+    return of_file(key);
   }
+
+  std::optional<source> of_environment(const std::string& key) const {
+    const auto variable = variable_of(key);
+    const auto text = variables_(variable);
+    if (!text || text->empty()) return std::nullopt;
+    return source{*text, "$" + variable};
+  }
+  std::optional<source> of_file(const std::string& key) const {
+    const auto at = file_.texts.find(key);
+    return at == file_.texts.end() ? std::nullopt : std::optional(at->second);
+  }
+  const std::vector<remote_texts>& remotes_of_file() const { return file_.remotes; }
 
 private:
   const environment& variables_;
-  std::map<std::string, source> file_;
+  file_settings file_;
 };
 
 expected<chooser> chooser_of(const given_options& given, const environment& variables) {
   const auto path = given.config_file ? given.config_file : variables("HEARTH_CONFIG");
-  if (!path || path->empty()) return chooser(variables, {});
+  if (!path || path->empty()) return chooser(variables, file_settings{});
   auto file = read_file(*path);
   if (!file) return fail(file.error());
   return chooser(variables, std::move(*file));
@@ -184,16 +250,108 @@ expected<void> set_places(const chooser& choose, const given_options& given, con
   return ok;
 }
 
-expected<void> set_remote(const chooser& choose, const given_options& given, remote_config& into) {
+// --- remote tiers ------------------------------------------------------------------------------
+
+// What the command line says of remote tiers.
+struct given_remotes {
+  remote_texts of_all;              // before the first `--remote`
+  std::vector<remote_texts> each{}; // one for each `--remote`
+};
+
+expected<given_remotes> group(const given_options& given) {
+  given_remotes groups;
+  for (const auto& [key, text] : given.remote) {
+    const auto settings = remote_settings();
+    const auto known = std::find_if(settings.begin(), settings.end(),
+                                    [&](const auto& one) { return one.key == key; });
+    const std::string option(known->option);
+    if (key == "remote") groups.each.emplace_back();
+    auto& into = groups.each.empty() ? groups.of_all : groups.each.back();
+    if (!into.emplace(key, source{text, option}).second)
+      return fail(errc::invalid_argument,
+                  option + ": given twice for one --remote; those behind a --remote belong to it");
+  }
+  return groups;
+}
+
+std::vector<remote_texts> at_urls(const source& from) {
+  std::vector<remote_texts> all;
+  for (auto& url : remote_urls(from.text))
+    all.push_back({{"remote", {std::move(url), from.where}}});
+  return all;
+}
+
+// The remote tiers, nearest first, each with what is said of it alone.
+struct named_remotes {
+  std::vector<remote_texts> each;
+  bool by_tables = false; // of the file: variables and options count more
+};
+
+named_remotes name_remotes(const chooser& choose, const given_remotes& groups) {
+  if (!groups.each.empty()) return {groups.each};
+  if (const auto from = choose.of_environment("remote")) return {at_urls(*from)};
+  if (const auto from = choose.of_file("remote")) return {at_urls(*from)};
+  return {choose.remotes_of_file(), true};
+}
+
+// Of the command line, a tier's own option counts more than one of all tiers; then variables; then
+// the file, where a tier's own member counts more than a key of all tiers.
+expected<void> set_one_remote(const chooser& choose, const given_remotes& groups,
+                              const remote_texts& own, bool by_table, remote_config& into) {
+  const auto find = [](const remote_texts& texts, const std::string& key) {
+    const auto at = texts.find(key);
+    return at == texts.end() ? std::nullopt : std::optional(at->second);
+  };
   for (const auto& one : remote_settings()) {
     const std::string key(one.key);
-    const auto option = given.remote.find(key);
-    const auto from =
-        choose(key, std::string(one.option),
-               option == given.remote.end() ? std::nullopt : std::optional(option->second));
+    std::optional<source> from;
+    if (!by_table || key == "remote") from = find(own, key);
+    if (!from && key == "remote") continue;
+    if (!from) from = find(groups.of_all, key);
+    if (!from) from = choose.of_environment(key);
+    if (!from) from = find(own, key);
+    if (!from) from = choose.of_file(key);
     if (!from) continue;
     if (auto ok = one.set(from->text, into); !ok) return fail(ok.error().within(from->where));
   }
+  return {};
+}
+
+std::string address_of(const remote_config& one) {
+  const auto endpoint = net::parse_remote_url(one.url);
+  return (endpoint ? net::describe(*endpoint) : std::string()) + " with the prefix " + one.prefix;
+}
+
+expected<void> check_together(const std::vector<remote_config>& all) {
+  constexpr std::size_t max_remotes = 8;
+  if (all.size() > max_remotes)
+    return fail(errc::invalid_argument, "remote: at most 8 remote tiers can be given, one behind "
+                                        "the other");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].signing_key_file.empty() != all.front().signing_key_file.empty())
+      return fail(errc::invalid_argument,
+                  "remote_signing_keys: give it for every remote tier, or for none");
+    for (std::size_t k = 0; k < i; ++k)
+      if (address_of(all[k]) == address_of(all[i]))
+        return fail(errc::invalid_argument, "remote: " + address_of(all[i]) + " is given twice");
+  }
+  return {};
+}
+
+expected<void> set_remotes(const chooser& choose, const given_options& given, remote_config& into) {
+  const auto groups = group(given);
+  if (!groups) return fail(groups.error());
+  const auto named = name_remotes(choose, *groups);
+  const auto common = into;
+  std::vector<remote_config> all;
+  for (const auto& own : named.each) {
+    all.push_back(common);
+    if (auto ok = set_one_remote(choose, *groups, own, named.by_tables, all.back()); !ok) return ok;
+  }
+  if (all.empty()) return set_one_remote(choose, *groups, {}, false, into);
+  if (auto ok = check_together(all); !ok) return ok;
+  into = std::move(all.front());
+  into.farther.assign(std::make_move_iterator(all.begin() + 1), std::make_move_iterator(all.end()));
   return {};
 }
 
@@ -225,15 +383,17 @@ expected<config> resolve(const given_options& given, const environment& variable
                            result.keep_key_details);
       !ok)
     return fail(ok.error());
-  if (auto ok = set_remote(choose, given, result.remote); !ok) return fail(ok.error());
+  if (auto ok = set_remotes(choose, given, result.remote); !ok) return fail(ok.error());
   return result;
 }
 
 expected<void> put_over(config& settings, const given_options& given) {
   const environment none = [](std::string_view) { return std::nullopt; };
-  const chooser choose(none, {});
+  const chooser choose(none, file_settings{});
   if (auto ok = set_places(choose, given, settings); !ok) return ok;
-  return set_remote(choose, given, settings.remote);
+  if (auto ok = set_remotes(choose, given, settings.remote); !ok) return ok;
+  if (settings.remote.farther.empty()) return {};
+  return fail(errc::invalid_argument, "--remote: a server has one upstream; give one --remote");
 }
 
 expected<std::string> tuning_tag(const given_options& given, const environment& variables) {

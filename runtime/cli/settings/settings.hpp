@@ -7,10 +7,11 @@
 
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace hearth::cli {
 
@@ -21,11 +22,13 @@ struct given_options {
   std::optional<std::string> disk_budget; ///< "10GiB"
   std::optional<std::string> memory_budget;
   std::optional<std::string> jobs;
-  std::optional<std::string> patience;       ///< "5min"
-  std::optional<std::string> watch;          ///< "yes" or "no"
-  std::optional<std::string> keep_details;   ///< the same
-  std::optional<std::string> tuning_tag;     ///< of `hearth compile`
-  std::map<std::string, std::string> remote; ///< texts by key of `remote_settings`
+  std::optional<std::string> patience;     ///< "5min"
+  std::optional<std::string> watch;        ///< "yes" or "no"
+  std::optional<std::string> keep_details; ///< the same
+  std::optional<std::string> tuning_tag;   ///< of `hearth compile`
+  /// Keys of `remote_settings` with their texts, in the order of the command line: each `remote`
+  /// begins a tier, to which those behind it belong. Those before the first belong to all.
+  std::vector<std::pair<std::string, std::string>> remote;
   bool verbose = false;
   bool quiet = false;
   bool json = false;

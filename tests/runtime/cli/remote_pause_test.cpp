@@ -80,11 +80,34 @@ TEST_CASE_FIXTURE(host, "remote pause: another server, another clock, another fi
 
 TEST_CASE_FIXTURE(host, "remote pause: a paused remote tier is left out") {
   auto asked = settings;
-  CHECK(cli::pause_remote(asked));
+  CHECK(cli::pause_remotes(asked).size() == 1);
   CHECK(asked.remote.url == "redis://one");
   remote_pause(settings).tell(false, std::chrono::system_clock::now());
-  CHECK_FALSE(cli::pause_remote(asked));
+  CHECK(cli::pause_remotes(asked).empty());
   CHECK(asked.remote.url.empty());
+}
+
+TEST_CASE_FIXTURE(host,
+                  "remote pause: of several remote tiers those that are paused are left out") {
+  settings.remote.farther.push_back(settings.remote);
+  settings.remote.farther.front().url = "redis://two";
+  settings.remote.farther.push_back(settings.remote.farther.front());
+  settings.remote.farther.back().url = "redis://three";
+  const auto now_here = std::chrono::system_clock::now();
+  remote_pause(settings, 1).tell(false, now_here);
+  auto asked = settings;
+  const auto left = cli::pause_remotes(asked);
+  REQUIRE(left.size() == 2);
+  CHECK(left[0].name() == "redis://one:6379");
+  CHECK(left[1].name() == "redis://three:6379");
+  CHECK(asked.remote.url == "redis://one");
+  REQUIRE(asked.remote.farther.size() == 1);
+  CHECK(asked.remote.farther.front().url == "redis://three");
+  remote_pause(settings).tell(false, now_here);
+  asked = settings;
+  CHECK(cli::pause_remotes(asked).size() == 1);
+  CHECK(asked.remote.url == "redis://three");
+  CHECK(asked.remote.farther.empty());
 }
 
 } // namespace remote_pause_test

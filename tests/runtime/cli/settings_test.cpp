@@ -5,6 +5,8 @@
 #include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
+#include <map>
+#include <vector>
 
 namespace settings_test {
 
@@ -125,6 +127,142 @@ TEST_CASE(
     given = {};
     given.store = "";
     CHECK(put_over(from_file, given).error().text().starts_with("--store: "));
+  }
+}
+
+namespace {
+
+std::vector<std::string> urls_of(const config& settings) {
+  std::vector<std::string> all{settings.remote.url};
+  for (const auto& one : settings.remote.farther)
+    all.push_back(one.url);
+  return all;
+}
+
+} // namespace
+
+TEST_CASE("remote tiers: each --remote begins one, and options before the first are of all") {
+  using std::chrono::milliseconds;
+  places at;
+  at.given.remote = {{"remote_ttl", "7d"},
+                     {"remote", "redis://near"},
+                     {"remote_deadline", "20ms"},
+                     {"remote", "redis://far"},
+                     {"remote_mode", "read-only"}};
+  at.variables["HEARTH_REMOTE"] = "redis://of-the-variable";
+  at.variables["HEARTH_REMOTE_DEADLINE"] = "70ms";
+  at.variables["HEARTH_REMOTE_PREFIX"] = "p";
+  const auto settings = at.resolved().value();
+  CHECK(urls_of(settings) == std::vector<std::string>{"redis://near", "redis://far"});
+  const auto& far = settings.remote.farther.front();
+  CHECK(settings.remote.deadline == milliseconds(20));
+  CHECK(far.deadline == milliseconds(70));
+  CHECK(settings.remote.mode == remote_mode::read_write);
+  CHECK(far.mode == remote_mode::read_only);
+  CHECK(settings.remote.ttl == std::chrono::hours(7 * 24));
+  CHECK(far.ttl == settings.remote.ttl);
+  CHECK(far.prefix == "p");
+  CHECK(far.farther.empty());
+}
+
+TEST_CASE("remote tiers: a single --remote has the options before and behind it, and the file's") {
+  places at;
+  at.file("remote_deadline = \"30ms\"\n[[remotes]]\nurl = \"redis://of-the-file\"\n"
+          "mode = \"read-only\"\n");
+  at.given.remote = {{"remote_prefix", "p"}, {"remote", "redis://given"}, {"remote_ttl", "1h"}};
+  const auto settings = at.resolved().value();
+  CHECK(urls_of(settings) == std::vector<std::string>{"redis://given"});
+  CHECK(settings.remote.prefix == "p");
+  CHECK(settings.remote.ttl == std::chrono::hours(1));
+  CHECK(settings.remote.deadline == std::chrono::milliseconds(30));
+  CHECK(settings.remote.mode == remote_mode::read_write); // of the other tier
+}
+
+TEST_CASE("remote tiers: a variable, and the file's key, have several URLs with blanks between") {
+  places at;
+  at.file("remote = \"redis://a redis://b\"\n");
+  CHECK(urls_of(at.resolved().value()) == std::vector<std::string>{"redis://a", "redis://b"});
+  at.variables["HEARTH_REMOTE"] = " redis://c  redis://d redis://e ";
+  at.variables["HEARTH_REMOTE_MODE"] = "read-only";
+  const auto settings = at.resolved().value();
+  CHECK(urls_of(settings) == std::vector<std::string>{"redis://c", "redis://d", "redis://e"});
+  CHECK(settings.remote.farther.back().mode == remote_mode::read_only);
+}
+
+TEST_CASE("remote tiers: tables of the file are over its keys, and below variables and options") {
+  using std::chrono::milliseconds;
+  places at;
+  at.file("remote_deadline = \"30ms\"\nremote_prefix = \"p\"\n"
+          "[[remotes]]\nurl = \"redis://near\"\ndeadline = \"20ms\"\n"
+          "[[remotes]]\nurl = \"redis://far\"\ncaches = \"autotune\"\nprefix = \"q\"\n");
+  auto settings = at.resolved().value();
+  CHECK(urls_of(settings) == std::vector<std::string>{"redis://near", "redis://far"});
+  CHECK(settings.remote.deadline == milliseconds(20));
+  CHECK(settings.remote.farther.front().deadline == milliseconds(30));
+  CHECK(settings.remote.prefix == "p");
+  CHECK(settings.remote.farther.front().prefix == "q");
+  CHECK(settings.remote.farther.front().caches == std::vector<std::string>{"autotune"});
+  at.variables["HEARTH_REMOTE_DEADLINE"] = "40ms";
+  CHECK(at.resolved()->remote.deadline == milliseconds(40));
+  at.given.remote = {{"remote_deadline", "50ms"}};
+  settings = at.resolved().value();
+  CHECK(settings.remote.deadline == milliseconds(50));
+  CHECK(settings.remote.farther.front().deadline == milliseconds(50));
+}
+
+TEST_CASE("remote tiers: a mistake is told in one line that names its place") {
+  places at;
+  const auto problem = [&] { return at.resolved().error().text(); };
+  SUBCASE("an option given twice for one tier") {
+    at.given.remote = {
+        {"remote", "redis://a"}, {"remote_mode", "read-only"}, {"remote_mode", "read-only"}};
+    CHECK(problem().starts_with("--remote-mode: given twice for one --remote"));
+  }
+  SUBCASE("a wrong value of the second tier") {
+    at.given.remote = {{"remote", "redis://a"}, {"remote", "ftp://b"}};
+    CHECK(problem().starts_with("--remote: "));
+  }
+  SUBCASE("the same server twice") {
+    at.variables["HEARTH_REMOTE"] = "redis://u:secret@a redis://a:6379";
+    CHECK(problem() == "remote: redis://a:6379 with the prefix hearth is given twice");
+  }
+  SUBCASE("the same server with two prefixes is fine") {
+    at.given.remote = {{"remote", "redis://a"}, {"remote", "redis://a"}, {"remote_prefix", "p"}};
+    CHECK(at.resolved());
+  }
+  SUBCASE("keys for one of them") {
+    at.given.remote = {
+        {"remote", "redis://a"}, {"remote", "redis://b"}, {"remote_signing_keys", "/keys"}};
+    CHECK(problem() == "remote_signing_keys: give it for every remote tier, or for none");
+  }
+  SUBCASE("too many") {
+    for (int i = 0; i < 9; ++i)
+      at.given.remote.emplace_back("remote", "redis://host" + std::to_string(i));
+    CHECK(problem() == "remote: at most 8 remote tiers can be given, one behind the other");
+  }
+  SUBCASE("a table without a URL") {
+    at.file("[[remotes]]\nmode = \"read-only\"\n");
+    CHECK(problem().ends_with("hearth.toml:1: remotes: url is missing"));
+  }
+  SUBCASE("an unknown member of a table") {
+    at.file("[[remotes]]\nurl = \"redis://a\"\nmood = 1\n");
+    CHECK(problem().find("hearth.toml:3: remotes: mood: unknown member") != std::string::npos);
+  }
+  SUBCASE("no tables") {
+    at.file("remotes = 3\n");
+    CHECK(problem().ends_with("hearth.toml:1: remotes: tables are expected: [[remotes]]"));
+    at.file("remotes = [3]\n");
+    CHECK(problem().ends_with("remotes: a table is expected: [[remotes]]"));
+  }
+  SUBCASE("both forms") {
+    at.file("remote = \"redis://a\"\n[[remotes]]\nurl = \"redis://b\"\n");
+    CHECK(problem().ends_with("remotes: give 'remote' or [[remotes]], not both"));
+  }
+  SUBCASE("several for a server") {
+    config of_server;
+    at.given.remote = {{"remote", "redis://a"}, {"remote", "redis://b"}};
+    CHECK(put_over(of_server, at.given).error().text() ==
+          "--remote: a server has one upstream; give one --remote");
   }
 }
 
