@@ -34,8 +34,8 @@ constexpr std::string_view environment_text = R"(Variables that hearth reads
   HEARTH_PATIENCE       how long to wait for another process's compile: 5min
   HEARTH_WATCH          yes or no: see which files a command reads
   HEARTH_KEEP_DETAILS   yes or no: keep what keys are made of, for --explain
-  HEARTH_REMOTE         the server that hosts share: redis://HOST; several, nearest
-                        first, with blanks between them
+  HEARTH_REMOTE         the server that hosts share: redis://HOST; several,
+                        nearest first, with blanks between them
   HEARTH_REMOTE_...     its settings, as HEARTH_REMOTE_DEADLINE=200ms
   HEARTH_TUNING_TAG     another tag is another database of tunings
   HEARTH_WORKER         the program hearth-worker, which starts other programs
