@@ -101,6 +101,12 @@ void pass_on(self_pointer self, const cache_key& key, const std::string& told) {
   if (ports.passes_on) ports.passes_on(key, told);
 }
 
+// A host passes on what comes after its mark, so it needs one, also of an empty log.
+bool needs_first_mark(const state_type& state) {
+  const auto* const ports = state.config.purges.get();
+  return ports && ports->passes_on && !state.log.is_marked && !ports->disk_shards.empty();
+}
+
 // Gives up an insert that waits for this verdict.
 void drop_refused(state_type& state, const cache_key& key) {
   const auto refused = state.log.refused.extract(key);
@@ -215,6 +221,7 @@ void go_on_after_reading(self_pointer self) {
   else
     wait_later(self);
   if (is_in_service(state)) resume_writes(self);
+  answer_syncs(state);
 }
 
 void fail_reading(self_pointer self, const remote_reply& why) {
@@ -315,12 +322,18 @@ void go_on_without_log(self_pointer self) {
   wait_later(self);
   tell_unheard(self);
   if (is_in_service(state)) resume_writes(self);
+  answer_syncs(state);
 }
 
 } // namespace
 
 bool has_read_purges(const state_type& state) {
   return !state.log.is_on || !state.log.is_there || state.log.is_read;
+}
+
+bool awaits_first_mark(const state_type& state) {
+  const auto& log = state.log;
+  return needs_first_mark(state) && log.is_reading && is_in_service(state);
 }
 
 bool logs_purges(const state_type& state) { return state.log.is_on && state.log.is_there; }
@@ -388,9 +401,7 @@ void mark_purges(self_pointer self) {
   const auto unmarked = std::exchange(state.log.unmarked, 0);
   if (!state.log.place) return;
   const auto& ports = *state.config.purges;
-  // A host passes on what comes after its mark, so it needs one, also of an empty log.
-  const bool needs_first = ports.passes_on && !state.log.is_marked;
-  if ((unmarked == 0 && !needs_first) || ports.disk_shards.empty()) return;
+  if ((unmarked == 0 && !needs_first_mark(state)) || ports.disk_shards.empty()) return;
   state.log.is_marked = true;
   self->send(ports.disk_shards.front(), verb::heard_v,
              storage::log_mark(state.config.name, log_of(state), *state.log.place));

@@ -16,6 +16,9 @@ namespace hearth::actors::remote {
 bool has_read_purges(const state_type& state);
 /// Whether puts and erases are to be logged.
 bool logs_purges(const state_type& state);
+/// Whether this process, of a host that passes purges on to nearer tiers, still reads what the host
+/// needs its first mark for. It does not end before: what is purged later is passed on.
+bool awaits_first_mark(const state_type& state);
 
 /// Called when the process's other actors are there: reads the log.
 void begin_purges(self_pointer self);

@@ -397,6 +397,7 @@ void answer_syncs(state_type& state) {
   const bool will_send = has_read_purges(state) || state.log.is_reading;
   const bool has_more = !state.writes.empty() || state.unheard.telling != 0;
   if (takes_writes(state) && will_send && has_more) return;
+  if (awaits_first_mark(state)) return;
   for (auto& waiting : std::exchange(state.syncs, {}))
     waiting.deliver(done{});
 }

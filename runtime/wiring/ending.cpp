@@ -39,9 +39,13 @@ caf::behavior drain(caf::event_based_actor* self, const drain_config& config) {
     drained();
     self->quit();
   };
+  // The remote tier has told a disk shard how far it has heard: the store keeps that.
+  const auto keep_marks = [=] {
+    ask_all<done>(self, tiers.disk_shards, verb::drain_v, caf::infinite, finish);
+  };
   const auto send_writes = [=, remote_deadline = config.remote_deadline] {
     if (!tiers.remote) return finish();
-    ask_all<done>(self, std::vector{tiers.remote}, verb::drain_v, remote_deadline, finish);
+    ask_all<done>(self, std::vector{tiers.remote}, verb::drain_v, remote_deadline, keep_marks);
   };
   // Asked again: now the shards have answered the writes that the disk acknowledged, and passed
   // them on to the remote tier.

@@ -140,8 +140,9 @@ std::vector<words> commands_for(rlim_t value) {
 }
 
 bool is_loaders_end(const program_result& ended) {
-  return ended.status == 127 &&
-         ended.err.find("error while loading shared libraries") != std::string::npos;
+  const auto says = [&](const char* text) { return ended.err.find(text) != std::string::npos; };
+  return ended.status == 127 && (says("error while loading shared libraries") ||
+                                 says("cannot allocate TLS data structures"));
 }
 
 // A store that has the key `k`, and what the commands need.
