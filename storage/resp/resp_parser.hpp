@@ -18,11 +18,10 @@ namespace hearth::storage {
 
 /// The limits of one value. A value above them is an error of the peer.
 struct resp_limits {
-  std::uint64_t bytes = 512u << 20;             ///< total size of its texts and bulk strings
-  std::uint64_t bulk_bytes = ~std::uint64_t{0}; ///< size of one of its bulk strings
-  std::uint64_t items = 1u << 16;               ///< total items of its arrays, maps and sets
-  std::uint32_t depth = 16;                     ///< nesting of aggregates
-  std::uint32_t line_bytes = 16u << 10;         ///< length of a line, without its end
+  std::uint64_t bytes = 512u << 20;     ///< total size of its texts and bulk strings
+  std::uint64_t items = 1u << 16;       ///< total items of its arrays, maps and sets
+  std::uint32_t depth = 16;             ///< nesting of aggregates
+  std::uint32_t line_bytes = 16u << 10; ///< length of a line, without its end
   /// Bytes to receive at once, which is also the size of the buffer; more when a line needs it, and
   /// up to four times as much while bulk strings are large. A client that pipelines gets needs a
   /// small value: with a large one all replies arrive together and the server idles meanwhile (64
@@ -31,6 +30,8 @@ struct resp_limits {
   std::size_t buffer_bytes = 16u << 10;
   /// Bytes to allocate for a bulk string before any of them has come; then it grows by what has.
   std::uint64_t eager_bytes = 4u << 20;
+  /// The size of one bulk string.
+  std::uint64_t bulk_bytes = ~std::uint64_t{0};
 };
 
 /// Which side sends the bytes.
