@@ -80,6 +80,22 @@ std::string with_joined_lines(std::string_view text) {
   return joined;
 }
 
+// A text whose identifiers do not go on in the next line: the given one, which has to outlive this,
+// or a copy with its lines joined.
+class joined_text {
+public:
+  explicit joined_text(std::string_view given)
+      : given_(given)
+      , joined_(splits_identifier(given) ? with_joined_lines(given) : std::string()) {}
+  std::string_view view() const noexcept {
+    return joined_.empty() ? given_ : std::string_view(joined_);
+  }
+
+private:
+  std::string_view given_;
+  std::string joined_;
+};
+
 // Whether `##` could make a name of this identifier and others: it is a beginning or an end of one
 // that no other name has.
 bool is_part_of_clock(std::string_view identifier) {
@@ -119,7 +135,7 @@ bool is_inner_part(std::string_view identifier) {
                      [&](std::string_view name) { return name.find(identifier) != name.npos; });
 }
 
-// Calls `take` with each identifier, and with what is before it, until it returns true.
+// Calls `take` with each identifier until it returns true; returns whether it has.
 template <class Take>
 bool any_identifier(std::string_view text, Take take) {
   for (std::size_t at = 0; at < text.size();) {
@@ -136,6 +152,10 @@ bool any_identifier(std::string_view text, Take take) {
 
 bool has_part_of_clock(std::string_view text) { return any_identifier(text, is_part_of_clock); }
 
+bool joined_uses_clock(std::string_view text, bool is_dated, bool with_parts) {
+  return has_clock_name(text, is_dated) || (with_parts && has_part_of_clock(text));
+}
+
 // Whether `##` joins more than the arguments of a variadic macro to a comma.
 bool joins_tokens(std::string_view text) {
   for (auto at = place_of_text(text, "##"); at != text.size();) {
@@ -150,9 +170,7 @@ bool joins_tokens(std::string_view text) {
 // more, which may be in several files: `#define A(x) __##x##__` here, `A(TIME)` there.
 class clock_parts {
 public:
-  void add(std::string_view given) {
-    const auto joined = splits_identifier(given) ? with_joined_lines(given) : std::string();
-    const auto text = joined.empty() ? given : std::string_view(joined);
+  void add(std::string_view text) { // of a `joined_text`
     joins_ = joins_ || joins_tokens(text);
     any_identifier(text, [this](std::string_view identifier) {
       has_inner_ = has_inner_ || is_inner_part(identifier);
@@ -189,9 +207,7 @@ bool is_precompiled_by_gcc(std::string_view start) {
 } // namespace
 
 bool uses_clock(std::string_view given, bool is_dated, bool with_parts) {
-  const auto joined = splits_identifier(given) ? with_joined_lines(given) : std::string();
-  const auto text = joined.empty() ? given : std::string_view(joined);
-  return has_clock_name(text, is_dated) || (with_parts && has_part_of_clock(text));
+  return joined_uses_clock(joined_text(given).view(), is_dated, with_parts);
 }
 
 bool is_precompiled_by_clang(std::string_view bytes) { return bytes.starts_with("CPCH"); }
@@ -206,7 +222,7 @@ std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated
   std::multimap<std::size_t, std::string> read; // by size
   clock_parts parts;
   for (const auto& word : words)
-    parts.add(word);
+    parts.add(joined_text(word).view());
   for (const auto& path : paths) {
     const auto file = os::open_regular(path);
     if (!file) continue;
@@ -222,8 +238,9 @@ std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated
     if (!text) continue;
     // Headers of the system have names of their own that begin so, such as __TIME.
     const bool is_of_system = fingerprints::is_of_system(path);
-    if (!is_of_system) parts.add(*text);
-    if (parts.may_be_joined() || uses_clock(*text, is_dated, !is_of_system))
+    const joined_text joined(*text);
+    if (!is_of_system) parts.add(joined.view());
+    if (parts.may_be_joined() || joined_uses_clock(joined.view(), is_dated, !is_of_system))
       return path + " may use the clock: __DATE__, __TIME__ or __TIMESTAMP__";
     const auto [same, end] = read.equal_range(text->size());
     if (same != end && (contains(*text, "once") || contains(*text, "import")))
