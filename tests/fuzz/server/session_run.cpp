@@ -46,12 +46,17 @@ public:
     while (!posted_.empty()) {
       const auto task = std::move(posted_.front());
       posted_.pop_front();
-      task();
+      if (!has_ended_) task();
     }
   }
   void run_timers() {
     for (const auto& task : std::exchange(timers_, {}))
       task();
+  }
+  // Nothing that is posted runs any more, as on a connection that is gone.
+  void end() {
+    has_ended_ = true;
+    timers_.clear();
   }
   std::string take_output() {
     std::string all;
@@ -68,6 +73,7 @@ private:
   const bool holds_misses_;
   identity_ptr anonymous_;
   output_queue output_;
+  bool has_ended_ = false;
   std::deque<std::function<void()>> posted_;
   std::vector<std::function<void()>> timers_;
 };
@@ -128,8 +134,8 @@ public:
     }
     require(host_->is_closed || !was_idle, "an idle connection does not end");
     if (input_.pattern % 2 == 0) host_->run_timers();
+    host_->end();
     session_.reset();
-    host_->run_timers();
     while (entries_.owed() != 0)
       entries_.deliver(0);
     host_->run_posted();
