@@ -11,9 +11,9 @@
 namespace hearth::simulation {
 namespace {
 
-constexpr std::array<std::string_view, 14> kind_names{
-    "memory",  "disk",  "remote",  "broker",  "worker", "guarded",  "autotune",
-    "bundler", "tuner", "kernels", "actions", "nested", "recorder", "metrics"};
+constexpr std::array<std::string_view, 15> kind_names{
+    "memory", "disk",    "remote",  "broker", "worker",   "guarded", "autotune", "bundler",
+    "tuner",  "kernels", "actions", "nested", "recorder", "metrics", "chain"};
 
 constexpr std::array<std::string_view, 20> syntaxes{
     "CACHE/KEY",
@@ -204,6 +204,7 @@ std::vector<message_row> make_table() {
   add_actor<nested_cache_actor>(table, actor_kind::nested);
   add_actor<artifact_recorder_actor>(table, actor_kind::recorder);
   add_actor<metrics_actor>(table, actor_kind::metrics);
+  add_actor<remote_chain_actor>(table, actor_kind::chain);
   return table;
 }
 
@@ -247,7 +248,7 @@ const message_row* find_message(actor_kind receiver, std::string_view verb, mess
 const message_row* find_longer(const message_row& row) {
   const auto is_longer = [&](const message_row& one) {
     return one.receiver == row.receiver && one.verb == row.verb && one.form == row.form &&
-           one.parameters.size() == row.parameters.size() + 1 &&
+           one.parameters.size() > row.parameters.size() &&
            std::equal(row.parameters.begin(), row.parameters.end(), one.parameters.begin());
   };
   const auto& table = message_table();

@@ -35,6 +35,7 @@ enum class actor_kind : std::uint8_t {
   nested,
   recorder,
   metrics,
+  chain, ///< of several remote tiers
 };
 /// The name that scripts use.
 std::string_view to_string(actor_kind kind) noexcept;
@@ -104,7 +105,7 @@ struct message_row {
 const std::vector<message_row>& message_table();
 /// The row of that message, or null.
 const message_row* find_message(actor_kind receiver, std::string_view verb, message_form form);
-/// The row of the same message with one parameter more, or null.
+/// The row of the same message with more parameters, or null.
 const message_row* find_longer(const message_row& row);
 
 } // namespace hearth::simulation

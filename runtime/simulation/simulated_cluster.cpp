@@ -23,7 +23,6 @@ using storage::resp_value;
 using time_point = command_router::time_point;
 
 constexpr std::uint16_t first_port = 7000;
-constexpr std::size_t nodes_of_group = 2;
 
 // The way of a process to one node.
 class node_way final : public command_router {
@@ -60,7 +59,8 @@ public:
       : cluster_(cluster)
       , process_(std::move(process)) {
     net::cluster_settings settings;
-    for (std::size_t node = 0; node < cluster_.nodes_.size(); node += nodes_of_group)
+    for (std::size_t node = 0; node < cluster_.nodes_.size();
+         node += simulated_cluster::nodes_of_group)
       settings.hosts.push_back(address_of(node));
     settings.jitter_seed = fast_hash(process_);
     router_ =
@@ -172,7 +172,8 @@ simulated_cluster::simulated_cluster(stepped_system& system, const std::string& 
   for (std::size_t part = 0; part < parts; ++part)
     now_.owners.push_back(part * groups / parts);
   for (std::size_t node = 0; node < nodes_of_group * groups; ++node) {
-    nodes_.push_back(std::make_unique<simulated_redis>(system_, name + std::to_string(node)));
+    nodes_.push_back(
+        std::make_unique<simulated_redis>(system_, name + "[" + std::to_string(node) + "]"));
     nodes_.back()->ask_first(
         [this, node](const remote_client::command& arguments) { return answer(node, arguments); });
   }
@@ -218,8 +219,12 @@ const simulated_cluster::view& simulated_cluster::view_of(std::size_t node) cons
   return is_apart(node) ? apart_->known : now_;
 }
 
+std::size_t simulated_cluster::part_of(std::string_view name) {
+  return part_of(storage::slot_of(name));
+}
+
 simulated_redis& simulated_cluster::leader_of(std::string_view name) {
-  return leader(now_.owners[part_of(storage::slot_of(name))]);
+  return leader(now_.owners[part_of(name)]);
 }
 
 // The reply to CLUSTER SLOTS, and what a node says of slots that it does not serve.
@@ -274,9 +279,8 @@ void simulated_cluster::fail_over(std::size_t group, bool loses_what_is_recent) 
 void simulated_cluster::move_slots(std::size_t part, std::size_t to_group) {
   auto& owner = now_.owners[part];
   if (owner == to_group) return;
-  leader(to_group).take_names(leader(owner), [part](const std::string& name) {
-    return part_of(storage::slot_of(name)) == part;
-  });
+  leader(to_group).take_names(leader(owner),
+                              [part](const std::string& name) { return part_of(name) == part; });
   owner = to_group;
   tell_nodes();
 }

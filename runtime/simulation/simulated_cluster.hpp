@@ -24,7 +24,10 @@ namespace hearth::simulation {
 
 class simulated_cluster {
 public:
-  /// Each of the groups leads the same number of slots.
+  static constexpr std::size_t nodes_of_group = 2;
+
+  /// Each of the groups leads the same number of slots. Group g has the nodes 2 g, which leads it
+  /// at first, and 2 g + 1.
   simulated_cluster(stepped_system& system, const std::string& name, std::size_t groups);
   simulated_cluster(const simulated_cluster&) = delete;
   simulated_cluster& operator=(const simulated_cluster&) = delete;
@@ -49,6 +52,8 @@ public:
   /// A sixteenth of the slots moves, with all names in them.
   void move_slots(std::size_t part, std::size_t to_group);
   static constexpr std::size_t parts = 16;
+  /// That which has the slot of this name.
+  static std::size_t part_of(std::string_view name);
 
   /// The master of the group, and these processes, reach nobody else; the others do not reach it.
   /// Its writes from now on do not reach its replica.
@@ -58,6 +63,7 @@ public:
   void stop_minority();
   /// The split ends. If its replica leads by now, what the master got meanwhile is lost.
   void join();
+  bool is_split() const { return apart_.has_value(); }
 
   /// Whether every client knows all nodes to be well, and holds nothing back.
   bool is_well_for_all() const;
@@ -95,7 +101,7 @@ private:
 
   stepped_system& system_;
   caf::actor timer_;
-  std::vector<std::unique_ptr<simulated_redis>> nodes_; // group g: 2 g and 2 g + 1
+  std::vector<std::unique_ptr<simulated_redis>> nodes_; // of group g: 2 g and 2 g + 1
   view now_;
   std::optional<minority> apart_;
   std::set<client*> clients_;

@@ -166,7 +166,7 @@ std::optional<std::uint64_t> figure_of(actor_kind kind, const caf::actor& actor,
 
 simulated_process::simulated_process(stepped_system& system, std::string name,
                                      process_options options, std::shared_ptr<virtual_disk> disk,
-                                     server_connector connect)
+                                     std::vector<server_connector> connect)
     : system_(system)
     , name_(std::move(name))
     , options_(std::move(options))
@@ -181,8 +181,9 @@ template <class Handle>
 void simulated_process::enlist(actor_kind kind, const Handle& actor) {
   auto& all = actors_[kind];
   const auto plain = caf::actor_cast<caf::actor>(actor);
-  const bool is_one_of_many =
-      kind == actor_kind::memory || kind == actor_kind::disk || kind == actor_kind::worker;
+  const bool is_one_of_many = kind == actor_kind::memory || kind == actor_kind::disk ||
+                              kind == actor_kind::worker ||
+                              (kind == actor_kind::remote && !tiers_.remotes.empty());
   auto text = name_ + "." + std::string(to_string(kind));
   if (is_one_of_many) text += "[" + std::to_string(all.size()) + "]";
   system_.enlist(plain, std::move(text));
@@ -225,33 +226,44 @@ void simulated_process::open_store() {
 
 void simulated_process::cut_off(bool is_cut) {
   is_cut_off_ = is_cut;
-  if (connection_) connection_->cut_off(is_cut);
+  for (const auto& one : connections_)
+    one->cut_off(is_cut);
 }
 
-actors::remote_tier_config simulated_process::remote_tier() {
-  connection_ = connect_(name_);
-  connection_->cut_off(is_cut_off_);
+actors::remote_tier_config simulated_process::remote_tier(const remote_options& options,
+                                                          const server_connector& connect) {
+  auto connection = connect(name_);
+  connection->cut_off(is_cut_off_);
   actors::remote_tier_config config;
-  config.server = connection_;
-  config.name = options_.remote.server;
-  config.naming = options_.remote.naming;
-  config.keys = options_.remote.keys;
-  config.mode = options_.remote.mode;
-  config.ttl = options_.remote.ttl;
-  config.lease_time = options_.remote.lease_time;
-  config.max_value_bytes = options_.remote.max_value_bytes;
-  config.queue.entries = options_.remote.queue_entries;
-  config.breaker.seed = fast_hash(name_);
-  config.holder = name_ + "." + std::to_string(++starts_);
+  config.server = connection;
+  config.name = options.server;
+  config.naming = options.naming;
+  config.keys = options.keys;
+  config.mode = options.mode;
+  config.ttl = options.ttl;
+  config.lease_time = options.lease_time;
+  config.max_value_bytes = options.max_value_bytes;
+  config.queue.entries = options.queue_entries;
+  config.breaker.seed = fast_hash(name_) + connections_.size();
+  config.holder = name_ + "." + std::to_string(starts_);
   config.log = log_sink();
+  connections_.push_back(std::move(connection));
   return config;
+}
+
+void simulated_process::add_remotes(wiring::tier_ports& ports) {
+  ++starts_;
+  if (connect_.empty()) return;
+  ports.remote = remote_tier(options_.remote, connect_.front());
+  for (std::size_t i = 0; i < options_.farther.size(); ++i)
+    ports.farther.push_back(remote_tier(options_.farther[i], connect_[i + 1]));
 }
 
 wiring::tier_ports simulated_process::tier_ports() {
   wiring::tier_ports ports;
   ports.blocking = wiring::blocking_actors::pooled;
   ports.store = store_;
-  if (connect_) ports.remote = remote_tier();
+  add_remotes(ports);
   ports.cache_of = options_.cache_of;
   ports.memory_shards = options_.memory_shards;
   ports.index.budget_bytes = options_.memory_bytes / options_.memory_shards;
@@ -266,7 +278,10 @@ wiring::tier_ports simulated_process::tier_ports() {
 
 void simulated_process::start_tiers() {
   tiers_ = wiring::spawn_tiers(system_.actors(), tier_ports());
-  if (tiers_.remote) enlist(actor_kind::remote, tiers_.remote);
+  for (const auto& one : tiers_.remotes)
+    enlist(actor_kind::remote, one);
+  if (tiers_.remote)
+    enlist(tiers_.remotes.empty() ? actor_kind::remote : actor_kind::chain, tiers_.remote);
   for (const auto& shard : tiers_.disk_shards)
     enlist(actor_kind::disk, shard);
   for (const auto& shard : tiers_.shards.all())
@@ -329,7 +344,8 @@ bool simulated_process::stop() {
   if (!running_) return true;
   system_.note(name_ + " shuts down");
   const bool drained = drain();
-  if (connection_) connection_->close();
+  for (const auto& one : connections_)
+    one->close();
   system_.kill(all_actors());
   if (store_)
     if (const auto synced = store_->flush(); !synced)
@@ -342,14 +358,15 @@ void simulated_process::kill() {
   if (!running_) return;
   system_.note(name_ + " is killed");
   files_->die();
-  if (connection_) connection_->die();
+  for (const auto& one : connections_)
+    one->die();
   system_.kill(all_actors());
   forget();
 }
 
 void simulated_process::forget() {
   actors_.clear();
-  connection_.reset();
+  connections_.clear();
   tiers_ = {};
   store_.reset();
   running_ = false;

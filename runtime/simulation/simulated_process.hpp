@@ -48,6 +48,7 @@ struct process_options {
   std::uint64_t segment_bytes = 256u << 10;
   unsigned workers = 1;
   remote_options remote;
+  std::vector<remote_options> farther; ///< servers behind it, nearest first; only with `remote`
   named_cache_ptr kernels_in;    ///< keeps the fuser's kernels; null: they end with the process
   std::uint64_t max_kernels = 0; ///< in the process; 0: no bound
   /// How this process uses a cache that another host names; set by the world.
@@ -60,9 +61,9 @@ using server_connector =
 
 class simulated_process {
 public:
-  /// `connect`: null without a remote tier.
+  /// `connect`: one for each server of the options, nearest first.
   simulated_process(stepped_system& system, std::string name, process_options options,
-                    std::shared_ptr<virtual_disk> disk, server_connector connect = nullptr);
+                    std::shared_ptr<virtual_disk> disk, std::vector<server_connector> connect = {});
   simulated_process(const simulated_process&) = delete;
   simulated_process& operator=(const simulated_process&) = delete;
   /// Kills the process if it still runs.
@@ -77,7 +78,7 @@ public:
   /// Ends the process as kill -9 does.
   void kill();
   bool is_running() const { return running_; }
-  /// Ends or mends the way to the server, now and after a restart.
+  /// Ends or mends the ways to the servers, now and after a restart.
   void cut_off(bool is_cut);
 
   const std::string& name() const { return name_; }
@@ -106,7 +107,9 @@ private:
   template <class Handle>
   void enlist(actor_kind kind, const Handle& actor);
   void open_store();
-  actors::remote_tier_config remote_tier();
+  actors::remote_tier_config remote_tier(const remote_options& options,
+                                         const server_connector& connect);
+  void add_remotes(wiring::tier_ports& ports);
   wiring::tier_ports tier_ports();
   void start_tiers();
   void start_services();
@@ -118,8 +121,8 @@ private:
   std::string name_;
   process_options options_;
   std::shared_ptr<virtual_disk> disk_;
-  const server_connector connect_; // null: no remote tier
-  std::shared_ptr<remote_connection> connection_;
+  const std::vector<server_connector> connect_; // to each server
+  std::vector<std::shared_ptr<remote_connection>> connections_;
   bool is_cut_off_ = false;
   unsigned starts_ = 0;
   std::unique_ptr<process_files> files_;

@@ -262,6 +262,17 @@ void each_file(const std::string& path, const inode& directory,
   }
 }
 
+std::uint64_t bytes_below(const inode& directory, std::set<const inode*>& seen) {
+  std::uint64_t bytes = 0;
+  for (const auto& [name, file] : directory.names) {
+    if (file->is_directory)
+      bytes += bytes_below(*file, seen);
+    else if (file->links < 2 || seen.insert(file.get()).second)
+      bytes += file->size().blocks * 512;
+  }
+  return bytes;
+}
+
 } // namespace
 
 // A journal keeps the order of a directory's changes: either all of its changes since the last sync
@@ -308,11 +319,7 @@ bool virtual_disk::remove_file(std::string_view path) { return remove(AT_FDCWD, 
 
 std::uint64_t virtual_disk::used_bytes() const {
   std::set<const inode*> seen; // a file may have several names
-  std::uint64_t bytes = 0;
-  each_file("/", *root_, [&](const std::string&, const inode& file) {
-    if (seen.insert(&file).second) bytes += file.size().blocks * 512;
-  });
-  return bytes;
+  return bytes_below(*root_, seen);
 }
 
 } // namespace hearth::simulation

@@ -30,17 +30,37 @@ simulated_cluster& world::add_cluster(const std::string& name, std::size_t group
   return *(clusters_[name] = std::make_shared<simulated_cluster>(system_, name, groups));
 }
 
+std::vector<simulated_redis*> world::servers(const std::string& name,
+                                             std::optional<std::size_t> node) {
+  if (const auto at = remotes_.find(name); at != remotes_.end()) {
+    if (node) return {};
+    return {at->second.get()};
+  }
+  auto& all = cluster(name);
+  std::vector<simulated_redis*> found;
+  for (std::size_t i = 0; i < all.nodes(); ++i)
+    if (!node || *node == i) found.push_back(&all.node(i));
+  return found;
+}
+
+simulated_redis& world::server_of(const std::string& name, std::string_view entry) {
+  const auto at = clusters_.find(name);
+  return at == clusters_.end() ? remote(name) : at->second->leader_of(entry);
+}
+
+server_connector world::connector_to(const std::string& server) {
+  if (const auto at = clusters_.find(server); at != clusters_.end())
+    return [cluster = at->second](const std::string& process) { return cluster->connect(process); };
+  return [one = remotes_.at(server)](const std::string&) { return one->connect(); };
+}
+
 simulated_process& world::add_process(const std::string& name, const std::string& host,
                                       process_options options) {
   hosts_[name] = host;
-  const auto& server = options.remote.server;
-  server_connector connect;
-  if (const auto at = clusters_.find(server); at != clusters_.end())
-    connect = [cluster = at->second](const std::string& process) {
-      return cluster->connect(process);
-    };
-  else if (!server.empty())
-    connect = [one = remotes_.at(server)](const std::string&) { return one->connect(); };
+  std::vector<server_connector> connect;
+  if (!options.remote.server.empty()) connect.push_back(connector_to(options.remote.server));
+  for (const auto& one : options.farther)
+    connect.push_back(connector_to(one.server));
   options.cache_of = [this](const cache_id& id) { return *cache(id.name(), id.version()); };
   auto& made = processes_[name] = std::make_unique<simulated_process>(
       system_, name, std::move(options), disks_.at(host), std::move(connect));

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,8 +49,14 @@ public:
   /// Processes name a cluster as they name a server.
   simulated_cluster& add_cluster(const std::string& name, std::size_t groups);
   simulated_cluster& cluster(const std::string& name) { return *clusters_.at(name); }
-  bool has_remote(const std::string& name) const { return remotes_.contains(name); }
+  bool has_remote(const std::string& name) const {
+    return remotes_.contains(name) || clusters_.contains(name);
+  }
   simulated_redis& remote(const std::string& name) { return *remotes_.at(name); }
+  /// A server, or a node of a cluster, or all nodes of one. Empty: it has no such node.
+  std::vector<simulated_redis*> servers(const std::string& name, std::optional<std::size_t> node);
+  /// The server, or the node of the cluster, that has this entry.
+  simulated_redis& server_of(const std::string& name, std::string_view entry);
   simulated_process& add_process(const std::string& name, const std::string& host,
                                  process_options options);
   client& add_client(const std::string& name, const std::string& process);
@@ -82,6 +89,7 @@ public:
   void revive_clients(const simulated_process& process);
 
 private:
+  server_connector connector_to(const std::string& server);
   void spawn(client& one);
   void end_clients_of(const std::string& process);
 

@@ -40,6 +40,7 @@ struct slot_range {
   std::uint16_t first = 0;
   std::uint16_t last = 0;
   cluster_address leader;
+  friend bool operator==(const slot_range&, const slot_range&) = default;
 };
 
 /// The reply to `CLUSTER SLOTS`; nothing when it is none. A range whose node the cluster does not

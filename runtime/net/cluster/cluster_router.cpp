@@ -95,7 +95,9 @@ void cluster_router::add(remote_client::lane by, remote_command command, time_po
   if (const auto name = storage::name_in(command.arguments))
     request->slot = storage::slot_of(*name);
   request->command = std::move(command);
+  is_taking_ = true;
   if (by != remote_client::lane::writes || order_.enter_batch(request)) route(request);
+  is_taking_ = false;
 }
 
 void cluster_router::route(const request_ptr& request) {
@@ -357,20 +359,17 @@ void cluster_router::ask_next(const remote_reply& last) {
 }
 
 void cluster_router::take_table(cluster_node& node, const remote_reply& reply) {
-  const auto ranges =
+  auto ranges =
       reply.failure == remote_failure::none ? storage::slot_ranges_in(reply.value) : std::nullopt;
   if (is_closed_) return;
   if (ranges && !ranges->empty()) {
     asks_for_table_ = false;
-    table_at_ = loop_->now() + between_tables;
+    table_at_ = std::max(table_at_, loop_->now() + between_tables);
     note_answer(node);
-    std::vector<cluster_node*> leaders(storage::cluster_slots);
-    for (auto range : *ranges) {
+    for (auto& range : *ranges)
       if (range.leader.host.empty()) range.leader.host = node.address.host;
-      std::fill(leaders.begin() + range.first, leaders.begin() + range.last + 1,
-                &node_at(range.leader));
-    }
-    table_.replace(std::move(leaders));
+    if (!table_.has(*ranges))
+      table_.replace(std::move(*ranges), [this](const auto& at) { return &node_at(at); });
     return route_held();
   }
   ask_next(reply);
@@ -440,7 +439,7 @@ void cluster_router::wake() {
 }
 
 void cluster_router::flush_later() {
-  if (std::exchange(flush_is_due_, true)) return;
+  if (is_taking_ || std::exchange(flush_is_due_, true)) return;
   loop_->post([this] { flush(); });
 }
 

@@ -94,6 +94,7 @@ private:
   time_point held_at_ = time_point::max();
   time_point wakes_at_ = time_point::max();
   bool flush_is_due_ = false;
+  bool is_taking_ = false; // in `add`, behind which `flush` is called
   bool is_closed_ = false;
   connection_problem closed_why_;
 };

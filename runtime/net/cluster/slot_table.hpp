@@ -3,8 +3,8 @@
 
 #include "storage/resp/cluster_slots.hpp"
 
-#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace hearth::net {
@@ -21,24 +21,19 @@ public:
   /// Counts the changes.
   std::uint64_t epoch() const noexcept { return epoch_; }
 
-  void assign(std::uint16_t slot, cluster_node* node) {
-    if (leaders_[slot] == node) return;
-    leaders_[slot] = node;
-    note_change();
-  }
-  /// `leaders`: by slot. Returns whether anything changed.
-  bool replace(std::vector<cluster_node*> leaders) {
-    if (leaders == leaders_) return false;
-    leaders_ = std::move(leaders);
-    note_change();
-    return true;
-  }
+  void assign(std::uint16_t slot, cluster_node* node);
+  /// Whether these are the ranges of the last `replace`, and nothing has changed since.
+  bool has(const std::vector<storage::slot_range>& ranges) const;
+  using node_of = std::function<cluster_node*(const storage::cluster_address&)>;
+  /// Slots of no range have no leader. Returns whether anything changed.
+  bool replace(std::vector<storage::slot_range> ranges, const node_of& node);
 
 private:
   void note_change();
 
   std::vector<cluster_node*> leaders_; // by slot; empty: not known yet
   std::vector<cluster_node*> all_;
+  std::vector<storage::slot_range> ranges_; // that `leaders_` has; empty: it has more
   std::uint64_t epoch_ = 0;
 };
 

@@ -144,31 +144,19 @@ private:
   using parse_function = statement_body (*)(line_reader&, scope&);
   static const std::map<std::string, parse_function, std::less<>>& verbs() {
     static const std::map<std::string, parse_function, std::less<>> all{
-        {"host", parse_host},
-        {"remote", parse_remote},
-        {"process", parse_process},
-        {"client", parse_client},
-        {"cache", parse_cache},
-        {"deliver", parse_deliver},
-        {"settle", parse_run_until_idle},
-        {"advance", parse_advance},
-        {"run", parse_run},
-        {"stall", parse_stall},
-        {"crash", parse_crash},
-        {"start", parse_start},
-        {"stop", parse_stop},
-        {"power", parse_power},
-        {"flush", parse_flush},
-        {"disk", parse_disk},
-        {"damage", parse_damage},
-        {"flip", parse_flip},
-        {"cut", parse_cut},
-        {"remove", parse_remove},
-        {"compiler", parse_compiler},
-        {"trial", parse_trial},
-        {"order", parse_order},
-        {"limit", parse_limit},
-        {"forget", parse_forget}};
+        {"host", parse_host},       {"remote", parse_remote},
+        {"cluster", parse_cluster}, {"process", parse_process},
+        {"client", parse_client},   {"cache", parse_cache},
+        {"deliver", parse_deliver}, {"settle", parse_run_until_idle},
+        {"advance", parse_advance}, {"run", parse_run},
+        {"stall", parse_stall},     {"crash", parse_crash},
+        {"start", parse_start},     {"stop", parse_stop},
+        {"power", parse_power},     {"flush", parse_flush},
+        {"disk", parse_disk},       {"damage", parse_damage},
+        {"flip", parse_flip},       {"cut", parse_cut},
+        {"remove", parse_remove},   {"compiler", parse_compiler},
+        {"trial", parse_trial},     {"order", parse_order},
+        {"limit", parse_limit},     {"forget", parse_forget}};
     return all;
   }
 
@@ -177,6 +165,7 @@ private:
     auto inner = std::make_shared<statement>(parse_statement(in));
     const bool adds = std::holds_alternative<add_host>(inner->what) ||
                       std::holds_alternative<add_remote>(inner->what) ||
+                      std::holds_alternative<add_cluster>(inner->what) ||
                       std::holds_alternative<add_process>(inner->what) ||
                       std::holds_alternative<add_client>(inner->what) ||
                       std::holds_alternative<expect_trace>(inner->what);

@@ -36,6 +36,7 @@ struct place {
   std::string owner;
   std::string part; ///< "memory", "store", "log", ...
   std::optional<std::size_t> index;
+  std::optional<std::size_t> node{}; ///< of a cluster: `fleet[2].server`
 };
 
 struct key_name {
@@ -90,6 +91,10 @@ struct use_cache {
 };
 struct add_remote {
   std::string name;
+};
+struct add_cluster {
+  std::string name;
+  std::size_t groups = 3;
 };
 
 // --- messages
@@ -164,17 +169,43 @@ struct file_fault {
 };
 struct behave_remote {
   std::string name;
+  std::optional<std::size_t> node; ///< of a cluster; none: each
   simulation::redis_behavior behavior;
 };
-enum class remote_change : std::uint8_t { forget, forget_all, flip, swap, list, keep, lease };
-/// A change that another machine makes to the entries of a remote server.
+enum class remote_change : std::uint8_t {
+  forget,
+  forget_all,
+  flip,
+  swap,
+  list,
+  keep,
+  lease,
+  save,   ///< to its disk
+  restart ///< with what it saved last
+};
+/// Whether a node of a cluster may be named.
+constexpr bool is_of_server(remote_change what) {
+  return what == remote_change::forget_all || what == remote_change::save ||
+         what == remote_change::restart;
+}
+/// A change to what a remote server has; to one entry by another machine.
 struct change_remote {
   std::string name;
+  std::optional<std::size_t> node; ///< of a cluster, where that may be named; none: each
   remote_change what;
   key_name key, other;               ///< swap uses both
   std::optional<std::string> signer; ///< keep: the id of its signing key; none: unsigned
   bool is_forged = false;            ///< keep: signed with that id and a wrong secret
   std::string bytes;                 ///< keep: the payload
+};
+enum class cluster_event : std::uint8_t { fail_over, move, split, stop_minority, join };
+struct change_cluster {
+  std::string name;
+  cluster_event what;
+  std::size_t group = 0;              ///< fail_over, move, split
+  bool loses_what_is_recent = false;  ///< fail_over
+  key_name key;                       ///< move
+  std::vector<std::string> processes; ///< split: with the group's master
 };
 struct instruct_compiler {
   std::string process;
@@ -215,11 +246,11 @@ struct maybe {
 struct statement {
   int line = 0;
   std::string source; ///< the line's text, for messages
-  std::variant<add_host, add_remote, add_process, add_client, use_cache, send_message, deliver,
-               run_until_idle, set_auto_run, pass_time, stall, set_order, set_limit, forget_trace,
-               process_fault, trouble_disk, file_fault, behave_remote, change_remote,
-               instruct_compiler, expect_answer, expect_figure, expect_trace, expect_log,
-               expect_all_answered, expect_intact, maybe>
+  std::variant<add_host, add_remote, add_cluster, add_process, add_client, use_cache, send_message,
+               deliver, run_until_idle, set_auto_run, pass_time, stall, set_order, set_limit,
+               forget_trace, process_fault, trouble_disk, file_fault, behave_remote, change_remote,
+               change_cluster, instruct_compiler, expect_answer, expect_figure, expect_trace,
+               expect_log, expect_all_answered, expect_intact, maybe>
       what;
 };
 

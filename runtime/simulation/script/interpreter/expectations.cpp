@@ -55,14 +55,19 @@ std::uint64_t interpreter::process_figure(const expect_figure& what,
   return *found;
 }
 
+// The sum over the nodes of a cluster.
 std::uint64_t interpreter::server_figure(const expect_figure& what) {
-  const auto found = world_.remote(what.of.owner).figure(what.figure);
-  if (!found || what.of.part != "server")
-    throw failed{
-        "entries, leases, commands, gets, sets, field_reads, members, pings or purges of " +
-            what.of.owner + ".server",
-        what.of.part + " " + what.figure};
-  return *found;
+  std::uint64_t sum = 0;
+  for (auto* one : world_.servers(what.of.owner, what.of.node)) {
+    const auto found = one->figure(what.figure);
+    if (!found || what.of.part != "server")
+      throw failed{
+          "entries, leases, commands, gets, sets, field_reads, members, pings or purges of " +
+              what.of.owner + ".server",
+          what.of.part + " " + what.figure};
+    sum += *found;
+  }
+  return sum;
 }
 
 std::uint64_t interpreter::disk_figure(const expect_figure& what) {

@@ -120,28 +120,64 @@ void interpreter::damage(simulation::virtual_disk& disk, const cache_key& key) {
   throw failed{"a record of " + simulation::text_of(key), "no segment has one"};
 }
 
-void interpreter::run(const behave_remote& what) { world_.remote(what.name).behave(what.behavior); }
+void interpreter::run(const behave_remote& what) {
+  for (auto* one : world_.servers(what.name, what.node))
+    one->behave(what.behavior);
+}
 
 void interpreter::run(const change_remote& what) {
-  auto& server = world_.remote(what.name);
-  if (what.what == remote_change::forget_all) return server.forget_all();
+  if (is_of_server(what.what)) {
+    for (auto* one : world_.servers(what.name, what.node))
+      change(*one, what.what);
+    return;
+  }
   const auto key = key_of(what.key);
   const auto name = storage::remote_entry_name({}, key);
+  auto& server = world_.server_of(what.name, name);
   switch (what.what) {
   case remote_change::forget: return server.forget(name);
   case remote_change::list: return server.make_list(name);
   case remote_change::lease:
-    return server.store(storage::remote_lease_name({}, key), "another client");
+    return world_.server_of(what.name, storage::remote_lease_name({}, key))
+        .store(storage::remote_lease_name({}, key), "another client");
   case remote_change::keep: return server.store(name, kept_bytes(key, what));
-  case remote_change::flip: return flip(stored(server, what.key));
-  case remote_change::swap: return std::swap(stored(server, what.key), stored(server, what.other));
-  case remote_change::forget_all: return;
+  case remote_change::flip: return flip(stored(what.name, what.key));
+  case remote_change::swap:
+    return std::swap(stored(what.name, what.key), stored(what.name, what.other));
+  case remote_change::forget_all:
+  case remote_change::save:
+  case remote_change::restart: return;
   }
 }
 
-std::string& interpreter::stored(simulation::simulated_redis& server, const key_name& name) {
+void interpreter::change(simulation::simulated_redis& server, remote_change what) {
+  if (what == remote_change::save) return server.save();
+  if (what == remote_change::restart) return server.restore();
+  server.forget_all();
+}
+
+void interpreter::run(const change_cluster& what) {
+  auto& cluster = world_.cluster(what.name);
+  switch (what.what) {
+  case cluster_event::fail_over: return cluster.fail_over(what.group, what.loses_what_is_recent);
+  case cluster_event::move: {
+    const auto name = storage::remote_entry_name({}, key_of(what.key));
+    return cluster.move_slots(simulation::simulated_cluster::part_of(name), what.group);
+  }
+  case cluster_event::split:
+    if (cluster.is_split()) throw failed{"a cluster that is whole", what.name + " is split"};
+    return cluster.split(what.group, {what.processes.begin(), what.processes.end()});
+  case cluster_event::stop_minority:
+    if (!cluster.is_split()) throw failed{"a cluster that is split", what.name + " is whole"};
+    return cluster.stop_minority();
+  case cluster_event::join: return cluster.join();
+  }
+}
+
+std::string& interpreter::stored(const std::string& server, const key_name& name) {
   const auto key = key_of(name);
-  auto* bytes = server.find(storage::remote_entry_name({}, key));
+  const auto entry = storage::remote_entry_name({}, key);
+  auto* bytes = world_.server_of(server, entry).find(entry);
   if (!bytes) throw failed{"a remote entry " + simulation::text_of(key), "there is none"};
   return *bytes;
 }

@@ -47,6 +47,7 @@ private:
   simulation::simulated_process& running(const std::string& name);
   void run(const add_host& what);
   void run(const add_remote& what);
+  void run(const add_cluster& what);
   void run(const add_process& what);
   void run(const add_client& what);
   void run(const use_cache& what);
@@ -97,7 +98,9 @@ private:
   static void damage(simulation::virtual_disk& disk, const cache_key& key);
   void run(const behave_remote& what);
   void run(const change_remote& what);
-  std::string& stored(simulation::simulated_redis& server, const key_name& name);
+  static void change(simulation::simulated_redis& server, remote_change what);
+  void run(const change_cluster& what);
+  std::string& stored(const std::string& server, const key_name& name);
   static void flip(std::string& bytes);
   static std::string kept_bytes(const cache_key& key, const change_remote& what);
   void run(const instruct_compiler& what);

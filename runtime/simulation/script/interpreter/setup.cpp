@@ -19,6 +19,8 @@ void interpreter::run(const add_host& what) { world_.add_host(what.name); }
 
 void interpreter::run(const add_remote& what) { world_.add_remote(what.name); }
 
+void interpreter::run(const add_cluster& what) { world_.add_cluster(what.name, what.groups); }
+
 void interpreter::run(const add_process& what) {
   if (!world_.has_host(what.host)) world_.add_host(what.host);
   world_.add_process(what.name, what.host, what.options);

@@ -53,11 +53,17 @@ void parse_kept_entry(line_reader& in, change_remote& made) {
   made.bytes = in.take_string("the entry's bytes");
 }
 
-statement_body parse_remote_change(line_reader& in, const std::string& name) {
-  change_remote made{name, remote_change::forget, {}, {}, {}, false, {}};
+statement_body parse_remote_change(line_reader& in, const std::string& name,
+                                   std::optional<std::size_t> node) {
+  const auto column = in.column();
+  change_remote made{name, node, remote_change::forget, {}, {}, {}, false, {}};
   if (in.accept("loses")) {
     in.expect_word("all");
     made.what = remote_change::forget_all;
+  } else if (in.accept("saves")) {
+    made.what = remote_change::save;
+  } else if (in.accept("restarts")) {
+    made.what = remote_change::restart;
   } else if (in.accept("forgets")) {
     made.key = take_key(in);
   } else if (in.accept("flips")) {
@@ -76,9 +82,36 @@ statement_body parse_remote_change(line_reader& in, const std::string& name) {
   } else if (in.accept("keeps")) {
     parse_kept_entry(in, made);
   } else {
-    in.fail("heals, refuses, distrusts, stalls, slow, cuts, garbles, errors, loses, forgets, "
-            "flips, swaps, lists, leases or keeps");
+    in.fail("heals, refuses, distrusts, stalls, slow, cuts, garbles, errors, loses, saves, "
+            "restarts, forgets, flips, swaps, lists, leases or keeps");
   }
+  if (node && !is_of_server(made.what))
+    in.fail_at(column, "expected the cluster without a node: an entry is where its slot is");
+  return made;
+}
+
+std::size_t take_group(line_reader& in, const scope& names, const std::string& cluster) {
+  const auto column = in.column();
+  const auto groups = names.clusters.at(cluster) / simulation::simulated_cluster::nodes_of_group;
+  const auto group = in.take_number("the number of a group");
+  if (group >= groups)
+    in.fail_at(column, "expected one of the groups 0 to " + std::to_string(groups - 1) + " of " +
+                           cluster + ", got " + std::to_string(group));
+  return group;
+}
+
+statement_body parse_new_cluster(line_reader& in, scope& names) {
+  add_cluster made;
+  made.name = names.take_new(in, "a name for the cluster");
+  const auto column = in.column();
+  if (!in.at_end()) {
+    const auto word = in.take_word("groups=N");
+    const auto groups = word.starts_with("groups=") ? size_of(word.substr(7)) : std::nullopt;
+    if (!groups || *groups == 0 || *groups > simulation::simulated_cluster::parts)
+      in.fail_at(column, "expected groups=N (1 to 16), got '" + word + "'");
+    made.groups = *groups;
+  }
+  names.clusters[made.name] = made.groups * simulation::simulated_cluster::nodes_of_group;
   return made;
 }
 
@@ -185,14 +218,49 @@ statement_body parse_remove(line_reader& in, scope& names) {
 }
 
 statement_body parse_remote(line_reader& in, scope& names) {
-  const auto name = std::string(in.peek_word());
-  if (!names.remotes.contains(name)) {
+  auto name = std::string(in.peek_word());
+  if (name.find('[') == std::string::npos && !names.has_server(name)) {
     names.remotes.insert(names.take_new(in, "a name for the remote server"));
     return add_remote{name};
   }
+  const auto column = in.column();
   in.take_word("");
-  if (const auto behavior = accept_behavior(in)) return behave_remote{name, *behavior};
-  return parse_remote_change(in, name);
+  const auto node = names.take_node(in, column, name);
+  if (const auto behavior = accept_behavior(in)) return behave_remote{name, node, *behavior};
+  return parse_remote_change(in, name, node);
+}
+
+statement_body parse_cluster(line_reader& in, scope& names) {
+  const auto name = std::string(in.peek_word());
+  if (!names.clusters.contains(name)) return parse_new_cluster(in, names);
+  in.take_word("");
+  change_cluster made{name, cluster_event::join, 0, false, {}, {}};
+  if (in.accept("fails")) {
+    in.expect_word("over");
+    made.what = cluster_event::fail_over;
+    made.group = take_group(in, names, name);
+    if (in.accept("losing")) {
+      in.expect_word("recent");
+      made.loses_what_is_recent = true;
+    }
+  } else if (in.accept("moves")) {
+    made.what = cluster_event::move;
+    made.key = take_key(in);
+    in.expect_word("to");
+    made.group = take_group(in, names, name);
+  } else if (in.accept("splits")) {
+    made.what = cluster_event::split;
+    made.group = take_group(in, names, name);
+    if (in.accept("with"))
+      while (!in.at_end())
+        made.processes.push_back(names.take_process(in));
+  } else if (in.accept("stops")) {
+    in.expect_word("minority");
+    made.what = cluster_event::stop_minority;
+  } else if (!in.accept("joins")) {
+    in.fail("fails over, moves, splits, stops minority or joins");
+  }
+  return made;
 }
 
 statement_body parse_compiler(line_reader& in, scope& names) {

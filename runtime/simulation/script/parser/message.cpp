@@ -40,11 +40,12 @@ statement_body parse_message(line_reader& in, scope& names, const std::string& c
   }
   for (const auto p : made.row->parameters)
     made.arguments.push_back(take_argument(in, names, p));
-  // A message may have a form with one parameter more.
+  // A message may have a form with more parameters.
   if (const auto* longer = simulation::find_longer(*made.row);
       longer && !in.at_end() && in.peek_word() != "as") {
     made.row = longer;
-    made.arguments.push_back(take_argument(in, names, longer->parameters.back()));
+    for (auto i = made.arguments.size(); i < longer->parameters.size(); ++i)
+      made.arguments.push_back(take_argument(in, names, longer->parameters[i]));
   }
   made.label = client;
   if (in.accept("as")) {

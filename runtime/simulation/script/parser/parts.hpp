@@ -45,6 +45,8 @@ statement_body parse_cut(line_reader& in, scope& names);
 statement_body parse_remove(line_reader& in, scope& names);
 /// Parses a new server, or an event of one.
 statement_body parse_remote(line_reader& in, scope& names);
+/// Parses a new cluster, or an event of one.
+statement_body parse_cluster(line_reader& in, scope& names);
 statement_body parse_compiler(line_reader& in, scope& names);
 statement_body parse_trial(line_reader& in, scope& names);
 

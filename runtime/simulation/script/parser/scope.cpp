@@ -9,7 +9,7 @@ bool is_reserved(std::string_view name) {
       "stall",  "crash",   "start",   "stop",     "power",   "flush",  "disk",    "damage",
       "flip",   "cut",     "remove",  "compiler", "trial",   "order",  "limit",   "maybe",
       "expect", "repeat",  "forget",  "trace",    "no",      "log",    "remote",  "all",
-      "one",    "end",     "figures", "asks",     "calls",   "tells"};
+      "one",    "end",     "figures", "asks",     "calls",   "tells",  "cluster"};
   return words.contains(name);
 }
 
@@ -17,7 +17,7 @@ bool is_reserved(std::string_view name) {
 
 bool scope::is_taken(const std::string& name) const {
   return is_reserved(name) || hosts.contains(name) || processes.contains(name) ||
-         clients.contains(name) || remotes.contains(name);
+         clients.contains(name) || has_server(name);
 }
 
 std::string scope::take_new(line_reader& in, std::string_view what) const {
@@ -36,6 +36,31 @@ std::string scope::take_process(line_reader& in) const {
   return take_known(in, processes, "the name of a process");
 }
 
+std::optional<std::size_t> scope::take_index(line_reader& in, std::size_t column,
+                                             std::string& word) const {
+  const auto bracket = word.find('[');
+  if (bracket == std::string::npos) return std::nullopt;
+  const auto digits = word.substr(bracket + 1, word.size() - bracket - 2);
+  const bool is_number = !digits.empty() && digits.size() < 4 && word.ends_with(']') &&
+                         digits.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number) in.fail_at(column, "expected a number in brackets, got '" + word + "'");
+  word.resize(bracket);
+  return std::stoul(digits);
+}
+
+std::optional<std::size_t> scope::take_node(line_reader& in, std::size_t column,
+                                            std::string& word) const {
+  const auto node = take_index(in, column, word);
+  if (!node) return std::nullopt;
+  const auto at = clusters.find(word);
+  if (at == clusters.end())
+    in.fail_at(column, "expected a cluster before the brackets, got '" + word + "'");
+  if (*node >= at->second)
+    in.fail_at(column, "expected one of the nodes 0 to " + std::to_string(at->second - 1) + " of " +
+                           word + ", got " + std::to_string(*node));
+  return node;
+}
+
 place scope::take_slot(line_reader& in, std::string_view what) const {
   const auto column = in.column();
   const auto word = in.take_word(what);
@@ -43,17 +68,10 @@ place scope::take_slot(line_reader& in, std::string_view what) const {
   if (dot == std::string::npos)
     in.fail_at(column, "expected " + std::string(what) + ", got '" + word + "'");
   place made{word.substr(0, dot), word.substr(dot + 1), std::nullopt};
-  if (!processes.contains(made.owner) && !hosts.contains(made.owner) &&
-      !remotes.contains(made.owner))
+  made.node = take_node(in, column, made.owner);
+  if (!processes.contains(made.owner) && !hosts.contains(made.owner) && !has_server(made.owner))
     in.fail_at(column, "expected the name of a process before the dot, got '" + made.owner + "'");
-  const auto bracket = made.part.find('[');
-  if (bracket == std::string::npos) return made;
-  const auto digits = made.part.substr(bracket + 1, made.part.size() - bracket - 2);
-  const bool is_number = !digits.empty() && digits.size() < 4 && made.part.ends_with(']') &&
-                         digits.find_first_not_of("0123456789") == std::string::npos;
-  if (!is_number) in.fail_at(column + dot + 1, "expected a number in brackets, got '" + word + "'");
-  made.index = std::stoul(digits);
-  made.part.resize(bracket);
+  made.index = take_index(in, column + dot + 1, made.part);
   return made;
 }
 

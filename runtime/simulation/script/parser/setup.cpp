@@ -8,6 +8,17 @@
 namespace hearth::script {
 namespace {
 
+// Another server is used as the one before it, unless an option behind its name says otherwise.
+void add_server(const std::string& name, simulation::process_options& options) {
+  if (options.remote.server.empty()) {
+    options.remote.server = name;
+    return;
+  }
+  auto another = options.farther.empty() ? options.remote : options.farther.back();
+  another.server = name;
+  options.farther.push_back(std::move(another));
+}
+
 void parse_option(line_reader& in, const scope& names, simulation::process_options& options) {
   const auto column = in.column();
   const auto word = in.take_word("an option, as memory=1MiB");
@@ -32,9 +43,10 @@ void parse_option(line_reader& in, const scope& names, simulation::process_optio
     options.workers = small;
   else if (const auto time = parse_milliseconds(text); name == "patience" && time)
     options.patience = *time;
-  else if (name == "remote" && names.remotes.contains(text))
-    options.remote.server = text;
-  else if (!set_remote_option(name, text, options.remote))
+  else if (name == "remote" && names.has_server(text))
+    add_server(text, options);
+  else if (!set_remote_option(name, text,
+                              options.farther.empty() ? options.remote : options.farther.back()))
     in.fail_at(column,
                "expected memory=SIZE, disk=SIZE, disk=none, segment=SIZE, "
                "memory_shards=N, disk_shards=N, workers=N (1 to 64), patience=TIME, remote=NAME, "

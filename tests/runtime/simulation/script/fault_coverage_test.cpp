@@ -65,6 +65,19 @@ const char* name_of(remote_change what) {
   case remote_change::list: return "an entry of the remote has the wrong type";
   case remote_change::lease: return "a lease of the remote has no expiry";
   case remote_change::keep: return "an entry of the remote is somebody else's";
+  case remote_change::save: return "the remote saves what it has";
+  case remote_change::restart: return "the remote starts with what it saved";
+  }
+  return nullptr;
+}
+
+const char* name_of(cluster_event what) {
+  switch (what) {
+  case cluster_event::fail_over: return "a replica leads";
+  case cluster_event::move: return "slots move";
+  case cluster_event::split: return "a cluster is split";
+  case cluster_event::stop_minority: return "a master that is apart stops";
+  case cluster_event::join: return "a split ends";
   }
   return nullptr;
 }
@@ -162,10 +175,19 @@ std::vector<fault> all_faults() {
   add_each<trouble_disk, disk_trouble>(all, does);
   add_each<file_fault, file_damage>(all, does);
   add_each<change_remote, remote_change>(all, does);
+  add_each<change_cluster, cluster_event>(all, does);
   add_each<process_fault, lifecycle_event>(
       all, [](const auto& one, auto what) { return one.what == what && !one.actor; });
-  add_each<behave_remote, redis_kind>(
-      all, [](const auto& one, auto what) { return one.behavior.what == what; });
+  // Each also by one node of a cluster alone.
+  for (const bool is_of_node : {false, true})
+    add_each<behave_remote, redis_kind>(all, [is_of_node](const auto& one, auto what) {
+      return one.behavior.what == what && one.node.has_value() == is_of_node;
+    });
+  all.push_back(of<change_remote>("a node starts empty", [](const auto& one) {
+    return one.what == remote_change::forget_all && one.node.has_value();
+  }));
+  all.push_back(of<change_cluster>("a replica leads that lacks what is recent",
+                                   [](const auto& one) { return one.loses_what_is_recent; }));
   add_each<instruct_compiler, compiler_outcome>(all, [](const auto& one, auto how) {
     const auto* rule = std::get_if<simulation::compiler_rule>(&one.rule);
     return rule && rule->how == how;

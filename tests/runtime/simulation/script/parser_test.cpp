@@ -39,6 +39,21 @@ TEST_CASE("a malformed script is an error with file, line, column and the expect
         "t:1:1: expected 'end' after the lines of this trace, but the script ends");
   CHECK(problem_of("process a\ndisk a fails write EFOO") ==
         "t:2:20: expected an errno, as ENOSPC or EIO, got 'EFOO'");
+  CHECK(problem_of("cluster c groups=0") == "t:1:11: expected groups=N (1 to 16), got 'groups=0'");
+  CHECK(problem_of("cluster c groups=2\nremote c[4] stalls") ==
+        "t:2:8: expected one of the nodes 0 to 3 of c, got 4");
+  CHECK(problem_of("remote r\nremote r[0] stalls") ==
+        "t:2:8: expected a cluster before the brackets, got 'r'");
+  CHECK(problem_of("cluster c\nremote c[1] forgets c/k") ==
+        "t:2:13: expected the cluster without a node: an entry is where its slot is");
+  CHECK(problem_of("cluster c\ncluster c fails over 3") ==
+        "t:2:22: expected one of the groups 0 to 2 of c, got 3");
+  CHECK(problem_of("cluster c\ncluster c heals") ==
+        "t:2:11: expected fails over, moves, splits, stops minority or joins, got 'heals'");
+  CHECK(problem_of("cluster c\nexpect c[6].server entries = 0") ==
+        "t:2:8: expected one of the nodes 0 to 5 of c, got 6");
+  CHECK(problem_of("maybe cluster c") ==
+        "t:1:7: expected something that may also not happen after maybe");
   CHECK(problem_of("maybe host b") ==
         "t:1:7: expected something that may also not happen after maybe");
 }
