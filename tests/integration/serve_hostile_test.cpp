@@ -56,6 +56,30 @@ std::filesystem::path settings_in(const temporary_directory& work, const std::st
 
 } // namespace
 
+TEST_CASE("serve: a client that ends its input gets the replies to what it sent") {
+  const temporary_directory work;
+  running_server server({settings_in(work, "").string()});
+  CHECK(attack(server, prelude + R"(
+for i in range(50):
+    key = b'k%d' % i
+    s = connect(resp_port)
+    s.sendall(b'SET %s one\r\nSET other two\r\nGET %s\r\nSET %s three\r\nGET' % (key, key, key))
+    s.shutdown(socket.SHUT_WR)
+    assert rest(s) == b'+OK\r\n+OK\r\n$3\r\none\r\n+OK\r\n', i
+    assert friend.get(key) == b'three'
+    s = connect(http_port)
+    s.sendall(b'PUT /%s HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc' % key)
+    s.shutdown(socket.SHUT_WR)
+    assert rest(s).startswith(b'HTTP/1.1 20'), i
+# What waits for others is not waited for.
+s = connect(resp_port)
+s.sendall(b'XREAD BLOCK 0 STREAMS nothing $\r\n')
+s.shutdown(socket.SHUT_WR)
+assert rest(s) == b''
+print('all right')
+)") == "all right\n");
+}
+
 TEST_CASE("serve: a peer that stalls is ended, one that waits between requests is not") {
   const temporary_directory work;
   running_server server({settings_in(work, "request_time = \"1s\"\n").string()});

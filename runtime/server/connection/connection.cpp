@@ -135,7 +135,8 @@ void connection::go_on() {
 // --- reading -----------------------------------------------------------------------------------
 
 void connection::read_next() {
-  if (has_ended_ || is_reading_ || closes_ || !session_ || !session_->is_ready()) return;
+  if (has_ended_ || is_reading_ || closes_ || has_all_input_ || !session_ || !session_->is_ready())
+    return;
   is_reading_ = true;
   bytes_->read(session_->room(), [me = self()](const stream::error_code& why, std::size_t count) {
     me->is_reading_ = false;
@@ -158,7 +159,7 @@ void connection::note_read(std::size_t count) {
 
 // Replies that the peer still reads are sent.
 void connection::note_end_of_input() {
-  closes_ = true;
+  has_all_input_ = true;
   go_on();
 }
 
@@ -175,6 +176,7 @@ void connection::write_output() {
     if (written < sending_.size()) return write_rest(written);
     note_written(written);
   }
+  if (has_all_input_ && !session_->will_reply()) closes_ = true;
   if (closes_ && !is_writing_ && !has_ended_) linger();
 }
 
@@ -239,7 +241,8 @@ void connection::end() {
 }
 
 bool connection::waits_for_peer() const {
-  return is_writing_ || !session_ || (session_->is_ready() && !session_->is_idle());
+  return is_writing_ || !session_ ||
+         (!has_all_input_ && session_->is_ready() && !session_->is_idle());
 }
 
 void connection::check_time(clock::time_point now) {

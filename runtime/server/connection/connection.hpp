@@ -81,8 +81,9 @@ private:
   bool is_reading_ = false;
   bool is_writing_ = false;
   bool is_going_on_ = false;
-  bool closes_ = false;       // ends when the output is sent
-  bool is_lingering_ = false; // the output has ended: waits for the peer to read it
+  bool has_all_input_ = false; // the peer sends nothing more
+  bool closes_ = false;        // ends when the output is sent
+  bool is_lingering_ = false;  // the output has ended: waits for the peer to read it
   bool has_ended_ = false;
   std::uint64_t loaded_bytes_ = 0; // since the actors ran
   clock::time_point waits_since_;  // for the peer; moves while enough bytes come or go

@@ -82,6 +82,9 @@ public:
   virtual void drain() = 0;
   /// Whether it is between two requests and nothing waits for an answer.
   virtual bool is_idle() const = 0;
+  /// Whether requests that were received whole will be answered although it is ready for more
+  /// bytes: a peer that ends its input still gets these replies.
+  virtual bool will_reply() const { return false; }
 };
 
 } // namespace hearth::server

@@ -146,6 +146,11 @@ bool resp_session::is_idle() const {
          parser_.is_between_values();
 }
 
+bool resp_session::will_reply() const {
+  return !has_ended_ && !is_blocked_ &&
+         (is_waiting_ || !turns_.empty() || put_off_ || !wants_bytes_);
+}
+
 void resp_session::drain() {
   if (is_idle()) quit();
 }

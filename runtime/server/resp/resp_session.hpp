@@ -39,6 +39,7 @@ public:
   void sent() override;
   void drain() override;
   bool is_idle() const override;
+  bool will_reply() const override;
 
   // --- for the commands ---
 
