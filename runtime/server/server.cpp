@@ -232,8 +232,13 @@ expected<void> server::replace_default_user(const std::string& password) {
 
 expected<void> server::require_password(const std::string& password) {
   const std::lock_guard lock(users_mutex_);
-  if (auto good = replace_default_user(password); !good) return good;
-  if (auto good = set_users(); !good) return good;
+  auto before = default_user_;
+  auto good = replace_default_user(password);
+  if (good) good = set_users();
+  if (!good) {
+    default_user_ = std::move(before);
+    return good;
+  }
   for (const auto& one : listeners_)
     one->set_anonymous(anonymous_of(one->settings()));
   return {};

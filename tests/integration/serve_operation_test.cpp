@@ -60,6 +60,29 @@ TEST_CASE("serve: a password for all is refused where it would guard nothing, or
   CHECK_MESSAGE(lines_of(two).back() == "PONG", two);
 }
 
+TEST_CASE("serve: a password for all that could not be set does not count later") {
+  const temporary_directory work;
+  write_users(work / "users.toml", work.path(), "old");
+  std::ofstream(work / "serve.toml") << "users = \"users.toml\"\n[[listen]]\nprotocol = \"resp\"\n"
+                                        "address = \"127.0.0.1:0\"\nanonymous = \"admin\"\n";
+  running_server server({(work / "serve.toml").string()});
+  const auto port = std::to_string(server.port("resp"));
+  const auto set_password = "redis-cli -p " + port + " CONFIG SET requirepass foo";
+  std::ofstream(work / "users.toml") << "[users.u]\nrole = \"king\"\n";
+  CHECK(output_of(set_password).starts_with("ERR "));
+  write_users(work / "users.toml", work.path(), "new");
+  server.signal(SIGHUP);
+  const auto ask = [&](const std::string& user, const std::string& password) {
+    return output_of(redis + port + " '" + user + "' " + password + " 'r.ping()'");
+  };
+  while (ask("u", "new") != "True\n")
+    ;
+  CHECK(ask("default", "foo") == "WRONGPASS\n");
+  CHECK(output_of("redis-cli -p " + port + " PING") == "PONG\n");
+  CHECK(output_of(set_password) == "OK\n");
+  CHECK(ask("default", "foo") == "True\n");
+}
+
 TEST_CASE("serve: --check refuses what a start would, and makes nothing") {
   const temporary_directory work;
   const std::string listener = "[[listen]]\nprotocol = \"resp\"\naddress = \"127.0.0.1:0\"\n";

@@ -283,6 +283,32 @@ void getdel(resp_session& in, const resp_words& words) {
                }));
 }
 
+// The time at which the value ends from now on, 0: never; an error's text where the words are none.
+expected<expiry_ms> parse_new_expiry(const resp_words& words) {
+  if (words.size() == 3 && equal_ignoring_case(words[2], "persist")) return expiry_ms{0};
+  const auto unit = words.size() == 4 ? unit_of(words[2]) : std::nullopt;
+  if (!unit) return fail(errc::malformed, std::string(syntax_error));
+  const auto number = parse_integer(words[3]);
+  if (!number) return fail(errc::malformed, std::string(not_an_integer));
+  const auto at = parse_expiry(words[3], *unit, unix_time_ms());
+  if (*number <= 0 || !at) return fail(errc::malformed, invalid_expiry("getex"));
+  return *at;
+}
+
+void getex(resp_session& in, const resp_words& words) {
+  if (words.size() == 2) return get(in, words);
+  const auto end = parse_new_expiry(words);
+  if (!end) return in.reply().error(end.error().text());
+  reply_before(in, in.entries().change(
+                       words[1], [end = *end](const lookup& before, bool is_own) -> entry_change {
+                         if (!is_own || is_other_type(before)) return {};
+                         if (end == 0 && expiry_of(before.value) == 0) return {};
+                         if (end != 0 && end <= unix_time_ms())
+                           return {entry_change::kind::erase, {}};
+                         return {entry_change::kind::put, with_expiry(before.value, end)};
+                       }));
+}
+
 void mset(resp_session& in, const resp_words& words) {
   if (words.size() % 2 == 0)
     return in.error_in_turn("ERR wrong number of arguments for 'mset' command");
@@ -317,6 +343,7 @@ constexpr resp_command string_table[] = {
      ignore_with_number<1>},
     {"getset", 3, user_role::writer, request_kind::put, command_turn::alone, getset, get},
     {"getdel", 2, user_role::writer, request_kind::erase, command_turn::alone, getdel, get},
+    {"getex", -2, user_role::writer, request_kind::put, command_turn::alone, getex, get},
     {"mset", -3, user_role::writer, request_kind::put, command_turn::write, mset, ignore_with_ok},
 };
 

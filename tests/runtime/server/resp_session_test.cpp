@@ -392,6 +392,7 @@ TEST_CASE("resp session: a reader writes nothing, a writer lists, flushes and co
                                                         {"PSETEX", "k", "9", "x"},
                                                         {"GETSET", "k", "x"},
                                                         {"GETDEL", "k"},
+                                                        {"GETEX", "k", "PXAT", "1"},
                                                         {"MSET", "k", "x"},
                                                         {"DEL", "k"},
                                                         {"UNLINK", "k"},
@@ -445,6 +446,7 @@ TEST_CASE("resp session: a reader's writes can be dropped silently") {
   CHECK(reader.command({"SETNX", "new", "x"}) == ":1\r\n");
   CHECK(reader.command({"GETSET", "k", "x"}) == "$1\r\nv\r\n");
   CHECK(reader.command({"GETDEL", "k"}) == "$1\r\nv\r\n");
+  CHECK(reader.command({"GETEX", "k", "PXAT", "1"}) == "$1\r\nv\r\n");
   CHECK(reader.command({"DEL", "k"}) == ":0\r\n");
   CHECK(reader.command({"EXPIRE", "k", "1"}) == ":1\r\n");
   CHECK(reader.command({"GET", "k"}) == "$1\r\nv\r\n");
@@ -534,6 +536,7 @@ TEST_CASE("resp session: another namespace reads the trusted one and changes not
   CHECK(pull.command({"GET", "a"}) == "$4\r\nevil\r\n");
   CHECK(pull.command({"DEL", "b"}) == ":0\r\n");
   CHECK(pull.command({"GETDEL", "b"}) == "$1\r\n2\r\n");
+  CHECK(pull.command({"GETEX", "b", "PXAT", "1"}) == "$1\r\n2\r\n");
   CHECK(pull.command({"EXPIRE", "b", "0"}) == ":0\r\n");
   CHECK(pull.command({"SET", "b", "evil", "NX"}) == "$-1\r\n");
   CHECK(pull.command({"KEYS", "*"}) == "*1\r\n$1\r\na\r\n");
