@@ -174,6 +174,53 @@ void write_remote_caches(metrics_page& page, const remote_tier_stats& remote) {
       page.sample(count, {{"cache", one.cache}, {"version", one.version}, {"reason", reason}});
 }
 
+// The counts of a tier for all caches together.
+remote_cache_counts counts_of(const remote_tier_stats& tier) {
+  remote_cache_counts all;
+  for (const auto& one : tier.caches) {
+    for (const auto member :
+         {&remote_cache_counts::hits, &remote_cache_counts::misses, &remote_cache_counts::puts,
+          &remote_cache_counts::existed, &remote_cache_counts::skipped, &remote_cache_counts::lost})
+      all.*member += one.*member;
+    for (const auto& [reason, count] : one.failures)
+      all.failures[reason] += count;
+  }
+  return all;
+}
+
+// Several tiers, each by itself, under names of their own: those above are their sums.
+void write_remote_tiers(metrics_page& page, const std::vector<remote_tier_stats>& tiers) {
+  page.gauge("remote_tier_breaker", "1 for the state that the breaker of this tier is in.");
+  for (const auto& one : tiers)
+    for (const std::string_view state : {"closed", "half_open", "open"}) {
+      page.sample(one.state == state, {{"remote", one.name}, {"of", "lookups"}, {"state", state}});
+      page.sample(one.writes == state, {{"remote", one.name}, {"of", "writes"}, {"state", state}});
+    }
+  page.counter("remote_tier_openings_total", "How often the breaker of this tier opened.");
+  for (const auto& one : tiers)
+    page.sample(one.openings, {{"remote", one.name}});
+  page.gauge("remote_tier_writes", "Writes behind to this tier that are not acknowledged.");
+  for (const auto& one : tiers) {
+    page.sample(one.waiting, {{"remote", one.name}, {"state", "waiting"}});
+    page.sample(one.in_flight, {{"remote", one.name}, {"state", "in_flight"}});
+  }
+  page.counter("remote_tier_operations_total", "Operations on this tier, by outcome.");
+  for (const auto& one : tiers) {
+    const auto counts = counts_of(one);
+    for (const auto& [outcome, value] : {std::pair{"hit", counts.hits},
+                                         {"miss", counts.misses},
+                                         {"put", counts.puts},
+                                         {"existed", counts.existed},
+                                         {"skipped", counts.skipped},
+                                         {"lost", counts.lost}})
+      page.sample(value, {{"remote", one.name}, {"outcome", outcome}});
+  }
+  page.counter("remote_tier_failures_total", "Operations on this tier that failed, by reason.");
+  for (const auto& one : tiers)
+    for (const auto& [reason, count] : counts_of(one).failures)
+      page.sample(count, {{"remote", one.name}, {"reason", reason}});
+}
+
 void write_programs(metrics_page& page, const broker_stats& programs) {
   page.counter("programs_total", "Compilers and other programs that were started.", programs.runs);
   page.counter("program_failures_total", "Compilers and other programs that failed.",
@@ -196,6 +243,7 @@ metrics_page page_of(const metrics_config& config, const figures& all) {
   if (all.remote) {
     write_remote_state(page, *all.remote);
     write_remote_caches(page, *all.remote);
+    if (!all.remote->each.empty()) write_remote_tiers(page, all.remote->each);
   }
   write_programs(page, all.programs);
   return page;
