@@ -9,7 +9,11 @@ namespace {
 
 statement_body parse_expect_figure(line_reader& in, scope& names) {
   expect_figure made;
+  const auto column = in.column();
   made.of = names.take_slot(in, "an actor, store, log, compiler or server, as a.memory");
+  if (made.of.index && names.has_server(made.of.owner))
+    in.fail_at(column,
+               "expected the number of a node behind the name of its cluster, as c[0].server");
   if (made.of.part == "store" && in.accept("intact")) return expect_intact{made.of.owner};
   made.figure = in.take_name("the name of a figure, as hits");
   const std::array<std::string_view, 6> relations{"=", "!=", "<", "<=", ">", ">="};
