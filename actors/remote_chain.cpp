@@ -71,7 +71,7 @@ void fill_nearer(chain_pointer self, const remote_chain_state::question& asked, 
   if (was_changed_since(state, key, asked.began)) return;
   for (std::size_t i = 0; i < from; ++i)
     if (may_write(state.config.tiers[i], key))
-      self->send(state.config.tiers[i].actor, verb::insert_v, key, value, asked.change);
+      self->send(state.config.tiers[i].actor, verb::promote_v, key, value, asked.change);
 }
 
 // Takes in what a tier answered for the keys at `places`.
@@ -149,9 +149,12 @@ void tell_change(chain_pointer self, Verb what, const cache_key& key, std::uint6
   }
 }
 
-void insert(chain_pointer self, const cache_key& key, const artifact& value, std::uint64_t change) {
+// `what`: `verb::insert` or `verb::promote`
+template <class Verb>
+void insert(chain_pointer self, Verb what, const cache_key& key, const artifact& value,
+            std::uint64_t change) {
   for (const auto& one : self->state.config.tiers)
-    if (takes(one, key)) self->send(one.actor, verb::insert_v, key, value, change);
+    if (takes(one, key)) self->send(one.actor, what, key, value, change);
 }
 
 // Another host's purge was heard from this tier: the nearer ones lose the entry too, unless its
@@ -355,7 +358,10 @@ remote_chain_actor::behavior_type remote_chain(chained::chain_pointer self,
         return reply.promise();
       },
       [self](verb::insert, const cache_key& key, const artifact& value, std::uint64_t change) {
-        chained::insert(self, key, value, change);
+        chained::insert(self, verb::insert_v, key, value, change);
+      },
+      [self](verb::promote, const cache_key& key, const artifact& value, std::uint64_t change) {
+        chained::insert(self, verb::promote_v, key, value, change);
       },
       [self](verb::put, const cache_key& key, const artifact& value, std::uint64_t change) {
         chained::tell_change(self, verb::put_v, key, change, value);

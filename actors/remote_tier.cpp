@@ -68,6 +68,9 @@ remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_t
       [self](verb::erase, const cache_key& key, std::uint64_t change) {
         remote::write(self, {remote_write::kind::erase, key, {}, {}, {}, change});
       },
+      [self](verb::promote, const cache_key& key, const artifact& value, std::uint64_t change) {
+        remote::write_copy(self, key, value, change);
+      },
       [self](verb::find_set, const cache_key& key) {
         const shared_promise<fleet_members> reply(self->make_response_promise<fleet_members>());
         remote::find_set(self, key, reply);

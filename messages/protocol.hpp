@@ -118,6 +118,9 @@ using remote_tier_actor = actor_of<
     void(verb::insert, cache_key, artifact, std::uint64_t),
     void(verb::put, cache_key, artifact, std::uint64_t),
     void(verb::erase, cache_key, std::uint64_t),
+    // Inserts what a farther tier has. It takes no removed entry's place: the farther tier may not
+    // have heard of the removal.
+    void(verb::promote, cache_key, artifact, std::uint64_t),
     // Answers with the set of this key, within the deadline, ...
     caf::result<fleet_members>(verb::find_set, cache_key),
     // ... and changes it behind: adds the joined members, removes the removed ones.

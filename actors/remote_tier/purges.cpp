@@ -423,7 +423,8 @@ bool end_purge(self_pointer self, const cache_key& key, std::optional<log_place>
 void await_verdict(self_pointer self, const cache_key& key, storage::write_behind::number which,
                    std::string mark) {
   auto& state = self->state;
-  if (!logs_purges(state) || state.log.refused.contains(key)) {
+  const bool may_replace = logs_purges(state) && !state.writes.sent(which).is_copy;
+  if (!may_replace || state.log.refused.contains(key)) {
     (void)state.writes.finish(which);
     return;
   }

@@ -393,6 +393,14 @@ void write(self_pointer self, remote_write write) {
   send_writes(self);
 }
 
+void write_copy(self_pointer self, const cache_key& key, const artifact& value,
+                storage::change_journal::number change) {
+  if (self->state.writes.newest_of(key)) return;
+  remote_write copy{remote_write::kind::insert, key, value, {}, {}, change};
+  copy.is_copy = true;
+  write(self, std::move(copy));
+}
+
 void answer_syncs(state_type& state) {
   const bool will_send = has_read_purges(state) || state.log.is_reading;
   const bool has_more = !state.writes.empty() || state.unheard.telling != 0;

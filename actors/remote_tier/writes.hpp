@@ -6,6 +6,10 @@
 namespace hearth::actors::remote {
 
 void write(self_pointer self, storage::remote_write write);
+
+/// Inserts what a farther tier has, unless a write of this entry is on its way.
+void write_copy(self_pointer self, const cache_key& key, const artifact& value,
+                storage::change_journal::number change);
 /// Sends the writes that may be sent now.
 void send_writes(self_pointer self);
 /// Tries the refused writes again. Called when the backoff is over.

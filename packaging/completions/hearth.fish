@@ -137,6 +137,7 @@ __hearth_option simulate -l hosts -x
 __hearth_option simulate -l processes -x -d 'of a host'
 __hearth_option simulate -l minutes -x -d 'of virtual time'
 __hearth_option simulate -l cluster -d 'every world has a Redis Cluster'
+__hearth_option simulate -l remotes -d 'every world has two servers'
 __hearth_option key -l debug -d 'a line for each field'
 __hearth_option explain -l stored -d 'the nearest stored key'
 __hearth_option explain -l last -d 'why the last run missed'

@@ -306,6 +306,7 @@ TEST_CASE_FIXTURE(fixture, "a hundred requests for a missing key cause one load 
                   return lookup_list(keys.size());
                 },
                 [](verb::insert, const cache_key&, const artifact&, std::uint64_t) {},
+                [](verb::promote, const cache_key&, const artifact&, std::uint64_t) {},
                 [](verb::put, const cache_key&, const artifact&, std::uint64_t) {},
                 [](verb::erase, const cache_key&, std::uint64_t) {},
                 [](verb::find_set, const cache_key&) { return fleet_members{}; },

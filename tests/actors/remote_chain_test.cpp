@@ -56,6 +56,9 @@ remote_tier_actor::behavior_type behave(remote_tier_actor::pointer self, fake_ti
       [note](verb::insert, const cache_key&, const artifact& value, std::uint64_t) {
         note(("insert " + std::string(value.payload())).c_str());
       },
+      [note](verb::promote, const cache_key&, const artifact& value, std::uint64_t) {
+        note(("promote " + std::string(value.payload())).c_str());
+      },
       [one, note](verb::put, const cache_key&, const artifact&, std::uint64_t change) {
         note("put");
         one->changes.push_back(change);
@@ -153,7 +156,7 @@ TEST_CASE_FIXTURE(fixture, "remote chain: a hit of a farther tier is written to 
   const auto chain = start();
   CHECK(get(chain).from == tier::remote);
   scheduler.run();
-  CHECK(near.told == lines{"get 1", "insert value"});
+  CHECK(near.told == lines{"get 1", "promote value"});
   CHECK(far.told == lines{"get 1"});
 }
 
@@ -164,7 +167,7 @@ TEST_CASE_FIXTURE(fixture,
   const auto chain = start();
   CHECK(get(chain).hit());
   scheduler.run();
-  CHECK(near.count("insert value") == 1);
+  CHECK(near.count("promote value") == 1);
 }
 
 TEST_CASE_FIXTURE(fixture, "remote chain: a miss is unanswered if one tier could not be read") {
@@ -246,11 +249,11 @@ TEST_CASE_FIXTURE(fixture,
   }
   CHECK(get(chain).hit());
   scheduler.run();
-  CHECK(near.count("insert value") == 0);
+  CHECK(near.count("promote value") == 0);
   far.during_get = nullptr; // the next look-up begins after it
   CHECK(get(chain).hit());
   scheduler.run();
-  CHECK(near.count("insert value") == 1);
+  CHECK(near.count("promote value") == 1);
 }
 
 TEST_CASE_FIXTURE(fixture, "remote chain: each tier hears of a change by a number of its journal") {

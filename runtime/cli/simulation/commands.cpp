@@ -107,6 +107,7 @@ simulation::simulation_options options_of(const simulate_arguments& arguments) {
   options.processes = arguments.processes;
   options.duration = std::chrono::minutes(arguments.minutes);
   options.has_cluster = arguments.cluster;
+  options.has_farther = arguments.remotes;
   options.keep_trace = arguments.trace;
   return options;
 }
@@ -116,7 +117,10 @@ std::string violation_text(const simulation::simulation_result& result, std::uin
   return fmt::format("seed {}: {}\n  replay: hearth simulate --seeds {}..{} --hosts {} "
                      "--processes {} --minutes {}{} --trace\n",
                      seed, result.violation, seed, seed, arguments.hosts, arguments.processes,
-                     arguments.minutes, arguments.cluster ? " --cluster" : "");
+                     arguments.minutes,
+                     arguments.cluster   ? " --cluster"
+                     : arguments.remotes ? " --remotes"
+                                         : "");
 }
 
 struct seed_tally {

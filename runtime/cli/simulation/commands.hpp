@@ -40,6 +40,7 @@ struct simulate_arguments {
   unsigned processes = 2; ///< number per host
   unsigned minutes = 1;   ///< length in virtual time
   bool cluster = false;   ///< every world has a Redis Cluster
+  bool remotes = false;   ///< every world has two servers, one behind the other
   bool trace = false;
   bool json = false;
 };

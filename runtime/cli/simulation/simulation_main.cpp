@@ -47,8 +47,11 @@ void add_simulate_command(CLI::App& app, command_line& line) {
   sub->add_option("--minutes", line.simulate.minutes, "of virtual time")
       ->capture_default_str()
       ->check(CLI::Range(1, 1440));
-  sub->add_flag("--cluster", line.simulate.cluster,
-                "every world has a Redis Cluster, with failovers and splits");
+  auto* cluster = sub->add_flag("--cluster", line.simulate.cluster,
+                                "every world has a Redis Cluster, with failovers and splits");
+  sub->add_flag("--remotes", line.simulate.remotes,
+                "every world has two servers, one behind the other")
+      ->excludes(cluster);
   sub->add_flag("--trace", line.simulate.trace, "print every message");
   sub->callback([&line] {
     line.run = [&line] {

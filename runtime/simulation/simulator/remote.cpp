@@ -46,8 +46,9 @@ storage::remote_naming random_run::naming() const {
   return made;
 }
 
-// The server, or some node of the cluster that leads.
+// The server, one of two, or some node of the cluster that leads.
 simulated_redis& random_run::any_server() {
+  if (has_farther_ && random_.one_in(2)) return world_.remote(farther_server);
   if (!is_cluster_) return world_.remote(shared_server);
   auto& cluster = world_.cluster(shared_server);
   return cluster.leader(random_.below(cluster.groups()));
@@ -64,6 +65,7 @@ void random_run::set_up_remote(process_options& process) {
   watch_purges();
   options_.hosts = std::max(options_.hosts, 2u);
   is_cluster_ = options_.has_cluster;
+  has_farther_ = options_.has_farther;
   if (is_cluster_)
     world_.add_cluster(shared_server, cluster_groups);
   else
@@ -77,9 +79,15 @@ void random_run::set_up_remote(process_options& process) {
   process.remote.max_value_bytes = 30'000;
   world_.set_cache("autotune", "0", {.remote = false}); // this host's tunings; the fleet's follow
   world_.set_cache("bundles", "0", {.memory = false, .disk = false});
-  if (!random_.one_in(3)) return;
+  const bool signs = random_.one_in(3);
+  if (signs) process.remote.keys.push_back(signing_key_named("k1"));
+  if (has_farther_) {
+    world_.add_remote(farther_server);
+    process.farther.push_back(process.remote);
+    process.farther.back().server = farther_server;
+  }
+  if (!signs) return;
   world_.set_cache("bundles", "0", {.memory = false, .disk = false, .sign = true});
-  process.remote.keys.push_back(signing_key_named("k1"));
   for (const auto* name :
        {"fxgraph", "tunes", "guarded", "tunings", "plan", "actions", "nested", "kernels"})
     for (const auto* version : {"0", "2"})
@@ -201,6 +209,7 @@ void random_run::end_trouble() {
     is_split_ = may_be_replaced_ = false;
   } else {
     world_.remote(shared_server).behave({});
+    if (has_farther_) world_.remote(farther_server).behave({});
   }
   for (const auto& [name, process] : world_.processes())
     process->cut_off(false);
@@ -213,12 +222,20 @@ void random_run::end_trouble() {
 // by their holders.
 void random_run::check_remote() {
   note_what_reached_the_fleet();
+  // A process that has given the farther server up takes leases from the nearer one.
+  const auto has_closed = [&](const auto& one) {
+    return one.second->figure(actor_kind::remote, std::nullopt, "closed").value_or(tiers()) ==
+           tiers();
+  };
+  if (has_farther_ &&
+      !std::all_of(world_.processes().begin(), world_.processes().end(), has_closed))
+    doubt_leases_until(world_.system().now() + 2 * lease_time);
   std::map<std::string, std::string> holders;
   for (const auto& [name, process] : world_.processes()) {
     const auto waiting = process->figure(actor_kind::remote, std::nullopt, "waiting").value_or(0);
     // Writes of a node that is ill come back, when as many ends of leases may wait.
     const auto come_back = is_cluster_ ? storage::write_behind_limits{}.in_flight : 0;
-    if (waiting > process->options().remote.queue_entries + come_back)
+    if (waiting > tiers() * process->options().remote.queue_entries + come_back)
       violate(name + " has " + std::to_string(waiting) + " writes waiting, above its bound");
     if (remote_has_trouble_ || world_.system().now() < leases_are_certain_) continue;
     for (const auto& key : process->fleet_leases()) {
@@ -241,6 +258,7 @@ void random_run::note_what_reached_the_fleet() {
       if (figure(actor_kind::remote, "lost") != 0) server_lost_writes_ = true;
       const bool is_idle = one.is_running() && figure(actor_kind::memory, "mailbox") == 0 &&
                            figure(actor_kind::remote, "mailbox") == 0 &&
+                           figure(actor_kind::chain, "mailbox") == 0 &&
                            figure(actor_kind::remote, "waiting") == 0 &&
                            figure(actor_kind::remote, "unheard") == 0 &&
                            figure(actor_kind::remote, "in_flight") == 0;
@@ -279,14 +297,15 @@ void random_run::let_remote_recover() {
   const auto end = world_.system().now() + breaker_patience;
   const auto has_recovered = [this] {
     if (is_cluster_ && !world_.cluster(shared_server).is_well_for_all()) return false;
-    return std::all_of(world_.processes().begin(), world_.processes().end(), [](const auto& one) {
-      const auto figure = [&](const char* of) {
-        return one.second->figure(actor_kind::remote, std::nullopt, of).value_or(0);
-      };
-      return figure("closed") == 1 && figure("waiting") + figure("in_flight") == 0 &&
-             figure("open_commands") == 0 && figure("purging") == 0 && figure("hears") == 1 &&
-             figure("unheard") == 0;
-    });
+    return std::all_of(
+        world_.processes().begin(), world_.processes().end(), [this](const auto& one) {
+          const auto figure = [&](const char* of) {
+            return one.second->figure(actor_kind::remote, std::nullopt, of).value_or(0);
+          };
+          return figure("closed") == tiers() && figure("waiting") + figure("in_flight") == 0 &&
+                 figure("open_commands") == 0 && figure("purging") == 0 &&
+                 figure("hears") == tiers() && figure("unheard") == 0;
+        });
   };
   while (!has_recovered())
     if (!step(end)) return violate("a breaker did not close, or writes are left");

@@ -64,7 +64,7 @@ void random_run::set_up() {
   process.workers = static_cast<unsigned>(random_.between(1, 2));
   process.patience = patience_of_processes;
   has_hanging_clients_ = random_.one_in(3);
-  if (options_.has_cluster || random_.one_in(3)) set_up_remote(process);
+  if (options_.has_cluster || options_.has_farther || random_.one_in(3)) set_up_remote(process);
   make_keys();
   max_kernels_ = random_.one_in(2) ? 0 : 4;
   process.max_kernels = max_kernels_;

@@ -30,6 +30,7 @@ namespace hearth::simulation {
 
 /// The name of the server, or the cluster, that hosts share.
 inline constexpr const char* shared_server = "redis";
+inline constexpr const char* farther_server = "farther"; // behind it
 
 /// How a server in trouble behaves.
 redis_behavior any_behavior(random_source& random);
@@ -365,6 +366,7 @@ private:
   void let_tunings_end();
   void check_end();
   void check_idle(const simulated_process& process);
+  std::size_t tiers() const { return has_farther_ ? 2 : 1; } // the servers of a process
   void check_store(host_state& host, const simulated_process& process);
 
   simulation_options options_;
@@ -373,6 +375,7 @@ private:
   bool is_tight_ = false;
   bool has_remote_ = false;
   bool is_cluster_ = false;      // the server is a cluster
+  bool has_farther_ = false;     // another server behind it
   std::size_t ill_group_ = 0;    // of the cluster: in trouble, or apart
   bool is_split_ = false;        // the cluster
   bool may_be_replaced_ = false; // the replica of the ill group may come to lead

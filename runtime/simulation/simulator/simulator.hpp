@@ -19,6 +19,8 @@ struct simulation_options {
   std::chrono::seconds duration{60};
   /// Every world has a Redis Cluster; otherwise a third of them has a server.
   bool has_cluster = false;
+  /// Every world has two servers, which every process uses one behind the other.
+  bool has_farther = false;
   bool keep_trace = false;
 };
 
