@@ -406,13 +406,14 @@ std::optional<std::uint64_t> simulated_process::figure(actor_kind kind,
   return sum;
 }
 
-std::vector<cache_key> simulated_process::fleet_leases() const {
+std::vector<cache_key> simulated_process::fleet_leases(std::size_t server) const {
   std::vector<cache_key> held;
   const auto now = system_.actors().clock().now();
-  for (const auto& actor : actors_of(actor_kind::remote))
-    if (const auto* state = state_of<remote_tier_actor, actors::remote_tier_state>(actor))
-      for (const auto& [key, lease] : state->leases)
-        if (lease.ends > now) held.push_back(key);
+  const auto& all = actors_of(actor_kind::remote);
+  if (server >= all.size()) return held;
+  if (const auto* state = state_of<remote_tier_actor, actors::remote_tier_state>(all[server]))
+    for (const auto& [key, lease] : state->leases)
+      if (lease.ends > now) held.push_back(key);
   return held;
 }
 

@@ -98,8 +98,8 @@ public:
   /// A figure of the actors of a kind, or of one of them: "hits", "leases_held", "pending".
   std::optional<std::uint64_t> figure(actor_kind kind, std::optional<std::size_t> index,
                                       std::string_view figure) const;
-  /// The keys whose lease in the fleet this process holds.
-  std::vector<cache_key> fleet_leases() const;
+  /// The keys whose lease in the fleet this process holds from the server of this number.
+  std::vector<cache_key> fleet_leases(std::size_t server) const;
   /// A figure of the store: "entries", "corrupt", "evicted".
   std::optional<std::uint64_t> store_figure(std::string_view figure) const;
 

@@ -222,15 +222,8 @@ void random_run::end_trouble() {
 // by their holders.
 void random_run::check_remote() {
   note_what_reached_the_fleet();
-  // A process that has given the farther server up takes leases from the nearer one.
-  const auto has_closed = [&](const auto& one) {
-    return one.second->figure(actor_kind::remote, std::nullopt, "closed").value_or(tiers()) ==
-           tiers();
-  };
-  if (has_farther_ &&
-      !std::all_of(world_.processes().begin(), world_.processes().end(), has_closed))
-    doubt_leases_until(world_.system().now() + 2 * lease_time);
-  std::map<std::string, std::string> holders;
+  // Of two servers each gives its own: a process that has given the farther one up asks the nearer.
+  std::map<std::pair<std::size_t, std::string>, std::string> holders;
   for (const auto& [name, process] : world_.processes()) {
     const auto waiting = process->figure(actor_kind::remote, std::nullopt, "waiting").value_or(0);
     // Writes of a node that is ill come back, when as many ends of leases may wait.
@@ -238,11 +231,12 @@ void random_run::check_remote() {
     if (waiting > tiers() * process->options().remote.queue_entries + come_back)
       violate(name + " has " + std::to_string(waiting) + " writes waiting, above its bound");
     if (remote_has_trouble_ || world_.system().now() < leases_are_certain_) continue;
-    for (const auto& key : process->fleet_leases()) {
-      const auto [at, is_first] = holders.try_emplace(text_of(key), name);
-      if (!is_first)
-        violate(name + " and " + at->second + " both have the fleet's lease of " + at->first);
-    }
+    for (std::size_t server = 0; server < tiers(); ++server)
+      for (const auto& key : process->fleet_leases(server)) {
+        const auto [at, is_first] = holders.try_emplace({server, text_of(key)}, name);
+        if (!is_first)
+          violate(name + " and " + at->second + " both have the fleet's lease of " + text_of(key));
+      }
   }
 }
 
