@@ -154,6 +154,9 @@ struct remote_tier_state {
     /// Entries with such a put that is not told yet: the store may not have it.
     std::unordered_map<cache_key, outliving_put, entry_hash, same_entry> purged;
     std::set<cache_name> whole_elsewhere;
+    /// Entries of which the shards are asked whether this host still has what was just put on the
+    /// server, and how often: the server's answer would be that put.
+    std::unordered_map<cache_key, std::size_t, entry_hash, same_entry> checking;
     bool is_blind = false;     ///< their journals cannot be read
     std::uint64_t seen = 0;    ///< `written` of the journal at the last look, and 1
     std::size_t telling = 0;   ///< entries whose values are looked up

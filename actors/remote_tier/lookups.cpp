@@ -33,6 +33,11 @@ bool has_to_ask(self_pointer self, const cache_key& key, expected<lookup>& answe
       answer = lookup{tier::remote, newest->value};
     return false;
   }
+  if (is_checked(state, key)) {
+    ++counts_of(state, key).misses;
+    answer = lookup::unanswered();
+    return false;
+  }
   if (const auto unheard = unheard_of(self, key); unheard != unheard_state::none) {
     ++counts_of(state, key).misses;
     if (unheard == unheard_state::unknown) answer = lookup::unanswered();

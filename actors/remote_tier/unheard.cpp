@@ -382,13 +382,24 @@ void tell_put(self_pointer self, const remote_write& write) {
   tell_put_of(self, write.key, storage::hash_of_value(write.value));
 }
 
+namespace {
+
+void end_check(state_type& state, const cache_key& key) {
+  const auto at = state.unheard.checking.find(key);
+  if (--at->second == 0) state.unheard.checking.erase(at);
+}
+
+} // namespace
+
 void check_put(self_pointer self, const remote_write& write) {
   auto& state = self->state;
   ++state.unheard.telling;
+  ++state.unheard.checking[write.key];
   self->request(state.config.purges->shards.owner_of(write.key), caf::infinite, verb::get_v,
                 write.key)
       .then(
           [self, write](const lookup& found) {
+            end_check(self->state, write.key);
             if (found.hit() && same_bytes(found.value, write.value))
               settle_change(self->state, write);
             else
@@ -396,9 +407,14 @@ void check_put(self_pointer self, const remote_write& write) {
             end_telling(self->state);
           },
           [self, write](const caf::error&) {
+            end_check(self->state, write.key);
             keep_change(self, write);
             end_telling(self->state);
           });
+}
+
+bool is_checked(const state_type& state, const cache_key& key) {
+  return state.unheard.checking.contains(key);
 }
 
 void note_told(const state_type& state, const remote_write& write) {

@@ -50,6 +50,8 @@ void keep_change(self_pointer self, const storage::remote_write& write);
 void tell_put(self_pointer self, const storage::remote_write& write);
 /// Called when the fleet has a put that another process may have overtaken.
 void check_put(self_pointer self, const storage::remote_write& write);
+/// Whether that is being found out for this entry. The server is not asked for it meanwhile.
+bool is_checked(const state_type& state, const cache_key& key);
 /// Before an insert of an entry that may have an older value on the server: that value goes first.
 void erase_before(self_pointer self, const cache_key& key);
 
