@@ -1,5 +1,6 @@
 #include "actors/metrics.hpp"
 
+#include "actors/remote_chain.hpp"
 #include "actors/shared_promise.hpp"
 #include "messages/metrics_page.hpp"
 
@@ -177,14 +178,8 @@ void write_remote_caches(metrics_page& page, const remote_tier_stats& remote) {
 // The counts of a tier for all caches together.
 remote_cache_counts counts_of(const remote_tier_stats& tier) {
   remote_cache_counts all;
-  for (const auto& one : tier.caches) {
-    for (const auto member :
-         {&remote_cache_counts::hits, &remote_cache_counts::misses, &remote_cache_counts::puts,
-          &remote_cache_counts::existed, &remote_cache_counts::skipped, &remote_cache_counts::lost})
-      all.*member += one.*member;
-    for (const auto& [reason, count] : one.failures)
-      all.failures[reason] += count;
-  }
+  for (const auto& one : tier.caches)
+    add_counts(all, one);
   return all;
 }
 

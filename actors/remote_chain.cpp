@@ -311,7 +311,10 @@ constexpr std::array sums{&remote_tier_stats::openings,
                           &remote_tier_stats::purges_heard,
                           &remote_tier_stats::unheard};
 
-void add(remote_cache_counts& into, const remote_cache_counts& more) {
+} // namespace
+} // namespace chained
+
+void add_counts(remote_cache_counts& into, const remote_cache_counts& more) {
   for (const auto member :
        {&remote_cache_counts::hits, &remote_cache_counts::misses, &remote_cache_counts::puts,
         &remote_cache_counts::existed, &remote_cache_counts::skipped, &remote_cache_counts::lost})
@@ -319,9 +322,6 @@ void add(remote_cache_counts& into, const remote_cache_counts& more) {
   for (const auto& [reason, count] : more.failures)
     into.failures[reason] += count;
 }
-
-} // namespace
-} // namespace chained
 
 remote_tier_stats sum_of(std::vector<remote_tier_stats> each) {
   remote_tier_stats all;
@@ -339,7 +339,7 @@ remote_tier_stats sum_of(std::vector<remote_tier_stats> each) {
       auto& into = caches[{counts.cache, counts.version}];
       into.cache = counts.cache;
       into.version = counts.version;
-      chained::add(into, counts);
+      add_counts(into, counts);
     }
   }
   for (auto& [name, counts] : caches)

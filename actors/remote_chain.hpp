@@ -72,6 +72,9 @@ struct remote_chain_state {
   std::size_t open_lookups = 0;
 };
 
+/// Adds the counts of another cache, or of the same one at another tier; names stay.
+void add_counts(remote_cache_counts& into, const remote_cache_counts& more);
+
 /// The sums of several tiers' counters, as `remote_tier_stats` says.
 remote_tier_stats sum_of(std::vector<remote_tier_stats> each);
 

@@ -137,9 +137,10 @@ void interpreter::run(const change_remote& what) {
   switch (what.what) {
   case remote_change::forget: return server.forget(name);
   case remote_change::list: return server.make_list(name);
-  case remote_change::lease:
-    return world_.server_of(what.name, storage::remote_lease_name({}, key))
-        .store(storage::remote_lease_name({}, key), "another client");
+  case remote_change::lease: {
+    const auto lease = storage::remote_lease_name({}, key);
+    return world_.server_of(what.name, lease).store(lease, "another client");
+  }
   case remote_change::keep: return server.store(name, kept_bytes(key, what));
   case remote_change::flip: return flip(stored(what.name, what.key));
   case remote_change::swap:
