@@ -373,11 +373,13 @@ void hear_purges(self_pointer self, reply_target<done> reply) {
 void await_purges(self_pointer self) {
   auto& state = self->state;
   auto& log = state.log;
-  if (!log.is_on || log.is_reading || log.is_waiting) return;
+  if (!log.is_on || log.is_reading) return;
+  // Also while the server still has an older question to answer, which may take a day.
   if (!log.is_there || !log.is_read) {
     if (is_in_service(state)) read_purges(self); // otherwise when it is in service again
     return;
   }
+  if (log.is_waiting) return;
   log.is_waiting = log.has_waited = true;
   send(self, command_purpose::notice,
        storage::await_log_command(log_of(state), log.place.value_or(log_place{})), longest_wait,
