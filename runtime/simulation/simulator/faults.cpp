@@ -151,7 +151,9 @@ void random_run::damage_disk(host_state& host, simulated_process& process) {
 
 void random_run::heal(host_state& host, simulated_process& process) {
   if (process.is_running()) process.files().heal();
-  if (host.faulty.erase(process.name()) != 0) host.last_faulty_step = now() + 1;
+  if (host.faulty.erase(process.name()) == 0) return;
+  host.last_faulty_step = now() + 1;
+  host.last_faults[process.name()] = world_.system().now();
 }
 
 void random_run::flush(host_state& host, simulated_process& process) {

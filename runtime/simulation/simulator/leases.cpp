@@ -6,6 +6,14 @@
 #include <algorithm>
 
 namespace hearth::simulation {
+namespace {
+
+// How long a holder has at least shown no sign of life when it is passed over: the silence may have
+// begun with the holder before, whose first beat was not due yet.
+const auto time_to_pass_over =
+    actors::memory_shard_config{}.lease_silence - actors::memory_shard_config{}.lease_beat;
+
+} // namespace
 
 void random_run::acquire(worker_state& worker, std::size_t k) {
   const auto begun = begin_question(worker);
@@ -28,22 +36,40 @@ void random_run::acquire(worker_state& worker, std::size_t k) {
 // Whether this client of the host may get the lease while another has it. A process that was
 // stopped, or whose disk failed, may have shown no sign of life; behind a client that never ends,
 // the patience of a process ends, which began when a client of it first waited. And a process that
-// was passed over while it was stopped goes on with the lease that it held.
+// was passed over, while it was stopped or its disk did not take its signs of life, goes on with
+// the lease that it held, also later: the fleet may have let it wait meanwhile.
 bool random_run::may_take_held(const worker_state& worker, std::size_t k, const lease_hold& held) {
   const auto& host = hosts_.at(worker.host);
   const auto time = world_.system().now();
-  // The silence may have begun with the holder before, whose first beat was not due yet.
-  const actors::memory_shard_config config;
   const bool was_silent =
-      time - held.since >= config.lease_silence - config.lease_beat &&
+      time - held.since >= time_to_pass_over &&
       (host.last_pause >= held.since || !host.faulty.empty() || host.last_faulty_step >= held.step);
   const bool is_impatient =
       has_hung_ && time - host.first_acquires.at({worker.process, k}) >= patience_of_processes;
-  const auto pause = host.pauses.find(worker.process);
-  const bool was_passed_over =
-      pause != host.pauses.end() && held.since <= pause->second.second &&
-      held.since - pause->second.first >= config.lease_silence - config.lease_beat;
-  return was_silent || is_impatient || was_passed_over;
+  return was_silent || is_impatient || was_stopped_before(worker, held) ||
+         had_no_disk_before(worker, k, held);
+}
+
+// Whether the process of this client was stopped for so long before `held` began that it may have
+// been passed over.
+bool random_run::was_stopped_before(const worker_state& worker, const lease_hold& held) const {
+  const auto& pauses = hosts_.at(worker.host).pauses;
+  const auto last = pauses.find(worker.process);
+  if (last == pauses.end()) return false;
+  const auto [from, until] = last->second;
+  return std::min(held.since, until) - from >= time_to_pass_over &&
+         (held.since <= until || has_remote_);
+}
+
+// The same of one whose disk has failed since a client of it first asked for this entry.
+bool random_run::had_no_disk_before(const worker_state& worker, std::size_t k,
+                                    const lease_hold& held) const {
+  const auto& host = hosts_.at(worker.host);
+  const auto first = host.first_acquires.at({worker.process, k});
+  const auto last = host.last_faults.find(worker.process);
+  const bool has_failed = host.faulty.contains(worker.process) ||
+                          (last != host.last_faults.end() && last->second >= first);
+  return has_failed && held.since - first >= time_to_pass_over;
 }
 
 void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {

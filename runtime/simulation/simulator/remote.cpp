@@ -289,20 +289,23 @@ void random_run::check_fleet() {
 // done.
 void random_run::let_remote_recover() {
   const auto end = world_.system().now() + breaker_patience;
-  const auto has_recovered = [this] {
-    if (is_cluster_ && !world_.cluster(shared_server).is_well_for_all()) return false;
-    return std::all_of(
-        world_.processes().begin(), world_.processes().end(), [this](const auto& one) {
-          const auto figure = [&](const char* of) {
-            return one.second->figure(actor_kind::remote, std::nullopt, of).value_or(0);
-          };
-          return figure("closed") == tiers() && figure("waiting") + figure("in_flight") == 0 &&
-                 figure("open_commands") == 0 && figure("purging") == 0 &&
-                 figure("hears") == tiers() && figure("unheard") == 0;
-        });
-  };
-  while (!has_recovered())
-    if (!step(end)) return violate("a breaker did not close, or writes are left");
+  for (auto ill = what_is_not_well(); !ill.empty(); ill = what_is_not_well())
+    if (!step(end)) return violate("a breaker did not close, or writes are left: " + ill);
+}
+
+// What keeps the fleet's remote tiers from being as before their troubles; "" when nothing does.
+std::string random_run::what_is_not_well() {
+  if (is_cluster_ && !world_.cluster(shared_server).is_well_for_all()) return "the cluster";
+  for (const auto& [name, process] : world_.processes()) {
+    const auto differs = [&, &process = process](const char* of, std::size_t wanted) {
+      return process->figure(actor_kind::remote, std::nullopt, of).value_or(0) != wanted;
+    };
+    for (const auto* all : {"closed", "hears"})
+      if (differs(all, tiers())) return name + ": not all of " + all;
+    for (const auto* none : {"waiting", "in_flight", "open_commands", "purging", "unheard"})
+      if (differs(none, 0)) return name + ": " + none;
+  }
+  return {};
 }
 
 } // namespace hearth::simulation

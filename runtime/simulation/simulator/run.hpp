@@ -137,6 +137,7 @@ struct host_state {
   std::uint64_t last_end = 0;         // the last step at which a process or a client ended
   std::set<std::size_t> saved_graphs; // of which a client has saved a kernel
   std::set<std::string> faulty;       // processes whose disk fails
+  std::map<std::string, virtual_time> last_faults; // the last end of such a time, by process
   std::unique_ptr<simulated_files> files;
   // What they held, from which step on.
   std::vector<std::pair<history::moment, std::string>> file_states;
@@ -204,6 +205,8 @@ private:
   // --- leases
   void acquire(worker_state& worker, std::size_t k);
   bool may_take_held(const worker_state& worker, std::size_t k, const lease_hold& held);
+  bool was_stopped_before(const worker_state& worker, const lease_hold& held) const;
+  bool had_no_disk_before(const worker_state& worker, std::size_t k, const lease_hold& held) const;
   void take_lease(worker_state& worker, std::size_t k, lease_id id);
   void drop_lease(worker_state& worker);
   void end_lease(worker_state& worker);
@@ -346,6 +349,7 @@ private:
   void end_trouble();
   void check_remote();
   void let_remote_recover();
+  std::string what_is_not_well();
 
   // --- a cluster in its place
   void trouble_cluster();
