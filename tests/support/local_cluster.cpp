@@ -39,13 +39,11 @@ std::string text_of(const storage::resp_value& value) {
 
 local_cluster::local_cluster(cluster_setup setup)
     : setup_(std::move(setup)) {
-  std::vector<std::uint16_t> bus_ports;
   for (std::size_t i = 0; i < nodes; ++i) {
-    bus_ports.push_back(free_port());
     redis_setup one;
     one.tcp = true;
     one.password = setup_.password;
-    one.arguments = node_arguments(bus_ports.back(), setup_);
+    one.arguments = node_arguments(bus_ports_[i].number(), setup_);
     nodes_.push_back(std::make_unique<local_redis>(std::move(one)));
   }
   for (std::size_t i = 0; i < masters; ++i) {
@@ -55,7 +53,7 @@ local_cluster::local_cluster(cluster_setup setup)
   }
   for (std::size_t i = 1; i < nodes; ++i)
     ask(0, {"CLUSTER", "MEET", "127.0.0.1", std::to_string(node(i).port()),
-            std::to_string(bus_ports[i])});
+            std::to_string(bus_ports_[i].number())});
   const auto knows_all = [this](std::size_t index) {
     const auto info = ask(index, {"CLUSTER", "INFO"});
     return info.find("cluster_state:ok") != std::string::npos &&

@@ -2,8 +2,10 @@
 // machine. It ends with the object.
 #pragma once
 
+#include "tests/support/claimed_port.hpp"
 #include "tests/support/local_redis.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -51,6 +53,7 @@ private:
   std::string id_of(std::size_t index) const;
 
   cluster_setup setup_;
+  std::array<claimed_port, nodes> bus_ports_; // by which nodes speak to each other
   std::vector<std::unique_ptr<local_redis>> nodes_;
 };
 

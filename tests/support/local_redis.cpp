@@ -2,10 +2,8 @@
 
 #include "tests/support/files.hpp"
 
-#include <arpa/inet.h>
 #include <csignal>
 #include <doctest/doctest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -18,7 +16,6 @@ namespace hearth::test {
 namespace {
 
 constexpr int start_deadline_ms = 30'000;
-constexpr int max_starts = 10; // another process may take the free port first
 
 // The Unix socket is the last listener that a server opens; a sentinel says who it is after it has
 // opened its port.
@@ -44,26 +41,11 @@ bool wait_until_ready(int log, std::string& text, bool is_sentinel) {
 
 } // namespace
 
-std::uint16_t free_port() {
-  const os::descriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* plain = reinterpret_cast<sockaddr*>(&address);
-  REQUIRE(::bind(probe.get(), plain, size) == 0);
-  REQUIRE(::getsockname(probe.get(), plain, &size) == 0);
-  return ntohs(address.sin_port);
-}
-
 local_redis::local_redis(redis_setup setup)
     : setup_(std::move(setup)) {
-  for (int i = 0; i < max_starts && pid_ < 0; ++i) {
-    if (setup_.tcp) port_ = free_port();
-    if (setup_.tls) tls_port_ = free_port();
-    try_start();
-  }
-  REQUIRE_MESSAGE(pid_ > 0, "redis-server cannot be started; is it installed (scripts/setup)?");
+  if (setup_.tcp) port_.emplace();
+  if (setup_.tls) tls_port_.emplace();
+  REQUIRE_MESSAGE(try_start(), "redis-server cannot be started; is it installed (scripts/setup)?");
 }
 
 local_redis::~local_redis() { kill(); }
@@ -110,12 +92,12 @@ std::vector<std::string> local_redis::command_line() const {
   if (setup_.is_sentinel) {
     const auto file = directory_ / "sentinel.conf"; // which it writes
     write_text(file, "");
-    return {"redis-server", file,        "--sentinel", "--port",         std::to_string(port_),
+    return {"redis-server", file,        "--sentinel", "--port",         std::to_string(port()),
             "--bind",       "127.0.0.1", "--dir",      directory_.path()};
   }
   std::vector<std::string> line{"redis-server",
                                 "--port",
-                                std::to_string(port_),
+                                std::to_string(port()),
                                 "--bind",
                                 "127.0.0.1",
                                 "-::1",
@@ -136,7 +118,7 @@ std::vector<std::string> local_redis::command_line() const {
                                 "--logfile",
                                 ""};
   if (setup_.tls)
-    line.insert(line.end(), {"--tls-port", std::to_string(tls_port_), "--tls-cert-file",
+    line.insert(line.end(), {"--tls-port", std::to_string(tls_port()), "--tls-cert-file",
                              setup_.certificate, "--tls-key-file", setup_.key, "--tls-ca-cert-file",
                              setup_.ca, "--tls-auth-clients", setup_.ask_clients ? "yes" : "no"});
   if (!setup_.password.empty()) line.insert(line.end(), {"--requirepass", setup_.password});

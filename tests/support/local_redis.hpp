@@ -4,10 +4,12 @@
 #pragma once
 
 #include "runtime/os/files/descriptor.hpp"
+#include "tests/support/claimed_port.hpp"
 #include "tests/support/temporary_directory.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -34,8 +36,9 @@ public:
   ~local_redis();
 
   std::filesystem::path socket() const { return directory_ / "redis.sock"; }
-  std::uint16_t port() const { return port_; }         ///< 0 without `tcp`
-  std::uint16_t tls_port() const { return tls_port_; } ///< 0 without `tls`
+  std::uint16_t port() const { return port_ ? port_->number() : 0; } ///< 0 without `tcp`
+  /// 0 without `tls`.
+  std::uint16_t tls_port() const { return tls_port_ ? tls_port_->number() : 0; }
   /// "redis+unix:///tmp/.../redis.sock"
   std::string url() const { return "redis+unix://" + socket().string(); }
   pid_t pid() const { return pid_; }
@@ -56,13 +59,10 @@ private:
 
   redis_setup setup_;
   temporary_directory directory_;
-  std::uint16_t port_ = 0;
-  std::uint16_t tls_port_ = 0;
+  std::optional<claimed_port> port_;
+  std::optional<claimed_port> tls_port_;
   pid_t pid_ = -1;
   os::descriptor output_; // kept open: the server writes its log there
 };
-
-/// A port of 127.0.0.1 on which no process listened a moment ago.
-std::uint16_t free_port();
 
 } // namespace hearth::test

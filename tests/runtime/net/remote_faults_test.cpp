@@ -189,7 +189,8 @@ TEST_CASE("remote faults: a missing socket, host or port is unreachable at once"
   const temporary_directory directory;
   CHECK(ask(*connected("redis+unix://" + (directory / "none.sock").string()), {"PING"}).failure ==
         remote_failure::unreachable);
-  CHECK(ask(*connected("redis://127.0.0.1:" + std::to_string(free_port())), {"PING"}).failure ==
+  const claimed_port nobody;
+  CHECK(ask(*connected("redis://127.0.0.1:" + std::to_string(nobody.number())), {"PING"}).failure ==
         remote_failure::unreachable);
   const auto lost = ask(*connected("redis://no-such-host.invalid"), {"PING"});
   CHECK(lost.failure == remote_failure::unreachable);

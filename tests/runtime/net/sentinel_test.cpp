@@ -130,8 +130,9 @@ TEST_CASE("sentinel: without sentinels, or with another master's name, the reaso
   CHECK(unknown.failure == remote_failure::unreachable);
   CHECK(unknown.problem.find("other") != std::string::npos);
   CHECK(unknown.problem.find("does not know this master") != std::string::npos);
+  const claimed_port port;
   const auto nobody =
-      connected("redis+sentinel://127.0.0.1:" + std::to_string(free_port()) + "/fleet");
+      connected("redis+sentinel://127.0.0.1:" + std::to_string(port.number()) + "/fleet");
   CHECK(ask(*nobody, {"GET", "k"}).failure == remote_failure::unreachable);
 }
 
