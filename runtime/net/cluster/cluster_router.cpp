@@ -18,7 +18,7 @@ constexpr auto table_deadline = 1'000ms; // to read the table of slots, and for 
 constexpr auto between_tables = 100ms;   // at least
 constexpr auto while_ill = 500ms;        // between two tables while a node is ill
 constexpr auto before_held_again = 100ms;
-constexpr unsigned max_redirects = 8;
+constexpr unsigned max_redirects = 8; // and other nodes that are asked for what any can answer
 
 // Whether a failure is one of the connection, and not an answer.
 bool is_of_connection(const remote_reply& reply) {
@@ -190,6 +190,7 @@ void cluster_router::take(cluster_node& node, const request_ptr& request, remote
     note_failure(node, reply);
   else if (reply.failure != remote_failure::closed)
     note_answer(node);
+  if (may_ask_another(node, *request, reply)) return route_nameless(request);
   std::vector<request_ptr> next;
   const bool has_entered = request->by == remote_client::lane::writes && request->slot;
   if (has_entered) next = order_.leave_slot(*request->slot);
@@ -207,6 +208,15 @@ void cluster_router::take(cluster_node& node, const request_ptr& request, remote
   finish(request, std::move(reply));
   for (const auto& one : next)
     route(one);
+}
+
+// Whether a node that did not answer can be left out: any other can answer too, and nothing is
+// changed twice.
+bool cluster_router::may_ask_another(const cluster_node& node, cluster_request& request,
+                                     const remote_reply& reply) const {
+  const bool is_of_any = !request.slot && request.command.arguments.front() != "SCAN";
+  return is_of_any && request.by == remote_client::lane::reads && is_of_connection(reply) &&
+         is_another_well(node) && ++request.redirects <= max_redirects;
 }
 
 // Follows a redirect. Within a slot the node that redirects answers in order, so writes stay in

@@ -53,6 +53,8 @@ private:
                actors::remote_client::command arguments,
                std::function<void(actors::remote_reply)> next);
   void take(cluster_node& node, const request_ptr& request, actors::remote_reply reply);
+  bool may_ask_another(const cluster_node& node, cluster_request& request,
+                       const actors::remote_reply& reply) const;
   bool go_elsewhere(cluster_node& node, const request_ptr& request, std::string_view error);
   void finish(const request_ptr& request, actors::remote_reply reply);
   void fail(const request_ptr& request, connection_problem why);
