@@ -377,8 +377,8 @@ bool is_overtaken(const state_type& state, const remote_write& write) {
 }
 
 void tell_put(self_pointer self, const remote_write& write) {
-  if (self->state.writes.newest_of(write.key)) // which is later
-    return settle_change(self->state, write);
+  // A later insert tells nothing: the server keeps what it holds.
+  if (self->state.writes.has_purge_of(write.key)) return settle_change(self->state, write);
   tell_put_of(self, write.key, storage::hash_of_value(write.value));
 }
 

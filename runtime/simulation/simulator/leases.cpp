@@ -36,8 +36,8 @@ void random_run::acquire(worker_state& worker, std::size_t k) {
 // Whether this client of the host may get the lease while another has it. A process that was
 // stopped, or whose disk failed, may have shown no sign of life; behind a client that never ends,
 // the patience of a process ends, which began when a client of it first waited. And a process that
-// was passed over, while it was stopped or its disk did not take its signs of life, goes on with
-// the lease that it held, also later: the fleet may have let it wait meanwhile.
+// was passed over goes on with the lease that it held. If the fleet let both wait, either may get
+// the lease first.
 bool random_run::may_take_held(const worker_state& worker, std::size_t k, const lease_hold& held) {
   const auto& host = hosts_.at(worker.host);
   const auto time = world_.system().now();
@@ -46,36 +46,29 @@ bool random_run::may_take_held(const worker_state& worker, std::size_t k, const 
       (host.last_pause >= held.since || !host.faulty.empty() || host.last_faulty_step >= held.step);
   const bool is_impatient =
       has_hung_ && time - host.first_acquires.at({worker.process, k}) >= patience_of_processes;
-  return was_silent || is_impatient || was_stopped_before(worker, held) ||
-         had_no_disk_before(worker, k, held);
+  return was_silent || is_impatient || was_passed_over(host, worker.process, k, held.since) ||
+         (has_remote_ && was_passed_over(host, held.process, k, time));
 }
 
-// Whether the process of this client was stopped for so long before `held` began that it may have
-// been passed over.
-bool random_run::was_stopped_before(const worker_state& worker, const lease_hold& held) const {
-  const auto& pauses = hosts_.at(worker.host).pauses;
-  const auto last = pauses.find(worker.process);
-  if (last == pauses.end()) return false;
-  const auto [from, until] = last->second;
-  return std::min(held.since, until) - from >= time_to_pass_over &&
-         (held.since <= until || has_remote_);
-}
-
-// The same of one whose disk has failed since a client of it first asked for this entry.
-bool random_run::had_no_disk_before(const worker_state& worker, std::size_t k,
-                                    const lease_hold& held) const {
-  const auto& host = hosts_.at(worker.host);
-  const auto first = host.first_acquires.at({worker.process, k});
-  const auto last = host.last_faults.find(worker.process);
-  const bool has_failed = host.faulty.contains(worker.process) ||
-                          (last != host.last_faults.end() && last->second >= first);
-  return has_failed && held.since - first >= time_to_pass_over;
+// Whether a process that held the lease of its host may have been passed over by another one until
+// this time: it was stopped, or its disk failed, for so long since a client of it first asked.
+bool random_run::was_passed_over(const host_state& host, const std::string& process, std::size_t k,
+                                 virtual_time until) const {
+  const auto first = host.first_acquires.at({process, k});
+  const auto fault = host.last_faults.find(process);
+  const bool had_no_disk =
+      host.faulty.contains(process) || (fault != host.last_faults.end() && fault->second >= first);
+  if (had_no_disk && until - first >= time_to_pass_over) return true;
+  const auto pause = host.pauses.find(process);
+  if (pause == host.pauses.end()) return false;
+  const auto [from, end] = pause->second;
+  return std::min(until, end) - from >= time_to_pass_over && (until <= end || has_remote_);
 }
 
 void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
   auto& host = hosts_.at(worker.host);
   auto& holders = host.lease_holders[k];
-  lease_hold mine{worker.name, world_.system().now(), now()};
+  lease_hold mine{worker.name, worker.process, world_.system().now(), now()};
   for (const auto& one : holders) {
     if (!may_take_held(worker, k, one))
       violate(worker.name + " got the lease of " + text_of(keys_[k].key) + ", which " + one.client +

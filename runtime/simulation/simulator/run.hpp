@@ -98,7 +98,7 @@ struct heard_purge {
 
 /// A lease that a client holds.
 struct lease_hold {
-  std::string client;
+  std::string client, process;
   virtual_time since;
   history::moment step;
 };
@@ -205,8 +205,8 @@ private:
   // --- leases
   void acquire(worker_state& worker, std::size_t k);
   bool may_take_held(const worker_state& worker, std::size_t k, const lease_hold& held);
-  bool was_stopped_before(const worker_state& worker, const lease_hold& held) const;
-  bool had_no_disk_before(const worker_state& worker, std::size_t k, const lease_hold& held) const;
+  bool was_passed_over(const host_state& host, const std::string& process, std::size_t k,
+                       virtual_time until) const;
   void take_lease(worker_state& worker, std::size_t k, lease_id id);
   void drop_lease(worker_state& worker);
   void end_lease(worker_state& worker);

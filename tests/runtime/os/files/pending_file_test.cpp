@@ -49,6 +49,14 @@ std::vector<pending_file> begin_many(const fs::path& folder, const std::string& 
   return files;
 }
 
+// Until it ends, the processes that a child leaves become this one's.
+struct adopts_orphans {
+  adopts_orphans() { REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0); }
+  adopts_orphans(const adopts_orphans&) = delete;
+  adopts_orphans& operator=(const adopts_orphans&) = delete;
+  ~adopts_orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 0); }
+};
+
 // Waits for every child, and for the processes that they left to this one.
 void wait_for_all() {
   while (::wait(nullptr) > 0 || errno == EINTR) {
@@ -121,7 +129,7 @@ TEST_CASE("the error of a group commit names the first file that fails") {
 // that grows when a round replaced no file and shrinks when it replaced all: so the kills fall
 // around the commit on any machine, and rounds of both kinds occur.
 TEST_CASE("files that are committed together are all replaced or none at a kill at any moment") {
-  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+  const adopts_orphans parent_of_all;
   const char* asked = std::getenv("HEARTH_COMMIT_ROUNDS");
   const int rounds = asked ? std::atoi(asked) : 20;
   std::mt19937 random(7);
