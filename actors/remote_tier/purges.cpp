@@ -417,7 +417,9 @@ bool end_purge(self_pointer self, const cache_key& key, std::optional<log_place>
   if (held == state.log.held.end()) return false;
   const auto theirs = held->second;
   state.log.held.erase(held);
-  const bool counts = !place || theirs > *place;
+  // In a cluster the log is on another node than the entry, which may have got the two in the other
+  // order: the copy goes, and comes again from there.
+  const bool counts = !place || theirs > *place || state.config.naming.has_hash_tags;
   if (counts) drop_copies(self, key);
   return !counts;
 }

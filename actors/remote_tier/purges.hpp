@@ -38,8 +38,8 @@ void mark_purges(self_pointer self);
 void forget_purges(state_type& state);
 
 /// Called when a put or erase has ended: logged at `place`, or without one when it was lost. A
-/// purge by another host that came meanwhile counts if it is later. Returns whether there was one
-/// that does not.
+/// purge by another host that came meanwhile counts if it is later, and in a cluster, whose log
+/// does not tell which is later. Returns whether there was one that does not.
 bool end_purge(self_pointer self, const cache_key& key, std::optional<storage::log_place> place);
 /// Keeps an insert in flight that found this mark of a removed entry until the log is read: it is
 /// sent again, unless the entry was purged after it was made.

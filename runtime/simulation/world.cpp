@@ -48,6 +48,12 @@ simulated_redis& world::server_of(const std::string& name, std::string_view entr
   return at == clusters_.end() ? remote(name) : at->second->leader_of(entry);
 }
 
+storage::remote_naming world::naming_of(const std::string& server) const {
+  storage::remote_naming made;
+  made.has_hash_tags = clusters_.contains(server);
+  return made;
+}
+
 server_connector world::connector_to(const std::string& server) {
   if (const auto at = clusters_.find(server); at != clusters_.end())
     return [cluster = at->second](const std::string& process) { return cluster->connect(process); };
@@ -58,9 +64,13 @@ simulated_process& world::add_process(const std::string& name, const std::string
                                       process_options options) {
   hosts_[name] = host;
   std::vector<server_connector> connect;
-  if (!options.remote.server.empty()) connect.push_back(connector_to(options.remote.server));
-  for (const auto& one : options.farther)
+  const auto add = [&](remote_options& one) {
     connect.push_back(connector_to(one.server));
+    one.naming = naming_of(one.server);
+  };
+  if (!options.remote.server.empty()) add(options.remote);
+  for (auto& one : options.farther)
+    add(one);
   options.cache_of = [this](const cache_id& id) { return *cache(id.name(), id.version()); };
   auto& made = processes_[name] = std::make_unique<simulated_process>(
       system_, name, std::move(options), disks_.at(host), std::move(connect));

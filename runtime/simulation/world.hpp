@@ -57,6 +57,8 @@ public:
   std::vector<simulated_redis*> servers(const std::string& name, std::optional<std::size_t> node);
   /// The server, or the node of the cluster, that has this entry.
   simulated_redis& server_of(const std::string& name, std::string_view entry);
+  /// How processes name entries on this server or cluster.
+  storage::remote_naming naming_of(const std::string& server) const;
   simulated_process& add_process(const std::string& name, const std::string& host,
                                  process_options options);
   client& add_client(const std::string& name, const std::string& process);

@@ -40,12 +40,6 @@ constexpr std::size_t cluster_groups = 3;
 
 } // namespace
 
-storage::remote_naming random_run::naming() const {
-  storage::remote_naming made;
-  made.has_hash_tags = is_cluster_;
-  return made;
-}
-
 // The server, one of two, or some node of the cluster that leads.
 simulated_redis& random_run::any_server() {
   if (has_farther_ && random_.one_in(2)) return world_.remote(farther_server);
@@ -70,7 +64,6 @@ void random_run::set_up_remote(process_options& process) {
     world_.add_cluster(shared_server, cluster_groups);
   else
     world_.add_remote(shared_server);
-  process.remote.naming = naming();
   // A cluster's writes wait for a node that is ill while the others are well.
   if (is_cluster_) process.remote.drain_deadline = std::chrono::seconds(5);
   process.remote.server = shared_server;
@@ -157,7 +150,7 @@ void random_run::lose_some_of_remote() {
 void random_run::take_lease_for_ever() {
   const auto& key = keys_[random_.below(keys_.size())].key;
   world_.system().note("a lease has no expiry");
-  const auto name = storage::remote_lease_name(naming(), key);
+  const auto name = storage::remote_lease_name(world_.naming_of(shared_server), key);
   server_of(name).store(name, "another client");
   doubt_leases_until(world_.system().now() + 2 * lease_time);
 }
@@ -186,7 +179,7 @@ void random_run::damage_remote() {
 }
 
 std::string random_run::name_of(const cache_key& key) const {
-  return storage::remote_entry_name(naming(), key);
+  return storage::remote_entry_name(world_.naming_of(shared_server), key);
 }
 
 // Whether the server has kept, unharmed, every entry whose name has this part.

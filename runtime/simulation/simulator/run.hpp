@@ -339,7 +339,6 @@ private:
   void doubt_leases_until(virtual_time when);
   void take_lease_for_ever();
   void damage_remote();
-  storage::remote_naming naming() const;
   std::string name_of(const cache_key& key) const;
   simulated_redis& any_server();
   simulated_redis& server_of(std::string_view name);

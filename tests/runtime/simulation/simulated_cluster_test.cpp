@@ -137,10 +137,9 @@ TEST_CASE("in a cluster a removal is in the log before its mark is there") {
   all.add_cluster("redis", groups);
   process_options options;
   options.remote.server = "redis";
-  options.remote.naming.has_hash_tags = true;
   auto& process = all.add_process("p", "host", options);
   const cache_key erased(*all.cache("tunes", "0"), key("k").encoded());
-  const auto name = storage::remote_entry_name(options.remote.naming, erased);
+  const auto name = storage::remote_entry_name(all.naming_of("redis"), erased);
   std::vector<std::string> carried_out;
   all.system().set_trace([&](const std::string& line) {
     if (line.find(": run \"XADD") != std::string::npos) {

@@ -132,13 +132,13 @@ void interpreter::run(const change_remote& what) {
     return;
   }
   const auto key = key_of(what.key);
-  const auto name = storage::remote_entry_name({}, key);
+  const auto name = storage::remote_entry_name(world_.naming_of(what.name), key);
   auto& server = world_.server_of(what.name, name);
   switch (what.what) {
   case remote_change::forget: return server.forget(name);
   case remote_change::list: return server.make_list(name);
   case remote_change::lease: {
-    const auto lease = storage::remote_lease_name({}, key);
+    const auto lease = storage::remote_lease_name(world_.naming_of(what.name), key);
     return world_.server_of(what.name, lease).store(lease, "another client");
   }
   case remote_change::keep: return server.store(name, kept_bytes(key, what));
@@ -162,7 +162,7 @@ void interpreter::run(const change_cluster& what) {
   switch (what.what) {
   case cluster_event::fail_over: return cluster.fail_over(what.group, what.loses_what_is_recent);
   case cluster_event::move: {
-    const auto name = storage::remote_entry_name({}, key_of(what.key));
+    const auto name = storage::remote_entry_name(world_.naming_of(what.name), key_of(what.key));
     return cluster.move_slots(simulation::simulated_cluster::part_of(name), what.group);
   }
   case cluster_event::split:
@@ -177,7 +177,7 @@ void interpreter::run(const change_cluster& what) {
 
 std::string& interpreter::stored(const std::string& server, const key_name& name) {
   const auto key = key_of(name);
-  const auto entry = storage::remote_entry_name({}, key);
+  const auto entry = storage::remote_entry_name(world_.naming_of(server), key);
   auto* bytes = world_.server_of(server, entry).find(entry);
   if (!bytes) throw failed{"a remote entry " + simulation::text_of(key), "there is none"};
   return *bytes;
