@@ -89,21 +89,39 @@ std::string random_run::judge_undone(const worker_state& worker, std::size_t k, 
 }
 
 // With the server well and every write done, no host serves what another one has replaced or
-// removed.
+// removed, and of two puts all hosts serve the same.
 void random_run::check_purges() {
   if (!is_fleet_whole_) return;
-  for (auto& worker : workers_)
-    for (std::size_t k = 0; k < keys_.size() && result_.violation.empty(); ++k) {
-      const auto name = name_of(keys_[k].key);
-      if (!keys_[k].is_mutable || damaged_.contains(name) || gone_.contains(name)) continue;
+  for (std::size_t k = 0; k < keys_.size(); ++k) {
+    const auto name = name_of(keys_[k].key);
+    if (!keys_[k].is_mutable || damaged_.contains(name) || gone_.contains(name)) continue;
+    std::pair<std::string, std::string> first; // who found a value that was put, and the value
+    for (auto& worker : workers_) {
+      if (!result_.violation.empty()) return;
       ask<lookup>(
           worker, owner_of(worker, k),
-          [=, this, &worker](const expected<lookup>& found) {
-            if (found && found->hit()) judge_purged(worker, k, found->value.payload());
+          [&, k](const expected<lookup>& found) {
+            if (!found || !found->hit()) return;
+            const auto bytes = found->value.payload();
+            judge_purged(worker, k, bytes);
+            if (!was_put(k, bytes)) return;
+            if (first.first.empty()) first = {worker.name, std::string(bytes)};
+            if (first.second != bytes)
+              violate(worker.name + " got of " + text_of(keys_[k].key) + " " + quoted_text(bytes) +
+                      ", and " + first.first + " " + quoted_text(first.second) + ": both were put");
           },
           verb::get_v, keys_[k].key);
       answer_all();
     }
+  }
+}
+
+bool random_run::was_put(std::size_t k, std::string_view bytes) const {
+  const auto all = fleet_writes_.find(k);
+  return all != fleet_writes_.end() &&
+         std::any_of(all->second.begin(), all->second.end(), [&](const fleet_write& one) {
+           return one.is_purge && !one.bytes.empty() && one.bytes == bytes;
+         });
 }
 
 // An insert is purged by every purge that began after it was acknowledged. Of two puts, and of a

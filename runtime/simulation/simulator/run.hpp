@@ -326,6 +326,7 @@ private:
   std::string judge_undone(const worker_state& worker, std::size_t k, moment begun,
                            std::string_view bytes) const;
   void check_purges();
+  bool was_put(std::size_t k, std::string_view bytes) const;
   void judge_purged(const worker_state& worker, std::size_t k, std::string_view bytes);
 
   // --- the remote server
