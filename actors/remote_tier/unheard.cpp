@@ -376,9 +376,10 @@ bool is_overtaken(const state_type& state, const remote_write& write) {
          journal->is_overtaken(write.key, write.change);
 }
 
-void tell_put(self_pointer self, const remote_write& write) {
+void tell_put(self_pointer self, const remote_write& write, write_number which) {
   // A later insert tells nothing: the server keeps what it holds.
-  if (self->state.writes.has_purge_of(write.key)) return settle_change(self->state, write);
+  if (self->state.writes.has_purge_after(which, write.key))
+    return settle_change(self->state, write);
   tell_put_of(self, write.key, storage::hash_of_value(write.value));
 }
 
@@ -391,19 +392,19 @@ void end_check(state_type& state, const cache_key& key) {
 
 } // namespace
 
-void check_put(self_pointer self, const remote_write& write) {
+void check_put(self_pointer self, const remote_write& write, write_number which) {
   auto& state = self->state;
   ++state.unheard.telling;
   ++state.unheard.checking[write.key];
   self->request(state.config.purges->shards.owner_of(write.key), caf::infinite, verb::get_v,
                 write.key)
       .then(
-          [self, write](const lookup& found) {
+          [self, write, which](const lookup& found) {
             end_check(self->state, write.key);
             if (found.hit() && same_bytes(found.value, write.value))
               settle_change(self->state, write);
             else
-              tell_put(self, write);
+              tell_put(self, write, which);
             end_telling(self->state);
           },
           [self, write](const caf::error&) {

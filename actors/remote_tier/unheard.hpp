@@ -25,6 +25,7 @@ unheard_state unheard_of(self_pointer self, const cache_key& key);
 /// put that comes later.
 bool outlives_purge(self_pointer self, const cache_key& key);
 
+using write_number = storage::write_behind::number;
 using outliving_put = state_type::unheard_record::outliving_put;
 /// The put of this host of which a write tells: by its value, or, if that is gone, by an erase in
 /// its place. Nothing for other writes.
@@ -47,9 +48,10 @@ void settle_change(state_type& state, const storage::remote_write& write);
 void keep_change(self_pointer self, const storage::remote_write& write);
 /// A put has to be told only if the store still has its value: another process may have changed the
 /// entry since. Otherwise the fleet is told of an erase, since what it holds may be the put.
-void tell_put(self_pointer self, const storage::remote_write& write);
+/// `which` was its number in the queue: a later put or erase there tells more.
+void tell_put(self_pointer self, const storage::remote_write& write, write_number which);
 /// Called when the fleet has a put that another process may have overtaken.
-void check_put(self_pointer self, const storage::remote_write& write);
+void check_put(self_pointer self, const storage::remote_write& write, write_number which);
 /// Whether that is being found out for this entry. The server is not asked for it meanwhile.
 bool is_checked(const state_type& state, const cache_key& key);
 /// Before an insert of an entry that may have an older value on the server: that value goes first.

@@ -142,11 +142,12 @@ void give_up(self_pointer self, const remote_write& write, std::string_view reas
   (void)end_purge(self, write.key, std::nullopt);
 }
 
-void acknowledge(self_pointer self, const remote_write& write, const remote_reply& reply) {
+void acknowledge(self_pointer self, number which, const remote_reply& reply) {
   auto& state = self->state;
+  const auto write = state.writes.finish(which);
   if (is_purge(write)) note_told(state, write);
   if (write.what == remote_write::kind::put && is_overtaken(state, write))
-    check_put(self, write);
+    check_put(self, write, which);
   else if (is_purge(write))
     settle_change(state, write);
   if (write.what == remote_write::kind::release) return;
@@ -245,7 +246,7 @@ void end_write(self_pointer self, number which, const remote_reply& reply) {
     go_on_writing(state);
     if (has_to_be_checked(state, which, reply)) return check_existing(self, which);
     if (state.log.late.erase(which) != 0) return undo_late(self, which);
-    return acknowledge(self, state.writes.finish(which), reply);
+    return acknowledge(self, which, reply);
   case failure_severity::entry: return fail_write(self, which, reply);
   case failure_severity::writes: try_again(self, which, reply); return rest_writes(self, reply);
   case failure_severity::node: // the client has held the write until its deadline: no pause here
@@ -321,7 +322,7 @@ next_write send_next(self_pointer self) {
   if (!next) return next_write::none;
   if (is_overtaken(state, *next) && next->what != remote_write::kind::erase) {
     const auto write = state.writes.finish(which);
-    if (is_purge(write)) tell_put(self, write);
+    if (is_purge(write)) tell_put(self, write, which);
     return next_write::ended;
   }
   auto command = command_of(state, *next);

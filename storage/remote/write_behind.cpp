@@ -158,12 +158,12 @@ const remote_write* write_behind::newest_of(const cache_key& key) const {
   return waits != waiting_.end() ? &waits->second.write : &in_flight_.at(at->second).write;
 }
 
-bool write_behind::has_purge_of(const cache_key& key) const {
+bool write_behind::has_purge_after(number which, const cache_key& key) const {
   const auto is_one = [&](const auto& one) {
     return is_purge(one.second.write) && one.second.write.key == key;
   };
-  return std::any_of(waiting_.begin(), waiting_.end(), is_one) ||
-         std::any_of(in_flight_.begin(), in_flight_.end(), is_one);
+  return std::any_of(waiting_.upper_bound(which), waiting_.end(), is_one) ||
+         std::any_of(in_flight_.upper_bound(which), in_flight_.end(), is_one);
 }
 
 } // namespace hearth::storage

@@ -85,8 +85,9 @@ public:
 
   /// The newest write of this key's entry, which the remote tier will hold; or null.
   const remote_write* newest_of(const cache_key& key) const;
-  /// Whether a put or an erase of this key's entry is not acknowledged yet. It looks at all writes.
-  bool has_purge_of(const cache_key& key) const;
+  /// Whether a put or an erase of this key's entry that came after this write is not acknowledged
+  /// yet. It looks at all writes.
+  bool has_purge_after(number which, const cache_key& key) const;
   /// Applies the unacknowledged changes of this set to `members`, in their order.
   void apply_changes(const cache_key& key, member_set& members) const;
 

@@ -89,7 +89,7 @@ std::string random_run::judge_undone(const worker_state& worker, std::size_t k, 
 }
 
 // With the server well and every write done, no host serves what another one has replaced or
-// removed, and of two puts all hosts serve the same.
+// removed, and of two puts all hosts serve the same: those whose disk has not refused or lost one.
 void random_run::check_purges() {
   if (!is_fleet_whole_) return;
   for (std::size_t k = 0; k < keys_.size(); ++k) {
@@ -104,7 +104,7 @@ void random_run::check_purges() {
             if (!found || !found->hit()) return;
             const auto bytes = found->value.payload();
             judge_purged(worker, k, bytes);
-            if (!was_put(k, bytes)) return;
+            if (!was_put(k, bytes) || hosts_.at(worker.host).was_torn) return;
             if (first.first.empty()) first = {worker.name, std::string(bytes)};
             if (first.second != bytes)
               violate(worker.name + " got of " + text_of(keys_[k].key) + " " + quoted_text(bytes) +
