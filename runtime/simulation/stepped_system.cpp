@@ -109,11 +109,11 @@ void stepped_system::note_next(caf::resumable* job) {
   const auto* message = next_message(job);
   if (!actor || !message) return;
   ++steps_;
-  // CAF's clock may tell the time limit of a request that was answered long ago, in the name of the
-  // actor itself; CAF drops that.
+  // CAF's clock tells the time limit of a request in the name of the actor itself, also of one that
+  // was answered long ago; whichever comes later, the limit or an answer, CAF drops.
   const bool is_clocks = message->sender && message->sender->id() == actor->id();
-  if (message->mid.is_response() && answered_twice_.empty() &&
-      !answered_.emplace(actor->id(), message->mid.integer_value()).second && !is_clocks)
+  if (message->mid.is_response() && !is_clocks && answered_twice_.empty() &&
+      !answered_.emplace(actor->id(), message->mid.integer_value()).second)
     answered_twice_ = "of " + name_of(actor->id()) + ", the second time by " +
                       (message->sender ? name_of(message->sender->id()) : "nobody") + ": " +
                       text_of(message->content());
