@@ -129,20 +129,23 @@ void random_run::check_at_rest() {
   const auto end = world_.system().now() + actors::memory_shard_config{}.longest_fleet_poll;
   while (step(end)) {
   }
-  let_tunings_end();
+  let_work_end();
   check_bounds();
 }
 
-// A tuning goes on when the client that asked for it has died, and may wait for a lease of a
-// process that was killed.
-void random_run::let_tunings_end() {
-  const auto is_tuning = [&] {
+// A tuning and an action go on when the client that asked for them has died, and may wait for a
+// lease of a process that was killed.
+void random_run::let_work_end() {
+  const auto is_at_work = [&] {
     return std::any_of(world_.processes().begin(), world_.processes().end(), [](const auto& one) {
-      return one.second->figure(actor_kind::tuner, std::nullopt, "active").value_or(0) != 0;
+      const auto figure = [&](actor_kind kind, const char* of) {
+        return one.second->figure(kind, std::nullopt, of).value_or(0);
+      };
+      return figure(actor_kind::tuner, "active") != 0 || figure(actor_kind::memory, "leases") != 0;
     });
   };
   const auto end = world_.system().now() + patience;
-  while (is_tuning() && step(end)) {
+  while (is_at_work() && step(end)) {
   }
   deliver_all();
 }

@@ -367,7 +367,7 @@ private:
   void deliver_all();
   void store_all();
   void check_at_rest();
-  void let_tunings_end();
+  void let_work_end();
   void check_end();
   void check_idle(const simulated_process& process);
   std::size_t tiers() const { return has_farther_ ? 2 : 1; } // the servers of a process
