@@ -62,7 +62,8 @@ bool random_run::was_passed_over(const host_state& host, const std::string& proc
   const auto pause = host.pauses.find(process);
   if (pause == host.pauses.end()) return false;
   const auto [from, end] = pause->second;
-  return std::min(until, end) - from >= time_to_pass_over && (until <= end || has_remote_);
+  return std::min(until, end) - std::max(from, first) >= time_to_pass_over &&
+         (until <= end || has_remote_);
 }
 
 void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
