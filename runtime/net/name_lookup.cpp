@@ -12,7 +12,7 @@
 
 namespace hearth::net {
 
-expected<address_list> resolve_by_system(const std::string& host, std::uint16_t port) {
+expected<host_addresses> resolve_by_system(const std::string& host, std::uint16_t port) {
   addrinfo wanted{};
   wanted.ai_family = AF_UNSPEC;
   wanted.ai_socktype = SOCK_STREAM;
@@ -22,13 +22,13 @@ expected<address_list> resolve_by_system(const std::string& host, std::uint16_t 
   if (failure != 0)
     return fail(errc::remote, "cannot find the host " + host + ": " + ::gai_strerror(failure));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, &::freeaddrinfo);
-  address_list addresses;
+  host_addresses addresses{host, {}};
   for (const auto* one = found; one; one = one->ai_next) {
-    auto& address = addresses.emplace_back();
+    auto& address = addresses.all.emplace_back();
     address.size = std::min<socklen_t>(one->ai_addrlen, sizeof address.bytes);
     std::memcpy(&address.bytes, one->ai_addr, address.size);
   }
-  if (addresses.empty()) return fail(errc::remote, "the host " + host + " has no address");
+  if (addresses.all.empty()) return fail(errc::remote, "the host " + host + " has no address");
   return addresses;
 }
 

@@ -19,14 +19,18 @@ struct socket_address {
   socklen_t size = 0;
 };
 
-using address_list = std::vector<socket_address>;
+/// Where a host is.
+struct host_addresses {
+  std::string host; ///< its name or address, which a certificate has to have; empty: a Unix socket
+  std::vector<socket_address> all; ///< at least one
+};
 
-/// Gives the addresses of a host, at least one, and may block. Errors: `remote`.
+/// Gives the addresses of a host, and may block. Errors: `remote`.
 using name_resolver =
-    std::function<expected<address_list>(const std::string& host, std::uint16_t port)>;
+    std::function<expected<host_addresses>(const std::string& host, std::uint16_t port)>;
 
 /// The system's resolver: /etc/hosts, DNS and other configured sources.
-expected<address_list> resolve_by_system(const std::string& host, std::uint16_t port);
+expected<host_addresses> resolve_by_system(const std::string& host, std::uint16_t port);
 
 /// The address of a Unix socket; `parse_remote_url` has checked the length of the path.
 socket_address unix_address(const std::string& path);
@@ -39,7 +43,7 @@ public:
   name_lookup& operator=(const name_lookup&) = delete;
   ~name_lookup() { stop(); }
 
-  using answer_callback = std::function<void(expected<address_list>)>;
+  using answer_callback = std::function<void(expected<host_addresses>)>;
   /// Starts a lookup; `answered` is called once, on its thread. Returns false, and calls nothing,
   /// when the last lookup still runs or no thread can be started.
   bool start(std::string host, std::uint16_t port, answer_callback answered);

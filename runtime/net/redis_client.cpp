@@ -191,7 +191,7 @@ connect_redis(remote_endpoint endpoint, side_work_maker beside, name_resolver re
   }
   context->endpoint = std::move(endpoint);
   context->resolve = context->endpoint.form == remote_form::sentinel
-                         ? master_resolver(context->endpoint, std::move(resolve))
+                         ? master_resolver(context->endpoint, context->tls, std::move(resolve))
                          : std::move(resolve);
   std::unique_ptr<command_router> router;
   if (context->endpoint.form == remote_form::cluster)

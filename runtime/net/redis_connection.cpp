@@ -37,7 +37,7 @@ redis_connection::redis_connection(boost::asio::io_context& loop, const remote_e
     , handshake_(login_of(endpoint))
     , parser_(limits_of(endpoint)) {}
 
-void redis_connection::start(address_list addresses) {
+void redis_connection::start(host_addresses addresses) {
   if (!owner_) return;
   transport_.connect(std::move(addresses), [self = shared_from_this()](connection_problem problem) {
     if (problem.failure != remote_failure::none) return self->end(std::move(problem));

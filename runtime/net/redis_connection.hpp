@@ -34,7 +34,7 @@ public:
                    connection_owner& owner);
 
   /// Connects to one of the addresses and greets.
-  void start(address_list addresses);
+  void start(host_addresses addresses);
   /// Ends the connection before it is open, for instance without an address.
   void fail(connection_problem problem) { end(std::move(problem)); }
 

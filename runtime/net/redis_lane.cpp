@@ -57,7 +57,7 @@ void redis_lane::connect() {
   connect_deadline_ = connect_began_ + context_->endpoint.connect_deadline;
   wake_at(connect_deadline_);
   if (context_->endpoint.transport == remote_transport::unix_socket)
-    connection_->start({unix_address(context_->endpoint.socket_path)});
+    connection_->start({{}, {unix_address(context_->endpoint.socket_path)}});
   else
     look_up();
 }
@@ -66,7 +66,7 @@ void redis_lane::connect() {
 // then.
 void redis_lane::look_up() {
   const auto told = [context = std::weak_ptr(context_),
-                     connection = std::weak_ptr(connection_)](expected<address_list> answer) {
+                     connection = std::weak_ptr(connection_)](expected<host_addresses> answer) {
     const auto alive = context.lock();
     if (!alive) return;
     boost::asio::post(*alive->loop, [connection, answer = std::move(answer)]() mutable {

@@ -19,8 +19,8 @@ constexpr std::uint32_t max_database = 65535;
 constexpr std::string_view forms =
     "; wanted redis://[[USER:]PASSWORD@]HOST[:PORT][/DATABASE], rediss://..., "
     "redis+unix://[[USER:]PASSWORD@]/PATH, redis+cluster://[[USER:]PASSWORD@]HOST[:PORT],..., "
-    "rediss+cluster://... or redis+sentinel://[[USER:]PASSWORD@]HOST[:PORT],.../MASTER[/DATABASE]; "
-    "to a hearth serve hearth://, hearths:// or hearth+unix://";
+    "rediss+cluster://..., redis+sentinel://[[USER:]PASSWORD@]HOST[:PORT],.../MASTER[/DATABASE] or "
+    "rediss+sentinel://...; to a hearth serve hearth://, hearths:// or hearth+unix://";
 
 tl::unexpected<error> refuse(std::string_view what) {
   return fail(errc::invalid_argument, std::string("the remote's URL: ").append(what).append(forms));
@@ -181,7 +181,7 @@ struct named_scheme {
   bool wants_hearth = false;
 };
 // The first of those that mean the same is the one that is shown.
-constexpr std::array<named_scheme, 10> schemes{{
+constexpr std::array<named_scheme, 11> schemes{{
     {"redis", remote_transport::tcp},
     {"rediss", remote_transport::tls},
     {"redis+unix", remote_transport::unix_socket},
@@ -189,6 +189,7 @@ constexpr std::array<named_scheme, 10> schemes{{
     {"redis+cluster", remote_transport::tcp, remote_form::cluster},
     {"rediss+cluster", remote_transport::tls, remote_form::cluster},
     {"redis+sentinel", remote_transport::tcp, remote_form::sentinel},
+    {"rediss+sentinel", remote_transport::tls, remote_form::sentinel},
     {"hearth", remote_transport::tcp, remote_form::server, true},
     {"hearths", remote_transport::tls, remote_form::server, true},
     {"hearth+unix", remote_transport::unix_socket, remote_form::server, true},

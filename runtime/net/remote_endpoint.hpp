@@ -51,11 +51,11 @@ struct remote_endpoint {
 /// `redis+unix://[[USER:]PASSWORD@]/PATH`; `?db=N` is the database, too. A cluster:
 /// `redis+cluster://[[USER:]PASSWORD@]HOST[:PORT],...` or `rediss+cluster://`, with some of its
 /// nodes. What sentinels watch:
-/// `redis+sentinel://[[USER:]PASSWORD@]HOST[:PORT],.../MASTER[/DATABASE]`; user and password are
-/// the master's. `hearth://`, `hearths://` and `hearth+unix://` are `redis://`, `rediss://` and
-/// `redis+unix://` to a `hearth serve` and no other server. USER, PASSWORD and PATH may contain
-/// %XX, an IPv6 address is in brackets. Errors: `invalid_argument`, which names the wrong part
-/// without quoting it.
+/// `redis+sentinel://[[USER:]PASSWORD@]HOST[:PORT],.../MASTER[/DATABASE]` or `rediss+sentinel://`,
+/// with TLS to the sentinels, too; user and password are the master's. `hearth://`, `hearths://`
+/// and `hearth+unix://` are `redis://`, `rediss://` and `redis+unix://` to a `hearth serve` and no
+/// other server. USER, PASSWORD and PATH may contain %XX, an IPv6 address is in brackets. Errors:
+/// `invalid_argument`, which names the wrong part without quoting it.
 expected<remote_endpoint> parse_remote_url(std::string_view url);
 
 /// The endpoint for logs and errors: "rediss://host:6380/2", "redis+cluster://a:7000,b:7000",

@@ -21,14 +21,14 @@ constexpr std::chrono::milliseconds sentinel_deadline{500};
 // One question to one sentinel.
 class question final : private connection_owner {
 public:
-  question(const remote_endpoint& sentinel, std::string master)
+  question(const remote_endpoint& sentinel, tls_context tls, std::string master)
       : master_(std::move(master))
-      , connection_(std::make_shared<redis_connection>(loop_, sentinel, nullptr,
+      , connection_(std::make_shared<redis_connection>(loop_, sentinel, std::move(tls),
                                                        static_cast<connection_owner&>(*this))) {}
 
   // The reply, or a problem. Blocks.
-  const std::optional<resp_value>& ask(address_list addresses) {
-    connection_->start(std::move(addresses));
+  const std::optional<resp_value>& ask(host_addresses to) {
+    connection_->start(std::move(to));
     loop_.run_for(sentinel_deadline);
     connection_->abandon();
     return reply_;
@@ -67,11 +67,12 @@ std::optional<cluster_address> address_in(const resp_value& reply) {
 
 class master_finder {
 public:
-  master_finder(remote_endpoint endpoint, name_resolver resolve)
+  master_finder(remote_endpoint endpoint, tls_context tls, name_resolver resolve)
       : endpoint_(std::move(endpoint))
+      , tls_(std::move(tls))
       , resolve_(std::move(resolve)) {}
 
-  expected<address_list> find() const {
+  expected<host_addresses> find() const {
     std::string problems;
     for (const auto& where : endpoint_.hosts) {
       const auto found = ask(where);
@@ -87,7 +88,9 @@ private:
     const auto name = storage::to_string(where) + ": ";
     auto addresses = resolve_(where.host, where.port);
     if (!addresses) return fail(errc::remote, name + addresses.error().text());
-    remote_endpoint sentinel; // a plain server, whatever the master is
+    remote_endpoint sentinel;
+    sentinel.transport = endpoint_.transport;
+    sentinel.verify = endpoint_.verify;
     sentinel.host = where.host;
     sentinel.port = where.port;
     for (const bool with_login : {false, true}) {
@@ -95,7 +98,7 @@ private:
         sentinel.user = endpoint_.user;
         sentinel.password = endpoint_.password;
       }
-      question now(sentinel, endpoint_.master);
+      question now(sentinel, tls_, endpoint_.master);
       const auto& reply = now.ask(*addresses);
       if (!reply && now.problem().failure == remote_failure::denied && !with_login) continue;
       if (!reply) return fail(errc::remote, name + now.problem().text);
@@ -107,15 +110,16 @@ private:
   }
 
   remote_endpoint endpoint_;
+  tls_context tls_; // null without TLS
   name_resolver resolve_;
 };
 
 } // namespace
 
-name_resolver master_resolver(const remote_endpoint& endpoint, name_resolver resolve) {
-  return [finder = master_finder(endpoint, std::move(resolve))](const std::string&, std::uint16_t) {
-    return finder.find();
-  };
+name_resolver master_resolver(const remote_endpoint& endpoint, tls_context tls,
+                              name_resolver resolve) {
+  return [finder = master_finder(endpoint, std::move(tls), std::move(resolve))](
+             const std::string&, std::uint16_t) { return finder.find(); };
 }
 
 } // namespace hearth::net

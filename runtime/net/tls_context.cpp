@@ -45,18 +45,17 @@ expected<tls_context> make_tls_context(const remote_endpoint& endpoint) {
   return context;
 }
 
-void name_peer(SSL* session, const remote_endpoint& endpoint) {
-  const bool by_address = is_address(endpoint.host);
-  auto name = endpoint.host;
+void name_peer(SSL* session, std::string host, bool verify) {
+  const bool by_address = is_address(host);
   // Sets the Server Name Indication, as the macro SSL_set_tlsext_host_name does.
   if (!by_address)
-    ::SSL_ctrl(session, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name.data());
-  if (!endpoint.verify) return;
+    ::SSL_ctrl(session, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, host.data());
+  if (!verify) return;
   ::SSL_set_hostflags(session, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   if (by_address)
-    ::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(session), endpoint.host.c_str());
+    ::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(session), host.c_str());
   else
-    ::SSL_set1_host(session, endpoint.host.c_str());
+    ::SSL_set1_host(session, host.c_str());
 }
 
 std::string certificate_problem(const SSL* session) {

@@ -18,8 +18,8 @@ namespace hearth::net {
 /// contains no certificate or key), with the file's name.
 expected<tls_context> make_tls_context(const remote_endpoint& endpoint);
 
-/// Sets the host name of a session, and its verification if the endpoint requires that.
-void name_peer(SSL* session, const remote_endpoint& endpoint);
+/// Sets the name or the address of a session's peer, and that its certificate has to have it.
+void name_peer(SSL* session, std::string host, bool verify);
 
 /// The problem with the peer's certificate; empty when there is none.
 std::string certificate_problem(const SSL* session);

@@ -42,8 +42,8 @@ transport::transport(asio::io_context& loop, const remote_endpoint& endpoint, tl
     , context_(std::move(tls))
     , socket_(loop) {}
 
-void transport::connect(address_list addresses, done_callback done) {
-  addresses_ = std::move(addresses);
+void transport::connect(host_addresses to, done_callback done) {
+  to_ = std::move(to);
   connected_ = std::move(done);
   connect_next(asio::error::host_not_found);
 }
@@ -70,8 +70,8 @@ error_code transport::open(int family) {
 }
 
 void transport::connect_next(const error_code& last) {
-  if (next_address_ == addresses_.size()) return finish_connect(connect_problem(last));
-  const auto& address = addresses_[next_address_++];
+  if (next_address_ == to_.all.size()) return finish_connect(connect_problem(last));
+  const auto& address = to_.all[next_address_++];
   if (const auto failed = open(address.bytes.ss_family)) return connect_next(failed);
   const asio::generic::stream_protocol::endpoint to(&address.bytes, address.size);
   socket_.async_connect(to, [this](const error_code& failed) {
@@ -84,7 +84,7 @@ void transport::connect_next(const error_code& last) {
 void transport::connected() {
   if (!context_) return finish_connect({});
   tls_.emplace(socket_, *context_);
-  name_peer(tls_->native_handle(), endpoint_);
+  name_peer(tls_->native_handle(), to_.host, endpoint_.verify);
   ::SSL_set_cert_cb(tls_->native_handle(), &note_request, &asked_for_certificate_);
   tls_->async_handshake(asio::ssl::stream_base::client, [this](const error_code& failed) {
     finish_connect(failed ? handshake_problem(failed) : connection_problem{});

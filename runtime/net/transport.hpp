@@ -30,8 +30,8 @@ public:
   using done_callback = std::function<void(connection_problem)>;
   using read_callback = std::function<void(connection_problem, std::size_t)>;
 
-  /// Connects to the first address that answers, then begins TLS.
-  void connect(address_list addresses, done_callback done);
+  /// Connects to the first address that answers, then begins TLS with the host of that name.
+  void connect(host_addresses to, done_callback done);
   void read_some(std::span<char> into, read_callback done);
   /// Writes all pieces, in order.
   void write(const std::vector<std::string_view>& pieces, done_callback done);
@@ -52,7 +52,7 @@ private:
   tls_context context_;
   socket socket_;
   std::optional<boost::asio::ssl::stream<socket&>> tls_;
-  address_list addresses_;
+  host_addresses to_;
   std::size_t next_address_ = 0;
   done_callback connected_;
   bool asked_for_certificate_ = false; // true once the server did

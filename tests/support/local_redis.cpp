@@ -89,34 +89,7 @@ void local_redis::freeze() { REQUIRE(::kill(pid_, SIGSTOP) == 0); }
 void local_redis::thaw() { REQUIRE(::kill(pid_, SIGCONT) == 0); }
 
 std::vector<std::string> local_redis::command_line() const {
-  if (setup_.is_sentinel) {
-    const auto file = directory_ / "sentinel.conf"; // which it writes
-    write_text(file, "");
-    return {"redis-server", file,        "--sentinel", "--port",         std::to_string(port()),
-            "--bind",       "127.0.0.1", "--dir",      directory_.path()};
-  }
-  std::vector<std::string> line{"redis-server",
-                                "--port",
-                                std::to_string(port()),
-                                "--bind",
-                                "127.0.0.1",
-                                "-::1",
-                                "--unixsocket",
-                                socket(),
-                                "--unixsocketperm",
-                                "700",
-                                "--save",
-                                "",
-                                "--appendonly",
-                                "no",
-                                "--dir",
-                                directory_.path(),
-                                "--daemonize",
-                                "no",
-                                "--loglevel",
-                                "notice",
-                                "--logfile",
-                                ""};
+  auto line = setup_.is_sentinel ? sentinel_line() : server_line();
   if (setup_.tls)
     line.insert(line.end(), {"--tls-port", std::to_string(tls_port()), "--tls-cert-file",
                              setup_.certificate, "--tls-key-file", setup_.key, "--tls-ca-cert-file",
@@ -124,6 +97,38 @@ std::vector<std::string> local_redis::command_line() const {
   if (!setup_.password.empty()) line.insert(line.end(), {"--requirepass", setup_.password});
   line.insert(line.end(), setup_.arguments.begin(), setup_.arguments.end());
   return line;
+}
+
+std::vector<std::string> local_redis::sentinel_line() const {
+  const auto file = directory_ / "sentinel.conf"; // which it writes
+  write_text(file, "");
+  return {"redis-server", file,        "--sentinel", "--port",         std::to_string(port()),
+          "--bind",       "127.0.0.1", "--dir",      directory_.path()};
+}
+
+std::vector<std::string> local_redis::server_line() const {
+  return {"redis-server",
+          "--port",
+          std::to_string(port()),
+          "--bind",
+          "127.0.0.1",
+          "-::1",
+          "--unixsocket",
+          socket(),
+          "--unixsocketperm",
+          "700",
+          "--save",
+          "",
+          "--appendonly",
+          "no",
+          "--dir",
+          directory_.path(),
+          "--daemonize",
+          "no",
+          "--loglevel",
+          "notice",
+          "--logfile",
+          ""};
 }
 
 bool local_redis::try_start() {

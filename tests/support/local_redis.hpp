@@ -56,6 +56,8 @@ public:
 private:
   bool try_start();
   std::vector<std::string> command_line() const;
+  std::vector<std::string> sentinel_line() const;
+  std::vector<std::string> server_line() const;
 
   redis_setup setup_;
   temporary_directory directory_;

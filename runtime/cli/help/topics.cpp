@@ -82,8 +82,8 @@ redis:// is plain, rediss:// is TLS, redis+unix:///PATH is a socket of this
 host. The server is Redis or Valkey. To a 'hearth serve' say hearth://,
 hearths:// or hearth+unix://. A cluster is redis+cluster://HOST:PORT,HOST:PORT
 with some of its nodes, and what sentinels watch is
-redis+sentinel://HOST:PORT,HOST:PORT/MASTER. Keep a password in a file
-(--remote-password-file).
+redis+sentinel://HOST:PORT,HOST:PORT/MASTER; with TLS both begin with rediss.
+Keep a password in a file (--remote-password-file).
 
 A server that stalls, returns wrong data or vanishes costs one deadline
 (--remote-deadline, 100ms) and fails no build; what is made meanwhile is kept

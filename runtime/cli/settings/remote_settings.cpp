@@ -119,8 +119,7 @@ constexpr std::array<remote_setting, 17> setting_table{{
      "the remote tier: redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss://..., "
      "redis+unix:///PATH, redis+cluster://HOST[:PORT],..., "
      "redis+sentinel://HOST[:PORT],.../MASTER, hearth://... for a hearth serve ($HEARTH_REMOTE); "
-     "may "
-     "be repeated, nearest first, each with the options behind it",
+     "may be repeated, nearest first, each with the options behind it",
      set_url},
     {"remote_password_file", "--remote-password-file", "FILE",
      "its first line is the password, instead of one in the URL",

@@ -134,7 +134,7 @@ expected<listening_socket> listen_at_port(const std::string& address) {
   const auto found = net::resolve_by_system(at->host, at->port);
   if (!found)
     return fail(errc::not_found, "cannot listen at " + address + ": " + found.error().text());
-  const auto& first = found->front();
+  const auto& first = found->all.front();
   if (auto passed = passed_socket(first)) return listening_socket{std::move(passed), address};
   auto made = open_socket(first.bytes.ss_family, address);
   if (!made) return fail(made.error());

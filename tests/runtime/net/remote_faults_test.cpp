@@ -208,12 +208,12 @@ struct hanging_resolver {
   socket_address answer;
 
   name_resolver resolver() {
-    return [this](const std::string&, std::uint16_t) -> expected<address_list> {
+    return [this](const std::string&, std::uint16_t) -> expected<host_addresses> {
       std::unique_lock lock(mutex);
       ++asked;
       moved.notify_all();
       moved.wait(lock, [this] { return free; });
-      return address_list{answer};
+      return host_addresses{"", {answer}};
     };
   }
   void let_go() {

@@ -1,5 +1,6 @@
 // The master that real sentinels watch: found, and followed when another server becomes it.
 #include "tests/support/asker.hpp"
+#include "tests/support/certificates.hpp"
 #include "tests/support/local_redis.hpp"
 
 #include <memory>
@@ -13,15 +14,23 @@ using namespace hearth::test;
 
 namespace {
 
-// A master, its replica, and three sentinels that watch them.
+struct watch_setup {
+  std::string password{};
+  redis_setup sentinels{}; // with TLS or not
+  redis_setup servers{};
+};
+
+// A master, its replica, and three sentinels that watch them. With TLS all of them speak it to each
+// other.
 class watched_pair {
 public:
-  explicit watched_pair(const std::string& password = {}) {
-    master_ = make_server({"--repl-diskless-sync-delay", "0"}, password);
-    const auto port = std::to_string(master_->port());
-    replica_ = make_server({"--replicaof", "127.0.0.1 " + port}, password);
+  explicit watched_pair(const watch_setup& how = {}) {
+    const auto& password = how.password;
+    master_ = make_server(how, {"--repl-diskless-sync-delay", "0"});
+    const auto port = std::to_string(port_of(*master_));
+    replica_ = make_server(how, {"--replicaof", "127.0.0.1 " + port});
     for (int i = 0; i < 3; ++i) {
-      sentinels_.push_back(make_sentinel());
+      sentinels_.push_back(make_sentinel(how));
       tell(i, {"SENTINEL", "MONITOR", "fleet", "127.0.0.1", port, "2"});
       tell(i, {"SENTINEL", "SET", "fleet", "down-after-milliseconds", "300"});
       tell(i, {"SENTINEL", "SET", "fleet", "failover-timeout", "5000"});
@@ -40,27 +49,36 @@ public:
   std::string url(const std::string& login = {}) const {
     std::string hosts;
     for (const auto& one : sentinels_)
-      hosts.append(hosts.empty() ? "" : ",").append("127.0.0.1:" + std::to_string(one->port()));
-    return "redis+sentinel://" + login + hosts + "/fleet";
+      hosts.append(hosts.empty() ? "" : ",").append("127.0.0.1:" + std::to_string(port_of(*one)));
+    const std::string scheme = master_->tls_port() != 0 ? "rediss" : "redis";
+    return scheme + "+sentinel://" + login + hosts + "/fleet";
   }
 
 private:
-  static std::unique_ptr<local_redis> make_server(std::vector<std::string> arguments,
-                                                  const std::string& password) {
-    redis_setup setup;
+  static std::uint16_t port_of(const local_redis& server) {
+    return server.tls_port() != 0 ? server.tls_port() : server.port();
+  }
+
+  static std::unique_ptr<local_redis> make_one(redis_setup setup) {
     setup.tcp = true;
-    setup.password = password;
-    setup.arguments = std::move(arguments);
-    if (!password.empty())
-      setup.arguments.insert(setup.arguments.end(), {"--masterauth", password});
+    if (setup.tls) setup.arguments.insert(setup.arguments.end(), {"--tls-replication", "yes"});
     return std::make_unique<local_redis>(std::move(setup));
   }
 
-  std::unique_ptr<local_redis> make_sentinel() {
-    redis_setup setup;
-    setup.tcp = true;
+  static std::unique_ptr<local_redis> make_server(const watch_setup& how,
+                                                  std::vector<std::string> arguments) {
+    auto setup = how.servers;
+    setup.password = how.password;
+    setup.arguments = std::move(arguments);
+    if (!how.password.empty())
+      setup.arguments.insert(setup.arguments.end(), {"--masterauth", how.password});
+    return make_one(std::move(setup));
+  }
+
+  static std::unique_ptr<local_redis> make_sentinel(const watch_setup& how) {
+    auto setup = how.sentinels;
     setup.is_sentinel = true;
-    return std::make_unique<local_redis>(std::move(setup));
+    return make_one(std::move(setup));
   }
 
   storage::resp_value tell(int index, remote_client::command words) const {
@@ -110,7 +128,7 @@ TEST_CASE("sentinel: the master is found, and followed when it fails") {
 }
 
 TEST_CASE("sentinel: a master that became a replica is left, whoever tells first") {
-  const watched_pair pair("s3cret");
+  const watched_pair pair({.password = "s3cret"});
   const auto server = connected(pair.url("s3cret@"));
   REQUIRE(is_ok(ask(*server, {"SET", "k", "v"}, patient, lane::writes)));
   const auto teller = connected("redis://127.0.0.1:" + std::to_string(pair.sentinel(1).port()));
@@ -120,6 +138,69 @@ TEST_CASE("sentinel: a master that became a replica is left, whoever tells first
          ask(*server, {"SET", "k", "w"}, patient, lane::writes).failure != remote_failure::none)
     REQUIRE(std::chrono::steady_clock::now() < limit);
   CHECK(ask(*server, {"GET", "k"}).value.text == "w");
+}
+
+TEST_CASE(
+    "sentinel: with TLS the master is found and followed, and all certificates are verified") {
+  const temporary_directory directory;
+  certificate_authority ours(directory.path(), "ours");
+  const auto by = [&](const std::string& name, const std::string& names, bool asks_clients) {
+    const auto files = ours.issue(name, names);
+    redis_setup setup;
+    setup.tls = true;
+    setup.certificate = files.certificate;
+    setup.key = files.key;
+    setup.ca = ours.file();
+    setup.ask_clients = asks_clients;
+    return setup;
+  };
+  // Servers present their certificate to each other, too.
+  const watched_pair pair({.password = "s3cret",
+                           .sentinels = by("sentinel", "IP:127.0.0.1", true),
+                           .servers = by("server", "IP:127.0.0.1", true)});
+  const auto client = ours.issue("client", "DNS:client");
+  auto endpoint = *parse_remote_url(pair.url("s3cret@"));
+  endpoint.ca_file = ours.file();
+  const auto nobody = *connect_redis(endpoint); // without a certificate
+  CHECK(ask(*nobody, {"GET", "k"}).failure == remote_failure::unreachable);
+  endpoint.certificate_file = client.certificate;
+  endpoint.key_file = client.key;
+  const auto server = *connect_redis(endpoint);
+  REQUIRE(is_ok(ask(*server, {"SET", "k", "v"}, patient, lane::writes)));
+  REQUIRE(ask(*server, {"WAIT", "1", "30000"}, patient, lane::writes).value.integer == 1);
+  pair.master().kill();
+  const auto limit = std::chrono::steady_clock::now() + 60s;
+  while (ask(*server, {"SET", "k2", "v2"}, patient, lane::writes).failure != remote_failure::none)
+    REQUIRE(std::chrono::steady_clock::now() < limit);
+  CHECK(port_of(*server) == pair.replica().port());
+  CHECK(ask(*server, {"GET", "k"}).value.text == "v");
+
+  certificate_authority other(directory.path(), "other");
+  endpoint.ca_file = other.file();
+  const auto untrusting = ask(**connect_redis(endpoint), {"GET", "k"});
+  CHECK(untrusting.failure == remote_failure::unreachable);
+  CHECK(untrusting.problem.find("certificate is not trusted") != std::string::npos);
+}
+
+TEST_CASE("sentinel: with TLS the master's certificate has to have the place that sentinels tell") {
+  const temporary_directory directory;
+  certificate_authority ours(directory.path(), "ours");
+  redis_setup setup;
+  setup.tls = true;
+  setup.ca = ours.file();
+  const auto of_sentinels = ours.issue("sentinel", "IP:127.0.0.1");
+  setup.certificate = of_sentinels.certificate;
+  setup.key = of_sentinels.key;
+  auto servers = setup;
+  const auto of_servers = ours.issue("server", "IP:127.0.0.2");
+  servers.certificate = of_servers.certificate;
+  servers.key = of_servers.key;
+  const watched_pair pair({.sentinels = setup, .servers = servers});
+  auto endpoint = *parse_remote_url(pair.url());
+  endpoint.ca_file = ours.file();
+  CHECK(ask(**connect_redis(endpoint), {"GET", "k"}).failure == remote_failure::untrusted);
+  endpoint.verify = false;
+  CHECK(is_ok(ask(**connect_redis(endpoint), {"GET", "k"})));
 }
 
 TEST_CASE("sentinel: without sentinels, or with another master's name, the reason is told") {
