@@ -45,6 +45,8 @@ void parse_option(line_reader& in, const scope& names, simulation::process_optio
     options.patience = *time;
   else if (name == "remote" && names.has_server(text))
     add_server(text, options);
+  else if (name == "remote" && !text.empty())
+    in.fail_at(column + equals + 1, "expected the name of a server or cluster, got '" + text + "'");
   else if (!set_remote_option(name, text,
                               options.farther.empty() ? options.remote : options.farther.back()))
     in.fail_at(column,

@@ -54,6 +54,8 @@ TEST_CASE("a malformed script is an error with file, line, column and the expect
         "t:2:8: expected one of the nodes 0 to 5 of c, got 6");
   CHECK(problem_of("cluster c\nexpect c.server[0] entries = 0") ==
         "t:2:8: expected the number of a node behind the name of its cluster, as c[0].server");
+  CHECK(problem_of("remote fleet\nprocess a remote=flet") ==
+        "t:2:18: expected the name of a server or cluster, got 'flet'");
   CHECK(problem_of("maybe cluster c") ==
         "t:1:7: expected something that may also not happen after maybe");
   CHECK(problem_of("maybe host b") ==
