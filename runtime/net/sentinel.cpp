@@ -31,6 +31,9 @@ public:
     connection_->start(std::move(to));
     loop_.run_for(sentinel_deadline);
     connection_->abandon();
+    // What was under way ends: a callback that never came would keep the connection.
+    loop_.restart();
+    loop_.run();
     return reply_;
   }
   const connection_problem& problem() const noexcept { return problem_; }

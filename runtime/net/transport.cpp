@@ -122,6 +122,7 @@ void transport::write(const std::vector<std::string_view>& pieces, done_callback
 }
 
 void transport::close() {
+  next_address_ = to_.all.size(); // no further one is tried
   error_code ignored;
   socket_.close(ignored);
 }
