@@ -32,8 +32,7 @@ void random_run::workers_die(const std::string& process) {
     if (host.sources.contains(process)) host.sources[process] = host.files->for_process();
     for (auto& [k, past] : host.guarded)
       past.end_process(process);
-    std::erase_if(host.first_acquires,
-                  [&](const auto& asked) { return asked.first.first == process; });
+    leave_places(host, process);
   }
   for (auto& [place, past] : trees_)
     past.end_process(process);

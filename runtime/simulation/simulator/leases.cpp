@@ -47,7 +47,35 @@ bool random_run::may_take_held(const worker_state& worker, std::size_t k, const 
   const bool is_impatient =
       has_hung_ && time - host.first_acquires.at({worker.process, k}) >= patience_of_processes;
   return was_silent || is_impatient || was_passed_over(host, worker.process, k, held.since) ||
-         (has_remote_ && was_passed_over(host, held.process, k, time));
+         (has_remote_ && was_passed_over(host, held.process, k, time)) ||
+         has_left_its_place(host, k, held.since);
+}
+
+// Notes for which keys a process that ends may have been passed over.
+void random_run::leave_places(host_state& host, const std::string& process) {
+  const auto time = world_.system().now();
+  const auto pause = host.pauses.find(process);
+  std::erase_if(host.first_acquires, [&](const auto& asked) {
+    const auto& [place, first] = asked;
+    if (place.first != process) return false;
+    if (pause != host.pauses.end()) {
+      const auto [from, end] = pause->second;
+      host.left_places[place.second].push_back({std::max(from, first), std::min(end, time), time});
+    }
+    return true;
+  });
+}
+
+// Whether a process that held the lease of its host was stopped, passed over by one that got the
+// lease of the fleet, and ended: its place is free then, and without the fleet that is enough.
+bool random_run::has_left_its_place(const host_state& host, std::size_t k,
+                                    virtual_time held_since) const {
+  const auto left = host.left_places.find(k);
+  if (!has_remote_ || left == host.left_places.end()) return false;
+  return std::any_of(left->second.begin(), left->second.end(), [&](const left_place& one) {
+    return std::min(held_since, one.silent_until) - one.silent_from >= time_to_pass_over &&
+           held_since <= one.ended;
+  });
 }
 
 // Whether a process that held the lease of its host may have been passed over by another one until

@@ -122,6 +122,13 @@ struct file_question {
 };
 using file_question_ptr = std::shared_ptr<file_question>;
 
+// The place of a process that held the lease of its host for a key, or waited for it, and ended.
+struct left_place {
+  virtual_time silent_from;
+  virtual_time silent_until;
+  virtual_time ended;
+};
+
 struct host_state {
   std::string name;
   std::vector<std::string> processes;
@@ -131,6 +138,7 @@ struct host_state {
   std::map<std::size_t, unsigned> inserted; // number of acknowledgements, for keys never erased
   std::map<std::size_t, std::vector<lease_hold>> lease_holders; // by key: clients that have it
   std::map<std::pair<std::string, std::size_t>, virtual_time> first_acquires; // by process and key
+  std::map<std::size_t, std::vector<left_place>> left_places;                 // by key
   virtual_time last_pause{-1}; // until then a process of it is stopped
   std::map<std::string, std::pair<virtual_time, virtual_time>> pauses; // the last, by process
   std::uint64_t last_faulty_step = 0; // the last step at which the disk failed, or may have
@@ -207,6 +215,8 @@ private:
   bool may_take_held(const worker_state& worker, std::size_t k, const lease_hold& held);
   bool was_passed_over(const host_state& host, const std::string& process, std::size_t k,
                        virtual_time until) const;
+  void leave_places(host_state& host, const std::string& process);
+  bool has_left_its_place(const host_state& host, std::size_t k, virtual_time held_since) const;
   void take_lease(worker_state& worker, std::size_t k, lease_id id);
   void drop_lease(worker_state& worker);
   void end_lease(worker_state& worker);
