@@ -11,6 +11,8 @@ using storage::server_error;
 failure_severity severity_of_error(server_error what, command_purpose to) {
   switch (what) {
   case server_error::no_writes:
+    // Redis refuses PING, too, while it cannot save (MISCONF); it is read all the same.
+    if (to == command_purpose::probe) return failure_severity::none;
     return to == command_purpose::write ? failure_severity::writes : failure_severity::entry;
   case server_error::forbidden:
     if (to == command_purpose::write) return failure_severity::writes;

@@ -445,10 +445,13 @@ std::string new_mark(state_type& state) {
 
 bool lacks_log(const remote_reply& reply) {
   using storage::server_error;
-  const auto said = storage::server_error_of(server_text(reply));
+  const auto text = server_text(reply);
+  const auto said = storage::server_error_of(text);
+  // Other words (UNBLOCKED, when a master becomes a replica) tell of the moment, not of the server.
   return reply.value.is_error() &&
          (said == server_error::no_command || said == server_error::forbidden ||
-          said == server_error::wrong_type || said == server_error::other);
+          said == server_error::wrong_type ||
+          (said == server_error::other && text.starts_with("ERR ")));
 }
 
 void go_without_log(self_pointer self, const remote_reply& why) {

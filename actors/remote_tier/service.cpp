@@ -59,7 +59,7 @@ void judge(self_pointer self, const remote_reply& reply, command_purpose what) {
 }
 
 bool is_well(const remote_reply& reply) {
-  return reply.failure == remote_failure::none &&
+  return reply.failure != remote_failure::closed &&
          severity_of(reply, command_purpose::probe) == failure_severity::none;
 }
 

@@ -44,8 +44,10 @@ actors::remote_reply answer_of(storage::resp_value reply) {
   return answer;
 }
 
+// A server that serves nobody now is as one that cannot be kept connected to.
 connection_problem problem_of_greeting(std::string_view error_text) {
-  return {failure_of(error_text), one_line(error_text)};
+  const bool is_busy = storage::server_error_of(error_text) == storage::server_error::no_service;
+  return {is_busy ? remote_failure::cut : failure_of(error_text), one_line(error_text)};
 }
 
 } // namespace hearth::net

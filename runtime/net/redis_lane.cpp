@@ -97,21 +97,26 @@ void redis_lane::connection_replied(storage::resp_value reply) {
   waiting_bytes_ -= command.bytes;
   auto answer = answer_of(std::move(reply));
   if (!answer.problem.empty()) answer.problem.insert(0, describe(context_->endpoint) + ": ");
-  const bool has_changed = is_of_former_master(answer);
+  const bool is_of_replica = answer.value.is_error() && answer.value.text.starts_with("READONLY");
   command.answer(std::move(answer));
-  if (has_changed) fail_all({remote_failure::cut, "the server is no master any more"});
+  if (is_of_replica && context_->endpoint.form == remote_form::sentinel)
+    return fail_all({remote_failure::cut, "the server is no master any more"});
+  is_to_leave_ = is_to_leave_ || is_of_replica;
+  if (is_to_leave_ && connection_ && sent_ == 0) leave();
 }
 
-// Whether the sentinels have to be asked again where the master is.
-bool redis_lane::is_of_former_master(const remote_reply& answer) const {
-  return context_->endpoint.form == remote_form::sentinel && answer.value.is_error() &&
-         answer.value.text.starts_with("READONLY");
+// The name may lead to another server by now, which is the master. The next command connects anew.
+void redis_lane::leave() {
+  is_to_leave_ = false;
+  std::exchange(connection_, nullptr)->abandon();
+  flush();
 }
 
 void redis_lane::connection_ended(connection_problem problem) { fail_all(problem); }
 
 void redis_lane::fail_all(const connection_problem& why) {
   if (connection_) std::exchange(connection_, nullptr)->abandon();
+  is_to_leave_ = false;
   connect_deadline_ = time_point::max();
   auto failed = std::exchange(waiting_, {});
   sent_ = 0;

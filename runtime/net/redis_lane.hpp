@@ -61,7 +61,7 @@ private:
   void fail_those(Predicate which, const connection_problem& why);
   bool is_connecting() const { return connection_ && !connection_->is_ready(); }
   void answer(remote_command& command, const connection_problem& why) const;
-  bool is_of_former_master(const actors::remote_reply& answer) const;
+  void leave();
 
   std::shared_ptr<lane_context> context_;
   name_lookup lookup_;
@@ -71,7 +71,8 @@ private:
   std::uint64_t waiting_bytes_ = 0;
   boost::asio::steady_timer timer_;
   time_point wakes_at_ = time_point::max();
-  bool was_late_ = false; // whether the last check of the deadlines was late
+  bool is_to_leave_ = false; // when all replies are there: the server refused a write as a replica
+  bool was_late_ = false;    // whether the last check of the deadlines was late
   time_point connect_began_;
   time_point connect_deadline_ = time_point::max(); // max: not connecting
 };

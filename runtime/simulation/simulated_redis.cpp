@@ -204,7 +204,9 @@ void simulated_redis::arrive(std::uint64_t number) {
   if (waits_for_news(one.arguments)) {
     if (is_cut_off) return;
     if (!is_well) {
-      one.reply = failed(remote_failure::cut, "the connection ended");
+      one.reply = behavior_.text.starts_with("UNBLOCKED")
+                      ? server_says(behavior_.text)
+                      : failed(remote_failure::cut, "the connection ended");
       return deliver(number);
     }
     const bool is_refused = gate_ && gate_(one.arguments);

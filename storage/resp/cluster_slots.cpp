@@ -110,9 +110,12 @@ std::string to_string(const cluster_address& address) {
 std::optional<std::vector<slot_range>> slot_ranges_in(const resp_value& reply) {
   if (reply.type != resp_value::kind::array) return {};
   std::vector<slot_range> ranges;
+  std::size_t slots = 0;
   for (const auto& item : reply.items) {
     auto range = range_in(item);
     if (!range) return {};
+    slots += range->last - range->first + 1u;
+    if (slots > cluster_slots) return {}; // some are told of twice
     if (range->leader.port != 0 && range->leader.host != "?") ranges.push_back(std::move(*range));
   }
   return ranges;

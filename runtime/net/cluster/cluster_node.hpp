@@ -27,6 +27,7 @@ struct cluster_node {
   /// Open: what it serves fails at once, until a probe succeeds.
   storage::breaker health;
   bool has_answered = false;               ///< since its breaker opened last
+  bool is_apart = false;                   ///< it said last that the cluster is down
   time_point probe_at = time_point::max(); ///< max: no probe is due
   bool has_unsent = false;                 ///< its lanes have to be flushed
 };

@@ -1,5 +1,7 @@
 #include "runtime/net/cluster/cluster_router.hpp"
 
+#include "storage/resp/server_error.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -31,6 +33,12 @@ bool is_of_connection(const remote_reply& reply) {
   case remote_failure::garbage: return !reply.value.is_error();
   default: return false;
   }
+}
+
+// Redis refuses PING, too, while it cannot save (MISCONF); it is read all the same.
+bool refuses_writes(const remote_reply& reply) {
+  return reply.value.is_error() &&
+         storage::server_error_of(reply.value.text) == storage::server_error::no_writes;
 }
 
 bool opens_at_once(remote_failure why) {
@@ -116,6 +124,8 @@ void cluster_router::route(const request_ptr& request) {
                             : "no node serves slot " + std::to_string(*request->slot);
     return fail(request, {remote_failure::node, who});
   }
+  // Behind those of its slot that wait for the cluster.
+  if (is_write && held_slots_.contains(*request->slot)) return hold(held_, request);
   if (is_write && !order_.enter_slot(request, leader)) return;
   send(*leader, request);
 }
@@ -190,6 +200,7 @@ void cluster_router::take(cluster_node& node, const request_ptr& request, remote
     note_failure(node, reply);
   else if (reply.failure != remote_failure::closed)
     note_answer(node);
+  node.is_apart = error.starts_with("CLUSTERDOWN");
   if (may_ask_another(node, *request, reply)) return route_nameless(request);
   std::vector<request_ptr> next;
   const bool has_entered = request->by == remote_client::lane::writes && request->slot;
@@ -266,7 +277,10 @@ void cluster_router::hold(std::deque<request_ptr>& where, const request_ptr& req
     return fail(request, {remote_failure::refused, "too much waits to be sent"});
   held_bytes_ += bytes;
   where.push_back(request);
-  if (&where == &held_) held_at_ = std::min(held_at_, loop_->now() + before_held_again);
+  if (&where == &held_) {
+    held_at_ = std::min(held_at_, loop_->now() + before_held_again);
+    if (request->slot) held_slots_.insert(*request->slot);
+  }
   wake_at(std::min(held_at_, request->command.deadline));
 }
 
@@ -276,6 +290,7 @@ void cluster_router::route_held() {
   auto all = std::exchange(unrouted_, {});
   for (auto& one : std::exchange(held_, {}))
     all.push_back(std::move(one));
+  held_slots_.clear();
   held_bytes_ = 0;
   for (const auto& one : all)
     route(one);
@@ -306,7 +321,7 @@ void cluster_router::probe(cluster_node& node) {
   ping.deadline = loop_->now() + ping.allowed;
   ping.answered = std::make_shared<const remote_client::replies_callback>(
       [this, &node](std::size_t, const remote_reply& reply) {
-        const bool is_well = reply.failure == remote_failure::none;
+        const bool is_well = reply.failure == remote_failure::none || refuses_writes(reply);
         node.health.end_probe(is_well);
         node.has_answered = is_well;
         if (is_closed_) return;
@@ -340,15 +355,23 @@ void cluster_router::want_table() {
   wake_at(std::max(table_at_, loop_->now()));
 }
 
-// Asks one node after the other: those that lead slots and are well first.
+// Asks one node after the other: those that are well first, then those that have not answered yet.
+// A node that says that the cluster is down may be a former master that is apart from the others:
+// it still tells of itself.
 void cluster_router::ask_for_table() {
   wants_table_ = false;
   asks_for_table_ = true;
   to_ask_.clear();
-  std::vector<cluster_node*> well;
   for (const auto& [address, node] : nodes_)
-    (node->has_answered && node->health.is_closed() ? well : to_ask_).push_back(node.get());
-  to_ask_.insert(to_ask_.end(), well.begin(), well.end());
+    to_ask_.push_back(node.get());
+  const auto trust_in = [](const cluster_node* node) {
+    if (!node->health.is_closed()) return 0;
+    if (node->is_apart) return 1;
+    return node->has_answered ? 3 : 2;
+  };
+  std::stable_sort(to_ask_.begin(), to_ask_.end(), [&](const auto* one, const auto* other) {
+    return trust_in(one) < trust_in(other);
+  });
   ask_next({});
 }
 
@@ -417,6 +440,11 @@ void cluster_router::drop_expired(std::deque<request_ptr>& held, time_point now)
     expired.push_back(one);
     return true;
   });
+  if (&held == &held_) {
+    held_slots_.clear();
+    for (const auto& one : held_)
+      if (one->slot) held_slots_.insert(*one->slot);
+  }
   const auto why = &held == &held_ ? remote_failure::node : remote_failure::timeout;
   for (const auto& one : expired)
     fail(one, {why, "no answer within " + std::to_string(one->command.allowed.count()) + " ms"});
@@ -464,6 +492,7 @@ void cluster_router::fail_all(const connection_problem& why) {
   for (auto* held : {&unrouted_, &held_})
     for (auto& one : std::exchange(*held, {}))
       all.push_back(std::move(one));
+  held_slots_.clear();
   held_bytes_ = 0;
   for (const auto& one : all)
     one->command.answer({why.failure, why.text, {}});

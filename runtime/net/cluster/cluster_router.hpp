@@ -16,6 +16,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -85,9 +86,10 @@ private:
   std::map<storage::cluster_address, std::unique_ptr<cluster_node>> nodes_;
   slot_table table_;
   write_order order_;
-  std::deque<request_ptr> unrouted_; // until the table is known
-  std::deque<request_ptr> held_;     // writes, until their node is well or another leads the slot
-  std::uint64_t held_bytes_ = 0;     // of both
+  std::deque<request_ptr> unrouted_;   // until the table is known
+  std::deque<request_ptr> held_;       // writes, until their node is well or another leads the slot
+  std::set<std::uint16_t> held_slots_; // of `held_`
+  std::uint64_t held_bytes_ = 0;       // of both
   std::size_t next_nameless_ = 0;
   bool wants_table_ = false;
   bool asks_for_table_ = false;

@@ -1,7 +1,9 @@
 // Commands to a real Redis Cluster: every node, redirects, moved slots, failed nodes.
 #include "storage/resp/cluster_slots.hpp"
 #include "tests/support/asker.hpp"
+#include "tests/support/fault_proxy.hpp"
 #include "tests/support/local_cluster.hpp"
+#include "tests/support/local_redis.hpp"
 
 #include <atomic>
 #include <set>
@@ -228,6 +230,86 @@ TEST_CASE("cluster: what is no cluster, or nothing at all, is unreachable with t
   const auto nobody = connected("redis+cluster://127.0.0.1:" + std::to_string(port.number()));
   CHECK(ask(*nobody, {"GET", "k"}).failure == remote_failure::unreachable);
   CHECK(ask(*nobody, {"GET", "k"}, 0ms).failure == remote_failure::timeout);
+}
+
+namespace {
+
+// A node by itself that is reached through a proxy, and tells of its place.
+class proxied_node {
+public:
+  proxied_node() {
+    const auto direct = connected("redis://127.0.0.1:" + std::to_string(redis_.port()));
+    REQUIRE(is_ok(ask(*direct, {"CONFIG", "SET", "cluster-announce-ip", "127.0.0.1"})));
+    REQUIRE(is_ok(
+        ask(*direct, {"CONFIG", "SET", "cluster-announce-port", std::to_string(proxy_.port())})));
+  }
+
+  std::uint16_t port() const { return proxy_.port(); }
+  fault_proxy& proxy() { return proxy_; }
+  void lead_all() const {
+    const auto direct = connected("redis://127.0.0.1:" + std::to_string(redis_.port()));
+    REQUIRE(is_ok(ask(*direct, {"CLUSTER", "ADDSLOTSRANGE", "0", "16383"})));
+    const auto limit = std::chrono::steady_clock::now() + 60s;
+    while (ask(*direct, {"CLUSTER", "INFO"}).value.text.find("cluster_state:ok") ==
+           std::string::npos)
+      REQUIRE(std::chrono::steady_clock::now() < limit);
+  }
+
+private:
+  redis_setup setup() const {
+    redis_setup made;
+    made.tcp = true;
+    made.arguments = {"--cluster-enabled", "yes", "--cluster-port", std::to_string(bus_.number())};
+    return made;
+  }
+
+  claimed_port bus_;
+  local_redis redis_{setup()};
+  fault_proxy proxy_{redis_.port()};
+};
+
+std::string place_of(const proxied_node& node) {
+  return "127.0.0.1:" + std::to_string(node.port());
+}
+
+} // namespace
+
+TEST_CASE("cluster: a node that is apart from the others is not asked for the slots again") {
+  proxied_node leader;
+  leader.lead_all();
+  // The former master leads nothing, and tells that it leads all. It is the one that is asked
+  // first.
+  std::vector<std::unique_ptr<proxied_node>> former;
+  do
+    former.push_back(std::make_unique<proxied_node>());
+  while (former.back()->port() < leader.port());
+  const auto port = std::to_string(former.back()->port());
+  former.back()->proxy().answer(
+      "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + port + "\r\n", {"CLUSTER"});
+  const auto server =
+      connected("redis+cluster://" + place_of(*former.back()) + "," + place_of(leader));
+  CHECK(is_ok(ask(*server, {"SET", "k", "v"}, patient, lane::writes)));
+  CHECK(ask(*server, {"GET", "k"}).value.text == "v");
+}
+
+TEST_CASE(
+    "cluster: a write that waits for the cluster is not overtaken by the next one of its name") {
+  for (int round = 0; round < 5; ++round) {
+    proxied_node node;
+    node.lead_all();
+    const auto server = connected("redis+cluster://" + place_of(node));
+    REQUIRE(is_ok(ask(*server, {"PING"})));
+    node.proxy().error("CLUSTERDOWN The cluster is down", {"SET"});
+    const auto before = node.proxy().commands();
+    auto old = ask_later(*server, {"SET", "k", "old"}, patient, lane::writes);
+    while (node.proxy().commands() == before)
+      REQUIRE(old.wait_for(1ms) == std::future_status::timeout);
+    node.proxy().heal();
+    auto next = ask_later(*server, {"SET", "k", "new"}, patient, lane::writes);
+    CHECK(is_ok(answer_of(std::move(old))));
+    CHECK(is_ok(answer_of(std::move(next))));
+    CHECK(ask(*server, {"GET", "k"}).value.text == "new");
+  }
 }
 
 } // namespace cluster_test

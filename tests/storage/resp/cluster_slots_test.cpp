@@ -95,6 +95,9 @@ TEST_CASE("cluster slots: what is no table is not taken for one") {
         list({number(0), number(1), list({text("a"), text("1")})})})
     CHECK_FALSE(slot_ranges_in(list({item})));
   CHECK_FALSE(slot_ranges_in(text("OK")));
+  const auto most = list({number(0), number(16383), node(text("a"), 1)});
+  CHECK(slot_ranges_in(list({most}))->size() == 1);
+  CHECK_FALSE(slot_ranges_in(list({most, list({number(7), number(7), node(text("b"), 2)})})));
   CHECK(slot_ranges_in(list({list({number(0), number(1), node(text("a"), 0)})}))->empty());
   CHECK(slot_ranges_in(list({list({number(0), number(1), node(text("a"), 65536)})}))->empty());
 }
