@@ -6,7 +6,7 @@
 namespace hearth::launcher {
 
 bool is_keyed_variable(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 29> names{
+  constexpr std::array<std::string_view, 32> names{
       // gcc
       "COLLECT_AS_OPTIONS", "COMPILER_PATH", "CPATH", "GCC_COLORS", "GCC_EXEC_PREFIX",
       "GCC_EXTRA_DIAGNOSTIC_OUTPUT", "GCC_URLS", "LIBRARY_PATH", "OFFLOAD_TARGET_NAMES",
@@ -14,6 +14,8 @@ bool is_keyed_variable(std::string_view name) noexcept {
       // clang: headers of other systems, and what a target is taken for
       "EXTERNAL_INCLUDE", "INCLUDE", "OBJECT_MODE", "SDKROOT", "UCRTVersion", "UniversalCRTSdkDir",
       "VCINSTALLDIR", "VCToolsInstallDir", "VCToolsVersion", "WindowsSDKVersion", "WindowsSdkDir",
+      // the C library: character sets and locales
+      "GCONV_PATH", "LOCPATH", "OUTPUT_CHARSET",
       // messages
       "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LANG", "LANGUAGE", "NO_COLOR", "TERM", "TERM_URLS"};
   constexpr std::array<std::string_view, 7> beginnings{"CLANG_", "HIP_",  "LC_", "LD_",

@@ -84,6 +84,7 @@ constexpr std::array rows{
     option_row{"-MT", joined_or_separate, name_target},
     option_row{"-MV", joined, refused, uncached::unsupported_option},
     option_row{"-ObjC", joined, refused, uncached::unsupported_option},
+    option_row{"-Q", flag, refused, uncached::traces_time},
     option_row{"-S", flag, assemble},
     option_row{"-T", separate},
     option_row{"-Tbss", separate},

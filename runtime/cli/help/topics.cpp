@@ -76,7 +76,7 @@ Hosts share their results by a server of Redis's protocol, and compile each
 key once:
 
   hearth compile plan.toml --remote redis://cache.example
-  export HEARTH_REMOTE=rediss://user@cache.example:6380
+  export HEARTH_REMOTE=rediss://user:@cache.example:6380
 
 redis:// is plain, rediss:// is TLS, redis+unix:///PATH is a socket of this
 host. The server is Redis or Valkey. To a 'hearth serve' say hearth://,

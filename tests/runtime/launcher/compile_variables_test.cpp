@@ -30,6 +30,8 @@ TEST_CASE("compile variables: those that gcc and clang read are part of the key"
                                       "COLLECT_AS_OPTIONS",
                                       "SOURCE_DATE_EPOCH",
                                       "LC_ALL",
+                                      "GCONV_PATH",
+                                      "LOCPATH",
                                       "LD_PRELOAD",
                                       "GCC_EXEC_PREFIX"}) {
     CAPTURE(name);

@@ -165,6 +165,18 @@ TEST_CASE("names that are compilers") {
     CHECK_MESSAGE(!is_compiler_name(name), name);
 }
 
+TEST_CASE("the folder's name may be in gcc's intermediate code, which is packed") {
+  const auto may_tell = [](std::vector<std::string> words) {
+    process_request run;
+    run.argv = std::move(words);
+    return may_tell_folder(run);
+  };
+  CHECK(may_tell({"gcc", "-O2", "-flto", "-c", "a.c"}));
+  CHECK(may_tell({"cc", "-flto=auto", "-c", "a.c"}));
+  CHECK_FALSE(may_tell({"clang", "-flto", "-c", "a.c"}));
+  CHECK_FALSE(may_tell({"gcc", "-O2", "-fno-lto", "-c", "a.c"}));
+}
+
 TEST_CASE_FIXTURE(actions_fixture, "inputs may be texts and a program may be one of them") {
   runtime rt(settings());
   const auto actions = *action_cache::open(rt);
