@@ -56,6 +56,9 @@ expected<process_request> prepare(scratch_directory& directory, const action_req
       if (file.argument != action_request::no_argument)
         process.argv.at(file.argument) = directory.path(file.name);
   process.scratch = directory.path("");
+  // Of several, programs take the first: the host's goes.
+  std::erase_if(process.environment,
+                [](const std::string& variable) { return variable.starts_with("TMPDIR="); });
   process.environment.push_back("TMPDIR=" +
                                 (process.cover ? process.cover->temporary : process.scratch));
   return process;

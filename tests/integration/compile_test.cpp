@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <map>
 #include <set>
@@ -118,6 +119,20 @@ TEST_CASE_FIXTURE(workplace, "a second run compiles nothing and every request hi
   CHECK(warm.json().at("requests") == 5);
   CHECK(statuses(warm.json()) == std::set<std::string>{"disk", "memory"});
   CHECK(configs(warm.json()) == configs(cold.json()));
+}
+
+TEST_CASE_FIXTURE(workplace, "a folder for temporary files that the host names is no input") {
+  fs::create_directory(directory / "tmp");
+  const char* before = std::getenv("TMPDIR");
+  const std::string host = before ? before : "";
+  ::setenv("TMPDIR", (directory / "tmp").c_str(), 1);
+  const auto cold = compile("tiny.toml");
+  const auto warm = compile("tiny.toml");
+  host.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", host.c_str(), 1);
+  REQUIRE(cold.status == 0);
+  CHECK(cold.json().at("compiler_runs") > 0);
+  CHECK(warm.json().at("compiler_runs") == 0);
+  CHECK(fs::is_empty(directory / "tmp"));
 }
 
 TEST_CASE_FIXTURE(workplace, "eight processes at once compile each action exactly once") {
