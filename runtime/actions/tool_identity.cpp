@@ -168,16 +168,16 @@ bool may_tell_folder(const process_request& run) {
     return word.ends_with(".s") || word.ends_with(".S") || word.ends_with(".sx") ||
            word.find("assembler") != word.npos;
   };
-  // With these, whose links are followed, what is packed cannot be looked through for a name.
+  // With these, whose links are followed, what is packed cannot be looked through for a name. gcc
+  // packs the folder's own name into its intermediate code, clang does not.
   const bool has_system_folders = names_system_folders(run);
-  const auto packs = [&](const std::string& word) {
-    return has_system_folders && (word.starts_with("-flto") || word.starts_with("-gz"));
-  };
-  // gcc writes the folder's name into its intermediate code, packed; clang writes none.
   const bool may_be_gcc = run.argv.front().find("clang") == std::string::npos;
+  const auto packs = [&](const std::string& word) {
+    return (word.starts_with("-flto") && (may_be_gcc || has_system_folders)) ||
+           (word.starts_with("-gz") && has_system_folders);
+  };
   const auto tells_place = [&](const std::string& word) {
     if (is_assembler(word) || packs(word)) return true;
-    if (may_be_gcc && word.starts_with("-flto")) return true;
     if (is_system_folder(word)) return false;
     if (!word.starts_with('-')) return word.starts_with('@');
     return begins(word, tell_places) || !begins(word, tell_nothing);

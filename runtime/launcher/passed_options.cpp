@@ -62,8 +62,8 @@ uncached reason_of_assembler_options(std::string_view list) noexcept {
 }
 
 uncached reason_of_llvm_option(std::string_view word) noexcept {
-  constexpr std::array<std::string_view, 6> parts{"output", "dump",  "-dot-",
-                                                  "-file",  "view-", "-time-passes"};
+  if (word.starts_with("-time-passes")) return traces_time;
+  constexpr std::array<std::string_view, 5> parts{"output", "dump", "-dot-", "-file", "view-"};
   const bool writes = std::any_of(parts.begin(), parts.end(), [&](auto part) {
     const auto at = word.find(part);
     return at != word.npos;

@@ -196,11 +196,12 @@ void cluster_router::take(cluster_node& node, const request_ptr& request, remote
   const std::string_view error =
       reply.value.is_error() ? std::string_view(reply.value.text) : std::string_view();
   if (!error.empty() && !is_closed_ && go_elsewhere(node, request, error)) return;
-  if (is_of_connection(reply))
+  if (is_of_connection(reply)) {
     note_failure(node, reply);
-  else if (reply.failure != remote_failure::closed)
+  } else if (reply.failure != remote_failure::closed) {
     note_answer(node);
-  node.is_apart = error.starts_with("CLUSTERDOWN");
+    node.is_apart = error.starts_with("CLUSTERDOWN");
+  }
   if (may_ask_another(node, *request, reply)) return route_nameless(request);
   std::vector<request_ptr> next;
   const bool has_entered = request->by == remote_client::lane::writes && request->slot;

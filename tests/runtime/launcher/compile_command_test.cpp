@@ -243,7 +243,7 @@ TEST_CASE("the reasons for which a command line is not cached") {
       {"clang -c -Xclang -mllvm -Xclang -stats a.c", "cached"},
       {"clang -c -Xclang -mllvm -Xclang -info-output-file=x a.c", "further output files"},
       {"clang -c -mllvm -info-output-file=x a.c", "further output files"},
-      {"clang -c -mllvm -time-passes a.c", "further output files"},
+      {"clang -c -mllvm -time-passes a.c", "traces the compiler's time"},
       {"clang -c -mllvm -inline-threshold=3 a.c", "cached"},
       {"gcc -c a.c -o a.c", "unclear output names"},
       {"gcc -c ./x/a.c -o x//a.c", "unclear output names"},

@@ -274,7 +274,7 @@ std::string place_of(const proxied_node& node) {
 
 } // namespace
 
-TEST_CASE("cluster: a node that is apart from the others is not asked for the slots again") {
+TEST_CASE("cluster: the leader is found though a former master tells that it leads all") {
   proxied_node leader;
   leader.lead_all();
   // The former master leads nothing, and tells that it leads all. It is the one that is asked

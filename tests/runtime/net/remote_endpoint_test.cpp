@@ -119,10 +119,10 @@ TEST_CASE("remote url: a cluster, and what sentinels watch") {
   CHECK(watched.password == "secret");
   CHECK(describe(watched) == "redis+sentinel://s1:26379,s2:26380/fleet-1/3");
   CHECK(describe(parsed("redis+sentinel://s1/m")) == "redis+sentinel://s1:26379/m");
-  const auto unread = parsed("rediss+sentinel://s1/m");
-  CHECK(unread.transport == remote_transport::tls);
-  CHECK(unread.form == remote_form::sentinel);
-  CHECK(describe(unread) == "rediss+sentinel://s1:26379/m");
+  const auto secured = parsed("rediss+sentinel://s1/m");
+  CHECK(secured.transport == remote_transport::tls);
+  CHECK(secured.form == remote_form::sentinel);
+  CHECK(describe(secured) == "rediss+sentinel://s1:26379/m");
 
   CHECK(says(why_not("redis+cluster://a/1"), "no database but 0"));
   CHECK(says(why_not("redis+cluster://a?db=1"), "no database but 0"));
