@@ -9,6 +9,7 @@
 #include "actors/remote_tier/unheard.hpp"
 #include "actors/remote_tier/writes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hearth::actors {
@@ -16,14 +17,20 @@ namespace {
 
 using storage::remote_write;
 
+void of_a_cluster(storage::write_behind_limits& queue) {
+  // An erase begins at the log, another node, so a later write could overtake it.
+  queue.erases_alone = true;
+  // Those of a node that is ill wait in flight, and must not stop those of the others.
+  queue.in_flight = std::max<std::size_t>(queue.in_flight, 1024);
+}
+
 void begin(remote::self_pointer self, remote_tier_config config) {
   auto& state = self->state;
   state.service = storage::breaker(config.breaker);
   auto writing = config.breaker;
   writing.seed = ~writing.seed;
   state.writing = storage::breaker(writing);
-  // In a cluster an erase begins at the log, another node, so a later write could overtake it.
-  config.queue.erases_alone = config.naming.has_hash_tags;
+  if (config.naming.has_hash_tags) of_a_cluster(config.queue);
   state.writes = storage::write_behind(config.queue);
   state.config = std::move(config);
   state.config.gate->is_open = state.config.mode != remote_mode::write_only;

@@ -157,6 +157,8 @@ struct remote_tier_state {
     /// Entries of which the shards are asked whether this host still has what was just put on the
     /// server, and how often: the server's answer would be that put.
     std::unordered_map<cache_key, std::size_t, entry_hash, same_entry> checking;
+    /// Entries of which a put was told again since the timer ran last, and how often.
+    std::unordered_map<cache_key, unsigned, entry_hash, same_entry> told_again;
     bool is_blind = false;     ///< their journals cannot be read
     std::uint64_t seen = 0;    ///< `written` of the journal at the last look, and 1
     std::size_t telling = 0;   ///< entries whose values are looked up
@@ -208,7 +210,8 @@ struct remote_tier_state {
   std::uint64_t last_exchange = 0;
   std::uint64_t last_lookup = 0;
   std::uint64_t last_token = 0;
-  std::uint64_t last_mark = 0; ///< of removed entries
+  std::uint64_t last_mark = 0;     ///< of removed entries
+  std::set<std::string> ill_nodes; ///< what was logged of nodes of a cluster that take no writes
   bool probe_is_out = false;
   bool has_answered = false;   ///< the server has replied at least once
   bool renewal_is_due = false; ///< its timer runs

@@ -122,6 +122,15 @@ void rest_writes(self_pointer self, const remote_reply& why) {
   retry_later(self);
 }
 
+// Logs once what is wrong with a node of a cluster.
+void note_ill_node(state_type& state, const remote_reply& why) {
+  constexpr std::size_t most = 16; // nodes, and troubles of one
+  const std::string said(server_text(why));
+  if (state.ill_nodes.size() == most || !state.ill_nodes.insert(said).second) return;
+  state.config.log(log_level::warning,
+                   state.config.name + ": writes to a node are tried again: " + said);
+}
+
 // Called when the server has carried out a write.
 void go_on_writing(state_type& state) {
   if (state.writing.now() != storage::breaker::phase::half_open) return;
@@ -250,6 +259,8 @@ void end_write(self_pointer self, number which, const remote_reply& reply) {
   case failure_severity::entry: return fail_write(self, which, reply);
   case failure_severity::writes: try_again(self, which, reply); return rest_writes(self, reply);
   case failure_severity::node: // the client has held the write until its deadline: no pause here
+    note_ill_node(state, reply);
+    break;
   case failure_severity::service:
   case failure_severity::service_at_once: break;
   }

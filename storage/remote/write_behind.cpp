@@ -76,7 +76,7 @@ remote_write write_behind::take(std::map<number, queued>& from,
 // Members lead to entries, so they are sent when the entries before them are there: a host that
 // finds a member without its entry takes it for gone.
 bool write_behind::has_to_wait(const remote_write& next) const {
-  if (limits_.erases_alone && is_of_entry(next) &&
+  if (limits_.erases_alone && erases_in_flight_ > 0 && is_of_entry(next) &&
       std::any_of(in_flight_.begin(), in_flight_.end(), [&](const auto& one) {
         return one.second.write.what == remote_write::kind::erase &&
                one.second.write.key == next.key;
@@ -87,21 +87,39 @@ bool write_behind::has_to_wait(const remote_write& next) const {
                      [](const auto& one) { return is_of_entry(one.second.write); });
 }
 
+bool write_behind::are_enough_in_flight() const noexcept {
+  const bool are_large = bytes_in_flight_ >= limits_.bytes_in_flight;
+  return in_flight_.size() >=
+         (are_large ? std::min(few_in_flight, limits_.in_flight) : limits_.in_flight);
+}
+
+void write_behind::note_flight(const remote_write& write, bool begins) {
+  const auto bytes = size_of(write);
+  bytes_in_flight_ += begins ? bytes : -bytes;
+  if (write.what == remote_write::kind::erase) erases_in_flight_ += begins ? 1 : -1;
+}
+
 const remote_write* write_behind::send_next(number& which) {
-  if (waiting_.empty() || in_flight_.size() >= limits_.in_flight) return nullptr;
+  if (waiting_.empty() || are_enough_in_flight()) return nullptr;
   if (has_to_wait(waiting_.begin()->second.write)) return nullptr;
   auto node = waiting_.extract(waiting_.begin());
   which = node.key();
   auto& sent = in_flight_.insert(std::move(node)).position->second;
   ++sent.tries;
+  note_flight(sent.write, true);
   return &sent.write;
 }
 
-remote_write write_behind::finish(number which) { return take(in_flight_, in_flight_.find(which)); }
+remote_write write_behind::finish(number which) {
+  const auto at = in_flight_.find(which);
+  note_flight(at->second.write, false);
+  return take(in_flight_, at);
+}
 
 std::optional<remote_write> write_behind::retry(number which) {
   const auto at = in_flight_.find(which);
   const auto& failed = at->second;
+  note_flight(failed.write, false);
   const auto newest = newest_.find(failed.write.key);
   // Without a newest write, a later one was acknowledged or dropped meanwhile.
   const bool is_last_word =

@@ -19,11 +19,16 @@
 
 namespace hearth::storage {
 
+/// So many writes are in flight however large they are.
+inline constexpr std::size_t few_in_flight = 32;
+
 struct write_behind_limits {
   std::size_t entries = 4096;
   std::uint64_t bytes = std::uint64_t{64} << 20;
-  std::size_t in_flight = 32; ///< writes sent and not acknowledged
-  unsigned tries = 3;         ///< attempts for one write
+  std::size_t in_flight = few_in_flight; ///< writes sent and not acknowledged
+  /// The bytes of all of them but so few.
+  std::uint64_t bytes_in_flight = std::uint64_t{16} << 20;
+  unsigned tries = 3; ///< attempts for one write
   /// A write waits while an erase of its key is on its way, and with it all that follow.
   bool erases_alone = false;
 };
@@ -104,7 +109,9 @@ private:
   };
   static std::uint64_t size_of(const remote_write& write) noexcept;
   bool is_full() const noexcept;
+  bool are_enough_in_flight() const noexcept;
   bool has_to_wait(const remote_write& next) const;
+  void note_flight(const remote_write& write, bool begins);
   void note_newest(const cache_key& key);
   remote_write take(std::map<number, queued>& from, std::map<number, queued>::iterator at);
 
@@ -114,6 +121,8 @@ private:
   std::unordered_map<cache_key, number, cache_key_hash> newest_; // writes of entries only
   number last_ = 0;
   std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_in_flight_ = 0;
+  std::size_t erases_in_flight_ = 0;
 };
 
 } // namespace hearth::storage

@@ -290,9 +290,11 @@ void fault_proxy::run() {
       if (!serve(*links_[i], waits[2 + 2 * i].revents, waits[3 + 2 * i].revents)) links_[i].reset();
     std::erase(links_, nullptr);
     if (waits[1].revents & POLLIN) accept_one();
+    open_ = links_.size();
     if (!(waits[0].revents & POLLIN)) continue;
     if (is_ending()) return;
     take_orders();
+    open_ = links_.size();
   }
 }
 

@@ -58,6 +58,8 @@ public:
   /// Accepted connections, and commands other than the greeting, since the proxy began.
   std::size_t connections() const { return connections_.load(); }
   std::size_t commands() const { return commands_.load(); }
+  /// Connections that are open.
+  std::size_t open_connections() const { return open_.load(); }
 
 private:
   class link;
@@ -83,6 +85,7 @@ private:
   os::descriptor poke_; // written when there are new orders
   std::atomic<std::size_t> connections_ = 0;
   std::atomic<std::size_t> commands_ = 0;
+  std::atomic<std::size_t> open_ = 0;
   std::vector<std::unique_ptr<link>> links_; // used by the thread only
 
   std::mutex mutex_;

@@ -6,8 +6,10 @@
 #include "storage/resp/cluster_slots.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace hearth::net {
@@ -16,16 +18,25 @@ struct cluster_node {
   using time_point = command_router::time_point;
 
   /// `seed` of the jitter between its probes.
-  cluster_node(storage::cluster_address where, std::unique_ptr<command_router> way,
-               std::uint64_t seed)
-      : address(std::move(where))
+  cluster_node(std::uint64_t which, storage::cluster_address where,
+               std::unique_ptr<command_router> way, std::uint64_t seed)
+      : number(which)
+      , address(std::move(where))
       , lanes(std::move(way))
-      , health({3, std::chrono::milliseconds(250), std::chrono::milliseconds(5'000), seed}) {}
+      , health({3, std::chrono::milliseconds(250), std::chrono::milliseconds(5'000), seed})
+      , writing({1, std::chrono::milliseconds(250), std::chrono::milliseconds(1'000), seed}) {}
 
+  const std::uint64_t number; ///< no other node of the process has had it
   const storage::cluster_address address;
   const std::unique_ptr<command_router> lanes;
   /// Open: what it serves fails at once, until a probe succeeds.
   storage::breaker health;
+  /// Open: it refuses writes, as when its memory is full. They wait, until one that is sent to see
+  /// is taken.
+  storage::breaker writing;
+  std::string refusal;                     ///< what it said to the last write that it refused
+  time_point write_at{};                   ///< when one is sent to see
+  std::size_t open = 0;                    ///< commands that it has not answered
   bool has_answered = false;               ///< since its breaker opened last
   bool is_apart = false;                   ///< it said last that the cluster is down
   time_point probe_at = time_point::max(); ///< max: no probe is due

@@ -50,6 +50,11 @@ bool is_for_later(std::string_view error) {
   return error.starts_with("CLUSTERDOWN") || error.starts_with("TRYAGAIN");
 }
 
+connection_problem timeout_of(const cluster_request& request) {
+  return {remote_failure::timeout,
+          "no answer within " + std::to_string(request.command.allowed.count()) + " ms"};
+}
+
 // How far a scan of all nodes is: "EPOCH-NODE-CURSOR". The names are found again from the start
 // when slots have moved meanwhile.
 struct scan_place {
@@ -89,9 +94,10 @@ cluster_router::cluster_router(cluster_settings settings, std::unique_ptr<cluste
 
 cluster_node& cluster_router::node_at(const storage::cluster_address& address) {
   auto& node = nodes_[address];
-  if (!node)
-    node = std::make_unique<cluster_node>(address, loop_->connect(address),
-                                          settings_.jitter_seed + nodes_.size());
+  if (node) return *node;
+  const auto number = ++made_nodes_;
+  node = std::make_unique<cluster_node>(number, address, loop_->connect(address),
+                                        settings_.jitter_seed + number);
   return *node;
 }
 
@@ -100,6 +106,7 @@ cluster_node& cluster_router::node_at(const storage::cluster_address& address) {
 void cluster_router::add(remote_client::lane by, remote_command command, time_point) {
   auto request = std::make_shared<cluster_request>();
   request->by = by;
+  request->number = ++last_request_;
   if (const auto name = storage::name_in(command.arguments))
     request->slot = storage::slot_of(*name);
   request->command = std::move(command);
@@ -124,9 +131,9 @@ void cluster_router::route(const request_ptr& request) {
                             : "no node serves slot " + std::to_string(*request->slot);
     return fail(request, {remote_failure::node, who});
   }
-  // Behind those of its slot that wait for the cluster.
-  if (is_write && held_slots_.contains(*request->slot)) return hold(held_, request);
-  if (is_write && !order_.enter_slot(request, leader)) return;
+  if (is_write && has_to_wait(*leader, *request)) return hold(held_, request);
+  if (is_write && !order_.enter_slot(request, leader->number)) return;
+  if (is_write) leader->writing.begin_probe(); // if it refuses writes: this one shows
   send(*leader, request);
 }
 
@@ -142,7 +149,8 @@ void cluster_router::route_nameless(const request_ptr& request) {
   send(*node, request);
 }
 
-// One node after the other.
+// One node after the other. At the end the table of slots is read again: names may have moved from
+// a node that was not asked yet to one that was, which nobody has told.
 void cluster_router::route_scan(const request_ptr& request) {
   auto arguments = request->command.arguments;
   auto place = place_of(arguments[1], table_.epoch());
@@ -154,12 +162,22 @@ void cluster_router::route_scan(const request_ptr& request) {
   send_as(node, request, std::move(arguments),
           [this, request, &node, place, count = leaders.size()](remote_reply reply) mutable {
             auto& items = reply.value.items;
-            if (reply.failure == remote_failure::none && !items.empty()) {
-              place.cursor = items.front().text;
-              if (place.cursor == "0") ++place.node;
-              items.front().text = place.node == count ? "0" : to_string(place);
-            }
-            take(node, request, std::move(reply));
+            if (reply.failure != remote_failure::none || items.empty())
+              return take(node, request, std::move(reply));
+            place.cursor = items.front().text;
+            if (place.cursor == "0") ++place.node;
+            items.front().text = to_string(place);
+            if (place.node != count) return take(node, request, std::move(reply));
+            note_answer(node);
+            ending_scans_.push_back([this, request, place,
+                                     reply = std::move(reply)](const remote_reply* failed) mutable {
+              if (failed) return finish(request, *failed);
+              const bool is_whole = place.epoch == table_.epoch();
+              reply.value.items.front().text =
+                  is_whole ? "0" : to_string(scan_place{table_.epoch()});
+              finish(request, std::move(reply));
+            });
+            want_table();
           });
 }
 
@@ -169,27 +187,43 @@ void cluster_router::send(cluster_node& node, const request_ptr& request, bool a
     asking.arguments = {"ASKING"};
     asking.deadline = request->command.deadline;
     asking.allowed = request->command.allowed;
-    asking.answered = std::make_shared<const remote_client::replies_callback>(
-        [](std::size_t, const remote_reply&) {});
-    node.lanes->add(request->by, std::move(asking), loop_->now());
+    add_to(node, request->by, std::move(asking), [](const remote_reply&) {});
   }
   send_as(node, request, request->command.arguments,
           [this, request, &node](remote_reply reply) { take(node, request, std::move(reply)); });
 }
 
 void cluster_router::send_as(cluster_node& node, const request_ptr& request,
-                             remote_client::command arguments,
-                             std::function<void(remote_reply)> next) {
+                             remote_client::command arguments, reply_callback next) {
   remote_command sent;
   sent.arguments = std::move(arguments);
   sent.deadline = request->command.deadline;
   sent.allowed = request->command.allowed;
   sent.bytes = request->command.bytes;
-  sent.answered = std::make_shared<const remote_client::replies_callback>(
-      [next = std::move(next)](std::size_t, remote_reply reply) { next(std::move(reply)); });
+  add_to(node, request->by, std::move(sent), std::move(next));
+}
+
+// A command of the router's own.
+void cluster_router::send_own(cluster_node& node, remote_client::command arguments,
+                              reply_callback next) {
+  remote_command sent;
+  sent.arguments = std::move(arguments);
+  sent.allowed = table_deadline;
+  sent.deadline = loop_->now() + sent.allowed;
+  add_to(node, remote_client::lane::reads, std::move(sent), std::move(next));
+}
+
+void cluster_router::add_to(cluster_node& node, remote_client::lane by, remote_command command,
+                            reply_callback next) {
+  command.answered = std::make_shared<const remote_client::replies_callback>(
+      [&node, next = std::move(next)](std::size_t, remote_reply reply) {
+        next(std::move(reply));
+        --node.open;
+      });
+  ++node.open;
   node.has_unsent = true;
   flush_later();
-  node.lanes->add(request->by, std::move(sent), loop_->now());
+  node.lanes->add(by, std::move(command), loop_->now());
 }
 
 void cluster_router::take(cluster_node& node, const request_ptr& request, remote_reply reply) {
@@ -206,16 +240,16 @@ void cluster_router::take(cluster_node& node, const request_ptr& request, remote
   std::vector<request_ptr> next;
   const bool has_entered = request->by == remote_client::lane::writes && request->slot;
   if (has_entered) next = order_.leave_slot(*request->slot);
-  if (is_for_later(error) && !is_closed_) {
-    want_table();
-    if (has_entered) {
-      hold(held_, request);
-      for (const auto& one : next)
-        hold(held_, one);
-      return;
-    }
-    reply.failure = remote_failure::node;
+  const bool is_down = is_for_later(error) && !is_closed_;
+  if (is_down) want_table();
+  if (has_entered && (is_to_wait(node, reply) || is_down)) {
+    hold(held_, request);
+    for (const auto& one : next)
+      hold(held_, one);
+    return;
   }
+  if (is_down) reply.failure = remote_failure::node;
+  if (has_entered && reply.failure == remote_failure::none) drop_overtaken(*request);
   if (is_of_connection(reply) && is_another_well(node)) reply.failure = remote_failure::node;
   finish(request, std::move(reply));
   for (const auto& one : next)
@@ -238,6 +272,7 @@ bool cluster_router::go_elsewhere(cluster_node& node, const request_ptr& request
   auto redirect = storage::redirect_in(error);
   if (!redirect || ++request->redirects > max_redirects) return false;
   note_answer(node);
+  if (node.writing.now() == storage::breaker::phase::half_open) rest_writes(node); // nothing shown
   if (redirect->to.host.empty()) redirect->to.host = node.address.host;
   auto& to = node_at(redirect->to);
   if (!redirect->is_once) {
@@ -277,7 +312,10 @@ void cluster_router::hold(std::deque<request_ptr>& where, const request_ptr& req
   if (!where.empty() && held_bytes_ + bytes > settings_.max_waiting_bytes)
     return fail(request, {remote_failure::refused, "too much waits to be sent"});
   held_bytes_ += bytes;
-  where.push_back(request);
+  const auto behind = std::find_if(where.rbegin(), where.rend(), [&](const request_ptr& one) {
+    return one->number < request->number;
+  });
+  where.insert(behind.base(), request);
   if (&where == &held_) {
     held_at_ = std::min(held_at_, loop_->now() + before_held_again);
     if (request->slot) held_slots_.insert(*request->slot);
@@ -316,23 +354,15 @@ void cluster_router::note_failure(cluster_node& node, const remote_reply& reply)
 void cluster_router::probe(cluster_node& node) {
   node.probe_at = time_point::max();
   node.health.begin_probe();
-  remote_command ping;
-  ping.arguments = {"PING"};
-  ping.allowed = table_deadline;
-  ping.deadline = loop_->now() + ping.allowed;
-  ping.answered = std::make_shared<const remote_client::replies_callback>(
-      [this, &node](std::size_t, const remote_reply& reply) {
-        const bool is_well = reply.failure == remote_failure::none || refuses_writes(reply);
-        node.health.end_probe(is_well);
-        node.has_answered = is_well;
-        if (is_closed_) return;
-        if (is_well) return route_held();
-        node.probe_at = loop_->now() + node.health.backoff();
-        wake_at(node.probe_at);
-      });
-  node.has_unsent = true;
-  flush_later();
-  node.lanes->add(remote_client::lane::reads, std::move(ping), loop_->now());
+  send_own(node, {"PING"}, [this, &node](const remote_reply& reply) {
+    const bool is_well = reply.failure == remote_failure::none || refuses_writes(reply);
+    node.health.end_probe(is_well);
+    node.has_answered = is_well;
+    if (is_closed_) return;
+    if (is_well) return route_held();
+    node.probe_at = loop_->now() + node.health.backoff();
+    wake_at(node.probe_at);
+  });
 }
 
 bool cluster_router::is_another_well(const cluster_node& than) const {
@@ -340,6 +370,42 @@ bool cluster_router::is_another_well(const cluster_node& than) const {
   return std::any_of(leaders.begin(), leaders.end(), [&](const cluster_node* node) {
     return node != &than && node->has_answered && node->health.is_closed();
   });
+}
+
+bool cluster_router::takes_another_writes(const cluster_node& than) const {
+  const auto& leaders = table_.leaders();
+  return std::any_of(leaders.begin(), leaders.end(), [&](const cluster_node* node) {
+    return node != &than && node->has_answered && node->health.is_closed() &&
+           node->writing.is_closed();
+  });
+}
+
+// Behind those of its slot that wait for the cluster, and while its node refuses writes.
+bool cluster_router::has_to_wait(const cluster_node& leader, const cluster_request& write) const {
+  if (held_slots_.contains(*write.slot)) return true;
+  if (leader.writing.is_closed()) return false;
+  return leader.writing.now() != storage::breaker::phase::open || loop_->now() < leader.write_at;
+}
+
+// Whether a write that a node answered so has to wait: the node refuses writes, and another one
+// takes them. If none does, the caller has to know.
+bool cluster_router::is_to_wait(cluster_node& node, const remote_reply& reply) {
+  using phase = storage::breaker::phase;
+  if (!refuses_writes(reply)) {
+    if (node.writing.now() == phase::half_open && is_of_connection(reply)) rest_writes(node);
+    node.writing.end_probe(true);
+    return false;
+  }
+  if (node.writing.is_closed() && !takes_another_writes(node)) return false;
+  node.refusal = reply.value.text;
+  if (node.writing.now() != phase::open) rest_writes(node);
+  return true;
+}
+
+void cluster_router::rest_writes(cluster_node& node) {
+  node.writing.fail(true);
+  node.writing.end_probe(false);
+  node.write_at = loop_->now() + node.writing.backoff();
 }
 
 bool cluster_router::is_well() const {
@@ -362,6 +428,8 @@ void cluster_router::want_table() {
 void cluster_router::ask_for_table() {
   wants_table_ = false;
   asks_for_table_ = true;
+  for (auto& one : std::exchange(ending_scans_, {}))
+    awaited_scans_.push_back(std::move(one));
   to_ask_.clear();
   for (const auto& [address, node] : nodes_)
     to_ask_.push_back(node.get());
@@ -381,15 +449,8 @@ void cluster_router::ask_next(const remote_reply& last) {
   if (to_ask_.empty()) return give_up_table(last);
   auto& next = *to_ask_.back();
   to_ask_.pop_back();
-  remote_command ask;
-  ask.arguments = {"CLUSTER", "SLOTS"};
-  ask.allowed = table_deadline;
-  ask.deadline = loop_->now() + ask.allowed;
-  ask.answered = std::make_shared<const remote_client::replies_callback>(
-      [this, &next](std::size_t, const remote_reply& answer) { take_table(next, answer); });
-  next.has_unsent = true;
-  flush_later();
-  next.lanes->add(remote_client::lane::reads, std::move(ask), loop_->now());
+  send_own(next, {"CLUSTER", "SLOTS"},
+           [this, &next](const remote_reply& answer) { take_table(next, answer); });
 }
 
 void cluster_router::take_table(cluster_node& node, const remote_reply& reply) {
@@ -404,9 +465,38 @@ void cluster_router::take_table(cluster_node& node, const remote_reply& reply) {
       if (range.leader.host.empty()) range.leader.host = node.address.host;
     if (!table_.has(*ranges))
       table_.replace(std::move(*ranges), [this](const auto& at) { return &node_at(at); });
+    drop_gone_nodes();
+    if (wants_table_) wake_at(table_at_);
+    end_scans(nullptr);
     return route_held();
   }
   ask_next(reply);
+}
+
+// Forgets the nodes that lead nothing any more, so that a cluster whose nodes come and go under new
+// addresses costs no more than one that stays.
+void cluster_router::drop_gone_nodes() {
+  to_ask_.clear();
+  const auto is_in = [](const auto& all, const auto& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  };
+  for (auto at = nodes_.begin(); at != nodes_.end();) {
+    auto& [address, node] = *at;
+    if (node->open > 0 || is_in(settings_.hosts, address) || is_in(table_.leaders(), node.get())) {
+      ++at;
+      continue;
+    }
+    node->lanes->close({remote_failure::closed, "the node has left the cluster"});
+    // Behind what its connections have to hear yet.
+    loop_->post([gone = std::shared_ptr<cluster_node>(std::move(node))] {});
+    at = nodes_.erase(at);
+  }
+}
+
+// With a table that was asked for when they were at their end, or without any.
+void cluster_router::end_scans(const remote_reply* failed) {
+  for (const auto& end : std::exchange(awaited_scans_, {}))
+    end(failed);
 }
 
 // No node has told. Without any table nobody can be served.
@@ -423,6 +513,11 @@ void cluster_router::give_up_table(const remote_reply& why) {
     held_bytes_ += one->command.bytes;
   for (const auto& one : std::exchange(unrouted_, {}))
     fail(one, problem);
+  remote_reply failed;
+  failed.failure = problem.failure;
+  failed.problem = problem.text;
+  end_scans(&failed);
+  if (wants_table_) wake_at(table_at_);
 }
 
 // --- time --------------------------------------------------------------------------------------
@@ -441,14 +536,41 @@ void cluster_router::drop_expired(std::deque<request_ptr>& held, time_point now)
     expired.push_back(one);
     return true;
   });
-  if (&held == &held_) {
-    held_slots_.clear();
-    for (const auto& one : held_)
-      if (one->slot) held_slots_.insert(*one->slot);
-  }
-  const auto why = &held == &held_ ? remote_failure::node : remote_failure::timeout;
+  if (&held == &held_) note_held_slots();
   for (const auto& one : expired)
-    fail(one, {why, "no answer within " + std::to_string(one->command.allowed.count()) + " ms"});
+    fail(one, &held == &held_ ? why_held(*one) : timeout_of(*one));
+}
+
+// Two writes of a name were sent, and the node took the later one alone: the earlier one must not
+// come behind it. Its caller knows whether it still counts.
+void cluster_router::drop_overtaken(const cluster_request& by) {
+  if (!held_slots_.contains(*by.slot)) return;
+  const auto name = storage::name_in(by.command.arguments);
+  std::vector<request_ptr> overtaken;
+  std::erase_if(held_, [&](const request_ptr& one) {
+    if (one->slot != by.slot || one->number > by.number) return false;
+    if (storage::name_in(one->command.arguments) != name) return false;
+    held_bytes_ -= one->command.bytes;
+    overtaken.push_back(one);
+    return true;
+  });
+  note_held_slots();
+  for (const auto& one : overtaken)
+    fail(one, {remote_failure::node, "a later write was carried out before it"});
+}
+
+connection_problem cluster_router::why_held(const cluster_request& write) const {
+  const auto* leader = table_.is_known() && write.slot ? table_.leader_of(*write.slot) : nullptr;
+  if (leader && !leader->writing.is_closed())
+    return {remote_failure::node,
+            storage::to_string(leader->address) + " takes no writes: " + leader->refusal};
+  return {remote_failure::node, timeout_of(write).text};
+}
+
+void cluster_router::note_held_slots() {
+  held_slots_.clear();
+  for (const auto& one : held_)
+    if (one->slot) held_slots_.insert(*one->slot);
 }
 
 void cluster_router::wake() {
@@ -497,6 +619,10 @@ void cluster_router::fail_all(const connection_problem& why) {
   held_bytes_ = 0;
   for (const auto& one : all)
     one->command.answer({why.failure, why.text, {}});
+  for (auto& one : std::exchange(ending_scans_, {}))
+    awaited_scans_.push_back(std::move(one));
+  const remote_reply failed{why.failure, why.text, {}};
+  end_scans(&failed);
   for (const auto& [address, node] : nodes_)
     node->lanes->fail_all(why);
 }

@@ -50,9 +50,12 @@ private:
   void route_nameless(const request_ptr& request);
   void route_scan(const request_ptr& request);
   void send(cluster_node& node, const request_ptr& request, bool asks = false);
+  using reply_callback = actors::remote_client::reply_callback;
   void send_as(cluster_node& node, const request_ptr& request,
-               actors::remote_client::command arguments,
-               std::function<void(actors::remote_reply)> next);
+               actors::remote_client::command arguments, reply_callback next);
+  void send_own(cluster_node& node, actors::remote_client::command arguments, reply_callback next);
+  void add_to(cluster_node& node, actors::remote_client::lane by, remote_command command,
+              reply_callback next);
   void take(cluster_node& node, const request_ptr& request, actors::remote_reply reply);
   bool may_ask_another(const cluster_node& node, cluster_request& request,
                        const actors::remote_reply& reply) const;
@@ -61,12 +64,19 @@ private:
   void fail(const request_ptr& request, connection_problem why);
   void hold(std::deque<request_ptr>& where, const request_ptr& request);
   void route_held();
+  void note_held_slots();
+  void drop_overtaken(const cluster_request& by);
+  connection_problem why_held(const cluster_request& request) const;
 
   // Health.
   void note_failure(cluster_node& node, const actors::remote_reply& reply);
   void note_answer(cluster_node& node);
   void probe(cluster_node& node);
   bool is_another_well(const cluster_node& than) const;
+  bool takes_another_writes(const cluster_node& than) const;
+  bool has_to_wait(const cluster_node& leader, const cluster_request& write) const;
+  bool is_to_wait(cluster_node& node, const actors::remote_reply& reply);
+  void rest_writes(cluster_node& node);
 
   // The table of slots.
   void want_table();
@@ -74,6 +84,8 @@ private:
   void ask_next(const actors::remote_reply& last);
   void take_table(cluster_node& node, const actors::remote_reply& reply);
   void give_up_table(const actors::remote_reply& why);
+  void drop_gone_nodes();
+  void end_scans(const actors::remote_reply* failed);
 
   // Time.
   void wake_at(time_point when);
@@ -84,17 +96,22 @@ private:
   const cluster_settings settings_;
   const std::unique_ptr<cluster_loop> loop_;
   std::map<storage::cluster_address, std::unique_ptr<cluster_node>> nodes_;
+  std::uint64_t made_nodes_ = 0;
   slot_table table_;
   write_order order_;
   std::deque<request_ptr> unrouted_;   // until the table is known
   std::deque<request_ptr> held_;       // writes, until their node is well or another leads the slot
   std::set<std::uint16_t> held_slots_; // of `held_`
   std::uint64_t held_bytes_ = 0;       // of both
+  std::uint64_t last_request_ = 0;
   std::size_t next_nameless_ = 0;
   bool wants_table_ = false;
   bool asks_for_table_ = false;
   std::vector<cluster_node*> to_ask_; // for the table, the next one last
-  time_point table_at_{};             // not asked for again before
+  using scan_end = std::function<void(const actors::remote_reply* failed)>;
+  std::vector<scan_end> ending_scans_;  // wait for a table that is asked for from now on
+  std::vector<scan_end> awaited_scans_; // wait for the table that is asked for
+  time_point table_at_{};               // not asked for again before
   time_point held_at_ = time_point::max();
   time_point wakes_at_ = time_point::max();
   bool flush_is_due_ = false;

@@ -48,7 +48,7 @@ std::vector<request_ptr> write_order::leave_batch(const cluster_request& write, 
   return next;
 }
 
-bool write_order::enter_slot(const request_ptr& write, const void* node) {
+bool write_order::enter_slot(const request_ptr& write, std::uint64_t node) {
   auto& slot = slots_[*write->slot];
   if (slot.open > 0 && (slot.node != node || !slot.waiting.empty())) {
     slot.waiting.push_back(write);

@@ -31,6 +31,7 @@ struct cluster_request {
   actors::remote_client::lane by = actors::remote_client::lane::reads;
   remote_command command;            ///< keeps its arguments: it may be sent again
   std::optional<std::uint16_t> slot; ///< nothing: it names no entry
+  std::uint64_t number = 0;          ///< a later one has a higher
   unsigned redirects = 0;
   std::shared_ptr<write_batch> batch; ///< of a write
 };
@@ -44,9 +45,9 @@ public:
   /// it was lost on its way (`is_lost`), they have to be lost too: they were behind it.
   std::vector<request_ptr> leave_batch(const cluster_request& write, bool is_lost);
 
-  /// Whether a write of a slot may go to this node now; otherwise it is kept until `leave_slot`
-  /// returns it.
-  bool enter_slot(const request_ptr& write, const void* node);
+  /// Whether a write of a slot may go to the node of this number now; otherwise it is kept until
+  /// `leave_slot` returns it.
+  bool enter_slot(const request_ptr& write, std::uint64_t node);
   /// A write that entered is answered, or not on its way any more. Returns those of its slot that
   /// may enter now.
   std::vector<request_ptr> leave_slot(std::uint16_t slot);
@@ -56,7 +57,7 @@ public:
 
 private:
   struct slot_writes {
-    const void* node = nullptr;
+    std::uint64_t node = 0;
     std::size_t open = 0;
     std::deque<request_ptr> waiting;
   };

@@ -6,8 +6,10 @@
 #include "tests/support/local_redis.hpp"
 
 #include <atomic>
+#include <functional>
 #include <set>
 #include <thread>
+#include <utility>
 
 namespace cluster_test {
 
@@ -41,7 +43,9 @@ remote_reply ask_until(remote_client& server, const remote_client::command& word
 
 bool has_no_failure(const remote_reply& reply) { return reply.failure == remote_failure::none; }
 
-std::set<std::string> scanned(remote_client& server, const std::string& pattern) {
+// `between`: called once, when a part was read.
+std::set<std::string> scanned(remote_client& server, const std::string& pattern,
+                              std::function<void()> between = nullptr) {
   std::set<std::string> names;
   std::string cursor = "0";
   do {
@@ -51,6 +55,7 @@ std::set<std::string> scanned(remote_client& server, const std::string& pattern)
     cursor = reply.value.items[0].text;
     for (const auto& name : reply.value.items[1].items)
       names.insert(name.text);
+    if (between && !names.empty()) std::exchange(between, nullptr)();
   } while (cursor != "0");
   return names;
 }
@@ -85,6 +90,26 @@ TEST_CASE("cluster: names are written, read and scanned on all nodes") {
   const auto wrong = ask(*server, {"HGETALL", "k7"});
   CHECK(wrong.value.text.starts_with("WRONGTYPE"));
   CHECK(wrong.problem.find(":") != std::string::npos); // which node said it
+}
+
+TEST_CASE("cluster: a scan of all nodes finds the names of a slot that moves meanwhile") {
+  const local_cluster cluster;
+  const auto server = connected(cluster.url());
+  std::set<std::string> names;
+  for (std::size_t master = 0; master < local_cluster::masters; ++master) {
+    const auto name = name_at(master);
+    for (int i = 0; i < 200; ++i)
+      names.insert("{" + name + "}" + std::to_string(i));
+  }
+  for (const auto& name : names)
+    REQUIRE(is_ok(ask(*server, {"SET", name, "x"}, patient, lane::writes)));
+  for (std::size_t to = 0; to < local_cluster::masters; ++to) {
+    // To each node in turn, so that one move is to a node that was asked already.
+    const auto from = (to + 1) % local_cluster::masters;
+    const auto slot = slot_of(name_at(from));
+    CHECK(scanned(*server, "*", [&] { cluster.move_slot(slot, from, to); }) == names);
+    cluster.move_slot(slot, to, from);
+  }
 }
 
 TEST_CASE("cluster: a moved slot is followed, and its writes stay in order") {
@@ -203,6 +228,49 @@ TEST_CASE("cluster: a node that never answers costs one deadline, and is used ag
   ask_until(*server, {"GET", name_at(0)}, has_no_failure);
 }
 
+TEST_CASE("cluster: a node that refuses writes has its own wait, and nobody else's") {
+  const local_cluster cluster;
+  const auto server = connected(cluster.url());
+  const auto set = [&](std::size_t master, const std::string& value,
+                       std::chrono::milliseconds deadline = patient) {
+    return ask_later(*server, {"SET", name_at(master), value}, deadline, lane::writes);
+  };
+  for (std::size_t i = 0; i < local_cluster::masters; ++i)
+    REQUIRE(is_ok(answer_of(set(i, "before"))));
+  (void)cluster.ask(0, {"CONFIG", "SET", "maxmemory", "1"});
+  auto first = set(0, "first");
+  auto second = set(0, "second");
+  const auto late = answer_of(set(0, "late", 300ms));
+  CHECK(late.failure == remote_failure::node);
+  CHECK(late.problem.find("takes no writes: OOM command not allowed") != std::string::npos);
+  CHECK(is_ok(answer_of(set(1, "other"))));
+  CHECK(is_ok(answer_of(set(2, "other"))));
+  CHECK(ask(*server, {"GET", name_at(0)}).value.text == "before");
+  (void)cluster.ask(0, {"CONFIG", "SET", "maxmemory", "0"});
+  CHECK(is_ok(answer_of(std::move(first))));
+  CHECK(is_ok(answer_of(std::move(second))));
+  CHECK(ask(*server, {"GET", name_at(0)}).value.text == "second");
+}
+
+TEST_CASE("cluster: if all nodes refuse writes, the refusal is told") {
+  const local_cluster cluster;
+  const auto server = connected(cluster.url());
+  for (std::size_t i = 0; i < local_cluster::masters; ++i) {
+    REQUIRE(is_ok(ask(*server, {"GET", name_at(i)})));
+    (void)cluster.ask(i, {"CONFIG", "SET", "maxmemory", "1"});
+  }
+  std::vector<std::future<remote_reply>> writes;
+  for (std::size_t i = 0; i < local_cluster::masters; ++i)
+    writes.push_back(ask_later(*server, {"SET", name_at(i), "x"}, 1s, lane::writes));
+  std::size_t told = 0;
+  for (auto& one : writes) {
+    const auto reply = answer_of(std::move(one));
+    CHECK(reply.problem.find("OOM command not allowed") != std::string::npos);
+    told += reply.failure == remote_failure::refused ? 1 : 0;
+  }
+  CHECK(told == 1); // by the last one
+}
+
 TEST_CASE("cluster: without any node it is unreachable, and it is found again") {
   const local_cluster cluster;
   const auto server = connected(cluster.url());
@@ -290,6 +358,48 @@ TEST_CASE("cluster: the leader is found though a former master tells that it lea
       connected("redis+cluster://" + place_of(*former.back()) + "," + place_of(leader));
   CHECK(is_ok(ask(*server, {"SET", "k", "v"}, patient, lane::writes)));
   CHECK(ask(*server, {"GET", "k"}).value.text == "v");
+}
+
+TEST_CASE("cluster: a write that a later one of its name has overtaken is not sent again") {
+  proxied_node node;
+  node.lead_all();
+  const auto server = connected("redis+cluster://" + place_of(node));
+  REQUIRE(is_ok(ask(*server, {"PING"})));
+  node.proxy().error("CLUSTERDOWN The cluster is down", {"SET"});
+  std::promise<remote_reply> first, second;
+  server->send_all(lane::writes, {{"SET", "k", "old"}, {"APPEND", "k", "new"}}, patient,
+                   [&](std::size_t place, remote_reply reply) {
+                     (place == 0 ? first : second).set_value(std::move(reply));
+                   });
+  CHECK(is_ok(answer_of(second.get_future())));
+  const auto overtaken = answer_of(first.get_future());
+  CHECK(overtaken.failure == remote_failure::node);
+  CHECK(overtaken.problem == "a later write was carried out before it");
+  node.proxy().heal();
+  CHECK(ask(*server, {"GET", "k"}).value.text == "new");
+}
+
+TEST_CASE("cluster: a node that leads nothing any more is left") {
+  proxied_node first, former, next;
+  former.lead_all();
+  next.lead_all();
+  const auto tell = [&](const proxied_node& leader) {
+    const auto port = std::to_string(leader.port());
+    first.proxy().answer("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:" + port + "\r\n",
+                         {"CLUSTER"});
+  };
+  tell(former);
+  const auto server = connected("redis+cluster://" + place_of(first));
+  REQUIRE(is_ok(ask(*server, {"SET", "k", "former"}, patient, lane::writes)));
+  CHECK(former.proxy().open_connections() > 0);
+  tell(next);
+  former.proxy().error("MOVED " + std::to_string(slot_of("k")) + " " + place_of(next));
+  CHECK(ask(*server, {"GET", "k"}).value.is_null());
+  const auto limit = std::chrono::steady_clock::now() + 60s;
+  while (former.proxy().open_connections() > 0)
+    REQUIRE(std::chrono::steady_clock::now() < limit);
+  REQUIRE(is_ok(ask(*server, {"SET", "k", "next"}, patient, lane::writes)));
+  CHECK(ask(*server, {"GET", "k"}).value.text == "next");
 }
 
 TEST_CASE(

@@ -25,8 +25,8 @@ request_ptr write_of(const callback& batch, std::uint16_t slot) {
   return write;
 }
 
-const int node_a = 0;
-const int node_b = 0;
+constexpr std::uint64_t node_a = 1;
+constexpr std::uint64_t node_b = 2;
 
 } // namespace
 
@@ -75,14 +75,14 @@ TEST_CASE("write order: a slot goes to another node once the old one has answere
   write_order order;
   const auto first = write_of(new_batch(), 1), second = write_of(new_batch(), 1);
   const auto third = write_of(new_batch(), 1), fourth = write_of(new_batch(), 1);
-  CHECK(order.enter_slot(first, &node_a));
-  CHECK(order.enter_slot(second, &node_a));
-  CHECK_FALSE(order.enter_slot(third, &node_b));
-  CHECK_FALSE(order.enter_slot(fourth, &node_a)); // behind the third
-  CHECK(order.enter_slot(write_of(new_batch(), 2), &node_b));
+  CHECK(order.enter_slot(first, node_a));
+  CHECK(order.enter_slot(second, node_a));
+  CHECK_FALSE(order.enter_slot(third, node_b));
+  CHECK_FALSE(order.enter_slot(fourth, node_a)); // behind the third
+  CHECK(order.enter_slot(write_of(new_batch(), 2), node_b));
   CHECK(order.leave_slot(1).empty());
   CHECK(order.leave_slot(1) == std::vector{third, fourth});
-  CHECK(order.enter_slot(third, &node_b));
+  CHECK(order.enter_slot(third, node_b));
   CHECK(order.leave_slot(1).empty());
   CHECK(order.leave_slot(1).empty()); // nothing is on its way
 }
@@ -92,11 +92,11 @@ TEST_CASE("write order: everything that waits can be taken back") {
   const auto batch = new_batch();
   const auto first = write_of(batch, 1), behind = write_of(batch, 2);
   CHECK(order.enter_batch(first));
-  CHECK(order.enter_slot(first, &node_a));
+  CHECK(order.enter_slot(first, node_a));
   CHECK_FALSE(order.enter_batch(behind));
   const auto moved = write_of(new_batch(), 1);
   CHECK(order.enter_batch(moved));
-  CHECK_FALSE(order.enter_slot(moved, &node_b));
+  CHECK_FALSE(order.enter_slot(moved, node_b));
   CHECK(order.take_all() == std::vector{behind, moved});
   CHECK(order.take_all().empty());
   CHECK(order.leave_slot(1).empty());

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 
 namespace write_behind_test {
 
@@ -56,6 +57,24 @@ TEST_CASE("writes are sent in order, a bounded number at once") {
   all.finish(3);
   CHECK(all.empty());
   CHECK(all.bytes() == 0);
+}
+
+TEST_CASE("more writes are in flight while they are small") {
+  for (const auto& [bytes, count] : {std::pair(10, 100), std::pair(10'000, 32)}) {
+    queue all({.in_flight = 100, .bytes_in_flight = 200'000});
+    for (int i = 0; i < 200; ++i)
+      CHECK(all.push(write(kind::insert, std::to_string(i), std::string(bytes, 'x'))).empty());
+    for (int i = 0; i < count; ++i)
+      CHECK(all.send() != 0);
+    CHECK(all.send() == 0);
+    all.finish(1);
+    CHECK(all.send() == count + 1);
+    all.finish(2);
+    CHECK_FALSE(all.retry(3));
+    CHECK(all.send() == 3); // in its place
+    CHECK(all.send() == count + 2);
+    CHECK(all.send() == 0);
+  }
 }
 
 TEST_CASE("the oldest waiting write is dropped when there are too many") {
