@@ -25,6 +25,8 @@ constexpr std::chrono::milliseconds before_looking_again{60'000}; // for a log t
 constexpr std::chrono::milliseconds longest_retry{10'000};
 // A mark costs a sync of the store; what is not marked is read again by the next process.
 constexpr std::size_t max_unmarked = 256;
+// A server keeps a few more than it was asked to, and other hosts add some meanwhile.
+constexpr std::size_t max_purges_of_reading = 10 * storage::max_logged_purges;
 
 std::string log_of(const state_type& state) {
   return storage::purge_log_name(state.config.naming.prefix);
@@ -256,6 +258,8 @@ void end_part(self_pointer self, reading now, const log_place& from, const remot
   if (reply.failure != remote_failure::none) return fail_reading(self, reply);
   auto purges = storage::logged_purges(reply.value);
   if (!purges) return go_without_log(self, reply);
+  if (now.count > max_purges_of_reading || (!purges->empty() && purges->front().place < from))
+    return go_without_log(self, {remote_failure::garbage, "it has no end, or no order", {}});
   const bool has_start = !purges->empty() && purges->front().place == from;
   if (!now.is_whole && now.count == 0 && !has_start) {
     // The place up to which it was read is no longer in the log.

@@ -19,6 +19,9 @@ using kind = unheard_change::kind;
 using number = storage::change_journal::number;
 
 constexpr std::chrono::milliseconds before_telling_again{10'000};
+// Of one entry in that time: two processes of a host whose copies differ, since the disk of one
+// fails, would otherwise correct each other without end.
+constexpr unsigned max_told_again = 8;
 
 storage::change_journal* journal_of(const state_type& state) {
   return state.config.purges ? state.config.purges->journal.get() : nullptr;
@@ -174,16 +177,20 @@ void log_clearing(self_pointer self, const clearing_ptr& now) {
        [self, now](const remote_reply& reply) { end_clearing(self, now, reply); });
 }
 
-void find_on(self_pointer self, const clearing_ptr& now, std::string cursor);
+// A server of a billion names is gone through; one that never ends is given up.
+constexpr std::size_t max_pages = std::size_t{1} << 20;
+
+void find_on(self_pointer self, const clearing_ptr& now, std::string cursor, std::size_t page);
 
 // Removes the entries that were found, then looks for more.
-void remove_found(self_pointer self, const clearing_ptr& now, storage::found_names found) {
+void remove_found(self_pointer self, const clearing_ptr& now, storage::found_names found,
+                  std::size_t page) {
   const bool is_last = found.cursor == "0";
-  const auto go_on = [self, now, is_last, cursor = found.cursor] {
+  const auto go_on = [self, now, is_last, cursor = found.cursor, page] {
     if (is_last)
       log_clearing(self, now);
     else
-      find_on(self, now, cursor);
+      find_on(self, now, cursor, page + 1);
   };
   if (found.names.empty() && found.sets.empty()) return go_on();
   std::vector<remote_client::command> commands;
@@ -208,17 +215,18 @@ void remove_found(self_pointer self, const clearing_ptr& now, storage::found_nam
            });
 }
 
-void find_on(self_pointer self, const clearing_ptr& now, std::string cursor) {
+void find_on(self_pointer self, const clearing_ptr& now, std::string cursor, std::size_t page) {
+  if (page == max_pages) return now->next(false);
   const auto& config = self->state.config;
   send(self, command_purpose::log,
        storage::find_entries_command(config.naming, now->cache->id, std::move(cursor)),
-       config.write_deadline, [self, now](const remote_reply& reply) {
+       config.write_deadline, [self, now, page](const remote_reply& reply) {
          const auto& state = self->state;
          auto found = reply.failure == remote_failure::none
                           ? storage::found_entries(reply.value, state.config.naming, now->cache->id)
                           : std::nullopt;
          if (!found) return now->next(false);
-         remove_found(self, now, std::move(*found));
+         remove_found(self, now, std::move(*found), page);
        });
 }
 
@@ -231,7 +239,7 @@ void clear_next(self_pointer self, std::vector<clearing> left, std::function<voi
     clear_next(self, std::move(left), std::move(next));
   };
   journal_of(self->state)->begin_telling(now.which);
-  find_on(self, std::make_shared<const clearing>(std::move(now)), "0");
+  find_on(self, std::make_shared<const clearing>(std::move(now)), "0", 0);
 }
 
 // Another process of this host may have told a later change of the entry.
@@ -380,7 +388,12 @@ void tell_put(self_pointer self, const remote_write& write, write_number which) 
   // A later insert tells nothing: the server keeps what it holds.
   if (self->state.writes.has_purge_after(which, write.key))
     return settle_change(self->state, write);
-  tell_put_of(self, write.key, storage::hash_of_value(write.value));
+  const auto value = storage::hash_of_value(write.value);
+  tell_later(self);
+  if (++self->state.unheard.told_again[write.key] <= max_told_again)
+    tell_put_of(self, write.key, value);
+  else
+    (void)note_anew(self, write.key, value); // told when the timer runs
 }
 
 namespace {
@@ -497,6 +510,7 @@ void settle_whole_caches(state_type& state) {
 void tell_again(self_pointer self) {
   auto& state = self->state;
   state.unheard.timer_is_due = false;
+  state.unheard.told_again.clear();
   state.unheard.seen = 0;
   look_for_unheard(self);
   const bool has_whole = !state.unheard.whole.empty();

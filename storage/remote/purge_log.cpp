@@ -192,7 +192,7 @@ std::optional<std::vector<logged_purge>> logged_purges(const resp_value& reply) 
   if (reply.type != kind::array) return std::nullopt;
   for (const auto& item : reply.items) {
     auto one = purge_of(item);
-    if (!one) return std::nullopt;
+    if (!one || (!all.empty() && one->place <= all.back().place)) return std::nullopt;
     all.push_back(std::move(*one));
   }
   return all;

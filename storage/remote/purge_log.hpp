@@ -93,8 +93,8 @@ remote_command last_of_log_command(std::string log);
 /// Waits for a purge after a place. Reply: for `awaited_purges`.
 remote_command await_log_command(std::string log, const log_place& after);
 
-/// The purges in a reply, in order; those that no host of this format wrote have no cache. Nothing:
-/// the reply is of another form.
+/// The purges in a reply, in the order of their places; those that no host of this format wrote
+/// have no cache. Nothing: the reply is of another form, or in no order.
 std::optional<std::vector<logged_purge>> logged_purges(const resp_value& reply);
 std::optional<std::vector<logged_purge>> awaited_purges(const resp_value& reply);
 

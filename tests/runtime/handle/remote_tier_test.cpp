@@ -2,6 +2,7 @@
 #include "runtime/engine/core.hpp"
 #include "storage/remote/entry_names.hpp"
 #include "storage/remote/envelope.hpp"
+#include "storage/remote/purge_log.hpp"
 #include "tests/support/asker.hpp"
 #include "tests/support/certificates.hpp"
 #include "tests/support/fault_proxy.hpp"
@@ -360,6 +361,20 @@ TEST_CASE("a server that refuses writes still answers, and gets them when it acc
     host other(proxy.url());
     CHECK(other.get("made").from == tier::remote);
   }
+}
+
+TEST_CASE("a log of removals that does not end where it should is not read on") {
+  const local_redis redis;
+  fill(redis.url(), 1);
+  const auto server = connected(redis.url());
+  const auto added = ask(*server, {"EVAL",
+                                   "for i = 1, 110000 do "
+                                   "redis.call('XADD', KEYS[1], '1-' .. i, 'a', 'b') end return 1",
+                                   "1", storage::purge_log_name("hearth")});
+  REQUIRE_MESSAGE(added.failure == remote_failure::none, added.problem);
+  host one(redis.url());
+  one.wait_for_log("keeps no log of them: it has no end, or no order");
+  CHECK(one.get("k0").from == tier::remote);
 }
 
 TEST_CASE("a server that stops while writes wait delays a shutdown by its deadline alone") {

@@ -58,6 +58,11 @@ TEST_CASE("purge log: a reply of another form is none") {
   CHECK(logged_purges({})->empty());
   CHECK(awaited_purges({})->empty());
   CHECK_FALSE(logged_purges(bytes("x")));
+  const auto command = log_purge_command("hearth:purges", {"s", "p"}, true, key_in("graphs", "k"));
+  const auto one = entry_of("12-3", command), next = entry_of("12-4", command);
+  CHECK(logged_purges(array({one, next})));
+  CHECK_FALSE(logged_purges(array({next, one})));
+  CHECK_FALSE(logged_purges(array({one, one})));
   CHECK_FALSE(logged_purges(array({bytes("x")})));
   CHECK_FALSE(logged_purges(array({array({bytes("12"), array({})})})));
   CHECK_FALSE(logged_purges(array({array({bytes("12-x"), array({})})})));
