@@ -62,20 +62,26 @@ void redis_lane::connect() {
     look_up();
 }
 
-// The connection, the lane or the loop may be destroyed before the answer comes; it is dropped
-// then.
+// The connection, the lane or the loop may be destroyed before the answer comes. The next
+// connection takes one that came too late: the lookup after it may take as long.
 void redis_lane::look_up() {
-  const auto told = [context = std::weak_ptr(context_),
-                     connection = std::weak_ptr(connection_)](expected<host_addresses> answer) {
+  constexpr std::chrono::seconds longest_kept{60};
+  const auto now = remote_command::clock::now();
+  if (auto late = std::exchange(late_->to, std::nullopt); late && now - late_->came < longest_kept)
+    return connection_->start(std::move(*late));
+  const auto told = [context = std::weak_ptr(context_), connection = std::weak_ptr(connection_),
+                     kept = std::weak_ptr(late_)](expected<host_addresses> answer) {
     const auto alive = context.lock();
     if (!alive) return;
-    boost::asio::post(*alive->loop, [connection, answer = std::move(answer)]() mutable {
+    boost::asio::post(*alive->loop, [connection, kept, answer = std::move(answer)]() mutable {
       const auto asker = connection.lock();
-      if (!asker) return;
-      if (answer)
+      const auto late = kept.lock();
+      if (asker && answer)
         asker->start(std::move(*answer));
-      else
+      else if (asker)
         asker->fail({remote_failure::unreachable, one_line(answer.error().text())});
+      else if (late && answer)
+        *late = {std::move(*answer), remote_command::clock::now()};
     });
   };
   const auto& at = context_->endpoint;
@@ -141,12 +147,14 @@ void redis_lane::wake_at(time_point when) {
 }
 
 // When this thread was busy and the timer fires late, replies may be waiting unread in the socket.
-// The lane then waits as long again, once, before it declares a timeout.
+// The lane then waits as long again, once, before it declares a timeout; not for long after a stop
+// of the whole process.
 void redis_lane::check_deadlines() {
-  constexpr std::chrono::milliseconds much{20};
+  constexpr std::chrono::milliseconds much{20}, longest{1'000};
   const auto now = remote_command::clock::now();
   const auto late = now - std::exchange(wakes_at_, time_point::max());
-  if (late > much && !std::exchange(was_late_, true)) return wake_at(now + late);
+  if (late > much && !std::exchange(was_late_, true))
+    return wake_at(now + std::min<time_point::duration>(late, longest));
   was_late_ = false;
   if (now >= connect_deadline_) give_up_connecting();
   drop_expired(now);

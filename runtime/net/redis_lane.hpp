@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility> // Boost 1.74 does not include it under C++20
 
@@ -63,8 +64,15 @@ private:
   void answer(remote_command& command, const connection_problem& why) const;
   void leave();
 
+  // Of a lookup that took longer than its connection waited.
+  struct late_addresses {
+    std::optional<host_addresses> to;
+    time_point came;
+  };
+
   std::shared_ptr<lane_context> context_;
   name_lookup lookup_;
+  const std::shared_ptr<late_addresses> late_ = std::make_shared<late_addresses>();
   std::shared_ptr<redis_connection> connection_; // null: none
   std::deque<remote_command> waiting_;           // sent commands first
   std::size_t sent_ = 0;

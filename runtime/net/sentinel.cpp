@@ -2,8 +2,10 @@
 
 #include "runtime/net/redis_connection.hpp"
 
+#include <atomic>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,9 +79,15 @@ public:
 
   expected<host_addresses> find() const {
     std::string problems;
-    for (const auto& where : endpoint_.hosts) {
-      const auto found = ask(where);
-      if (found) return resolve_(found->host, found->port);
+    const auto& all = endpoint_.hosts;
+    const auto first = first_->load();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto at = (first + i) % all.size();
+      const auto found = ask(all[at]);
+      if (found) {
+        first_->store(at);
+        return resolve_(found->host, found->port);
+      }
       problems.append(problems.empty() ? "" : ", ").append(found.error().text());
     }
     return fail(errc::remote,
@@ -94,6 +102,7 @@ private:
     remote_endpoint sentinel;
     sentinel.transport = endpoint_.transport;
     sentinel.verify = endpoint_.verify;
+    sentinel.connect_deadline = sentinel_deadline;
     sentinel.host = where.host;
     sentinel.port = where.port;
     for (const bool with_login : {false, true}) {
@@ -115,6 +124,8 @@ private:
   remote_endpoint endpoint_;
   tls_context tls_; // null without TLS
   name_resolver resolve_;
+  // The one that answered last, which is asked first; of all lookups, on threads of their own.
+  std::shared_ptr<std::atomic<std::size_t>> first_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "runtime/net/transport.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -40,7 +42,8 @@ bool is_end(const error_code& why) {
 transport::transport(asio::io_context& loop, const remote_endpoint& endpoint, tls_context tls)
     : endpoint_(endpoint)
     , context_(std::move(tls))
-    , socket_(loop) {}
+    , socket_(loop)
+    , patience_(loop) {}
 
 void transport::connect(host_addresses to, done_callback done) {
   to_ = std::move(to);
@@ -74,10 +77,29 @@ void transport::connect_next(const error_code& last) {
   const auto& address = to_.all[next_address_++];
   if (const auto failed = open(address.bytes.ss_family)) return connect_next(failed);
   const asio::generic::stream_protocol::endpoint to(&address.bytes, address.size);
+  is_connecting_ = true;
+  if (next_address_ < to_.all.size()) pass_over_later();
   socket_.async_connect(to, [this](const error_code& failed) {
+    is_connecting_ = false;
+    patience_.cancel();
+    if (std::exchange(is_passed_over_, false)) return connect_next(asio::error::timed_out);
     if (failed == asio::error::operation_aborted) return finish_connect(io_problem(failed));
     if (failed) return connect_next(failed);
     connected();
+  });
+}
+
+// Goes on to the next address if this one, which may be silent, has not answered in time.
+void transport::pass_over_later() {
+  constexpr std::chrono::milliseconds shortest{250};
+  const auto share = endpoint_.connect_deadline / static_cast<int>(to_.all.size());
+  patience_.expires_after(std::max(share, shortest));
+  // `keep`: of what owns this.
+  patience_.async_wait([this, keep = connected_, at = next_address_](const error_code& cancelled) {
+    if (cancelled || !is_connecting_ || at != next_address_) return;
+    is_passed_over_ = true;
+    error_code ignored;
+    socket_.close(ignored);
   });
 }
 
@@ -123,6 +145,7 @@ void transport::write(const std::vector<std::string_view>& pieces, done_callback
 
 void transport::close() {
   next_address_ = to_.all.size(); // no further one is tried
+  patience_.cancel();
   error_code ignored;
   socket_.close(ignored);
 }

@@ -19,6 +19,7 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 namespace hearth::net {
 
@@ -30,7 +31,8 @@ public:
   using done_callback = std::function<void(connection_problem)>;
   using read_callback = std::function<void(connection_problem, std::size_t)>;
 
-  /// Connects to the first address that answers, then begins TLS with the host of that name.
+  /// Connects to the first address that answers, then begins TLS with the host of that name. None
+  /// but the last is waited for longer than its share of the time limit.
   void connect(host_addresses to, done_callback done);
   void read_some(std::span<char> into, read_callback done);
   /// Writes all pieces, in order.
@@ -41,6 +43,7 @@ public:
 private:
   using socket = boost::asio::generic::stream_protocol::socket;
   void connect_next(const boost::system::error_code& last);
+  void pass_over_later();
   boost::system::error_code open(int family);
   void connected();
   void finish_connect(connection_problem problem);
@@ -54,6 +57,9 @@ private:
   std::optional<boost::asio::ssl::stream<socket&>> tls_;
   host_addresses to_;
   std::size_t next_address_ = 0;
+  boost::asio::steady_timer patience_; // with an address
+  bool is_connecting_ = false;
+  bool is_passed_over_ = false;
   done_callback connected_;
   bool asked_for_certificate_ = false; // true once the server did
   bool has_received_ = false;

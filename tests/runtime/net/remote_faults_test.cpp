@@ -5,9 +5,13 @@
 #include "tests/support/fault_proxy.hpp"
 #include "tests/support/local_redis.hpp"
 
+#include <arpa/inet.h>
 #include <atomic>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 namespace remote_faults_test {
 
@@ -252,6 +256,93 @@ TEST_CASE("remote faults: a name service that hangs costs a deadline, and close 
   hanging->let_go();
   CHECK(is_ok(ask(*server, {"PING"})));
   server->close();
+}
+
+TEST_CASE(
+    "remote faults: a name service that is slower than a connection waits is used in the end") {
+  const local_redis redis;
+  struct slow_resolver {
+    std::mutex mutex;
+    std::condition_variable moved;
+    int released = 0;
+    int answered = 0;
+  };
+  auto slow = std::make_shared<slow_resolver>();
+  const auto address = unix_address(redis.socket().string());
+  const name_resolver resolve = [slow, address](const std::string&, std::uint16_t) {
+    std::unique_lock lock(slow->mutex);
+    slow->moved.wait(lock, [&] { return slow->released > slow->answered; });
+    ++slow->answered;
+    return expected<host_addresses>(host_addresses{"", {address}});
+  };
+  auto endpoint = *parse_remote_url("redis://slow.example");
+  endpoint.connect_deadline = 20ms;
+  const auto server = *connect_redis(endpoint, {}, resolve);
+  CHECK(ask(*server, {"PING"}).failure == remote_failure::timeout);
+  const auto release = [&] {
+    const std::scoped_lock lock(slow->mutex);
+    ++slow->released;
+    slow->moved.notify_all();
+  };
+  release(); // that lookup alone: every later one takes too long again
+  const auto limit = std::chrono::steady_clock::now() + 60s;
+  while (ask(*server, {"PING"}).failure != remote_failure::none)
+    REQUIRE(std::chrono::steady_clock::now() < limit);
+  server->close();
+  release(); // of one that may have begun meanwhile
+}
+
+namespace {
+
+// An address that neither takes a connection nor refuses one: the queue of those to accept is full.
+class silent_address {
+public:
+  silent_address() {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0);
+    REQUIRE(::listen(listener_.get(), 0) == 0);
+    socklen_t size = sizeof at;
+    REQUIRE(::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
+    address_.size = sizeof at;
+    std::memcpy(&address_.bytes, &at, sizeof at);
+    for (const auto& one : waiting_)
+      static_cast<void>(
+          ::connect(one.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at)); // later
+  }
+  const socket_address& address() const { return address_; }
+
+private:
+  static os::descriptor make() {
+    return os::descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  }
+  os::descriptor listener_ = make();
+  os::descriptor waiting_[4] = {make(), make(), make(), make()};
+  socket_address address_;
+};
+
+} // namespace
+
+TEST_CASE("remote faults: an address of a name that is silent is passed over") {
+  const local_redis redis;
+  const silent_address first, second;
+  const auto real = unix_address(redis.socket().string());
+  const name_resolver resolve = [&](const std::string&, std::uint16_t) {
+    return expected<host_addresses>(host_addresses{"", {first.address(), second.address(), real}});
+  };
+  auto endpoint = *parse_remote_url("redis://several.example");
+  endpoint.connect_deadline = 3s;
+  const auto server = *connect_redis(endpoint, {}, resolve);
+  CHECK(is_ok(ask(*server, {"PING"})));
+  // The last one is waited for until the time limit.
+  endpoint.connect_deadline = 300ms;
+  const name_resolver nobody = [&](const std::string&, std::uint16_t) {
+    return expected<host_addresses>(host_addresses{"", {first.address(), second.address()}});
+  };
+  const auto late = ask(**connect_redis(endpoint, {}, nobody), {"PING"});
+  CHECK(late.failure == remote_failure::timeout);
+  CHECK(late.problem.find("cannot connect within 300 ms") != std::string::npos);
 }
 
 } // namespace remote_faults_test

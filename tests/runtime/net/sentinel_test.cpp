@@ -1,6 +1,7 @@
 // The master that real sentinels watch: found, and followed when another server becomes it.
 #include "tests/support/asker.hpp"
 #include "tests/support/certificates.hpp"
+#include "tests/support/fault_proxy.hpp"
 #include "tests/support/local_redis.hpp"
 
 #include <memory>
@@ -202,6 +203,31 @@ TEST_CASE("sentinel: with TLS the master's certificate has to have the place tha
   CHECK(ask(**connect_redis(endpoint), {"GET", "k"}).failure == remote_failure::untrusted);
   endpoint.verify = false;
   CHECK(is_ok(ask(**connect_redis(endpoint), {"GET", "k"})));
+}
+
+TEST_CASE("sentinel: those that are silent cost time once, however many they are") {
+  const watched_pair pair;
+  std::vector<std::unique_ptr<fault_proxy>> silent;
+  std::string hosts;
+  for (int i = 0; i < 3; ++i) {
+    silent.push_back(std::make_unique<fault_proxy>(pair.sentinel(0).port()));
+    silent.back()->set(proxy_fault::black_hole);
+    hosts += "127.0.0.1:" + std::to_string(silent.back()->port()) + ",";
+  }
+  hosts += "127.0.0.1:" + std::to_string(pair.sentinel(1).port());
+  auto endpoint = *parse_remote_url("redis+sentinel://" + hosts + "/fleet");
+  endpoint.connect_deadline = 200ms; // which ends before the first of them is given up
+  const auto server = *connect_redis(endpoint);
+  const auto limit = std::chrono::steady_clock::now() + 60s;
+  while (ask(*server, {"PING"}).failure != remote_failure::none)
+    REQUIRE(std::chrono::steady_clock::now() < limit);
+  std::vector<std::size_t> asked;
+  for (const auto& one : silent)
+    asked.push_back(one->connections());
+  while (ask(*server, {"SET", "k", "v"}, patient, lane::writes).failure != remote_failure::none)
+    REQUIRE(std::chrono::steady_clock::now() < limit);
+  for (std::size_t i = 0; i < silent.size(); ++i)
+    CHECK(silent[i]->connections() == asked[i]);
 }
 
 TEST_CASE("sentinel: without sentinels, or with another master's name, the reason is told") {
