@@ -66,6 +66,20 @@ bool names_stream(std::string_view word) {
   return word.find("/dev/") != word.npos || word.find("/proc/") != word.npos;
 }
 
+// Whether a file is a link to such a name, by further links or not.
+bool leads_to_stream(const std::string& word) {
+  constexpr int most_links = 40; // that the system follows
+  std::filesystem::path at(word);
+  for (int i = 0; i < most_links; ++i) {
+    std::error_code failure;
+    const auto target = std::filesystem::read_symlink(at, failure);
+    if (failure) return false;
+    at = at.parent_path() / target;
+    if (names_stream(at.native())) return true;
+  }
+  return false;
+}
+
 // The base folder, if this folder is below it.
 std::optional<launcher::base_folder> base_of(const std::filesystem::path& folder) {
   const char* const given = std::getenv(base_variable);
@@ -113,7 +127,7 @@ tl::expected<action, refusal> action_of_compile(const std::vector<std::string>& 
   action asked;
   asked.is_dated = is_dated(compile->compiler);
   for (const auto& word : compile->arguments)
-    if (names_stream(word) || uses_clock(word, asked.is_dated))
+    if (names_stream(word) || leads_to_stream(word) || uses_clock(word, asked.is_dated))
       return tl::unexpected(refusal{uncached::unsupported_option, word});
   std::error_code failure;
   asked.directory = std::filesystem::current_path(failure);

@@ -291,4 +291,12 @@ TEST_CASE("serve: wrong settings are refused in one line") {
   CHECK(right.out == "the settings are right\n");
 }
 
+TEST_CASE("serve: a socket's path on the command line is one of the working folder") {
+  const temporary_directory work;
+  const auto path = fs::relative(work / "s.sock");
+  REQUIRE(path.is_relative());
+  const running_server server({"--listen", "resp=unix:" + path.string()});
+  CHECK(output_of("redis-cli -s '" + (work / "s.sock").string() + "' ping") == "PONG\n");
+}
+
 } // namespace serve_clients_test
