@@ -70,9 +70,14 @@ void redis_lane::look_up() {
   if (auto late = std::exchange(late_->to, std::nullopt); late && now - late_->came < longest_kept)
     return connection_->start(std::move(*late));
   const auto told = [context = std::weak_ptr(context_), connection = std::weak_ptr(connection_),
-                     kept = std::weak_ptr(late_)](expected<host_addresses> answer) {
+                     kept = std::weak_ptr(late_),
+                     given_up = given_up_](expected<host_addresses> answer) {
     const auto alive = context.lock();
     if (!alive) return;
+    // The first address may be the one that did not answer in the last attempt.
+    if (answer && !answer->all.empty())
+      std::rotate(answer->all.begin(), answer->all.begin() + given_up % answer->all.size(),
+                  answer->all.end());
     boost::asio::post(*alive->loop, [connection, kept, answer = std::move(answer)]() mutable {
       const auto asker = connection.lock();
       const auto late = kept.lock();
@@ -169,6 +174,7 @@ void redis_lane::check_deadlines() {
 void redis_lane::give_up_connecting() {
   std::exchange(connection_, nullptr)->abandon();
   connect_deadline_ = time_point::max();
+  ++given_up_;
   const auto allowed = context_->endpoint.connect_deadline;
   fail_those([&](const auto& one) { return one.deadline - one.allowed <= connect_began_; },
              {remote_failure::timeout,

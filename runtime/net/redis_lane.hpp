@@ -81,6 +81,7 @@ private:
   time_point wakes_at_ = time_point::max();
   bool is_to_leave_ = false; // when all replies are there: the server refused a write as a replica
   bool was_late_ = false;    // whether the last check of the deadlines was late
+  std::size_t given_up_ = 0; // attempts to connect: the next begins at another address
   time_point connect_began_;
   time_point connect_deadline_ = time_point::max(); // max: not connecting
 };

@@ -2,14 +2,18 @@
 
 #include "runtime/net/redis_connection.hpp"
 
-#include <atomic>
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace hearth::net {
 namespace {
@@ -70,6 +74,38 @@ std::optional<cluster_address> address_in(const resp_value& reply) {
   return address;
 }
 
+// Which sentinels told nothing lately: they are asked last. Of all lookups, which are on threads of
+// their own.
+class recent_failures {
+public:
+  // All of `count`, by their places in the URL.
+  std::vector<std::size_t> in_order(std::size_t count) {
+    std::vector<std::size_t> all(count);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const auto now = clock::now();
+    const std::scoped_lock lock(mutex_);
+    std::stable_partition(all.begin(), all.end(), [&](std::size_t which) {
+      const auto at = failed_.find(which);
+      return at == failed_.end() || now - at->second >= lately;
+    });
+    return all;
+  }
+  void note(std::size_t which, bool has_failed) {
+    const std::scoped_lock lock(mutex_);
+    if (has_failed)
+      failed_[which] = clock::now();
+    else
+      failed_.erase(which);
+  }
+
+private:
+  using clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds lately{60};
+
+  std::mutex mutex_;
+  std::map<std::size_t, clock::time_point> failed_; // under mutex_
+};
+
 class master_finder {
 public:
   master_finder(remote_endpoint endpoint, tls_context tls, name_resolver resolve)
@@ -79,15 +115,10 @@ public:
 
   expected<host_addresses> find() const {
     std::string problems;
-    const auto& all = endpoint_.hosts;
-    const auto first = first_->load();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto at = (first + i) % all.size();
-      const auto found = ask(all[at]);
-      if (found) {
-        first_->store(at);
-        return resolve_(found->host, found->port);
-      }
+    for (const auto which : failures_->in_order(endpoint_.hosts.size())) {
+      const auto found = ask(endpoint_.hosts[which]);
+      failures_->note(which, !found);
+      if (found) return resolve_(found->host, found->port);
       problems.append(problems.empty() ? "" : ", ").append(found.error().text());
     }
     return fail(errc::remote,
@@ -124,8 +155,7 @@ private:
   remote_endpoint endpoint_;
   tls_context tls_; // null without TLS
   name_resolver resolve_;
-  // The one that answered last, which is asked first; of all lookups, on threads of their own.
-  std::shared_ptr<std::atomic<std::size_t>> first_ = std::make_shared<std::atomic<std::size_t>>(0);
+  std::shared_ptr<recent_failures> failures_ = std::make_shared<recent_failures>();
 };
 
 } // namespace

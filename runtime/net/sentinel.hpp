@@ -8,10 +8,11 @@
 namespace hearth::net {
 
 /// A resolver that gives the addresses of the master whom the sentinels of `endpoint` name; what it
-/// is asked for does not matter. It asks one sentinel after the other, half a second each, first
-/// the one that answered last, and blocks meanwhile. A sentinel that wants credentials gets those
-/// of the endpoint, and is spoken to with TLS if the master is; `tls` is null without. `resolve`
-/// finds the addresses of hosts. Source: the guidelines for clients of Redis Sentinel.
+/// is asked for does not matter. It asks one sentinel after the other, half a second each, those
+/// last that told nothing in the last minute, and blocks meanwhile. A sentinel that wants
+/// credentials gets those of the endpoint, and is spoken to with TLS if the master is; `tls` is
+/// null without. `resolve` finds the addresses of hosts. Source: the guidelines for clients of
+/// Redis Sentinel.
 name_resolver master_resolver(const remote_endpoint& endpoint, tls_context tls,
                               name_resolver resolve);
 

@@ -43,6 +43,7 @@ transport::transport(asio::io_context& loop, const remote_endpoint& endpoint, tl
     : endpoint_(endpoint)
     , context_(std::move(tls))
     , socket_(loop)
+    , deadline_(std::chrono::steady_clock::now() + endpoint.connect_deadline)
     , patience_(loop) {}
 
 void transport::connect(host_addresses to, done_callback done) {
@@ -92,8 +93,9 @@ void transport::connect_next(const error_code& last) {
 // Goes on to the next address if this one, which may be silent, has not answered in time.
 void transport::pass_over_later() {
   constexpr std::chrono::milliseconds shortest{250};
-  const auto share = endpoint_.connect_deadline / static_cast<int>(to_.all.size());
-  patience_.expires_after(std::max(share, shortest));
+  const auto left = deadline_ - std::chrono::steady_clock::now();
+  const auto share = left / static_cast<int>(to_.all.size() - next_address_ + 1);
+  patience_.expires_after(std::max<std::chrono::steady_clock::duration>(share, shortest));
   // `keep`: of what owns this.
   patience_.async_wait([this, keep = connected_, at = next_address_](const error_code& cancelled) {
     if (cancelled || !is_connecting_ || at != next_address_) return;

@@ -8,6 +8,7 @@
 #include "runtime/net/remote_endpoint.hpp"
 #include "runtime/net/tls_context.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -57,7 +58,8 @@ private:
   std::optional<boost::asio::ssl::stream<socket&>> tls_;
   host_addresses to_;
   std::size_t next_address_ = 0;
-  boost::asio::steady_timer patience_; // with an address
+  const std::chrono::steady_clock::time_point deadline_; // by which it has to be connected
+  boost::asio::steady_timer patience_;                   // with an address
   bool is_connecting_ = false;
   bool is_passed_over_ = false;
   done_callback connected_;

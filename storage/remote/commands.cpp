@@ -87,4 +87,10 @@ remote_command release_command(std::string name, std::string token) {
                     std::move(token));
 }
 
+bool needs_memory(const remote_command& write) {
+  const auto& word = write.front();
+  if (word == "EVAL") return write[1] != text_of(remote_script::give_back);
+  return word != "DEL" && word != "HDEL";
+}
+
 } // namespace hearth::storage

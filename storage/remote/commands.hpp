@@ -44,4 +44,7 @@ remote_command expire_command(std::string name, std::chrono::milliseconds time);
 /// Ends a lease unless another holder has it by now. Reply: 1, or 0.
 remote_command release_command(std::string name, std::string token);
 
+/// Whether a server whose memory is full refuses this write.
+bool needs_memory(const remote_command& write);
+
 } // namespace hearth::storage

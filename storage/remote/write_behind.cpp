@@ -75,16 +75,34 @@ remote_write write_behind::take(std::map<number, queued>& from,
 
 // Members lead to entries, so they are sent when the entries before them are there: a host that
 // finds a member without its entry takes it for gone.
-bool write_behind::has_to_wait(const remote_write& next) const {
-  if (limits_.erases_alone && erases_in_flight_ > 0 && is_of_entry(next) &&
+bool write_behind::has_to_wait(number which, const remote_write& write) const {
+  if (limits_.erases_alone && erases_in_flight_ > 0 && is_of_entry(write) &&
       std::any_of(in_flight_.begin(), in_flight_.end(), [&](const auto& one) {
         return one.second.write.what == remote_write::kind::erase &&
-               one.second.write.key == next.key;
+               one.second.write.key == write.key;
       }))
     return true;
-  return next.what == remote_write::kind::add &&
-         std::any_of(in_flight_.begin(), in_flight_.end(),
+  return write.what == remote_write::kind::add &&
+         std::any_of(in_flight_.begin(), in_flight_.lower_bound(which),
                      [](const auto& one) { return is_of_entry(one.second.write); });
+}
+
+// The first that does not have to wait. It passes over others, but not those of its key, nor
+// members over entries.
+std::map<write_behind::number, write_behind::queued>::iterator write_behind::next_to_send() {
+  constexpr std::size_t max_passed = 64;
+  std::vector<const cache_key*> passed;
+  bool has_passed_entry = false;
+  for (auto at = waiting_.begin(); at != waiting_.end() && passed.size() < max_passed; ++at) {
+    const auto& write = at->second.write;
+    const bool is_behind = (has_passed_entry && write.what == remote_write::kind::add) ||
+                           std::any_of(passed.begin(), passed.end(),
+                                       [&](const cache_key* one) { return *one == write.key; });
+    if (!is_behind && !has_to_wait(at->first, write)) return at;
+    passed.push_back(&write.key);
+    has_passed_entry = has_passed_entry || is_of_entry(write);
+  }
+  return waiting_.end();
 }
 
 bool write_behind::are_enough_in_flight() const noexcept {
@@ -100,9 +118,10 @@ void write_behind::note_flight(const remote_write& write, bool begins) {
 }
 
 const remote_write* write_behind::send_next(number& which) {
-  if (waiting_.empty() || are_enough_in_flight()) return nullptr;
-  if (has_to_wait(waiting_.begin()->second.write)) return nullptr;
-  auto node = waiting_.extract(waiting_.begin());
+  if (are_enough_in_flight()) return nullptr;
+  const auto next = next_to_send();
+  if (next == waiting_.end()) return nullptr;
+  auto node = waiting_.extract(next);
   which = node.key();
   auto& sent = in_flight_.insert(std::move(node)).position->second;
   ++sent.tries;

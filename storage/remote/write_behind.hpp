@@ -29,7 +29,7 @@ struct write_behind_limits {
   /// The bytes of all of them but so few.
   std::uint64_t bytes_in_flight = std::uint64_t{16} << 20;
   unsigned tries = 3; ///< attempts for one write
-  /// A write waits while an erase of its key is on its way, and with it all that follow.
+  /// A write waits while an erase of its key is on its way.
   bool erases_alone = false;
 };
 
@@ -73,8 +73,9 @@ public:
   std::vector<remote_write> push(remote_write write);
 
   /// The next write to send; it counts as in flight until `finish` or `retry`, and the pointer is
-  /// valid until then. Null: no write waits, enough are in flight, or the next one adds members and
-  /// entries before it are in flight.
+  /// valid until then. Null: enough are in flight, or none waits but those that have to: members
+  /// behind entries, what is behind a write of the same key that has to wait, and with
+  /// `erases_alone` what is behind an erase.
   const remote_write* send_next(number& which);
   /// A write that is in flight.
   const remote_write& sent(number which) const { return in_flight_.at(which).write; }
@@ -110,7 +111,8 @@ private:
   static std::uint64_t size_of(const remote_write& write) noexcept;
   bool is_full() const noexcept;
   bool are_enough_in_flight() const noexcept;
-  bool has_to_wait(const remote_write& next) const;
+  std::map<number, queued>::iterator next_to_send();
+  bool has_to_wait(number which, const remote_write& write) const;
   void note_flight(const remote_write& write, bool begins);
   void note_newest(const cache_key& key);
   remote_write take(std::map<number, queued>& from, std::map<number, queued>::iterator at);

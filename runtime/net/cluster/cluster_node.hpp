@@ -32,13 +32,16 @@ struct cluster_node {
   /// Open: what it serves fails at once, until a probe succeeds.
   storage::breaker health;
   /// Open: it refuses writes, as when its memory is full. They wait, until one that is sent to see
-  /// is taken.
+  /// is taken; half open: that one is on its way.
   storage::breaker writing;
-  std::string refusal;                     ///< what it said to the last write that it refused
-  time_point write_at{};                   ///< when one is sent to see
-  std::size_t open = 0;                    ///< commands that it has not answered
-  bool has_answered = false;               ///< since its breaker opened last
-  bool is_apart = false;                   ///< it said last that the cluster is down
+  std::uint64_t write_to_see = 0; ///< the number of that request
+  std::string refusal;            ///< what it said to the last write that it refused
+  time_point write_at{};          ///< when one is sent to see
+  std::size_t open = 0;           ///< commands that it has not answered
+  time_point gone_at =
+      time_point::max();     ///< when it was found to lead nothing any more; max: it does
+  bool has_answered = false; ///< since its breaker opened last
+  bool is_apart = false;     ///< it said last that the cluster is down
   time_point probe_at = time_point::max(); ///< max: no probe is due
   bool has_unsent = false;                 ///< its lanes have to be flushed
 };

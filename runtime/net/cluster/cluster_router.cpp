@@ -1,5 +1,6 @@
 #include "runtime/net/cluster/cluster_router.hpp"
 
+#include "storage/remote/commands.hpp"
 #include "storage/resp/server_error.hpp"
 
 #include <algorithm>
@@ -21,6 +22,9 @@ constexpr auto between_tables = 100ms;   // at least
 constexpr auto while_ill = 500ms;        // between two tables while a node is ill
 constexpr auto before_held_again = 100ms;
 constexpr unsigned max_redirects = 8; // and other nodes that are asked for what any can answer
+constexpr unsigned max_scans_anew = 8;
+constexpr auto before_forgotten = 10'000ms; // a node that leads nothing by one node's table
+constexpr std::size_t max_nodes = 2'000;    // above which none is kept for that; Redis allows 1,000
 
 // Whether a failure is one of the connection, and not an answer.
 bool is_of_connection(const remote_reply& reply) {
@@ -41,6 +45,23 @@ bool refuses_writes(const remote_reply& reply) {
          storage::server_error_of(reply.value.text) == storage::server_error::no_writes;
 }
 
+// Whether the command was refused on this side, and no node has seen it.
+bool was_not_sent(const cluster_request& request, const remote_reply& reply) {
+  if (reply.value.is_error()) return false;
+  const bool was_late = request.command.deadline <= request.sent;
+  return reply.failure == remote_failure::refused ||
+         (reply.failure == remote_failure::timeout && was_late);
+}
+
+// Whether one write stands in the place of an earlier one of its name.
+bool replaces(const remote_client::command& earlier, const remote_client::command& later) {
+  const auto is_whole = [](const auto& one) {
+    return one.front() == "SET" || one.front() == "DEL";
+  };
+  return is_whole(earlier) && is_whole(later) &&
+         storage::name_in(earlier) == storage::name_in(later);
+}
+
 bool opens_at_once(remote_failure why) {
   return why != remote_failure::cut && why != remote_failure::garbage;
 }
@@ -55,10 +76,11 @@ connection_problem timeout_of(const cluster_request& request) {
           "no answer within " + std::to_string(request.command.allowed.count()) + " ms"};
 }
 
-// How far a scan of all nodes is: "EPOCH-NODE-CURSOR". The names are found again from the start
-// when slots have moved meanwhile.
+// How far a scan of all nodes is: "EPOCH-ANEW-NODE-CURSOR". The names are found again from the
+// start when slots have moved meanwhile, but not for ever.
 struct scan_place {
   std::uint64_t epoch = 0;
+  std::uint64_t anew = 0; // how often it began again
   std::uint64_t node = 0;
   std::string cursor = "0";
 };
@@ -74,13 +96,16 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
 
 scan_place place_of(std::string_view text, std::uint64_t epoch) {
   const auto of = take_number(text);
-  const auto node = of ? take_number(text) : std::nullopt;
-  if (!node || *of != epoch) return {epoch, 0, "0"};
-  return {epoch, *node, std::string(text)};
+  const auto anew = of ? take_number(text) : std::nullopt;
+  const auto node = anew ? take_number(text) : std::nullopt;
+  if (!node) return {epoch, 0, 0, "0"};
+  if (*of != epoch) return {epoch, *anew + 1, 0, "0"};
+  return {epoch, *anew, *node, std::string(text)};
 }
 
 std::string to_string(const scan_place& place) {
-  return std::to_string(place.epoch) + "-" + std::to_string(place.node) + "-" + place.cursor;
+  return std::to_string(place.epoch) + "-" + std::to_string(place.anew) + "-" +
+         std::to_string(place.node) + "-" + place.cursor;
 }
 
 } // namespace
@@ -133,7 +158,12 @@ void cluster_router::route(const request_ptr& request) {
   }
   if (is_write && has_to_wait(*leader, *request)) return hold(held_, request);
   if (is_write && !order_.enter_slot(request, leader->number)) return;
-  if (is_write) leader->writing.begin_probe(); // if it refuses writes: this one shows
+  const bool is_to_see =
+      is_write && !leader->writing.is_closed() && storage::needs_memory(request->command.arguments);
+  if (is_to_see) {
+    leader->writing.begin_probe();
+    leader->write_to_see = request->number;
+  }
   send(*leader, request);
 }
 
@@ -157,6 +187,9 @@ void cluster_router::route_scan(const request_ptr& request) {
   const auto& leaders = table_.leaders();
   if (place.node >= leaders.size())
     return fail(request, {remote_failure::refused, "no node serves any slot"});
+  if (place.anew > max_scans_anew)
+    return fail(request,
+                {remote_failure::node, "slots moved too often while names were looked for"});
   auto& node = *leaders[place.node];
   arguments[1] = place.cursor;
   send_as(node, request, std::move(arguments),
@@ -173,8 +206,7 @@ void cluster_router::route_scan(const request_ptr& request) {
                                      reply = std::move(reply)](const remote_reply* failed) mutable {
               if (failed) return finish(request, *failed);
               const bool is_whole = place.epoch == table_.epoch();
-              reply.value.items.front().text =
-                  is_whole ? "0" : to_string(scan_place{table_.epoch()});
+              if (is_whole) reply.value.items.front().text = "0"; // otherwise it begins anew
               finish(request, std::move(reply));
             });
             want_table();
@@ -200,6 +232,7 @@ void cluster_router::send_as(cluster_node& node, const request_ptr& request,
   sent.deadline = request->command.deadline;
   sent.allowed = request->command.allowed;
   sent.bytes = request->command.bytes;
+  request->sent = loop_->now();
   add_to(node, request->by, std::move(sent), std::move(next));
 }
 
@@ -230,26 +263,21 @@ void cluster_router::take(cluster_node& node, const request_ptr& request, remote
   const std::string_view error =
       reply.value.is_error() ? std::string_view(reply.value.text) : std::string_view();
   if (!error.empty() && !is_closed_ && go_elsewhere(node, request, error)) return;
-  if (is_of_connection(reply)) {
-    note_failure(node, reply);
-  } else if (reply.failure != remote_failure::closed) {
-    note_answer(node);
-    node.is_apart = error.starts_with("CLUSTERDOWN");
-  }
+  if (!was_not_sent(*request, reply)) note_reply(node, reply);
   if (may_ask_another(node, *request, reply)) return route_nameless(request);
   std::vector<request_ptr> next;
   const bool has_entered = request->by == remote_client::lane::writes && request->slot;
   if (has_entered) next = order_.leave_slot(*request->slot);
   const bool is_down = is_for_later(error) && !is_closed_;
   if (is_down) want_table();
-  if (has_entered && (is_to_wait(node, reply) || is_down)) {
+  if (has_entered && (is_to_wait(node, *request, reply) || is_down)) {
     hold(held_, request);
     for (const auto& one : next)
       hold(held_, one);
     return;
   }
   if (is_down) reply.failure = remote_failure::node;
-  if (has_entered && reply.failure == remote_failure::none) drop_overtaken(*request);
+  if (has_entered) drop_overtaken(*request, reply);
   if (is_of_connection(reply) && is_another_well(node)) reply.failure = remote_failure::node;
   finish(request, std::move(reply));
   for (const auto& one : next)
@@ -272,7 +300,7 @@ bool cluster_router::go_elsewhere(cluster_node& node, const request_ptr& request
   auto redirect = storage::redirect_in(error);
   if (!redirect || ++request->redirects > max_redirects) return false;
   note_answer(node);
-  if (node.writing.now() == storage::breaker::phase::half_open) rest_writes(node); // nothing shown
+  if (node.write_to_see == request->number) rest_writes(node); // nothing was seen
   if (redirect->to.host.empty()) redirect->to.host = node.address.host;
   auto& to = node_at(redirect->to);
   if (!redirect->is_once) {
@@ -312,6 +340,7 @@ void cluster_router::hold(std::deque<request_ptr>& where, const request_ptr& req
   if (!where.empty() && held_bytes_ + bytes > settings_.max_waiting_bytes)
     return fail(request, {remote_failure::refused, "too much waits to be sent"});
   held_bytes_ += bytes;
+  request->redirects = 0;
   const auto behind = std::find_if(where.rbegin(), where.rend(), [&](const request_ptr& one) {
     return one->number < request->number;
   });
@@ -341,6 +370,13 @@ void cluster_router::note_answer(cluster_node& node) {
   if (!node.health.is_closed()) return; // what was sent before; the probe decides
   node.health.succeed();
   node.has_answered = true;
+}
+
+void cluster_router::note_reply(cluster_node& node, const remote_reply& reply) {
+  if (is_of_connection(reply)) return note_failure(node, reply);
+  if (reply.failure == remote_failure::closed) return;
+  note_answer(node);
+  node.is_apart = reply.value.is_error() && reply.value.text.starts_with("CLUSTERDOWN");
 }
 
 void cluster_router::note_failure(cluster_node& node, const remote_reply& reply) {
@@ -375,36 +411,44 @@ bool cluster_router::is_another_well(const cluster_node& than) const {
 bool cluster_router::takes_another_writes(const cluster_node& than) const {
   const auto& leaders = table_.leaders();
   return std::any_of(leaders.begin(), leaders.end(), [&](const cluster_node* node) {
-    return node != &than && node->has_answered && node->health.is_closed() &&
-           node->writing.is_closed();
+    return node != &than && node->health.is_closed() && node->writing.is_closed();
   });
 }
 
-// Behind those of its slot that wait for the cluster, and while its node refuses writes.
+// Behind those of its slot that wait for the cluster or could overtake it, and while its node
+// refuses writes.
 bool cluster_router::has_to_wait(const cluster_node& leader, const cluster_request& write) const {
   if (held_slots_.contains(*write.slot)) return true;
+  if (write.sent != time_point{} && order_.is_overtaken(write)) return true;
   if (leader.writing.is_closed()) return false;
   return leader.writing.now() != storage::breaker::phase::open || loop_->now() < leader.write_at;
 }
 
 // Whether a write that a node answered so has to wait: the node refuses writes, and another one
 // takes them. If none does, the caller has to know.
-bool cluster_router::is_to_wait(cluster_node& node, const remote_reply& reply) {
-  using phase = storage::breaker::phase;
-  if (!refuses_writes(reply)) {
-    if (node.writing.now() == phase::half_open && is_of_connection(reply)) rest_writes(node);
-    node.writing.end_probe(true);
-    return false;
+bool cluster_router::is_to_wait(cluster_node& node, const cluster_request& write,
+                                const remote_reply& reply) {
+  const bool was_to_see = node.write_to_see == write.number;
+  if (refuses_writes(reply)) {
+    if (node.writing.is_closed() && !takes_another_writes(node)) return false;
+    node.refusal = reply.value.text;
+    const bool is_due = loop_->now() >= node.write_at && node.write_to_see == 0;
+    if (node.writing.is_closed() || was_to_see || is_due) rest_writes(node);
+    return true;
   }
-  if (node.writing.is_closed() && !takes_another_writes(node)) return false;
-  node.refusal = reply.value.text;
-  if (node.writing.now() != phase::open) rest_writes(node);
-  return true;
+  if (was_to_see && (is_of_connection(reply) || was_not_sent(write, reply))) {
+    rest_writes(node);
+  } else if (was_to_see) {
+    node.writing.end_probe(true);
+    node.write_to_see = 0;
+  }
+  return false;
 }
 
 void cluster_router::rest_writes(cluster_node& node) {
   node.writing.fail(true);
   node.writing.end_probe(false);
+  node.write_to_see = 0;
   node.write_at = loop_->now() + node.writing.backoff();
 }
 
@@ -465,7 +509,9 @@ void cluster_router::take_table(cluster_node& node, const remote_reply& reply) {
       if (range.leader.host.empty()) range.leader.host = node.address.host;
     if (!table_.has(*ranges))
       table_.replace(std::move(*ranges), [this](const auto& at) { return &node_at(at); });
+    to_ask_.clear();
     drop_gone_nodes();
+    wake_at(gone_at_);
     if (wants_table_) wake_at(table_at_);
     end_scans(nullptr);
     return route_held();
@@ -473,16 +519,21 @@ void cluster_router::take_table(cluster_node& node, const remote_reply& reply) {
   ask_next(reply);
 }
 
-// Forgets the nodes that lead nothing any more, so that a cluster whose nodes come and go under new
-// addresses costs no more than one that stays.
+// Forgets the nodes that have led nothing for a while, so that a cluster whose nodes come and go
+// under new addresses costs no more than one that stays. Not at once: a node's table may be old.
 void cluster_router::drop_gone_nodes() {
-  to_ask_.clear();
+  const auto now = loop_->now();
+  gone_at_ = time_point::max();
   const auto is_in = [](const auto& all, const auto& one) {
     return std::find(all.begin(), all.end(), one) != all.end();
   };
   for (auto at = nodes_.begin(); at != nodes_.end();) {
     auto& [address, node] = *at;
-    if (node->open > 0 || is_in(settings_.hosts, address) || is_in(table_.leaders(), node.get())) {
+    const bool is_here = is_in(settings_.hosts, address) || is_in(table_.leaders(), node.get());
+    node->gone_at = is_here ? time_point::max() : std::min(node->gone_at, now);
+    const bool is_over = nodes_.size() > max_nodes || now - node->gone_at >= before_forgotten;
+    if (is_here || node->open > 0 || !is_over) {
+      if (!is_here) gone_at_ = std::min(gone_at_, std::max(node->gone_at, now) + before_forgotten);
       ++at;
       continue;
     }
@@ -543,13 +594,13 @@ void cluster_router::drop_expired(std::deque<request_ptr>& held, time_point now)
 
 // Two writes of a name were sent, and the node took the later one alone: the earlier one must not
 // come behind it. Its caller knows whether it still counts.
-void cluster_router::drop_overtaken(const cluster_request& by) {
-  if (!held_slots_.contains(*by.slot)) return;
-  const auto name = storage::name_in(by.command.arguments);
+void cluster_router::drop_overtaken(const cluster_request& by, const remote_reply& reply) {
+  const bool is_done = reply.failure == remote_failure::none && !reply.value.is_null();
+  if (!is_done || !held_slots_.contains(*by.slot)) return;
   std::vector<request_ptr> overtaken;
   std::erase_if(held_, [&](const request_ptr& one) {
     if (one->slot != by.slot || one->number > by.number) return false;
-    if (storage::name_in(one->command.arguments) != name) return false;
+    if (!replaces(one->command.arguments, by.command.arguments)) return false;
     held_bytes_ -= one->command.bytes;
     overtaken.push_back(one);
     return true;
@@ -575,6 +626,7 @@ void cluster_router::note_held_slots() {
 
 void cluster_router::wake() {
   wakes_at_ = time_point::max();
+  if (is_closed_) return; // the timer had run out
   const auto now = loop_->now();
   drop_expired(unrouted_, now);
   drop_expired(held_, now);
@@ -589,7 +641,8 @@ void cluster_router::wake() {
     if (is_ill) table_at_ = now + while_ill;
   }
   if (held_at_ <= now) route_held();
-  auto next = held_at_;
+  if (gone_at_ <= now && !asks_for_table_) drop_gone_nodes();
+  auto next = std::min(held_at_, std::max(gone_at_, now + between_tables));
   for (const auto* held : {&unrouted_, &held_})
     for (const auto& one : *held)
       next = std::min(next, one->command.deadline);
@@ -606,6 +659,7 @@ void cluster_router::flush_later() {
 
 void cluster_router::flush() {
   flush_is_due_ = false;
+  if (is_closed_) return;
   for (const auto& [address, node] : nodes_)
     if (std::exchange(node->has_unsent, false)) node->lanes->flush();
 }

@@ -1,5 +1,6 @@
 #include "runtime/net/cluster/write_order.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -55,8 +56,14 @@ bool write_order::enter_slot(const request_ptr& write, std::uint64_t node) {
     return false;
   }
   slot.node = node;
+  slot.latest = std::max(slot.latest, write->number);
   ++slot.open;
   return true;
+}
+
+bool write_order::is_overtaken(const cluster_request& write) const {
+  const auto at = slots_.find(*write.slot);
+  return at != slots_.end() && at->second.open > 0 && at->second.latest > write.number;
 }
 
 std::vector<request_ptr> write_order::leave_slot(std::uint16_t slot) {

@@ -29,9 +29,10 @@ struct write_batch {
 /// A caller's command to a cluster.
 struct cluster_request {
   actors::remote_client::lane by = actors::remote_client::lane::reads;
-  remote_command command;            ///< keeps its arguments: it may be sent again
-  std::optional<std::uint16_t> slot; ///< nothing: it names no entry
-  std::uint64_t number = 0;          ///< a later one has a higher
+  remote_command command;                   ///< keeps its arguments: it may be sent again
+  std::optional<std::uint16_t> slot;        ///< nothing: it names no entry
+  std::uint64_t number = 0;                 ///< a later one has a higher
+  remote_command::clock::time_point sent{}; ///< the last time
   unsigned redirects = 0;
   std::shared_ptr<write_batch> batch; ///< of a write
 };
@@ -48,6 +49,9 @@ public:
   /// Whether a write of a slot may go to the node of this number now; otherwise it is kept until
   /// `leave_slot` returns it.
   bool enter_slot(const request_ptr& write, std::uint64_t node);
+  /// Whether a later write of this one's slot has entered and is not answered: it could overtake
+  /// it.
+  bool is_overtaken(const cluster_request& write) const;
   /// A write that entered is answered, or not on its way any more. Returns those of its slot that
   /// may enter now.
   std::vector<request_ptr> leave_slot(std::uint16_t slot);
@@ -59,6 +63,7 @@ private:
   struct slot_writes {
     std::uint64_t node = 0;
     std::size_t open = 0;
+    std::uint64_t latest = 0; // number of those that are open
     std::deque<request_ptr> waiting;
   };
 

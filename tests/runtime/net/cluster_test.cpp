@@ -240,6 +240,10 @@ TEST_CASE("cluster: a node that refuses writes has its own wait, and nobody else
   (void)cluster.ask(0, {"CONFIG", "SET", "maxmemory", "1"});
   auto first = set(0, "first");
   auto second = set(0, "second");
+  // A process whose first write it is does not know the other nodes yet.
+  const auto young = connected(cluster.url());
+  CHECK(ask(*young, {"SET", name_at(0), "young"}, 300ms, lane::writes).failure ==
+        remote_failure::node);
   const auto late = answer_of(set(0, "late", 300ms));
   CHECK(late.failure == remote_failure::node);
   CHECK(late.problem.find("takes no writes: OOM command not allowed") != std::string::npos);
@@ -250,6 +254,28 @@ TEST_CASE("cluster: a node that refuses writes has its own wait, and nobody else
   CHECK(is_ok(answer_of(std::move(first))));
   CHECK(is_ok(answer_of(std::move(second))));
   CHECK(ask(*server, {"GET", name_at(0)}).value.text == "second");
+}
+
+TEST_CASE("cluster: a node that refuses writes of a slot that moves to it is waited for as well") {
+  const local_cluster cluster;
+  const auto server = connected(cluster.url());
+  const auto name = name_at(0);
+  const auto slot = std::to_string(slot_of(name));
+  for (std::size_t i = 0; i < local_cluster::masters; ++i)
+    REQUIRE(is_ok(ask(*server, {"GET", name_at(i)})));
+  (void)cluster.ask(1,
+                    {"CLUSTER", "SETSLOT", slot, "IMPORTING", cluster.ask(0, {"CLUSTER", "MYID"})});
+  (void)cluster.ask(0,
+                    {"CLUSTER", "SETSLOT", slot, "MIGRATING", cluster.ask(1, {"CLUSTER", "MYID"})});
+  (void)cluster.ask(1, {"CONFIG", "SET", "maxmemory", "1"});
+  auto moved = ask_later(*server, {"SET", name, "moved"}, patient, lane::writes);
+  // Long enough to be sent more often than redirects are followed.
+  const auto late = ask(*server, {"SET", name_at(1), "late"}, 2s, lane::writes);
+  CHECK(late.failure == remote_failure::node);
+  REQUIRE(moved.wait_for(0s) == std::future_status::timeout);
+  (void)cluster.ask(1, {"CONFIG", "SET", "maxmemory", "0"});
+  CHECK(is_ok(answer_of(std::move(moved))));
+  CHECK(ask(*server, {"GET", name}).value.text == "moved");
 }
 
 TEST_CASE("cluster: if all nodes refuse writes, the refusal is told") {
@@ -367,7 +393,7 @@ TEST_CASE("cluster: a write that a later one of its name has overtaken is not se
   REQUIRE(is_ok(ask(*server, {"PING"})));
   node.proxy().error("CLUSTERDOWN The cluster is down", {"SET"});
   std::promise<remote_reply> first, second;
-  server->send_all(lane::writes, {{"SET", "k", "old"}, {"APPEND", "k", "new"}}, patient,
+  server->send_all(lane::writes, {{"SET", "k", "old"}, {"DEL", "k"}}, patient,
                    [&](std::size_t place, remote_reply reply) {
                      (place == 0 ? first : second).set_value(std::move(reply));
                    });
@@ -376,7 +402,7 @@ TEST_CASE("cluster: a write that a later one of its name has overtaken is not se
   CHECK(overtaken.failure == remote_failure::node);
   CHECK(overtaken.problem == "a later write was carried out before it");
   node.proxy().heal();
-  CHECK(ask(*server, {"GET", "k"}).value.text == "new");
+  CHECK(ask(*server, {"GET", "k"}).value.is_null());
 }
 
 TEST_CASE("cluster: a node that leads nothing any more is left") {
@@ -396,8 +422,10 @@ TEST_CASE("cluster: a node that leads nothing any more is left") {
   former.proxy().error("MOVED " + std::to_string(slot_of("k")) + " " + place_of(next));
   CHECK(ask(*server, {"GET", "k"}).value.is_null());
   const auto limit = std::chrono::steady_clock::now() + 60s;
-  while (former.proxy().open_connections() > 0)
+  while (former.proxy().open_connections() > 0) { // for ten seconds
     REQUIRE(std::chrono::steady_clock::now() < limit);
+    (void)ask(*server, {"BLPOP", "none", "0.1"});
+  }
   REQUIRE(is_ok(ask(*server, {"SET", "k", "next"}, patient, lane::writes)));
   CHECK(ask(*server, {"GET", "k"}).value.text == "next");
 }

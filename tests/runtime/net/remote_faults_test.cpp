@@ -335,8 +335,18 @@ TEST_CASE("remote faults: an address of a name that is silent is passed over") {
   endpoint.connect_deadline = 3s;
   const auto server = *connect_redis(endpoint, {}, resolve);
   CHECK(is_ok(ask(*server, {"PING"})));
-  // The last one is waited for until the time limit.
+  // One that takes connections and says nothing is passed over by the next attempt.
+  fault_proxy mute(redis.socket());
+  mute.set(proxy_fault::black_hole);
+  const auto mute_at = resolve_by_system("127.0.0.1", mute.port())->all.front();
   endpoint.connect_deadline = 300ms;
+  const name_resolver half = [&](const std::string&, std::uint16_t) {
+    return expected<host_addresses>(host_addresses{"", {mute_at, real}});
+  };
+  const auto next = *connect_redis(endpoint, {}, half);
+  CHECK(ask(*next, {"PING"}).failure == remote_failure::timeout);
+  CHECK(is_ok(ask(*next, {"PING"})));
+  // The last one is waited for until the time limit.
   const name_resolver nobody = [&](const std::string&, std::uint16_t) {
     return expected<host_addresses>(host_addresses{"", {first.address(), second.address()}});
   };

@@ -87,6 +87,22 @@ TEST_CASE("write order: a slot goes to another node once the old one has answere
   CHECK(order.leave_slot(1).empty()); // nothing is on its way
 }
 
+TEST_CASE("write order: one that was refused could be overtaken by a later one on its way") {
+  write_order order;
+  const auto first = write_of(new_batch(), 1), second = write_of(new_batch(), 1);
+  first->number = 1;
+  second->number = 2;
+  for (const auto& one : {first, second}) {
+    CHECK(order.enter_batch(one));
+    CHECK(order.enter_slot(one, node_a));
+  }
+  CHECK(order.leave_slot(1).empty()); // the first one was refused
+  CHECK(order.is_overtaken(*first));
+  CHECK_FALSE(order.is_overtaken(*second));
+  CHECK(order.leave_slot(1).empty());
+  CHECK_FALSE(order.is_overtaken(*first));
+}
+
 TEST_CASE("write order: everything that waits can be taken back") {
   write_order order;
   const auto batch = new_batch();

@@ -323,4 +323,41 @@ TEST_CASE("members are sent after the entries that they lead to") {
   CHECK(all.send() != 0);
 }
 
+TEST_CASE("a write that has to wait does not stop the others") {
+  queue all({.erases_alone = true});
+  const auto add = [&](const std::string& set, const std::string& member) {
+    remote_write members;
+    members.what = kind::add;
+    members.key = named(set);
+    members.members = {{member, "1", 1}};
+    CHECK(all.push(members).empty());
+  };
+  CHECK(all.push(write(kind::insert, "entry", "e")).empty());
+  const auto entry = all.send();
+  CHECK(all.push(write(kind::erase, "a")).empty());
+  const auto erase = all.send();
+  add("set", "m");                                               // 3: waits for the entry
+  CHECK(all.push(write(kind::insert, "a", "again")).empty());    // 4: waits for the erase
+  CHECK(all.push({kind::release, named("a"), {}, "t"}).empty()); // 5: behind the insert
+  remote_write gone;
+  gone.what = kind::remove;
+  gone.key = named("set");
+  gone.members = {{"m", "", 0}};
+  CHECK(all.push(gone).empty());                              // 6: behind what is added
+  CHECK(all.push(write(kind::insert, "other", "o")).empty()); // 7
+  add("more", "n");                                           // 8: behind all these entries
+  CHECK(all.send() == 7);
+  CHECK(all.send() == 0);
+  all.finish(entry);
+  CHECK(all.send() == 0); // the set still waits for the erase
+  all.finish(erase);
+  for (const auto next : {3, 4, 5, 6})
+    CHECK(all.send() == next);
+  CHECK(all.send() == 0);
+  all.finish(7);
+  CHECK(all.send() == 0);
+  all.finish(4);
+  CHECK(all.send() == 8);
+}
+
 } // namespace write_behind_test
