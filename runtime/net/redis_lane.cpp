@@ -62,31 +62,39 @@ void redis_lane::connect() {
     look_up();
 }
 
+// The first address may be the one that did not answer in the last attempt.
+void redis_lane::address_record::start(redis_connection& connection, host_addresses found) {
+  are_tried = true;
+  auto& all = found.all;
+  std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(failures % all.size()),
+              all.end());
+  connection.start(std::move(found));
+}
+
 // The connection, the lane or the loop may be destroyed before the answer comes. The next
 // connection takes one that came too late: the lookup after it may take as long.
 void redis_lane::look_up() {
   constexpr std::chrono::seconds longest_kept{60};
   const auto now = remote_command::clock::now();
-  if (auto late = std::exchange(late_->to, std::nullopt); late && now - late_->came < longest_kept)
-    return connection_->start(std::move(*late));
+  auto late = std::exchange(addresses_->late, std::nullopt);
+  if (late && now - addresses_->came < longest_kept)
+    return addresses_->start(*connection_, std::move(*late));
   const auto told = [context = std::weak_ptr(context_), connection = std::weak_ptr(connection_),
-                     kept = std::weak_ptr(late_),
-                     given_up = given_up_](expected<host_addresses> answer) {
+                     addresses = std::weak_ptr(addresses_)](expected<host_addresses> answer) {
     const auto alive = context.lock();
     if (!alive) return;
-    // The first address may be the one that did not answer in the last attempt.
-    if (answer && !answer->all.empty())
-      std::rotate(answer->all.begin(), answer->all.begin() + given_up % answer->all.size(),
-                  answer->all.end());
-    boost::asio::post(*alive->loop, [connection, kept, answer = std::move(answer)]() mutable {
+    boost::asio::post(*alive->loop, [connection, addresses, answer = std::move(answer)]() mutable {
       const auto asker = connection.lock();
-      const auto late = kept.lock();
-      if (asker && answer)
-        asker->start(std::move(*answer));
-      else if (asker)
+      const auto record = addresses.lock();
+      if (!record) return;
+      if (asker && answer) {
+        record->start(*asker, std::move(*answer));
+      } else if (asker) {
         asker->fail({remote_failure::unreachable, one_line(answer.error().text())});
-      else if (late && answer)
-        *late = {std::move(*answer), remote_command::clock::now()};
+      } else if (answer) {
+        record->late = std::move(*answer);
+        record->came = remote_command::clock::now();
+      }
     });
   };
   const auto& at = context_->endpoint;
@@ -96,6 +104,7 @@ void redis_lane::look_up() {
 
 void redis_lane::connection_ready() {
   connect_deadline_ = time_point::max();
+  addresses_->are_tried = false;
   send_unsent();
 }
 
@@ -123,7 +132,15 @@ void redis_lane::leave() {
   flush();
 }
 
-void redis_lane::connection_ended(connection_problem problem) { fail_all(problem); }
+void redis_lane::connection_ended(connection_problem problem) {
+  end_attempt();
+  fail_all(problem);
+}
+
+// A connection has ended; if it was not open yet, the next one begins at another address.
+void redis_lane::end_attempt() {
+  if (std::exchange(addresses_->are_tried, false)) ++addresses_->failures;
+}
 
 void redis_lane::fail_all(const connection_problem& why) {
   if (connection_) std::exchange(connection_, nullptr)->abandon();
@@ -174,7 +191,7 @@ void redis_lane::check_deadlines() {
 void redis_lane::give_up_connecting() {
   std::exchange(connection_, nullptr)->abandon();
   connect_deadline_ = time_point::max();
-  ++given_up_;
+  end_attempt();
   const auto allowed = context_->endpoint.connect_deadline;
   fail_those([&](const auto& one) { return one.deadline - one.allowed <= connect_began_; },
              {remote_failure::timeout,

@@ -57,6 +57,7 @@ private:
   void wake_at(time_point when);
   void check_deadlines();
   void give_up_connecting();
+  void end_attempt();
   void drop_expired(time_point now);
   template <class Predicate>
   void fail_those(Predicate which, const connection_problem& why);
@@ -64,15 +65,20 @@ private:
   void answer(remote_command& command, const connection_problem& why) const;
   void leave();
 
-  // Of a lookup that took longer than its connection waited.
-  struct late_addresses {
-    std::optional<host_addresses> to;
+  // Which addresses the name has, and how it went with them. A lookup may end when its connection
+  // waits no more: the next one takes what it found.
+  struct address_record {
+    std::optional<host_addresses> late;
     time_point came;
+    std::size_t failures = 0; // the next attempt begins that many addresses further
+    bool are_tried = false;   // by the attempt that is under way
+
+    void start(redis_connection& connection, host_addresses found);
   };
 
   std::shared_ptr<lane_context> context_;
   name_lookup lookup_;
-  const std::shared_ptr<late_addresses> late_ = std::make_shared<late_addresses>();
+  const std::shared_ptr<address_record> addresses_ = std::make_shared<address_record>();
   std::shared_ptr<redis_connection> connection_; // null: none
   std::deque<remote_command> waiting_;           // sent commands first
   std::size_t sent_ = 0;
@@ -81,7 +87,6 @@ private:
   time_point wakes_at_ = time_point::max();
   bool is_to_leave_ = false; // when all replies are there: the server refused a write as a replica
   bool was_late_ = false;    // whether the last check of the deadlines was late
-  std::size_t given_up_ = 0; // attempts to connect: the next begins at another address
   time_point connect_began_;
   time_point connect_deadline_ = time_point::max(); // max: not connecting
 };

@@ -1,6 +1,7 @@
 #include "storage/remote/write_behind.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace hearth::storage {
@@ -90,17 +91,17 @@ bool write_behind::has_to_wait(number which, const remote_write& write) const {
 // The first that does not have to wait. It passes over others, but not those of its key, nor
 // members over entries.
 std::map<write_behind::number, write_behind::queued>::iterator write_behind::next_to_send() {
-  constexpr std::size_t max_passed = 64;
-  std::vector<const cache_key*> passed;
-  bool has_passed_entry = false;
+  constexpr std::size_t max_passed = 1024;
+  std::unordered_set<cache_key, cache_key_hash> passed;
+  bool adds_wait = false; // for an entry before them, and so do all that follow
   for (auto at = waiting_.begin(); at != waiting_.end() && passed.size() < max_passed; ++at) {
     const auto& write = at->second.write;
-    const bool is_behind = (has_passed_entry && write.what == remote_write::kind::add) ||
-                           std::any_of(passed.begin(), passed.end(),
-                                       [&](const cache_key* one) { return *one == write.key; });
-    if (!is_behind && !has_to_wait(at->first, write)) return at;
-    passed.push_back(&write.key);
-    has_passed_entry = has_passed_entry || is_of_entry(write);
+    const bool is_add = write.what == remote_write::kind::add;
+    const bool waits = (is_add && adds_wait) || (!passed.empty() && passed.contains(write.key)) ||
+                       has_to_wait(at->first, write);
+    if (!waits) return at;
+    passed.insert(write.key);
+    adds_wait = adds_wait || is_add || is_of_entry(write);
   }
   return waiting_.end();
 }

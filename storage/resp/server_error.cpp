@@ -31,6 +31,9 @@ server_error server_error_of(std::string_view text) noexcept {
   for (const auto& [code, meaning] : codes)
     if (word == code) return meaning;
   if (text.starts_with("ERR unknown command")) return no_command;
+  // Of a script, before Redis 7.
+  if (text.starts_with("ERR Error running script") && text.find("-OOM ") != text.npos)
+    return no_writes;
   if (text.starts_with("ERR max number of clients")) return no_service;
   if (text.starts_with("ERR AUTH") || text.starts_with("ERR invalid password")) return no_rights;
   const bool is_code = !word.empty() && std::isupper(static_cast<unsigned char>(word.front())) != 0;

@@ -21,6 +21,8 @@ constexpr auto table_deadline = 1'000ms; // to read the table of slots, and for 
 constexpr auto between_tables = 100ms;   // at least
 constexpr auto while_ill = 500ms;        // between two tables while a node is ill
 constexpr auto before_held_again = 100ms;
+constexpr auto least_left =
+    500ms; // of the time of a write that was held: later it is not sent again
 constexpr unsigned max_redirects = 8; // and other nodes that are asked for what any can answer
 constexpr unsigned max_scans_anew = 8;
 constexpr auto before_forgotten = 10'000ms; // a node that leads nothing by one node's table
@@ -45,10 +47,11 @@ bool refuses_writes(const remote_reply& reply) {
          storage::server_error_of(reply.value.text) == storage::server_error::no_writes;
 }
 
-// Whether the command was refused on this side, and no node has seen it.
-bool was_not_sent(const cluster_request& request, const remote_reply& reply) {
+// Whether the failure tells nothing of the node: the command was refused on this side, or most of
+// its time was over when it was sent.
+bool is_no_fault_of_node(const cluster_request& request, const remote_reply& reply) {
   if (reply.value.is_error()) return false;
-  const bool was_late = request.command.deadline <= request.sent;
+  const bool was_late = 2 * (request.command.deadline - request.sent) < request.command.allowed;
   return reply.failure == remote_failure::refused ||
          (reply.failure == remote_failure::timeout && was_late);
 }
@@ -60,6 +63,14 @@ bool replaces(const remote_client::command& earlier, const remote_client::comman
   };
   return is_whole(earlier) && is_whole(later) &&
          storage::name_in(earlier) == storage::name_in(later);
+}
+
+// Whether a node with a full memory would have refused a write that got this reply.
+bool shows_room(const remote_client::command& write, const remote_reply& reply) {
+  using kind = resp_value::kind;
+  const bool changed_nothing =
+      write.front() == "EVAL" && reply.value.type == kind::integer && reply.value.integer == 0;
+  return reply.failure == remote_failure::none && !changed_nothing;
 }
 
 bool opens_at_once(remote_failure why) {
@@ -219,7 +230,7 @@ void cluster_router::send(cluster_node& node, const request_ptr& request, bool a
     asking.arguments = {"ASKING"};
     asking.deadline = request->command.deadline;
     asking.allowed = request->command.allowed;
-    add_to(node, request->by, std::move(asking), [](const remote_reply&) {});
+    add_to(node, request->by, std::move(asking), loop_->now(), [](const remote_reply&) {});
   }
   send_as(node, request, request->command.arguments,
           [this, request, &node](remote_reply reply) { take(node, request, std::move(reply)); });
@@ -233,7 +244,7 @@ void cluster_router::send_as(cluster_node& node, const request_ptr& request,
   sent.allowed = request->command.allowed;
   sent.bytes = request->command.bytes;
   request->sent = loop_->now();
-  add_to(node, request->by, std::move(sent), std::move(next));
+  add_to(node, request->by, std::move(sent), request->sent, std::move(next));
 }
 
 // A command of the router's own.
@@ -242,12 +253,13 @@ void cluster_router::send_own(cluster_node& node, remote_client::command argumen
   remote_command sent;
   sent.arguments = std::move(arguments);
   sent.allowed = table_deadline;
-  sent.deadline = loop_->now() + sent.allowed;
-  add_to(node, remote_client::lane::reads, std::move(sent), std::move(next));
+  const auto now = loop_->now();
+  sent.deadline = now + sent.allowed;
+  add_to(node, remote_client::lane::reads, std::move(sent), now, std::move(next));
 }
 
 void cluster_router::add_to(cluster_node& node, remote_client::lane by, remote_command command,
-                            reply_callback next) {
+                            time_point now, reply_callback next) {
   command.answered = std::make_shared<const remote_client::replies_callback>(
       [&node, next = std::move(next)](std::size_t, remote_reply reply) {
         next(std::move(reply));
@@ -256,21 +268,23 @@ void cluster_router::add_to(cluster_node& node, remote_client::lane by, remote_c
   ++node.open;
   node.has_unsent = true;
   flush_later();
-  node.lanes->add(by, std::move(command), loop_->now());
+  node.lanes->add(by, std::move(command), now);
 }
 
 void cluster_router::take(cluster_node& node, const request_ptr& request, remote_reply reply) {
   const std::string_view error =
       reply.value.is_error() ? std::string_view(reply.value.text) : std::string_view();
   if (!error.empty() && !is_closed_ && go_elsewhere(node, request, error)) return;
-  if (!was_not_sent(*request, reply)) note_reply(node, reply);
+  const bool is_of_node = !is_no_fault_of_node(*request, reply);
+  if (is_of_node) note_reply(node, reply);
   if (may_ask_another(node, *request, reply)) return route_nameless(request);
   std::vector<request_ptr> next;
   const bool has_entered = request->by == remote_client::lane::writes && request->slot;
   if (has_entered) next = order_.leave_slot(*request->slot);
   const bool is_down = is_for_later(error) && !is_closed_;
   if (is_down) want_table();
-  if (has_entered && (is_to_wait(node, *request, reply) || is_down)) {
+  if (has_entered &&
+      (is_to_wait(node, *request, reply) || is_down || has_to_be_repeated(*request, reply))) {
     hold(held_, request);
     for (const auto& one : next)
       hold(held_, one);
@@ -278,7 +292,8 @@ void cluster_router::take(cluster_node& node, const request_ptr& request, remote
   }
   if (is_down) reply.failure = remote_failure::node;
   if (has_entered) drop_overtaken(*request, reply);
-  if (is_of_connection(reply) && is_another_well(node)) reply.failure = remote_failure::node;
+  if (is_of_connection(reply) && (is_another_well(node) || !is_of_node))
+    reply.failure = remote_failure::node;
   finish(request, std::move(reply));
   for (const auto& one : next)
     route(one);
@@ -341,6 +356,7 @@ void cluster_router::hold(std::deque<request_ptr>& where, const request_ptr& req
     return fail(request, {remote_failure::refused, "too much waits to be sent"});
   held_bytes_ += bytes;
   request->redirects = 0;
+  request->was_held = request->was_held || &where == &held_;
   const auto behind = std::find_if(where.rbegin(), where.rend(), [&](const request_ptr& one) {
     return one->number < request->number;
   });
@@ -354,6 +370,8 @@ void cluster_router::hold(std::deque<request_ptr>& where, const request_ptr& req
 
 void cluster_router::route_held() {
   if (!table_.is_known()) return;
+  drop_expired(unrouted_, loop_->now());
+  drop_expired(held_, loop_->now());
   held_at_ = time_point::max();
   auto all = std::exchange(unrouted_, {});
   for (auto& one : std::exchange(held_, {}))
@@ -420,28 +438,31 @@ bool cluster_router::takes_another_writes(const cluster_node& than) const {
 bool cluster_router::has_to_wait(const cluster_node& leader, const cluster_request& write) const {
   if (held_slots_.contains(*write.slot)) return true;
   if (write.sent != time_point{} && order_.is_overtaken(write)) return true;
+  if (write.was_held && write.command.deadline - loop_->now() < least_left) return true;
   if (leader.writing.is_closed()) return false;
   return leader.writing.now() != storage::breaker::phase::open || loop_->now() < leader.write_at;
 }
 
-// Whether a write that a node answered so has to wait: the node refuses writes, and another one
-// takes them. If none does, the caller has to know.
+// Whether a write that a node answered so has to wait: the cluster is down for the node, or the
+// node refuses writes and another one takes them. If none does, the caller has to know.
 bool cluster_router::is_to_wait(cluster_node& node, const cluster_request& write,
                                 const remote_reply& reply) {
   const bool was_to_see = node.write_to_see == write.number;
-  if (refuses_writes(reply)) {
-    if (node.writing.is_closed() && !takes_another_writes(node)) return false;
+  const bool is_down = reply.value.is_error() && reply.value.text.starts_with("CLUSTERDOWN");
+  if (refuses_writes(reply) || is_down) {
+    if (!is_down && node.writing.is_closed() && !takes_another_writes(node)) return false;
     node.refusal = reply.value.text;
     const bool is_due = loop_->now() >= node.write_at && node.write_to_see == 0;
     if (node.writing.is_closed() || was_to_see || is_due) rest_writes(node);
     return true;
   }
-  if (was_to_see && (is_of_connection(reply) || was_not_sent(write, reply))) {
+  if (!was_to_see) return false;
+  if (!shows_room(write.command.arguments, reply)) {
     rest_writes(node);
-  } else if (was_to_see) {
-    node.writing.end_probe(true);
-    node.write_to_see = 0;
+    return false;
   }
+  node.writing.end_probe(true);
+  node.write_to_see = 0;
   return false;
 }
 
@@ -610,6 +631,20 @@ void cluster_router::drop_overtaken(const cluster_request& by, const remote_repl
     fail(one, {remote_failure::node, "a later write was carried out before it"});
 }
 
+// An erase does not need the memory that an earlier write of its name waits for. It is carried out
+// once more behind that, unless it replaces it.
+bool cluster_router::has_to_be_repeated(const cluster_request& write,
+                                        const remote_reply& reply) const {
+  const auto& words = write.command.arguments;
+  if (reply.failure != remote_failure::none || !held_slots_.contains(*write.slot)) return false;
+  if (words.front() != "DEL" && words.front() != "HDEL") return false;
+  return std::any_of(held_.begin(), held_.end(), [&](const request_ptr& one) {
+    const auto& earlier = one->command.arguments;
+    return one->slot == write.slot && one->number < write.number && !replaces(earlier, words) &&
+           storage::name_in(earlier) == storage::name_in(words);
+  });
+}
+
 connection_problem cluster_router::why_held(const cluster_request& write) const {
   const auto* leader = table_.is_known() && write.slot ? table_.leader_of(*write.slot) : nullptr;
   if (leader && !leader->writing.is_closed())
@@ -677,8 +712,10 @@ void cluster_router::fail_all(const connection_problem& why) {
     awaited_scans_.push_back(std::move(one));
   const remote_reply failed{why.failure, why.text, {}};
   end_scans(&failed);
-  for (const auto& [address, node] : nodes_)
+  for (const auto& [address, node] : nodes_) {
     node->lanes->fail_all(why);
+    if (node->write_to_see != 0) rest_writes(*node); // it has no answer
+  }
 }
 
 void cluster_router::close(const connection_problem& why) {

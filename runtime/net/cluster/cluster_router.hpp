@@ -55,7 +55,7 @@ private:
                actors::remote_client::command arguments, reply_callback next);
   void send_own(cluster_node& node, actors::remote_client::command arguments, reply_callback next);
   void add_to(cluster_node& node, actors::remote_client::lane by, remote_command command,
-              reply_callback next);
+              time_point now, reply_callback next);
   void take(cluster_node& node, const request_ptr& request, actors::remote_reply reply);
   bool may_ask_another(const cluster_node& node, cluster_request& request,
                        const actors::remote_reply& reply) const;
@@ -66,6 +66,7 @@ private:
   void route_held();
   void note_held_slots();
   void drop_overtaken(const cluster_request& by, const actors::remote_reply& reply);
+  bool has_to_be_repeated(const cluster_request& write, const actors::remote_reply& reply) const;
   connection_problem why_held(const cluster_request& request) const;
 
   // Health.

@@ -33,6 +33,7 @@ struct cluster_request {
   std::optional<std::uint16_t> slot;        ///< nothing: it names no entry
   std::uint64_t number = 0;                 ///< a later one has a higher
   remote_command::clock::time_point sent{}; ///< the last time
+  bool was_held = false;                    ///< it was kept back for its node
   unsigned redirects = 0;
   std::shared_ptr<write_batch> batch; ///< of a write
 };

@@ -405,6 +405,28 @@ TEST_CASE("cluster: a write that a later one of its name has overtaken is not se
   CHECK(ask(*server, {"GET", "k"}).value.is_null());
 }
 
+TEST_CASE("cluster: an erase that an earlier write of its name waits behind is carried out again") {
+  proxied_node node;
+  node.lead_all();
+  const auto server = connected("redis+cluster://" + place_of(node));
+  REQUIRE(is_ok(ask(*server, {"SADD", "s", "old"})));
+  node.proxy().error("CLUSTERDOWN The cluster is down", {"SADD"});
+  const auto before = node.proxy().commands();
+  std::promise<remote_reply> add, erase;
+  auto erased = erase.get_future();
+  server->send_all(lane::writes, {{"SADD", "s", "new"}, {"DEL", "s"}}, patient,
+                   [&](std::size_t place, remote_reply reply) {
+                     (place == 0 ? add : erase).set_value(std::move(reply));
+                   });
+  while (node.proxy().commands() < before + 2)
+    REQUIRE(erased.wait_for(1ms) == std::future_status::timeout);
+  REQUIRE(is_ok(ask(*server, {"PING"})));
+  node.proxy().heal();
+  CHECK(is_ok(answer_of(add.get_future())));
+  CHECK(is_ok(answer_of(std::move(erased))));
+  CHECK(ask(*server, {"EXISTS", "s"}).value.integer == 0);
+}
+
 TEST_CASE("cluster: a node that leads nothing any more is left") {
   proxied_node first, former, next;
   former.lead_all();

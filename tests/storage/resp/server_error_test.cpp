@@ -7,6 +7,8 @@ namespace server_error_test {
 using namespace hearth::storage;
 
 TEST_CASE("the first word of a server's error gives its meaning") {
+  CHECK(server_error_of("ERR Error running script (call to f_1): @user_script:1: -OOM command not "
+                        "allowed when used memory > 'maxmemory'.") == server_error::no_writes);
   CHECK(server_error_of("OOM command not allowed when used memory > 'maxmemory'.") ==
         server_error::no_writes);
   CHECK(server_error_of("READONLY You can't write against a read only replica.") ==
