@@ -17,7 +17,7 @@ namespace {
 
 using storage::remote_write;
 
-void of_a_cluster(storage::write_behind_limits& queue) {
+void adapt_to_cluster(storage::write_behind_limits& queue) {
   // An erase begins at the log, another node, so a later write could overtake it.
   queue.erases_alone = true;
   // Those of a node that is ill wait in flight, and must not stop those of the others.
@@ -30,7 +30,7 @@ void begin(remote::self_pointer self, remote_tier_config config) {
   auto writing = config.breaker;
   writing.seed = ~writing.seed;
   state.writing = storage::breaker(writing);
-  if (config.naming.has_hash_tags) of_a_cluster(config.queue);
+  if (config.naming.has_hash_tags) adapt_to_cluster(config.queue);
   state.writes = storage::write_behind(config.queue);
   state.config = std::move(config);
   state.config.gate->is_open = state.config.mode != remote_mode::write_only;

@@ -22,6 +22,10 @@ remote_failure failure_of(std::string_view error_text) {
 
 } // namespace
 
+connection_problem timeout_after(std::chrono::milliseconds allowed) {
+  return {remote_failure::timeout, "no answer within " + std::to_string(allowed.count()) + " ms"};
+}
+
 std::string one_line(std::string_view text) {
   std::string line(text.substr(0, max_text_bytes));
   for (char& c : line)

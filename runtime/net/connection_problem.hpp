@@ -5,6 +5,7 @@
 #include "actors/ports/remote_client.hpp"
 #include "storage/resp/resp_value.hpp"
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,9 @@ struct connection_problem {
   actors::remote_failure failure = actors::remote_failure::none;
   std::string text; ///< one line without secrets
 };
+
+/// No answer came within this time.
+connection_problem timeout_after(std::chrono::milliseconds allowed);
 
 /// At most 240 bytes of `text` in one line: a byte that is not printable ASCII becomes a question
 /// mark.

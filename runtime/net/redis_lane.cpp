@@ -10,10 +10,6 @@ namespace {
 using actors::remote_failure;
 using actors::remote_reply;
 
-connection_problem timeout_after(std::chrono::milliseconds allowed) {
-  return {remote_failure::timeout, "no answer within " + std::to_string(allowed.count()) + " ms"};
-}
-
 } // namespace
 
 redis_lane::redis_lane(std::shared_ptr<lane_context> context)

@@ -61,7 +61,7 @@ private:
   const std::string master_;
   std::shared_ptr<redis_connection> connection_;
   std::optional<resp_value> reply_;
-  connection_problem problem_{remote_failure::timeout, "no answer within 500 ms"};
+  connection_problem problem_ = timeout_after(sentinel_deadline);
 };
 
 std::optional<cluster_address> address_in(const resp_value& reply) {

@@ -19,14 +19,14 @@
 
 namespace hearth::storage {
 
-/// So many writes are in flight however large they are.
+/// The size of writes in flight does not count until there are more than these.
 inline constexpr std::size_t few_in_flight = 32;
 
 struct write_behind_limits {
   std::size_t entries = 4096;
   std::uint64_t bytes = std::uint64_t{64} << 20;
   std::size_t in_flight = few_in_flight; ///< writes sent and not acknowledged
-  /// The bytes of all of them but so few.
+  /// No more than `few_in_flight` are sent while those in flight have so many bytes.
   std::uint64_t bytes_in_flight = std::uint64_t{16} << 20;
   unsigned tries = 3; ///< attempts for one write
   /// A write waits while an erase of its key is on its way.

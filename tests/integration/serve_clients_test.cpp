@@ -291,12 +291,18 @@ TEST_CASE("serve: wrong settings are refused in one line") {
   CHECK(right.out == "the settings are right\n");
 }
 
-TEST_CASE("serve: a socket's path on the command line is one of the working folder") {
+TEST_CASE(
+    "serve: a socket's relative path is one of the working folder, or of the settings file's") {
   const temporary_directory work;
-  const auto path = fs::relative(work / "s.sock");
-  REQUIRE(path.is_relative());
-  const running_server server({"--listen", "resp=unix:" + path.string()});
-  CHECK(output_of("redis-cli -s '" + (work / "s.sock").string() + "' ping") == "PONG\n");
+  const auto folder = fs::relative(work.path());
+  REQUIRE(folder.is_relative());
+  std::ofstream(work / "s.toml") << "[[listen]]\nprotocol = \"resp\"\naddress = \"unix:s.sock\"\n";
+  for (const auto& arguments :
+       {std::vector<std::string>{"--listen", "resp=unix:" + (folder / "s.sock").string()},
+        std::vector<std::string>{(folder / "s.toml").string()}}) {
+    const running_server server(arguments);
+    CHECK(output_of("redis-cli -s '" + (work / "s.sock").string() + "' ping") == "PONG\n");
+  }
 }
 
 } // namespace serve_clients_test

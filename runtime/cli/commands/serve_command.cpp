@@ -13,13 +13,11 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace hearth::cli {
@@ -44,24 +42,14 @@ bool is_reachable(std::string_view address) {
   return parsed && !server::is_loopback(parsed->host);
 }
 
-// A socket's path that is not whole is one of this folder.
-std::string whole_address(std::string address) {
-  constexpr std::string_view scheme = "unix:";
-  if (!address.starts_with(scheme) || address == scheme) return address;
-  const std::filesystem::path path(address.substr(scheme.size()));
-  std::error_code failure;
-  const auto whole = std::filesystem::absolute(path, failure);
-  return failure ? address : std::string(scheme) + whole.string();
-}
-
 // "resp=ADDRESS" as a table of a settings file has it.
 expected<std::string> listen_table(const std::string& given, const serve_arguments& arguments) {
   const auto mark = given.find('=');
-  const auto address = mark == std::string::npos ? "" : whole_address(given.substr(mark + 1));
-  if (address.empty() || (given + address).find_first_of("\"\\\n") != std::string::npos)
+  if (mark == std::string::npos || given.find_first_of("\"\\\n") != std::string::npos)
     return fail(errc::invalid_argument,
                 "--listen " + printable(given) +
                     ": PROTOCOL=ADDRESS is expected, as resp=127.0.0.1:6379 or http=unix:/PATH");
+  const auto address = given.substr(mark + 1);
   if (arguments.role.empty() && is_reachable(address))
     return fail(errc::invalid_argument,
                 "--listen " + given +

@@ -34,14 +34,14 @@ struct cluster_node {
   /// Open: it refuses writes, as when its memory is full. They wait, until one that is sent to see
   /// is taken; half open: that one is on its way.
   storage::breaker writing;
-  std::uint64_t write_to_see = 0; ///< the number of that request
-  std::string refusal;            ///< what it said to the last write that it refused
-  time_point write_at{};          ///< when one is sent to see
-  std::size_t open = 0;           ///< commands that it has not answered
-  time_point gone_at =
-      time_point::max();     ///< when it was found to lead nothing any more; max: it does
-  bool has_answered = false; ///< since its breaker opened last
-  bool is_apart = false;     ///< it said last that the cluster is down
+  std::uint64_t probing_write = 0; ///< the number of that request; 0: none
+  std::string refusal;             ///< what it said to the last write that it refused
+  time_point next_write_probe{};   ///< when one is sent to see
+  std::size_t open = 0;            ///< commands that it has not answered
+  /// When it was found to lead no slot any more; max: it leads some.
+  time_point absent_since = time_point::max();
+  bool has_answered = false;               ///< since its breaker opened last
+  bool is_apart = false;                   ///< it said last that the cluster is down
   time_point probe_at = time_point::max(); ///< max: no probe is due
   bool has_unsent = false;                 ///< its lanes have to be flushed
 };

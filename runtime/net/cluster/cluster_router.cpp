@@ -24,7 +24,7 @@ constexpr auto before_held_again = 100ms;
 constexpr auto least_left =
     500ms; // of the time of a write that was held: later it is not sent again
 constexpr unsigned max_redirects = 8; // and other nodes that are asked for what any can answer
-constexpr unsigned max_scans_anew = 8;
+constexpr unsigned max_scan_restarts = 8;
 constexpr auto before_forgotten = 10'000ms; // a node that leads nothing by one node's table
 constexpr std::size_t max_nodes = 2'000;    // above which none is kept for that; Redis allows 1,000
 
@@ -82,16 +82,11 @@ bool is_for_later(std::string_view error) {
   return error.starts_with("CLUSTERDOWN") || error.starts_with("TRYAGAIN");
 }
 
-connection_problem timeout_of(const cluster_request& request) {
-  return {remote_failure::timeout,
-          "no answer within " + std::to_string(request.command.allowed.count()) + " ms"};
-}
-
-// How far a scan of all nodes is: "EPOCH-ANEW-NODE-CURSOR". The names are found again from the
+// How far a scan of all nodes is: "EPOCH-RESTARTS-NODE-CURSOR". The names are found again from the
 // start when slots have moved meanwhile, but not for ever.
 struct scan_place {
   std::uint64_t epoch = 0;
-  std::uint64_t anew = 0; // how often it began again
+  std::uint64_t restarts = 0;
   std::uint64_t node = 0;
   std::string cursor = "0";
 };
@@ -107,15 +102,15 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
 
 scan_place place_of(std::string_view text, std::uint64_t epoch) {
   const auto of = take_number(text);
-  const auto anew = of ? take_number(text) : std::nullopt;
-  const auto node = anew ? take_number(text) : std::nullopt;
+  const auto restarts = of ? take_number(text) : std::nullopt;
+  const auto node = restarts ? take_number(text) : std::nullopt;
   if (!node) return {epoch, 0, 0, "0"};
-  if (*of != epoch) return {epoch, *anew + 1, 0, "0"};
-  return {epoch, *anew, *node, std::string(text)};
+  if (*of != epoch) return {epoch, *restarts + 1, 0, "0"};
+  return {epoch, *restarts, *node, std::string(text)};
 }
 
 std::string to_string(const scan_place& place) {
-  return std::to_string(place.epoch) + "-" + std::to_string(place.anew) + "-" +
+  return std::to_string(place.epoch) + "-" + std::to_string(place.restarts) + "-" +
          std::to_string(place.node) + "-" + place.cursor;
 }
 
@@ -169,11 +164,11 @@ void cluster_router::route(const request_ptr& request) {
   }
   if (is_write && has_to_wait(*leader, *request)) return hold(held_, request);
   if (is_write && !order_.enter_slot(request, leader->number)) return;
-  const bool is_to_see =
+  const bool is_probe =
       is_write && !leader->writing.is_closed() && storage::needs_memory(request->command.arguments);
-  if (is_to_see) {
+  if (is_probe) {
     leader->writing.begin_probe();
-    leader->write_to_see = request->number;
+    leader->probing_write = request->number;
   }
   send(*leader, request);
 }
@@ -198,7 +193,7 @@ void cluster_router::route_scan(const request_ptr& request) {
   const auto& leaders = table_.leaders();
   if (place.node >= leaders.size())
     return fail(request, {remote_failure::refused, "no node serves any slot"});
-  if (place.anew > max_scans_anew)
+  if (place.restarts > max_scan_restarts)
     return fail(request,
                 {remote_failure::node, "slots moved too often while names were looked for"});
   auto& node = *leaders[place.node];
@@ -284,7 +279,7 @@ void cluster_router::take(cluster_node& node, const request_ptr& request, remote
   const bool is_down = is_for_later(error) && !is_closed_;
   if (is_down) want_table();
   if (has_entered &&
-      (is_to_wait(node, *request, reply) || is_down || has_to_be_repeated(*request, reply))) {
+      (take_write_reply(node, *request, reply) || is_down || has_to_be_repeated(*request, reply))) {
     hold(held_, request);
     for (const auto& one : next)
       hold(held_, one);
@@ -315,7 +310,7 @@ bool cluster_router::go_elsewhere(cluster_node& node, const request_ptr& request
   auto redirect = storage::redirect_in(error);
   if (!redirect || ++request->redirects > max_redirects) return false;
   note_answer(node);
-  if (node.write_to_see == request->number) rest_writes(node); // nothing was seen
+  if (node.probing_write == request->number) rest_writes(node); // nothing was seen
   if (redirect->to.host.empty()) redirect->to.host = node.address.host;
   auto& to = node_at(redirect->to);
   if (!redirect->is_once) {
@@ -440,37 +435,39 @@ bool cluster_router::has_to_wait(const cluster_node& leader, const cluster_reque
   if (write.sent != time_point{} && order_.is_overtaken(write)) return true;
   if (write.was_held && write.command.deadline - loop_->now() < least_left) return true;
   if (leader.writing.is_closed()) return false;
-  return leader.writing.now() != storage::breaker::phase::open || loop_->now() < leader.write_at;
+  return leader.writing.now() != storage::breaker::phase::open ||
+         loop_->now() < leader.next_write_probe;
 }
 
-// Whether a write that a node answered so has to wait: the cluster is down for the node, or the
-// node refuses writes and another one takes them. If none does, the caller has to know.
-bool cluster_router::is_to_wait(cluster_node& node, const cluster_request& write,
-                                const remote_reply& reply) {
-  const bool was_to_see = node.write_to_see == write.number;
+// Notes what a reply to a write tells of its node. Returns whether the write has to wait: the
+// cluster is down for the node, or the node refuses writes and another one takes them. If none
+// does, the caller has to know.
+bool cluster_router::take_write_reply(cluster_node& node, const cluster_request& write,
+                                      const remote_reply& reply) {
+  const bool was_probe = node.probing_write == write.number;
   const bool is_down = reply.value.is_error() && reply.value.text.starts_with("CLUSTERDOWN");
   if (refuses_writes(reply) || is_down) {
     if (!is_down && node.writing.is_closed() && !takes_another_writes(node)) return false;
     node.refusal = reply.value.text;
-    const bool is_due = loop_->now() >= node.write_at && node.write_to_see == 0;
-    if (node.writing.is_closed() || was_to_see || is_due) rest_writes(node);
+    const bool is_due = loop_->now() >= node.next_write_probe && node.probing_write == 0;
+    if (node.writing.is_closed() || was_probe || is_due) rest_writes(node);
     return true;
   }
-  if (!was_to_see) return false;
+  if (!was_probe) return false;
   if (!shows_room(write.command.arguments, reply)) {
     rest_writes(node);
     return false;
   }
   node.writing.end_probe(true);
-  node.write_to_see = 0;
+  node.probing_write = 0;
   return false;
 }
 
 void cluster_router::rest_writes(cluster_node& node) {
   node.writing.fail(true);
   node.writing.end_probe(false);
-  node.write_to_see = 0;
-  node.write_at = loop_->now() + node.writing.backoff();
+  node.probing_write = 0;
+  node.next_write_probe = loop_->now() + node.writing.backoff();
 }
 
 bool cluster_router::is_well() const {
@@ -532,7 +529,7 @@ void cluster_router::take_table(cluster_node& node, const remote_reply& reply) {
       table_.replace(std::move(*ranges), [this](const auto& at) { return &node_at(at); });
     to_ask_.clear();
     drop_gone_nodes();
-    wake_at(gone_at_);
+    wake_at(forget_at_);
     if (wants_table_) wake_at(table_at_);
     end_scans(nullptr);
     return route_held();
@@ -544,17 +541,18 @@ void cluster_router::take_table(cluster_node& node, const remote_reply& reply) {
 // under new addresses costs no more than one that stays. Not at once: a node's table may be old.
 void cluster_router::drop_gone_nodes() {
   const auto now = loop_->now();
-  gone_at_ = time_point::max();
+  forget_at_ = time_point::max();
   const auto is_in = [](const auto& all, const auto& one) {
     return std::find(all.begin(), all.end(), one) != all.end();
   };
   for (auto at = nodes_.begin(); at != nodes_.end();) {
     auto& [address, node] = *at;
     const bool is_here = is_in(settings_.hosts, address) || is_in(table_.leaders(), node.get());
-    node->gone_at = is_here ? time_point::max() : std::min(node->gone_at, now);
-    const bool is_over = nodes_.size() > max_nodes || now - node->gone_at >= before_forgotten;
+    node->absent_since = is_here ? time_point::max() : std::min(node->absent_since, now);
+    const bool is_over = nodes_.size() > max_nodes || now - node->absent_since >= before_forgotten;
     if (is_here || node->open > 0 || !is_over) {
-      if (!is_here) gone_at_ = std::min(gone_at_, std::max(node->gone_at, now) + before_forgotten);
+      if (!is_here)
+        forget_at_ = std::min(forget_at_, std::max(node->absent_since, now) + before_forgotten);
       ++at;
       continue;
     }
@@ -610,7 +608,7 @@ void cluster_router::drop_expired(std::deque<request_ptr>& held, time_point now)
   });
   if (&held == &held_) note_held_slots();
   for (const auto& one : expired)
-    fail(one, &held == &held_ ? why_held(*one) : timeout_of(*one));
+    fail(one, &held == &held_ ? why_held(*one) : timeout_after(one->command.allowed));
 }
 
 // Two writes of a name were sent, and the node took the later one alone: the earlier one must not
@@ -650,7 +648,7 @@ connection_problem cluster_router::why_held(const cluster_request& write) const 
   if (leader && !leader->writing.is_closed())
     return {remote_failure::node,
             storage::to_string(leader->address) + " takes no writes: " + leader->refusal};
-  return {remote_failure::node, timeout_of(write).text};
+  return {remote_failure::node, timeout_after(write.command.allowed).text};
 }
 
 void cluster_router::note_held_slots() {
@@ -676,8 +674,8 @@ void cluster_router::wake() {
     if (is_ill) table_at_ = now + while_ill;
   }
   if (held_at_ <= now) route_held();
-  if (gone_at_ <= now && !asks_for_table_) drop_gone_nodes();
-  auto next = std::min(held_at_, std::max(gone_at_, now + between_tables));
+  if (forget_at_ <= now && !asks_for_table_) drop_gone_nodes();
+  auto next = std::min(held_at_, std::max(forget_at_, now + between_tables));
   for (const auto* held : {&unrouted_, &held_})
     for (const auto& one : *held)
       next = std::min(next, one->command.deadline);
@@ -714,7 +712,7 @@ void cluster_router::fail_all(const connection_problem& why) {
   end_scans(&failed);
   for (const auto& [address, node] : nodes_) {
     node->lanes->fail_all(why);
-    if (node->write_to_see != 0) rest_writes(*node); // it has no answer
+    if (node->probing_write != 0) rest_writes(*node); // it has no answer
   }
 }
 

@@ -77,8 +77,8 @@ private:
   bool is_another_well(const cluster_node& than) const;
   bool takes_another_writes(const cluster_node& than) const;
   bool has_to_wait(const cluster_node& leader, const cluster_request& write) const;
-  bool is_to_wait(cluster_node& node, const cluster_request& write,
-                  const actors::remote_reply& reply);
+  bool take_write_reply(cluster_node& node, const cluster_request& write,
+                        const actors::remote_reply& reply);
   void rest_writes(cluster_node& node);
 
   // The table of slots.
@@ -116,7 +116,7 @@ private:
   std::vector<scan_end> awaited_scans_; // wait for the table that is asked for
   time_point table_at_{};               // not asked for again before
   time_point held_at_ = time_point::max();
-  time_point gone_at_ = time_point::max(); // when nodes that have left are forgotten
+  time_point forget_at_ = time_point::max(); // when nodes that have left are forgotten
   time_point wakes_at_ = time_point::max();
   bool flush_is_due_ = false;
   bool is_taking_ = false; // in `add`, behind which `flush` is called

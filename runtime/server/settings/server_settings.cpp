@@ -7,6 +7,7 @@
 #include "runtime/server/settings/upstream_members.hpp"
 
 #include <limits>
+#include <system_error>
 
 namespace hearth::server {
 namespace {
@@ -158,7 +159,10 @@ expected<server_settings> parse_server_settings(std::string_view text,
     return fail(toml_error(whole, 0, "listen", errc::invalid_argument,
                            "there is no listener; write [[listen]] and an address"));
   if (auto done = check_tables(whole, *root, read); !done) return fail(done.error());
-  const auto folder = file.parent_path();
+  std::error_code failure;
+  const auto whole_path = std::filesystem::absolute(file, failure);
+  if (failure) return fail(errc::io, "the working folder is gone; start in another one");
+  const auto folder = whole_path.parent_path();
   if (auto done = complete_listeners(*listeners, !read.users_file.empty(), folder); !done)
     return fail(done.error());
   for (auto& one : *listeners)
