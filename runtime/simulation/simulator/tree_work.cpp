@@ -140,19 +140,20 @@ void random_run::spread_trees() {
   each(ask_fleet);
 }
 
-// Every process finds the same tree, and in it what has reached the server.
+// Every process finds the same tree, and in it what has reached the server. Without a server each
+// host has its own.
 void random_run::check_trees() {
   if (is_tight_) return;
   spread_trees();
   is_tree_final_ = is_fleet_whole_ && has_kept_all_of(":nested:");
   for (std::size_t tree = 0; tree < tree_keys_.size(); ++tree) {
-    std::string first;
+    std::map<std::string, std::string> first; // by host; with a server one for all
     for (auto* worker : one_of_each_process()) {
       if (!result_.violation.empty()) return;
       find_tree(*worker, tree);
       answer_all();
-      if (first.empty()) first = last_tree_;
-      if (first != last_tree_)
+      const auto at = first.try_emplace(has_remote_ ? "" : worker->host, last_tree_).first;
+      if (at->second != last_tree_)
         violate(worker->name + " has another tree of " + text_of(tree_keys_[tree]) +
                 " than the first process");
     }
