@@ -60,6 +60,7 @@ public:
   struct numbered_change {
     number which = 0;
     unheard_change change;
+    std::uint64_t journal = 0; ///< `id` of that in which it was found
   };
   /// What the journals of other processes hold, each sorted.
   struct looked {
@@ -84,6 +85,9 @@ public:
   change_journal& operator=(const change_journal&) = delete;
   ~change_journal();
 
+  /// A random number, which no other process's journal has. With it a change's number is unique:
+  /// they may begin anew after a power loss. 0 without a store.
+  std::uint64_t id() const noexcept { return opening_id_; }
   /// The number of the last change by any process of the host, 1 before the first; 0 without a
   /// store.
   number last() const noexcept;
