@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <unistd.h>
 
 namespace hearth {
@@ -192,6 +193,33 @@ private:
   bool joins_ = false;
 };
 
+// The text without the blanks, joined lines and comments at its end.
+std::string_view without_blank_end(std::string_view text) {
+  for (;;) {
+    const auto last = text.find_last_not_of(" \t\f\v\r\n\\");
+    text = text.substr(0, last == text.npos ? 0 : last + 1);
+    if (!text.ends_with("*/")) return text;
+    const auto comment = text.rfind("/*", text.size() - 3);
+    text = text.substr(0, comment == text.npos ? 0 : comment);
+  }
+}
+
+// `GCC dependency "file"`, of a pragma: the compiler compares the times of the two files.
+bool compares_times(std::string_view text) {
+  constexpr std::string_view pragma = "dependency";
+  for (auto at = place_of_text(text, pragma); at != text.size();
+       at = place_of_text(text, pragma, at + pragma.size())) {
+    const auto before = without_blank_end(text.substr(0, at));
+    if (before.size() < at && (before.ends_with("GCC") || before.ends_with("clang"))) return true;
+  }
+  return false;
+}
+
+// Whether a file is included once only, by its own words or by those that include it.
+bool is_for_once(std::string_view text) {
+  return contains(text, "once") || contains(text, "import");
+}
+
 // Whether the bytes are the start of a precompiled header of gcc: "gpch", the language, the
 // version, and then bytes that no text has.
 bool is_precompiled_by_gcc(std::string_view start) {
@@ -220,6 +248,8 @@ std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated
   constexpr std::string_view archive = "!<arch>";
   constexpr std::size_t start_bytes = 256;
   std::multimap<std::size_t, std::string> read; // by size
+  bool may_be_once = false;
+  std::optional<std::string> twice; // why that would count
   clock_parts parts;
   for (const auto& word : words)
     parts.add(joined_text(word).view());
@@ -242,11 +272,13 @@ std::string hidden_input_of(const std::vector<std::string>& paths, bool is_dated
     if (!is_of_system) parts.add(joined.view());
     if (parts.may_be_joined() || joined_uses_clock(joined.view(), is_dated, !is_of_system))
       return path + " may use the clock: __DATE__, __TIME__ or __TIMESTAMP__";
+    if (compares_times(joined.view())) return path + " compares its time with another file's";
+    may_be_once = may_be_once || is_for_once(joined.view());
     const auto [same, end] = read.equal_range(text->size());
-    if (same != end && (contains(*text, "once") || contains(*text, "import")))
-      for (auto at = same; at != end; ++at)
-        if (os::read_whole_file(at->second, most_bytes) == *text)
-          return path + " has the content of " + at->second + " and is included once";
+    for (auto at = same; !twice && at != end; ++at)
+      if (os::read_whole_file(at->second, most_bytes) == *text)
+        twice = path + " has the content of " + at->second + " and is included once";
+    if (twice && may_be_once) return *twice;
     read.emplace(text->size(), path);
   }
   return {};

@@ -11,9 +11,12 @@
 #include <string>
 #include <string_view>
 
-namespace hearth {
-
+// Of the library's interface, also where this header comes first.
+namespace HEARTH_PUBLIC hearth {
 class recording_session;
+}
+
+namespace hearth {
 
 class internals {
 public:

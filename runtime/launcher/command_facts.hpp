@@ -30,6 +30,7 @@ struct command_facts {
   bool takes_notes = false; ///< -ftest-coverage
   bool writes_stack_usage = false;
   bool writes_llvm = false;
+  bool is_clang = false; ///< by the compiler's name; set by the caller of `read_facts`
   bool depends_on_names = false;
   bool runs_others = false; ///< plug-ins, specs
   bool annotates_assembly = false;

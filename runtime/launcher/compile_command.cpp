@@ -40,6 +40,7 @@ bool writes_stack_usage(const command_facts& facts) {
 // How gcc calls further outputs of a precompiled header, and what -S makes of one, is not known
 // here.
 uncached reason_of_precompiling(const command_facts& facts) {
+  if (facts.is_clang) return uncached::precompiled_header; // which has its folder's name in it
   const bool has_others = facts.assembles || facts.checks_syntax || facts.splits_debug ||
                           facts.covers || facts.takes_notes || facts.writes_stack_usage ||
                           facts.passes_dependencies || facts.depends_on_names || facts.writes_llvm;
@@ -61,6 +62,10 @@ uncached reason_of_combination(const command_facts& facts) {
   // gcc then names the dependency file as if it linked ("a-x.d").
   if (facts.checks_syntax && !facts.compiles && facts.lists_dependencies && !facts.dependency_file)
     return uncached::further_output;
+  // To gcc, -emit-llvm is -e with an argument; clang gives objects of assembler their usual name.
+  const bool names_llvm = facts.is_clang && !language.is_assembler;
+  if (facts.writes_llvm && !facts.output && !names_llvm) return uncached::unclear_output;
+  if (!facts.output && is_unclear_stem(facts.inputs.front().path)) return uncached::unclear_output;
   const auto& stem = facts.output ? *facts.output : facts.inputs.front().path;
   if (is_unclear_stem(stem) && (writes_others || facts.splits_debug))
     return uncached::unclear_output;
@@ -139,8 +144,11 @@ bool must_run_in_place(const command_facts& facts, const output_namer& namer) {
   // gcc names a target of -Wp,-MD after the source, clang after the output.
   const bool has_unclear_target =
       facts.passes_dependencies && facts.output && !namer.default_target().empty();
-  return facts.depends_on_names || facts.runs_others || facts.splits_debug || facts.covers ||
-         facts.takes_notes || (facts.annotates_assembly && facts.assembles) || has_unclear_target;
+  // clang then warns of that option, with the file's name.
+  const bool tells_names = facts.diagnostics && facts.inputs.front().language.is_assembler;
+  return facts.depends_on_names || facts.runs_others || tells_names || facts.splits_debug ||
+         facts.covers || facts.takes_notes || (facts.annotates_assembly && facts.assembles) ||
+         has_unclear_target;
 }
 
 bool have_same_path(const std::vector<output>& outputs, std::string_view source) {
@@ -182,6 +190,7 @@ tl::expected<compile_command, refusal> read_compile_command(std::vector<std::str
   auto compiler = std::move(expanded->front());
   expanded->erase(expanded->begin());
   auto facts = read_facts(*expanded, is_cxx_driver(compiler));
+  facts.is_clang = is_clang_driver(compiler);
   if (auto why = refusal_of(facts); why.why != uncached::none)
     return tl::unexpected(std::move(why));
   auto command = command_of(facts);

@@ -178,6 +178,7 @@ constexpr std::array rows{
     option_row{"-ftime-report", joined, refused, uncached::traces_time},
     option_row{"-ftime-trace", joined, refused, uncached::traces_time},
     option_row{"-fverbose-asm", flag, annotate_assembly},
+    option_row{"-fvtv-", joined, refused, uncached::further_output},
     option_row{"-gcc-toolchain", separate},
     option_row{"-gen-cdb-fragment-path", joined, refused, uncached::further_output},
     option_row{"-gno-split-dwarf", flag, keep_debug},

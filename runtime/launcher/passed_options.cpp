@@ -46,9 +46,20 @@ std::string_view take_word(std::string_view& list) noexcept {
   return word;
 }
 
+// They go to the frontend as they are, which has options that write files under names of its own,
+// and expands `@file`: only those that are known to write nothing are taken.
 uncached reason_of_preprocessor_options(std::string_view list) noexcept {
-  while (!list.empty())
-    if (const auto why = reason_in_table(take_word(list)); why != none) return why;
+  constexpr std::array<std::string_view, 17> accepted{
+      "-D",         "-U",     "-I",         "-A",        "-W",        "-w",
+      "-f",         "-std=",  "-include",   "-imacros",  "-isystem",  "-iquote",
+      "-idirafter", "-undef", "-trigraphs", "-pedantic", "-nostdinc",
+  };
+  while (!list.empty()) {
+    const auto word = take_word(list);
+    if (const auto why = reason_in_table(word); why != none) return why;
+    const bool is_value = !word.starts_with('-') && !word.starts_with('@');
+    if (!is_value && !begins_with_any(word, accepted)) return unsupported_option;
+  }
   return none;
 }
 
@@ -63,7 +74,7 @@ uncached reason_of_assembler_options(std::string_view list) noexcept {
 
 uncached reason_of_llvm_option(std::string_view word) noexcept {
   if (word.starts_with("-time-passes")) return traces_time;
-  constexpr std::array<std::string_view, 5> parts{"output", "dump", "-dot-", "-file", "view-"};
+  constexpr std::array<std::string_view, 5> parts{"output", "dump", "dot-", "-file", "view-"};
   const bool writes = std::any_of(parts.begin(), parts.end(), [&](auto part) {
     const auto at = word.find(part);
     return at != word.npos;

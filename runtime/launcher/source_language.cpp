@@ -119,6 +119,10 @@ source_language language_of_file(std::string_view path, bool is_cxx) noexcept {
   return {{}, is_other ? other_language : unknown_input};
 }
 
+bool is_clang_driver(std::string_view compiler) noexcept {
+  return file_name_of(compiler).find("clang") != std::string_view::npos;
+}
+
 bool is_cxx_driver(std::string_view compiler) noexcept {
   auto name = file_name_of(compiler);
   const auto version = name.find_last_not_of("0123456789.");

@@ -26,5 +26,7 @@ source_language language_of_file(std::string_view path, bool is_cxx) noexcept;
 
 /// Whether a compiler's file name is a C++ driver's: g++, clang++-14, x86_64-linux-gnu-g++-12.
 bool is_cxx_driver(std::string_view compiler) noexcept;
+/// Whether it is clang's: clang, clang++-14, x86_64-linux-gnu-clang.
+bool is_clang_driver(std::string_view compiler) noexcept;
 
 } // namespace hearth::launcher

@@ -12,6 +12,8 @@
 #include "runtime/server/entries/scan_cursor.hpp"
 
 #include <algorithm>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 namespace hearth::server {
@@ -146,13 +148,6 @@ std::optional<listed_entry> listed_in(const cache& in, const storage::entry_info
   return listed(raw_key(entry.key, about), entry.metadata);
 }
 
-expected<void> list_store(storage::store& from, const cache& in, const entry_visitor& visit) {
-  return from.list([&](const storage::entry_info& entry) {
-    const auto one = listed_in(in, entry);
-    return !one || visit(one->key, entry.payload_bytes);
-  });
-}
-
 expected<entry_list> entries_in_memory(engine::runtime_core& core, const cache& in,
                                        const memory_shard_actor& shard) {
   return engine::ask_actor<entry_list>(core, shard, verb::list_v, internals::name(in)->number);
@@ -168,6 +163,39 @@ expected<void> list_memory(engine::runtime_core& core, const cache& in,
       if (raw && !visit(*raw, value.payload().size())) return {};
     }
   }
+  return {};
+}
+
+// Whether an entry of the memory tier, which the store may have evicted, is one that lookups find:
+// another process may have changed it.
+bool is_found(const cache& in, std::string_view raw) {
+  const auto found = in.get(key_of(raw));
+  return found && found->hit();
+}
+
+bool is_stored(storage::store& in, const cache_key& k) {
+  return in.get(storage::entry_key(k)).status == storage::read_status::hit;
+}
+
+// The store's entries, then those that memory alone has.
+expected<void> list_tiers(engine::runtime_core& core, const cache& in, const entry_visitor& visit) {
+  std::unordered_map<std::string, std::uint64_t> in_memory; // sizes by raw keys
+  const auto noted = list_memory(core, in, [&](std::string_view raw, std::uint64_t bytes) {
+    in_memory.emplace(raw, bytes);
+    return true;
+  });
+  if (!noted) return noted;
+  bool goes_on = true;
+  const auto stored = core.store()->list([&](const storage::entry_info& entry) {
+    const auto one = listed_in(in, entry);
+    if (!one) return true;
+    in_memory.erase(one->key);
+    goes_on = visit(one->key, entry.payload_bytes);
+    return goes_on;
+  });
+  if (!stored) return stored;
+  for (auto at = in_memory.begin(); goes_on && at != in_memory.end(); ++at)
+    if (is_found(in, at->first)) goes_on = visit(at->first, at->second);
   return {};
 }
 
@@ -211,14 +239,23 @@ private:
   key_page page_;
 };
 
-expected<key_page> scan_store(storage::store& from, const cache& in, storage::scan_place place,
-                              page_filler page) {
+expected<key_page> scan_memory(engine::runtime_core& core, const cache& in,
+                               storage::scan_place place, page_filler page);
+
+// Behind the store's shards come those of memory.
+expected<key_page> scan_tiers(engine::runtime_core& core, const cache& in,
+                              storage::scan_place place, page_filler page) {
+  auto& from = *core.store();
   constexpr unsigned max_steps = 16; // of an index with few entries
   for (unsigned step = 0; step < max_steps && !page.is_full(); ++step) {
     const auto next = from.scan(
         place, [&](const storage::entry_info& entry) { return page.take(listed_in(in, entry)); });
     if (!next) return fail(next.error());
-    if (!*next) return page.finish(0);
+    if (!*next) {
+      const storage::scan_place memory{from.shards(), 0, 0};
+      return page.is_full() ? page.finish(cursor_of(memory))
+                            : scan_memory(core, in, memory, std::move(page));
+    }
     place = **next;
   }
   return page.finish(cursor_of(place));
@@ -241,12 +278,14 @@ ordered_from(std::uint64_t bucket, const cache& in, const entry_list& entries) {
   return ordered;
 }
 
-// Without a disk tier: a shard's entries are listed for each page.
+// The entries that memory alone has. A shard's are listed for each page.
 expected<key_page> scan_memory(engine::runtime_core& core, const cache& in,
                                storage::scan_place place, page_filler page) {
+  auto* const store = core.store().get();
+  const unsigned first = store ? store->shards() : 0;
   const auto& shards = core.shards().all();
-  for (; place.shard < shards.size(); ++place.shard, place.bucket = 0) {
-    const auto entries = entries_in_memory(core, in, shards[place.shard]);
+  for (; place.shard < first + shards.size(); ++place.shard, place.bucket = 0) {
+    const auto entries = entries_in_memory(core, in, shards[place.shard - first]);
     if (!entries) return fail(entries.error());
     for (const auto& [bucket, entry] : ordered_from(place.bucket, in, *entries)) {
       if (page.is_full() && bucket != place.bucket) {
@@ -256,6 +295,10 @@ expected<key_page> scan_memory(engine::runtime_core& core, const cache& in,
       place.bucket = bucket;
       const auto& [encoded, value] = *entry;
       auto key = has_expired(value) ? std::nullopt : raw_key(encoded, value);
+      const bool is_elsewhere =
+          key && store &&
+          (is_stored(*store, {internals::name(in), encoded}) || !is_found(in, *key));
+      if (is_elsewhere) key.reset();
       page.take(listed(std::move(key), value.metadata_bytes()));
     }
   }
@@ -495,14 +538,14 @@ expected<key_page> entry_space::scan(std::uint64_t cursor, std::size_t count,
   if (!place) return fail(errc::invalid_argument, "no page has had this cursor");
   auto& core = *internals::core(own_);
   page_filler page(count, wanted);
-  if (const auto& store = core.store()) return scan_store(*store, own_, *place, std::move(page));
-  return scan_memory(core, own_, *place, std::move(page));
+  const bool is_of_store = core.store() && place->shard < core.store()->shards();
+  return is_of_store ? scan_tiers(core, own_, *place, std::move(page))
+                     : scan_memory(core, own_, *place, std::move(page));
 }
 
 expected<void> entry_space::list(const entry_visitor& visit) const {
   auto& core = *internals::core(own_);
-  if (const auto& store = core.store()) return list_store(*store, own_, visit);
-  return list_memory(core, own_, visit);
+  return core.store() ? list_tiers(core, own_, visit) : list_memory(core, own_, visit);
 }
 
 } // namespace hearth::server

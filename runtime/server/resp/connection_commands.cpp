@@ -10,7 +10,6 @@
 namespace hearth::server {
 namespace {
 
-constexpr unsigned database_count = 16;
 constexpr std::string_view default_user = "default";
 constexpr std::string_view no_password_set =
     "ERR AUTH <password> called without any password configured for the default user. Are you sure "

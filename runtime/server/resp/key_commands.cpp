@@ -184,25 +184,28 @@ struct listing {
   std::string problem; // empty: none
 };
 
-using listing_ptr = std::shared_ptr<listing>;
+// The keys that `wanted` says. Blocks.
+listing keys_of(const entry_space& entries, const std::function<bool(std::string_view)>& wanted) {
+  listing all;
+  const auto listed = entries.list([&](std::string_view key, std::uint64_t) {
+    if (!wanted(key)) return true;
+    all.keys.emplace_back(key);
+    all.bytes += key.size();
+    if (all.bytes <= max_listed_bytes) return true;
+    all.problem = "ERR more keys than one reply may list; use SCAN with a pattern";
+    return false;
+  });
+  if (!listed) all.problem = failure_text(listed.error());
+  return all;
+}
 
-// Lists the keys that `wanted` says, on a thread that may block, then calls `next` on this one.
+// Lists keys on a thread that may block, then calls `next` on this one.
 void list_keys(resp_session& in, std::function<bool(std::string_view)> wanted,
                std::function<void(listing&)> next) {
   const auto all = std::make_shared<listing>();
-  in.reply_after(
-      [entries = in.entries(), all, wanted = std::move(wanted)] {
-        const auto listed = entries.list([&](std::string_view key, std::uint64_t) {
-          if (!wanted(key)) return true;
-          all->keys.emplace_back(key);
-          all->bytes += key.size();
-          if (all->bytes <= max_listed_bytes) return true;
-          all->problem = "ERR more keys than one reply may list; use SCAN with a pattern";
-          return false;
-        });
-        if (!listed) all->problem = failure_text(listed.error());
-      },
-      [all, next = std::move(next)] { next(*all); });
+  in.reply_after([entries = in.entries(), all,
+                  wanted = std::move(wanted)] { *all = keys_of(entries, wanted); },
+                 [all, next = std::move(next)] { next(*all); });
 }
 
 void reply_keys(resp_session& in, listing& all) {
@@ -320,43 +323,75 @@ void dbsize(resp_session& in, const resp_words&) {
       });
 }
 
-// --- FLUSHDB -----------------------------------------------------------------------------------
+// --- FLUSHDB, FLUSHALL -------------------------------------------------------------------------
 
-// Drops the streams, and replies.
-void erase_streams(resp_session& in, const listing_ptr& all, std::uint64_t call) {
-  in.context().streams->erase_all(
-      in.who()->name_space, in.database(),
-      on_connection<void>(in, [&in, all, call](const expected<void>& erased) {
-        if (!erased) all->problem = failure_text(erased.error());
-        all->problem.empty() ? in.reply().status("OK") : in.reply().error(all->problem);
-        in.end_waiting(call);
-      }));
+// A database that is being emptied, one of those that the command names.
+struct flushing {
+  unsigned database = 0;
+  unsigned last = 0;
+  std::uint64_t call = 0; // 0: nothing is waited for yet
+  std::optional<entry_space> entries;
+  listing all;
+};
+using flushing_ptr = std::shared_ptr<flushing>;
+
+void empty_next(resp_session& in, const flushing_ptr& now);
+
+void end_database(resp_session& in, const flushing_ptr& now, const expected<void>& erased) {
+  auto& problem = now->all.problem;
+  if (!erased && problem.empty()) problem = failure_text(erased.error());
+  if (problem.empty() && now->database != now->last) {
+    ++now->database;
+    return empty_next(in, now);
+  }
+  problem.empty() ? in.reply().status("OK") : in.reply().error(problem);
+  if (now->call != 0) in.end_waiting(now->call);
 }
 
-// Drops some keys, then the next, so that a large database does not fill the queues.
-void erase_keys(resp_session& in, const listing_ptr& all, std::size_t begin, std::uint64_t call) {
+// Drops some keys, then the next, so that a large database does not fill the queues; the streams
+// are last.
+void erase_keys(resp_session& in, const flushing_ptr& now, std::size_t begin) {
   constexpr std::size_t at_once = 256;
-  const auto end = std::min(all->keys.size(), begin + at_once);
-  if (begin == end) return erase_streams(in, all, call);
+  const auto& keys = now->all.keys;
+  const auto end = std::min(keys.size(), begin + at_once);
+  if (begin == end)
+    return in.context().streams->erase_all(
+        in.who()->name_space, now->database,
+        on_connection<void>(
+            in, [&in, now](const expected<void>& erased) { end_database(in, now, erased); }));
   const auto missing = std::make_shared<std::size_t>(end - begin);
   for (auto i = begin; i < end; ++i)
-    in.host().when_answered(in.entries().erase(all->keys[i]),
-                            [&in, all, end, call, missing](const expected<bool>& erased) {
-                              if (!erased) all->problem = failure_text(erased.error());
-                              if (--*missing == 0) erase_keys(in, all, end, call);
+    in.host().when_answered(now->entries->erase(keys[i]),
+                            [&in, now, end, missing](const expected<bool>& erased) {
+                              if (!erased) now->all.problem = failure_text(erased.error());
+                              if (--*missing == 0) erase_keys(in, now, end);
                             });
 }
 
-void flush(resp_session& in, const resp_words& words) {
+void empty_next(resp_session& in, const flushing_ptr& now) {
+  auto entries = in.context().entries_of(*in.who(), now->database);
+  if (!entries) return end_database(in, now, fail(entries.error()));
+  now->entries = std::move(*entries);
+  in.reply_after([now] { now->all = keys_of(*now->entries, [](auto) { return true; }); },
+                 [&in, now] {
+                   now->call = in.begin_waiting();
+                   erase_keys(in, now, 0);
+                 });
+}
+
+void empty(resp_session& in, const resp_words& words, unsigned first, unsigned last) {
   const bool is_known = words.size() == 1 || equal_ignoring_case(words[1], "sync") ||
                         equal_ignoring_case(words[1], "async");
   if (words.size() > 2 || !is_known) return in.reply().error(syntax_error);
-  list_keys(
-      in, [](std::string_view) { return true; },
-      [&in](listing& all) {
-        const auto kept = std::make_shared<listing>(std::move(all));
-        erase_keys(in, kept, 0, in.begin_waiting());
-      });
+  empty_next(in, std::make_shared<flushing>(flushing{first, last, 0, {}, {}}));
+}
+
+void flushdb(resp_session& in, const resp_words& words) {
+  empty(in, words, in.database(), in.database());
+}
+
+void flushall(resp_session& in, const resp_words& words) {
+  empty(in, words, 0, database_count - 1);
 }
 
 constexpr resp_command key_table[] = {
@@ -382,8 +417,8 @@ constexpr resp_command key_table[] = {
     {"keys", 2, user_role::admin, request_kind::list, command_turn::alone, keys},
     {"scan", -2, user_role::writer, request_kind::list, command_turn::alone, scan, refuse_scan},
     {"dbsize", 1, user_role::admin, request_kind::list, command_turn::alone, dbsize},
-    {"flushdb", -1, user_role::admin, request_kind::erase, command_turn::alone, flush},
-    {"flushall", -1, user_role::admin, request_kind::erase, command_turn::alone, flush},
+    {"flushdb", -1, user_role::admin, request_kind::erase, command_turn::alone, flushdb},
+    {"flushall", -1, user_role::admin, request_kind::erase, command_turn::alone, flushall},
 };
 
 } // namespace

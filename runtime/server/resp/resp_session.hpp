@@ -28,6 +28,9 @@ struct resp_command;
 /// The words of a command; the first one is its name as it was sent.
 using resp_words = std::vector<std::string>;
 
+/// The databases of a server: 0 to 15.
+inline constexpr unsigned database_count = 16;
+
 class resp_session final : public session {
 public:
   resp_session(session_host& host, server_context& context);

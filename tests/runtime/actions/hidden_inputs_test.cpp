@@ -134,6 +134,34 @@ TEST_CASE_FIXTURE(hidden_files, "hidden inputs: two files of one content that ar
   const auto first = write("m.h", "#import <a>\n"), second = write("n.h", "#import <a>\n");
   CHECK(hidden_input_of({first, second}, false) ==
         second + " has the content of " + first + " and is included once");
+  // The word for it goes on in the next line, or is in the file that includes them.
+  const auto split = write("s.h", "#pragma on\\\nce\nint c;\n");
+  const auto as_split = write("t.h", "#pragma on\\\nce\nint c;\n");
+  CHECK(hidden_input_of({split, as_split}, false) ==
+        as_split + " has the content of " + split + " and is included once");
+  const auto plain = write("p.h", "int d;\n"), copy = write("q.h", "int d;\n");
+  const auto importing = write("i.c", "#import \"p.h\"\n#import \"q.h\"\n");
+  for (const auto& paths : {std::vector{importing, plain, copy}, {plain, copy, importing}}) {
+    const auto why = hidden_input_of(paths, false);
+    CHECK(why == copy + " has the content of " + plain + " and is included once");
+  }
+}
+
+TEST_CASE_FIXTURE(hidden_files, "hidden inputs: the times of two files that a pragma compares") {
+  for (const std::string_view text :
+       {"#pragma GCC dependency \"x.y\"\n", "#pragma clang dependency \"x.y\" note\n",
+        "_Pragma(\"GCC dependency \\\"x.y\\\"\")\n", "#pragma GCC /* a */ dependency <x>\n",
+        "#pragma GCC \\\n dependency <x>\n", "#pragma GCC depend\\\nency <x>\n"}) {
+    CAPTURE(text);
+    const auto source = write("d.c", text);
+    CHECK(hidden_input_of({source}, false) == source + " compares its time with another file's");
+  }
+  for (const std::string_view text :
+       {"// a dependency of GCC\n", "#pragma GCC diagnostic push // dependency\n",
+        "int GCC_dependency;\n"}) {
+    CAPTURE(text);
+    CHECK(hidden_input_of({write("e.c", text)}, false) == "");
+  }
 }
 
 } // namespace hidden_inputs_test

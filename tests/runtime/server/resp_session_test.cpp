@@ -1,9 +1,11 @@
 #include "runtime/server/resp/resp_session.hpp"
 
+#include "runtime/handle/internals.hpp"
 #include "runtime/server/resp/resp_arguments.hpp"
 #include "runtime/server/resp/resp_command.hpp"
 #include "storage/remote/scripts.hpp"
 #include "tests/runtime/server/resp_client.hpp"
+#include "tests/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
@@ -636,6 +638,62 @@ TEST_CASE("resp session: an admin lists, counts and flushes") {
   CHECK(other.command({"CONFIG", "SET", "requirepass", ""}).starts_with("-NOPERM"));
   CHECK(bench.required_password == "secret");
   CHECK(admin.command({"CONFIG", "SET", "save", ""}).starts_with("-ERR CONFIG SET knows"));
+}
+
+TEST_CASE("resp session: FLUSHALL empties all databases, FLUSHDB its own") {
+  server_bench bench;
+  client admin(bench, server_bench::make_identity(user_role::admin));
+  const auto fill = [&] {
+    for (const std::string number : {"0", "3", "15"}) {
+      REQUIRE(admin.command({"SELECT", number}) == "+OK\r\n");
+      REQUIRE(admin.command({"SET", "k", "v"}) == "+OK\r\n");
+      REQUIRE(admin.command({"XADD", "s", "*", "f", "1"}).starts_with("$"));
+    }
+    REQUIRE(admin.command({"SELECT", "3"}) == "+OK\r\n");
+  };
+  const auto left_in = [&](const std::string& number) {
+    REQUIRE(admin.command({"SELECT", number}) == "+OK\r\n");
+    return admin.command({"EXISTS", "k", "s"});
+  };
+  fill();
+  CHECK(admin.command({"FLUSHDB"}) == "+OK\r\n");
+  CHECK(left_in("0") == ":2\r\n");
+  CHECK(left_in("3") == ":0\r\n");
+  CHECK(left_in("15") == ":2\r\n");
+  fill();
+  CHECK(admin.ask(client::encoded({"FLUSHALL"}) + client::encoded({"EXISTS", "k"})) ==
+        "+OK\r\n:0\r\n");
+  for (const std::string number : {"0", "3", "15"})
+    CHECK(left_in(number) == ":0\r\n");
+}
+
+TEST_CASE("resp session: what the store has evicted and memory still has is listed and flushed") {
+  const temporary_directory directory;
+  server_bench bench{.how = of_host(directory.path(), "")};
+  client admin(bench, server_bench::make_identity(user_role::admin));
+  constexpr int many = 40;
+  for (int i = 0; i < many; ++i)
+    REQUIRE(admin.command({"SET", "k" + std::to_string(i), std::string(1000, 'v')}) == "+OK\r\n");
+  auto& store = *internals::core(bench.rt).store();
+  REQUIRE(store.evict_to(10'000));
+  const auto stored = store.stats().entries;
+  REQUIRE(stored < many);
+  REQUIRE(admin.command({"EXISTS", "k0"}) == ":1\r\n");
+  CHECK(admin.command({"DBSIZE"}) == ":40\r\n");
+  std::multiset<std::string> seen;
+  std::string cursor = "0";
+  do {
+    const auto reply = admin.command({"SCAN", cursor, "COUNT", "7"});
+    const auto at = reply.find("\r\n", 4) + 2;
+    cursor = reply.substr(at, reply.find("\r\n", at) - at);
+    for (auto key = reply.find("\r\nk"); key != reply.npos; key = reply.find("\r\nk", key + 1))
+      seen.insert(reply.substr(key + 2, reply.find("\r\n", key + 2) - key - 2));
+  } while (cursor != "0");
+  CHECK(seen.size() == many);
+  CHECK(std::set(seen.begin(), seen.end()).size() == many);
+  CHECK(admin.command({"FLUSHDB"}) == "+OK\r\n");
+  for (int i = 0; i < many; ++i)
+    CHECK(admin.command({"EXISTS", "k" + std::to_string(i)}) == ":0\r\n");
 }
 
 TEST_CASE("resp session: a scan goes page by page, and to its end") {

@@ -131,7 +131,8 @@ struct server_bench {
   }
   server::entry_space trusted() { return open({}, 0); }
 
-  runtime rt{in_memory()};
+  config how = in_memory();
+  runtime rt{how};
   std::shared_ptr<server::change_order> order = std::make_shared<server::change_order>();
   server::server_settings settings;
   server::server_counters counters;
@@ -143,8 +144,8 @@ struct server_bench {
     return all;
   }
   server::authenticator users{all_users()};
-  std::string required_password;
-  std::vector<std::jthread> blocking;
+  std::string required_password{};
+  std::vector<std::jthread> blocking{};
   server::server_context context{
       .settings = settings,
       .users = users,
