@@ -20,7 +20,8 @@
 
 namespace HEARTH_PUBLIC hearth {
 
-/// Receives the log messages of a runtime. Called from any thread; must not block for long.
+/// Receives the log messages of a runtime. Called from any thread; must not block for long. What it
+/// throws is dropped.
 using log_callback = std::function<void(log_level, std::string_view)>;
 
 /// The behaviour of a call when too many requests are in flight.
@@ -62,7 +63,7 @@ struct remote_config {
 
 /// Receives, while a caller waits for another process or host that makes the same entry, a line
 /// such as "waiting for process 4711 (compiling, 12 s)": after 2 s, then every 10 s. Called from
-/// any thread; must not block for long.
+/// any thread; must not block for long. What it throws is dropped.
 using wait_callback = std::function<void(std::string_view)>;
 
 /// Runs a program of an action elsewhere, as on a build farm: called on a worker's thread, with

@@ -4,7 +4,7 @@
 // One thread at a time uses a future. A callback or an awaiting coroutine runs at once if the
 // answer is ready, else on the thread that delivers it: an actor's thread or the remote tier's
 // connection thread. It must not block that thread, because the answer it would wait for may need
-// that thread.
+// that thread. Nor must it throw there: nobody could catch it.
 #pragma once
 
 #include "messages/completion.hpp"

@@ -376,6 +376,27 @@ std::size_t command_place(const CLI::App& app, const std::vector<std::string>& a
   return all.size();
 }
 
+// Takes the compiler and what is behind it off. Before it stand options of Hearth, and `--explain`.
+void take_compile(const CLI::App& app, std::size_t begin, std::vector<std::string>& all,
+                  command_line& line) {
+  auto& words = line.compile_words;
+  for (auto at = begin; at < all.size();) {
+    if (all[at] == "--explain") {
+      words.assign(1, all[at]);
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(at));
+      continue;
+    }
+    const auto name = all[at].substr(0, all[at].find('='));
+    const auto* const option = app.get_option_no_throw(name);
+    if (!all[at].starts_with('-') || !option) {
+      words.insert(words.end(), all.begin() + static_cast<std::ptrdiff_t>(at), all.end());
+      return all.resize(at);
+    }
+    const bool has_value = name.size() < all[at].size();
+    at += option->get_items_expected_max() > 0 && !has_value ? 2 : 1;
+  }
+}
+
 // The arguments in reverse order, as the parser expects them. The word after the command `guard` is
 // marked verbatim; the words after `--` of the command `run` do not go to the parser. `explain ...
 // -- COMMAND` takes the options of `run`.
@@ -391,10 +412,7 @@ std::vector<std::string> arguments_for(const CLI::App& app, std::vector<std::str
   const auto next = place + 1;
   if (name == "guard" && next < all.size() && all[next] != "--help" && all[next] != "-h")
     all[next].insert(0, verbatim_mark);
-  if (name == "cc" && next < all.size() && all[next] != "--help" && all[next] != "-h") {
-    line.compile_words.assign(all.begin() + static_cast<std::ptrdiff_t>(next), all.end());
-    all.resize(next);
-  }
+  if (name == "cc") take_compile(app, next, all, line);
   if (name == "run") {
     const auto mark = std::find(all.begin() + static_cast<std::ptrdiff_t>(next), all.end(), "--");
     if (mark != all.end()) line.run_action.command.assign(mark + 1, all.end());

@@ -53,6 +53,24 @@ std::unique_ptr<caf::actor_system_config> system_config(unsigned threads) {
   return result;
 }
 
+// The host's callback, whose exceptions end neither an actor nor a thread.
+template <class... Arguments>
+std::function<void(Arguments...)> guarded(std::function<void(Arguments...)> callback) {
+  if (!callback) return callback;
+  return [callback = std::move(callback)](Arguments... arguments) {
+    try {
+      callback(arguments...);
+    } catch (...) { // it has nobody to tell
+    }
+  };
+}
+
+config with_guarded_callbacks(config settings) {
+  settings.log = guarded(std::move(settings.log));
+  settings.waits = guarded(std::move(settings.waits));
+  return settings;
+}
+
 actors::log_sink sink_of(const config& settings) {
   return [log = settings.log](log_level level, std::string_view text) {
     if (log) log(level, text);
@@ -62,7 +80,7 @@ actors::log_sink sink_of(const config& settings) {
 } // namespace
 
 runtime_core::runtime_core(config settings, caf::actor_system* host)
-    : settings_(std::move(settings))
+    : settings_(with_guarded_callbacks(std::move(settings)))
     , jobs_(chosen(settings_.jobs, cores(), max_jobs))
     , system_(host)
     , inflight_(std::make_shared<inflight_limiter>(std::max<std::size_t>(1, settings_.max_inflight),

@@ -55,7 +55,7 @@ bool has_little_memory() {
 // Becomes the program with the runtime, beside this one or in ../libexec/hearth. Returns when there
 // is none: a compile still runs.
 int become_runtime(const words& given) {
-  const bool is_compile = given.size() > 1 && given.front() == "cc";
+  const bool is_compile = given.size() > 1 && given.front() == "cc" && !given[1].starts_with('-');
   const words compile(given.begin() + (is_compile ? 1 : 0), given.end());
   if (is_compile && has_little_memory()) return become_compiler(compile);
   const auto folder = own_folder();

@@ -28,8 +28,6 @@ namespace {
 
 using word_list = std::vector<std::string>;
 
-constexpr const char* off_variable = "HEARTH_DISABLE"; // compilers run as they are
-
 // A compiler that has to be asked is asked by the program with the runtime.
 class no_programs : public actors::process_runner {
 public:
@@ -267,11 +265,10 @@ void count_here(End... how) {
 
 // A compile; one that is not cached runs as it is.
 std::optional<int> compile(const word_list& line, bool has_settings) {
-  if (line.empty() || line.front() == "--help" || line.front() == "-h" ||
-      line.front() == "--explain")
-    return std::nullopt;
+  if (line.empty()) return std::nullopt;
   if (line.front() == "--version") return print_version();
-  if (const auto off = variable(off_variable); off && !off->empty()) return become_compiler(line);
+  if (line.front().starts_with('-')) return std::nullopt; // an option of Hearth
+  if (is_disabled()) return become_compiler(line);
   const auto asked = action_of_compile(line);
   if (!asked) {
     count_here(asked.error().why);

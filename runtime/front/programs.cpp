@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <unistd.h>
 
@@ -32,6 +33,11 @@ int become(const std::string& program, std::vector<std::string> arguments) {
   ::sigprocmask(SIG_SETMASK, &mask_before, nullptr);
   ::execvp(program.c_str(), argv.data());
   return errno;
+}
+
+bool is_disabled() {
+  const char* const off = std::getenv(off_variable);
+  return off && *off;
 }
 
 int become_compiler(std::vector<std::string> words) {

@@ -15,6 +15,10 @@ void ignore_write_signals();
 /// cannot.
 int become(const std::string& program, std::vector<std::string> arguments);
 
+/// If it is set, compilers run as they are.
+inline constexpr const char* off_variable = "HEARTH_DISABLE";
+bool is_disabled();
+
 /// Replaces it with the command line itself, for a compile that is not cached. Returns only when it
 /// cannot: says why, and returns the status of a shell for that.
 int become_compiler(std::vector<std::string> words);

@@ -4,6 +4,7 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509err.h>
 
 #include <string>
 
@@ -18,6 +19,16 @@ tl::unexpected<error> refuse(const char* what, const std::filesystem::path& file
   ::ERR_clear_error();
   return fail(errc::io, std::string("cannot use the ") + what + " " + file.string() + ": " +
                             (reason ? reason : "it cannot be read") + "; wanted a PEM file");
+}
+
+// Whether OpenSSL has just refused a key for that.
+bool is_of_other_certificate() {
+  const auto code = ::ERR_peek_last_error();
+  const bool is_it =
+      ERR_GET_LIB(code) == ERR_LIB_X509 && (ERR_GET_REASON(code) == X509_R_KEY_VALUES_MISMATCH ||
+                                            ERR_GET_REASON(code) == X509_R_KEY_TYPE_MISMATCH);
+  if (is_it) ::ERR_clear_error();
+  return is_it;
 }
 
 // A key with a passphrase must fail, not ask on the terminal.
@@ -46,7 +57,11 @@ expected<void> use_certificate(SSL_CTX* context, const std::filesystem::path& ce
     return refuse("certificate file", certificate);
   if (::SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) != 1 ||
       ::SSL_CTX_check_private_key(context) != 1)
-    return refuse("key file", key);
+    return is_of_other_certificate()
+               ? fail(errc::io, "cannot use the key file " + key.string() +
+                                    ": it is not the key of the certificate in " +
+                                    certificate.string())
+               : refuse("key file", key);
   return {};
 }
 

@@ -86,6 +86,21 @@ TEST_CASE_FIXTURE(counted_compiles, "cc: it says why a compile would be found or
   CHECK(explain("").starts_with("2 "));
 }
 
+TEST_CASE_FIXTURE(counted_compiles, "cc: options of Hearth stand before the compiler") {
+  const auto other = (folder / "other store").string();
+  const auto run = [&](const std::string& line) {
+    return cc(line.starts_with("gcc") ? line : "--store '" + other + "' " + line);
+  };
+  CHECK(run("gcc -c a.c -o a.o") == 0);
+  CHECK_FALSE(fs::exists(other));
+  CHECK(run("--verbose gcc -c a.c -o b.o") == 0);
+  CHECK(fs::exists(folder / "b.o"));
+  CHECK(fs::exists(other));
+  CHECK(run("--explain gcc -c a.c -o b.o") == 0);
+  CHECK(run("--explain gcc -c a.c -DX -o b.o") == 1);
+  CHECK(run("") == 2);
+}
+
 TEST_CASE_FIXTURE(counted_compiles, "cc: a file in the place of the counts changes no compile") {
   CHECK(cc("gcc -c a.c -o a.o") == 0);
   const auto place = fs::path(store) / "compiles.count";

@@ -49,6 +49,24 @@ TEST_CASE_FIXTURE(hosts, "an erase reaches the remote and the stores of other ho
     CHECK(on(host, {"get", "k"}).status == 1);
 }
 
+TEST_CASE_FIXTURE(hosts, "a remote that cannot be used changes nothing here, and is told") {
+  CHECK(insert("a").out == "inserted\n");
+  const auto file = (directory / "file").string(), none = (directory / "none").string();
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"put", "k", file}, {"insert", "l", file}, {"erase", "k"}}) {
+    auto all = words;
+    all.insert(all.end(), {"--remote-signing-keys", none});
+    const auto refused = on("a", all);
+    CHECK(refused.status == 2);
+    CHECK(refused.out == "");
+    CHECK_MESSAGE(refused.err.starts_with("hearth: cannot open " + none), refused.err);
+  }
+  CHECK(on("a", {"get", "l"}).status == 1);
+  const auto got = on("a", {"get", "k", "--remote-signing-keys", none});
+  CHECK(got.out == "poison");
+  CHECK(got.err.starts_with("hearth: going on without a remote tier: cannot open " + none));
+}
+
 TEST_CASE_FIXTURE(hosts, "an erase that the remote has not heard of says so") {
   CHECK(insert("a").out == "inserted\n");
   redis.kill();

@@ -276,6 +276,10 @@ TEST_CASE("serve: wrong settings are refused in one line") {
             .starts_with("hearth: --role king: "));
   CHECK(fault_of({"serve", "--listen", "resp=0.0.0.0:0"})
             .starts_with("hearth: --listen resp=0.0.0.0:0: other hosts reach this address"));
+  CHECK(fault_of({"serve", "--listen", "foo=127.0.0.1:0"})
+            .starts_with("hearth: --listen foo=127.0.0.1:0: protocol: 'foo' is unknown"));
+  CHECK(fault_of({"serve", "--listen", "resp=127.0.0.1:0", "--listen", "resp=127.0.0.1:99999"})
+            .starts_with("hearth: --listen resp=127.0.0.1:99999: address: "));
   for (const auto* const role : {"reader", "writer", "admin"})
     CHECK(fault_of({"serve", "--check", "--listen", "resp=0.0.0.0:0", "--role", role}).empty());
   std::ofstream(work / "good.toml")

@@ -43,6 +43,7 @@ int compile_with_runtime(const config& settings, const std::vector<std::string>&
   if (!words.empty() && words.front() == "--explain")
     return explain_compile(settings, {words.begin() + 1, words.end()});
   if (words.empty()) return report(no_compiler());
+  if (front::is_disabled()) return front::become_compiler(words);
   auto asked = front::action_of_compile(words);
   if (!asked) {
     front::count_compile(settings.store, asked.error().why);

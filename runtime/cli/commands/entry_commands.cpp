@@ -27,6 +27,11 @@ struct opened_cache {
   std::optional<cache> entries;
 };
 
+// Whether a remote tier is asked for and cannot be made: a file of keys is missing, say.
+bool lacks_remote(const config& settings, const runtime& rt) {
+  return !settings.remote.url.empty() && !rt.has_remote();
+}
+
 expected<std::unique_ptr<opened_cache>> open(const config& settings,
                                              const entry_arguments& arguments) {
   auto result = std::make_unique<opened_cache>(settings);
@@ -122,6 +127,15 @@ expected<call_options> options_of(const entry_arguments& arguments) {
   return call_options().with_ttl(*ttl);
 }
 
+// For a change. Without the remote tier that is asked for, other hosts would keep what they have,
+// and nobody would hear of it.
+expected<std::unique_ptr<opened_cache>> open_to_write(const config& settings,
+                                                      const entry_arguments& arguments) {
+  auto target = open(settings, arguments);
+  if (target && lacks_remote(settings, (*target)->rt)) return fail((*target)->rt.remote_problem());
+  return target;
+}
+
 using entry_writer = std::function<status(cache&, const artifact&, const call_options&)>;
 
 status write_entry(const config& settings, const entry_arguments& arguments,
@@ -133,7 +147,7 @@ status write_entry(const config& settings, const entry_arguments& arguments,
   if (!metadata) return report(metadata.error());
   auto payload = read_input(arguments.file);
   if (!payload) return report(payload.error());
-  auto target = open(quiet(settings), arguments);
+  auto target = open_to_write(quiet(settings), arguments);
   if (!target) return report(target.error());
   return write(*(*target)->entries, artifact::make(*payload, *metadata), *options);
 }
@@ -177,6 +191,8 @@ status get_entry(const config& settings, const entry_arguments& arguments) {
   if (is_nowhere(settings)) return miss(arguments);
   auto source = open(quiet(settings), arguments);
   if (!source) return report(source.error());
+  if (lacks_remote(settings, (*source)->rt))
+    say("hearth: going on without a remote tier: " + (*source)->rt.remote_problem().text() + "\n");
   auto found = (*source)->entries->get(arguments.key);
   if (!found) return report(found.error());
   return found->hit() ? show(arguments, *found) : miss(arguments);
@@ -203,7 +219,7 @@ status put_entry(const config& settings, const entry_arguments& arguments) {
 status erase_entry(const config& settings, const entry_arguments& arguments) {
   if (auto good = check(arguments); !good) return report(good.error());
   if (is_nowhere(settings)) return answer(arguments, "absent", no);
-  auto target = open(quiet(settings), arguments);
+  auto target = open_to_write(quiet(settings), arguments);
   if (!target) return report(target.error());
   const auto erased = (*target)->entries->erase(arguments.key);
   if (!erased) return report(erased.error());

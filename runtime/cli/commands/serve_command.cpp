@@ -61,6 +61,15 @@ expected<std::string> listen_table(const std::string& given, const serve_argumen
                      arguments.role.empty() ? "writer" : arguments.role, arguments.hold_misses);
 }
 
+// What is wrong with the table of one `--listen`, without a place in the table.
+error in_words_of_option(const std::string& given, const error& why) {
+  constexpr std::string_view member = "listen[0].";
+  const auto text = why.text();
+  const auto at = text.find(member);
+  return {why.code(), "--listen " + printable(given) + ": " +
+                          text.substr(at == text.npos ? 0 : at + member.size())};
+}
+
 expected<server_settings> settings_of_options(const config& settings,
                                               const serve_arguments& arguments) {
   if (arguments.listen.empty())
@@ -73,6 +82,8 @@ expected<server_settings> settings_of_options(const config& settings,
   for (const auto& one : arguments.listen) {
     auto table = listen_table(one, arguments);
     if (!table) return fail(table.error());
+    if (auto read = server::parse_server_settings(*table, "--listen"); !read)
+      return fail(in_words_of_option(one, read.error()));
     text += *table;
   }
   auto made = server::parse_server_settings(text, "--listen");

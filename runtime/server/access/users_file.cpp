@@ -74,6 +74,12 @@ expected<void> read_user(const std::string& file, const toml_item& item, user_li
   entry.who.user = item.name;
   const toml_place place{file, "users." + entry.who.user};
   if (auto done = read_members<user_entry>(place, *table, user_members, entry); !done) return done;
+  const auto same = std::find_if(into.begin(), into.end(), [&](const user_entry& other) {
+    return !entry.token_hash.empty() && other.token_hash == entry.token_hash;
+  });
+  if (same != into.end())
+    return refuse("has the token of users." + same->who.user +
+                  "; make another one by hearth serve --new-token");
   into.push_back(std::move(entry));
   return {};
 }

@@ -19,6 +19,8 @@
 #include <memory>
 #include <pthread.h>
 #include <random>
+#include <stdexcept>
+#include <string_view>
 
 namespace remote_tier_test {
 
@@ -482,6 +484,24 @@ TEST_CASE("an entry of format 1 in place of one of this format is a miss and is 
   host other(redis.url());
   CHECK(other.get("k0").from == tier::remote);
   CHECK(other.get("k0").value.payload() == "made again");
+}
+
+TEST_CASE("remote tier: what a host's callback throws ends nothing") {
+  auto settings = test::in_memory();
+  settings.remote.url = "redis+unix:///nowhere/redis.sock";
+  std::atomic<int> lines{0};
+  settings.log = [&](log_level, std::string_view) {
+    ++lines;
+    throw std::runtime_error("the log is full");
+  };
+  runtime rt(settings);
+  auto entries = rt.open("graphs").value();
+  const auto found = entries.get("k");
+  REQUIRE_MESSAGE(found, found.error().text());
+  CHECK(!found->hit());
+  CHECK(lines > 0);
+  CHECK(entries.insert("k", artifact::make("v")));
+  CHECK(entries.get("k")->hit());
 }
 
 } // namespace remote_tier_test

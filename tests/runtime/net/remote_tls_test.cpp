@@ -170,11 +170,12 @@ TEST_CASE("remote tls: files that cannot be used are named, before anything is s
           e.key_file = all.directory / "nonsense.pem";
         }),
         "nonsense.pem");
-  names(why([&](auto& e) {
-          e.certificate_file = mine.certificate;
-          e.key_file = other.key;
-        }),
-        "second.key.pem");
+  const auto of_other = why([&](auto& e) {
+    e.certificate_file = mine.certificate;
+    e.key_file = other.key;
+  });
+  names(of_other, "second.key.pem");
+  names(of_other, ("it is not the key of the certificate in " + mine.certificate.string()).c_str());
 }
 
 } // namespace remote_tls_test

@@ -134,8 +134,8 @@ struct server_bench {
   config how = in_memory();
   runtime rt{how};
   std::shared_ptr<server::change_order> order = std::make_shared<server::change_order>();
-  server::server_settings settings;
-  server::server_counters counters;
+  server::server_settings settings{};
+  server::server_counters counters{};
   // Passwords are hashed slowly: once a program.
   static const server::user_list& all_users() {
     static const server::user_list all{make_user("reader", role::reader, "r"),

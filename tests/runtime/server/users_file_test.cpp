@@ -103,6 +103,10 @@ TEST_CASE("a mistake in the users file is one line with file, line and member") 
         std::string::npos);
   CHECK(fault("[users.ci]\ntoken = \"secret\"\n").find("--new-token") != std::string::npos);
   CHECK(fault("[users.ci]\nrole =\n").starts_with("/etc/users.toml:2: "));
+  const auto token = "token = \"" + hash_token("t") + "\"\n";
+  CHECK(fault("[users.ci]\n" + token + "[users.me]\n" + token) ==
+        "/etc/users.toml:3: users.me: has the token of users.ci; make another one by hearth serve "
+        "--new-token");
 }
 
 TEST_CASE("two users of one name are refused, however the name is written") {
