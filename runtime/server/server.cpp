@@ -9,6 +9,7 @@
 #include "runtime/server/resp/resp_session.hpp"
 #include "runtime/server/status/metrics.hpp"
 #include "runtime/server/status/status_json.hpp"
+#include "storage/disk/store_check.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -47,6 +48,10 @@ std::size_t thread_count(const server_settings& settings) {
 } // namespace
 
 expected<std::unique_ptr<server>> server::start(server_settings settings) {
+  // The runtime would say that it goes on without the store.
+  if (!settings.cache.store.empty())
+    if (const auto good = storage::check_store(settings.cache.store); !good)
+      return fail(good.error().within("the store"));
   std::unique_ptr<server> made(new server(std::move(settings)));
   if (auto good = made->open(); !good) return fail(good.error());
   if (auto good = made->listen(); !good) return fail(good.error());
