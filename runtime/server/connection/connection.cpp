@@ -213,6 +213,7 @@ void connection::drain() {
 void connection::linger() {
   if (std::exchange(is_lingering_, true)) return;
   bytes_->end_output();
+  if (session_) session_->output_ended();
   post_after(std::chrono::duration_cast<std::chrono::milliseconds>(linger_time), [this] { end(); });
   struct rest {
     std::array<char, 16u << 10> room;

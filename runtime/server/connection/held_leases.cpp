@@ -172,6 +172,11 @@ bool held_leases::abandon(std::string_view key) {
   return true;
 }
 
+void held_leases::abandon_all() {
+  while (!leases_.empty())
+    abandon(std::string(leases_.begin()->first));
+}
+
 void held_leases::end_hold(const std::string& key, lease_id lease) {
   const auto at = leases_.find(key);
   if (at == leases_.end() || at->second.lease != lease) return;

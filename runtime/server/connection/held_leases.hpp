@@ -60,6 +60,8 @@ public:
 
   /// Gives this connection's lease on the key to the next that waits. Returns whether it held one.
   bool abandon(std::string_view key);
+  /// All of them.
+  void abandon_all();
 
 private:
   using lookup_callback = std::function<void(expected<lookup>)>;

@@ -78,6 +78,8 @@ public:
   virtual bool is_ready() const = 0;
   /// Output was sent: handle the requests that were put off because of it.
   virtual void sent() = 0;
+  /// All output was sent, and none follows: what the client held here ends.
+  virtual void output_ended() {}
   /// The server ends: finish what has begun, refuse or end the rest, then `close_after_output`.
   virtual void drain() = 0;
   /// Whether it is between two requests and nothing waits for an answer.

@@ -151,6 +151,10 @@ bool resp_session::will_reply() const {
          (is_waiting_ || !turns_.empty() || put_off_ || !wants_bytes_);
 }
 
+void resp_session::output_ended() {
+  if (leases_) leases_->abandon_all();
+}
+
 void resp_session::drain() {
   if (is_idle()) quit();
 }

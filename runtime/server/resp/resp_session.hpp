@@ -40,6 +40,7 @@ public:
   void received(std::size_t count) override;
   bool is_ready() const override;
   void sent() override;
+  void output_ended() override;
   void drain() override;
   bool is_idle() const override;
   bool will_reply() const override;

@@ -54,8 +54,13 @@ public:
   void sent() override {}
   void drain() override {}
   bool is_idle() const override { return true; }
+  void output_ended() override { ++ends_; }
+
+  explicit quiet_session(int& ends)
+      : ends_(ends) {}
 
 private:
+  int& ends_;
   std::array<char, 16> room_{};
 };
 
@@ -63,7 +68,8 @@ struct fixture : server_bench {
   fixture() {
     one = std::make_shared<connection>(loop, std::make_unique<silent_peer>(writes),
                                        connection::origin{}, context);
-    one->start([](session_host&) { return std::make_unique<quiet_session>(); }, [](connection&) {});
+    one->start([this](session_host&) { return std::make_unique<quiet_session>(ends); },
+               [](connection&) {});
     loop.poll();
   }
   ~fixture() {
@@ -85,6 +91,7 @@ struct fixture : server_bench {
 
   boost::asio::io_context loop;
   std::vector<std::string> writes;
+  int ends = 0; // how often the session was told that all output was sent
   std::shared_ptr<connection> one;
 };
 
@@ -109,6 +116,20 @@ TEST_CASE_FIXTURE(fixture, "an answer that comes while others are answered has i
   });
   run();
   CHECK(writes == std::vector<std::string>{"first", "second"});
+}
+
+TEST_CASE_FIXTURE(fixture, "a session is told when all output was sent, before the peer goes") {
+  post("a");
+  run();
+  CHECK(ends == 0);
+  one->post([this] {
+    one->output().append("last");
+    one->close_after_output();
+    one->resume();
+  });
+  run();
+  CHECK(writes == std::vector<std::string>{"a", "last"});
+  CHECK(ends == 1);
 }
 
 TEST_CASE_FIXTURE(fixture, "nothing runs behind the answer that ends a connection") {

@@ -115,6 +115,19 @@ TEST_CASE_FIXTURE(fixture, "the end of a connection makes the next one the holde
   CHECK(b.leases->holds("k"));
 }
 
+TEST_CASE_FIXTURE(fixture, "a holder that gives up all its keys makes the next ones the holders") {
+  CHECK(a.find("k") == "miss");
+  CHECK(a.find("l") == "miss");
+  b.get("k");
+  a.leases->abandon_all();
+  CHECK(counters.holders_ended == 2);
+  CHECK(b.answer() == "miss");
+  CHECK(b.leases->holds("k"));
+  CHECK_FALSE(a.leases->holds("l"));
+  a.leases->abandon_all();
+  CHECK(counters.holders_ended == 2);
+}
+
 TEST_CASE_FIXTURE(fixture, "a holder that takes too long loses the lease") {
   CHECK(a.find("k") == "miss");
   REQUIRE(a.host->timers.size() == 1);

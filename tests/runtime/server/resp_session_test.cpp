@@ -640,6 +640,17 @@ TEST_CASE("resp session: an admin lists, counts and flushes") {
   CHECK(admin.command({"CONFIG", "SET", "save", ""}).starts_with("-ERR CONFIG SET knows"));
 }
 
+TEST_CASE("resp session: its leases end with its output") {
+  server_bench bench;
+  auto one = writer_of(bench, true);
+  CHECK(one.command({"GET", "k"}) == "$-1\r\n");
+  CHECK(bench.counters.holders_now == 1);
+  CHECK(one.command({"QUIT"}) == "+OK\r\n");
+  one.session->output_ended();
+  CHECK(bench.counters.holders_now == 0);
+  CHECK(bench.counters.holders_ended == 1);
+}
+
 TEST_CASE("resp session: FLUSHALL empties all databases, FLUSHDB its own") {
   server_bench bench;
   client admin(bench, server_bench::make_identity(user_role::admin));
