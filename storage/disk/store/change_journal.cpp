@@ -521,7 +521,8 @@ void change_journal::read_journals(journals& into) {
 void change_journal::take_over(journals& found, std::vector<numbered_change>& taken) {
   for (auto& [address, one] : found.left) {
     raise_number(one.which);
-    if (newest_.contains(address)) continue;
+    const auto own = newest_.find(address);
+    if (own != newest_.end() && own->second > one.which) continue;
     const auto hash = hash_of_entry(one.change);
     const bool is_whole = one.change.what == change_kind::whole_cache;
     if (!is_whole && was_told_since(hash, one.which)) continue;
@@ -529,8 +530,9 @@ void change_journal::take_over(journals& found, std::vector<numbered_change>& ta
       one.change.what = change_kind::put;
       one.change.value = 0;
     }
-    const auto own = note_change(std::move(one.change), std::nullopt, one.which);
-    taken.push_back({own.which, open_.at(own.which), own.which == one.which ? one.journal : 0});
+    const auto noted = note_change(std::move(one.change), std::nullopt, one.which);
+    taken.push_back(
+        {noted.which, open_.at(noted.which), noted.which == one.which ? one.journal : 0});
   }
   if (!lacks_records_) remove_ended();
   std::erase_if(taken, [&](const numbered_change& one) { return !open_.contains(one.which); });
