@@ -57,7 +57,7 @@ public:
   /// may enter now.
   std::vector<request_ptr> leave_slot(std::uint16_t slot);
 
-  /// Takes everything that is kept, the earliest first.
+  /// Takes everything that is kept.
   std::vector<request_ptr> take_all();
 
 private:
