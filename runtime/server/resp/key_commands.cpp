@@ -335,14 +335,14 @@ struct flushing {
 };
 using flushing_ptr = std::shared_ptr<flushing>;
 
-void empty_next(resp_session& in, const flushing_ptr& now);
+void empty_next_database(resp_session& in, const flushing_ptr& now);
 
 void end_database(resp_session& in, const flushing_ptr& now, const expected<void>& erased) {
   auto& problem = now->all.problem;
   if (!erased && problem.empty()) problem = failure_text(erased.error());
   if (problem.empty() && now->database != now->last) {
     ++now->database;
-    return empty_next(in, now);
+    return empty_next_database(in, now);
   }
   problem.empty() ? in.reply().status("OK") : in.reply().error(problem);
   if (now->call != 0) in.end_waiting(now->call);
@@ -368,7 +368,7 @@ void erase_keys(resp_session& in, const flushing_ptr& now, std::size_t begin) {
                             });
 }
 
-void empty_next(resp_session& in, const flushing_ptr& now) {
+void empty_next_database(resp_session& in, const flushing_ptr& now) {
   auto entries = in.context().entries_of(*in.who(), now->database);
   if (!entries) return end_database(in, now, fail(entries.error()));
   now->entries = std::move(*entries);
@@ -379,19 +379,19 @@ void empty_next(resp_session& in, const flushing_ptr& now) {
                  });
 }
 
-void empty(resp_session& in, const resp_words& words, unsigned first, unsigned last) {
+void empty_databases(resp_session& in, const resp_words& words, unsigned first, unsigned last) {
   const bool is_known = words.size() == 1 || equal_ignoring_case(words[1], "sync") ||
                         equal_ignoring_case(words[1], "async");
   if (words.size() > 2 || !is_known) return in.reply().error(syntax_error);
-  empty_next(in, std::make_shared<flushing>(flushing{first, last, 0, {}, {}}));
+  empty_next_database(in, std::make_shared<flushing>(flushing{first, last, 0, {}, {}}));
 }
 
 void flushdb(resp_session& in, const resp_words& words) {
-  empty(in, words, in.database(), in.database());
+  empty_databases(in, words, in.database(), in.database());
 }
 
 void flushall(resp_session& in, const resp_words& words) {
-  empty(in, words, 0, database_count - 1);
+  empty_databases(in, words, 0, database_count - 1);
 }
 
 constexpr resp_command key_table[] = {
