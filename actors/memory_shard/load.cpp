@@ -96,13 +96,22 @@ void end_question(self_pointer self, const state_type::question& asked, const lo
   end_remote_load(self, asked.key, asked.load, found);
 }
 
-// Starts a lookup below memory, or joins the one in flight.
-void load(self_pointer self, const cache_key& key, state_type::load_waiter waiting) {
+// Starts a lookup below memory, or joins the one in flight. It begins behind the purges that are to
+// be heard first: one of its entry came before what it finds.
+void load(self_pointer self, const cache_key& key, const state_type::load_waiter& waiting) {
   auto& state = self->state;
+  if (uses_disk(state, key) && has_to_hear(state, key)) {
+    self->request(state.config.remote, caf::infinite, verb::hear_v)
+        .then([self, key, waiting](const done&) { load(self, key, waiting); },
+              [key, waiting](const caf::error& why) {
+                deliver_all(key, {waiting}, fail(from_caf(why)));
+              });
+    return;
+  }
   auto [at, is_first] = state.loads.try_emplace(key);
   if (is_first) at->second = std::make_shared<state_type::load_record>();
   const auto load = at->second;
-  load->waiters.push_back(std::move(waiting));
+  load->waiters.push_back(waiting);
   ++(is_first ? state.counters.loads : state.counters.coalesced);
   if (is_first) load_from_disk(self, key, load);
 }

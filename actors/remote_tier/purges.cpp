@@ -160,6 +160,7 @@ void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batc
     return;
   }
   drop_refused(state, key);
+  note_logged(state, key, purge.change);
   if (outlives_purge(self, key)) return;
   if (is_known(purge, ports.writer) || is_overruled(state, key, purge.place)) return;
   if (is_new) pass_on(self, key, purge.told);

@@ -48,8 +48,8 @@ void take_over(state_type& state, const storage::change_journal::numbered_change
     state.unheard.whole[name_of(cache)] = {cache, own.which, false};
     return;
   }
-  state.unheard.left[cache_key(cache, own.change.key)] = {own.which, own.change.what == kind::put,
-                                                          own.change.value, false};
+  state.unheard.left[cache_key(cache, own.change.key)] = {
+      own.which, own.change.what == kind::put, own.change.value, false, false, own.journal};
 }
 
 void note_others(state_type& state,
@@ -57,7 +57,7 @@ void note_others(state_type& state,
   auto& unheard = state.unheard;
   unheard.elsewhere.clear();
   unheard.whole_elsewhere.clear();
-  for (const auto& [which, change] : others) {
+  for (const auto& [which, change, journal] : others) {
     const auto cache = cache_of(state, change);
     if (!cache) continue;
     if (change.what == kind::whole_cache)
@@ -122,7 +122,7 @@ std::optional<left_change> note_anew(self_pointer self, const cache_key& key, st
     note_whole(self, key.cache, which);
     return std::nullopt;
   }
-  return state.unheard.left[key] = {which, true, value, false};
+  return state.unheard.left[key] = {which, true, value};
 }
 
 std::optional<std::uint64_t> value_of(const lookup& found) {
@@ -436,6 +436,29 @@ void note_told(const state_type& state, const remote_write& write) {
   if (journal && write.change != 0) journal->note_told(write.key, write.change);
 }
 
+std::optional<storage::logged_change> logged_change_of(const state_type& state,
+                                                       const remote_write& write) {
+  const auto* const journal = journal_of(state);
+  if (!journal || journal->id() == 0 || write.change == 0) return std::nullopt;
+  return storage::logged_change{journal->id(), write.change};
+}
+
+// What the log has behind a change that was left came later.
+void note_logged(state_type& state, const cache_key& key,
+                 const std::optional<storage::logged_change>& logged) {
+  const auto at = state.unheard.left.find(key);
+  if (at == state.unheard.left.end() || at->second.is_queued || at->second.journal == 0) return;
+  auto& left = at->second;
+  const bool is_own = logged && logged->journal == left.journal;
+  if (is_own && logged->number <= left.which) {
+    left.is_logged = left.is_logged || logged->number == left.which;
+    return;
+  }
+  if (!is_own && !left.is_logged) return;
+  journal_of(state)->settle(left.which);
+  state.unheard.left.erase(at);
+}
+
 void settle_change(state_type& state, const remote_write& write) {
   auto* const journal = journal_of(state);
   if (!journal || write.change == 0) return;
@@ -453,7 +476,7 @@ void keep_change(self_pointer self, const remote_write& write) {
   if (!what) return settle_change(state, write); // a later change of the entry counts
   const bool is_put = what == kind::put;
   state.unheard.left[write.key] = {write.change, is_put,
-                                   is_put ? storage::hash_of_value(write.value) : 0, false};
+                                   is_put ? storage::hash_of_value(write.value) : 0};
   tell_later(self);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "actors/remote_tier/common.hpp"
+#include "storage/remote/purge_log.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -42,6 +43,15 @@ void note_change(self_pointer self, storage::remote_write& write);
 /// The server has acknowledged a put or erase: earlier changes of the entry by other processes of
 /// this host need not be told.
 void note_told(const state_type& state, const storage::remote_write& write);
+/// What the log tells of a write's change; nothing: no journal has it, or none that outlives this
+/// process.
+std::optional<storage::logged_change> logged_change_of(const state_type& state,
+                                                       const storage::remote_write& write);
+/// A purge of the entry was read in the log, with what it tells of its change. A change that a
+/// process of this host has left may be there before it: that process ended before it had noted so,
+/// or a power loss took the note. Then it counts no more.
+void note_logged(state_type& state, const cache_key& key,
+                 const std::optional<storage::logged_change>& logged);
 /// The fleet has heard of a put or erase, or never has to.
 void settle_change(state_type& state, const storage::remote_write& write);
 /// A put or erase is given up: it has to be told again.

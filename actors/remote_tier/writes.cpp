@@ -304,7 +304,7 @@ void send_logged(self_pointer self, number which, remote_client::command command
   const auto log_command = [&] {
     return storage::log_purge_command(storage::purge_log_name(state.config.naming.prefix),
                                       state.config.purges->writer, is_put, write.key,
-                                      state.config.purges->told);
+                                      state.config.purges->told, logged_change_of(state, write));
   };
   std::vector<remote_client::command> all;
   if (!is_put && state.config.naming.has_hash_tags) all.push_back(log_command());

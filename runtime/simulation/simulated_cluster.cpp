@@ -65,7 +65,7 @@ public:
     settings.jitter_seed = fast_hash(process_);
     router_ =
         std::make_unique<net::cluster_router>(std::move(settings), std::make_unique<loop>(*this));
-    cluster_.clients_.insert(this);
+    cluster_.clients_.push_back(this);
   }
   client(const client&) = delete;
   client& operator=(const client&) = delete;
@@ -146,7 +146,7 @@ private:
   void end() {
     router_.reset();
     ways_.clear();
-    cluster_.clients_.erase(this);
+    std::erase(cluster_.clients_, this);
   }
 
   simulated_cluster& cluster_;

@@ -104,7 +104,7 @@ private:
   std::vector<std::unique_ptr<simulated_redis>> nodes_; // of group g: 2 g and 2 g + 1
   view now_;
   std::optional<minority> apart_;
-  std::set<client*> clients_;
+  std::vector<client*> clients_; // in the order in which they came, which no address decides
   std::map<std::uint64_t, std::function<void()>> tasks_;
   std::uint64_t last_task_ = 0;
 };

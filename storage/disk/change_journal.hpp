@@ -60,11 +60,13 @@ public:
   struct numbered_change {
     number which = 0;
     unheard_change change;
+    std::uint64_t journal = 0; ///< `id` of that in which it was found
   };
   /// What the journals of other processes hold, each sorted.
   struct looked {
     /// Of processes that have ended: this process's from now on, with their numbers. A change of an
-    /// entry that this process has changed too, or of which a later one was told, is left out. One
+    /// entry that this process has changed later, or of which a later one was told, is left out; an
+    /// earlier change by this process counts no more. One
     /// that the host may have changed since is a put of any value.
     std::vector<numbered_change> taken_over;
     std::vector<numbered_change> others; ///< of other processes
@@ -84,6 +86,9 @@ public:
   change_journal& operator=(const change_journal&) = delete;
   ~change_journal();
 
+  /// A random number, which no other process's journal has. With it a change's number is unique:
+  /// they may begin anew after a power loss. 0 without a store.
+  std::uint64_t id() const noexcept { return opening_id_; }
   /// The number of the last change by any process of the host, 1 before the first; 0 without a
   /// store.
   number last() const noexcept;

@@ -34,6 +34,22 @@ std::string check_of(std::string_view magic, std::string_view server, std::strin
   return std::to_string(fast_hash(all));
 }
 
+// Two numbers with a dash between them.
+std::optional<std::pair<std::uint64_t, std::uint64_t>> pair_of(std::string_view text) {
+  const auto dash = text.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto first = number_of(text.substr(0, dash));
+  const auto second = number_of(text.substr(dash + 1));
+  if (!first || !second) return std::nullopt;
+  return std::pair(*first, *second);
+}
+
+std::optional<logged_change> change_of(std::string_view text) {
+  const auto numbers = pair_of(text);
+  if (!numbers) return std::nullopt;
+  return logged_change{numbers->first, numbers->second};
+}
+
 std::optional<logged_purge> purge_of(const resp_value& item) {
   if (item.type != kind::array || item.items.size() != 2) return std::nullopt;
   const auto& fields = item.items[1];
@@ -52,6 +68,7 @@ std::optional<logged_purge> purge_of(const resp_value& item) {
     if (name == "v") made.version = text;
     if (name == "k") made.key = text;
     if (name == "t") made.told = text;
+    if (name == "n") made.change = change_of(text);
   }
   return made;
 }
@@ -63,12 +80,9 @@ std::string to_string(const log_place& place) {
 }
 
 std::optional<log_place> log_place_of(std::string_view text) {
-  const auto dash = text.find('-');
-  if (dash == std::string_view::npos) return std::nullopt;
-  const auto time = number_of(text.substr(0, dash));
-  const auto number = number_of(text.substr(dash + 1));
-  if (!time || !number) return std::nullopt;
-  return log_place{*time, *number};
+  const auto numbers = pair_of(text);
+  if (!numbers) return std::nullopt;
+  return log_place{numbers->first, numbers->second};
 }
 
 std::string purge_log_name(std::string_view prefix) {
@@ -136,12 +150,18 @@ std::string as_pattern(std::string_view text) {
 } // namespace
 
 remote_command log_purge_command(std::string log, const log_writer& writer, bool is_put,
-                                 const cache_key& key, const std::string& told) {
+                                 const cache_key& key, const std::string& told,
+                                 const std::optional<logged_change>& change) {
   auto made = log_command(std::move(log), writer, is_put ? "put" : "erase", key.cache->id,
                           std::string(std::string_view(key.bytes)));
-  if (told.empty()) return made;
-  made.push_back("t");
-  made.push_back(told);
+  if (change) {
+    made.push_back("n");
+    made.push_back(std::to_string(change->journal) + "-" + std::to_string(change->number));
+  }
+  if (!told.empty()) {
+    made.push_back("t");
+    made.push_back(told);
+  }
   return made;
 }
 

@@ -40,6 +40,13 @@ struct log_writer {
   friend bool operator==(const log_writer&, const log_writer&) = default;
 };
 
+/// A change in a journal of the writer's store (`change_journal`).
+struct logged_change {
+  std::uint64_t journal = 0; ///< its id
+  std::uint64_t number = 0;
+  friend bool operator==(const logged_change&, const logged_change&) = default;
+};
+
 /// An entry that a host replaced or removed.
 struct logged_purge {
   log_place place;
@@ -50,6 +57,7 @@ struct logged_purge {
   std::string version;
   std::string key;  ///< its msgpack bytes
   std::string told; ///< the other logs that the writer tells, as in `log_purge_command`
+  std::optional<logged_change> change; ///< nothing: it is in no journal
 };
 
 /// PREFIX:purges
@@ -70,7 +78,8 @@ remote_command replace_mark_command(std::string name, std::string mark, std::str
 /// Appends a purge. Reply: its place.
 /// `told`: the other logs to which the same purge goes, `name_of_log` with blanks between them.
 remote_command log_purge_command(std::string log, const log_writer& writer, bool is_put,
-                                 const cache_key& key, const std::string& told = {});
+                                 const cache_key& key, const std::string& told = {},
+                                 const std::optional<logged_change>& change = {});
 /// Appends a purge of a whole cache. Reply: its place.
 remote_command log_clear_command(std::string log, const log_writer& writer, const cache_id& cache);
 /// Looks for entries of a cache from a cursor on, "0" at first. Reply: for `found_entries`.

@@ -84,6 +84,8 @@ std::vector<request_ptr> write_order::take_all() {
   for (auto& [number, slot] : slots_)
     for (auto& one : std::exchange(slot.waiting, {}))
       all.push_back(std::move(one));
+  std::sort(all.begin(), all.end(),
+            [](const auto& one, const auto& other) { return one->number < other->number; });
   return all;
 }
 

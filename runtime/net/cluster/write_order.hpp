@@ -57,7 +57,7 @@ public:
   /// may enter now.
   std::vector<request_ptr> leave_slot(std::uint16_t slot);
 
-  /// Takes everything that is kept.
+  /// Takes everything that is kept, the earliest first.
   std::vector<request_ptr> take_all();
 
 private:

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fcntl.h>
 #include <optional>
@@ -133,7 +134,7 @@ std::optional<std::pair<record_head, unheard_change>> take_record(std::string_vi
 using changes_by_address = std::map<std::string, change_journal::numbered_change>;
 
 // The changes in a journal that count.
-changes_by_address changes_in(std::string_view bytes) {
+changes_by_address changes_in(std::string_view bytes, std::uint64_t journal) {
   changes_by_address all;
   std::unordered_map<std::uint64_t, std::string> addresses;
   while (auto record = take_record(bytes)) {
@@ -147,9 +148,17 @@ changes_by_address changes_in(std::string_view bytes) {
     }
     const auto address = address_of(change);
     addresses[head.which] = address;
-    all[address] = {head.which, std::move(change)};
+    all[address] = {head.which, std::move(change), journal};
   }
   return all;
+}
+
+// The `id` of the journal with this name.
+std::uint64_t id_in(std::string_view name) {
+  const auto digits = name.substr(name.rfind('.') + 1);
+  std::uint64_t id = 0;
+  (void)std::from_chars(digits.data(), digits.data() + digits.size(), id, 16);
+  return id;
 }
 
 // Of two changes of an entry the later one counts.
@@ -503,7 +512,7 @@ void change_journal::read_journals(journals& into) {
       into.is_whole = false;
       continue;
     }
-    add_later(has_ended ? into.left : into.others, changes_in(*bytes));
+    add_later(has_ended ? into.left : into.others, changes_in(*bytes, id_in(name)));
     if (has_ended) ended_[name] = std::make_unique<disk::unshared_file>(std::move(one));
   }
 }
@@ -512,7 +521,8 @@ void change_journal::read_journals(journals& into) {
 void change_journal::take_over(journals& found, std::vector<numbered_change>& taken) {
   for (auto& [address, one] : found.left) {
     raise_number(one.which);
-    if (newest_.contains(address)) continue;
+    const auto own = newest_.find(address);
+    if (own != newest_.end() && own->second > one.which) continue;
     const auto hash = hash_of_entry(one.change);
     const bool is_whole = one.change.what == change_kind::whole_cache;
     if (!is_whole && was_told_since(hash, one.which)) continue;
@@ -520,8 +530,9 @@ void change_journal::take_over(journals& found, std::vector<numbered_change>& ta
       one.change.what = change_kind::put;
       one.change.value = 0;
     }
-    const auto own = note_change(std::move(one.change), std::nullopt, one.which);
-    taken.push_back({own.which, open_.at(own.which)});
+    const auto noted = note_change(std::move(one.change), std::nullopt, one.which);
+    taken.push_back(
+        {noted.which, open_.at(noted.which), noted.which == one.which ? one.journal : 0});
   }
   if (!lacks_records_) remove_ended();
   std::erase_if(taken, [&](const numbered_change& one) { return !open_.contains(one.which); });

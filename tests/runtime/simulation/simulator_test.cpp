@@ -11,10 +11,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <memory>
+#include <random>
 #include <string>
+#include <vector>
 
 namespace simulator_test {
 
@@ -33,6 +37,20 @@ std::map<std::uint64_t, std::uint64_t> stored_hashes() {
   for (std::uint64_t seed = 0, hash = 0; file >> std::dec >> seed >> std::hex >> hash;)
     hashes[seed] = hash;
   return hashes;
+}
+
+// Blocks of all small sizes, with holes between them, which the next allocations fill in no order.
+std::vector<std::unique_ptr<std::byte[]>> scattered_blocks() {
+  std::vector<std::unique_ptr<std::byte[]>> kept, freed;
+  for (std::size_t size = 8; size <= 2048; size += 8)
+    for (int i = 0; i < 64; ++i) {
+      kept.push_back(std::make_unique<std::byte[]>(size));
+      freed.push_back(std::make_unique<std::byte[]>(size));
+    }
+  std::shuffle(freed.begin(), freed.end(), std::mt19937(1));
+  for (auto& one : freed)
+    one.reset();
+  return kept;
 }
 
 } // namespace
@@ -80,6 +98,19 @@ TEST_CASE("one seed gives one trace") {
   CHECK(once.trace == again.trace);
   CHECK(once.trace_hash == again.trace_hash);
   CHECK(once.trace_hash != simulate(8, options).trace_hash);
+}
+
+TEST_CASE("where memory lies decides nothing") {
+  simulation_options options;
+  options.has_cluster = true;
+  std::vector<std::uint64_t> hashes;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed)
+    hashes.push_back(simulate(seed, options).trace_hash);
+  const auto blocks = scattered_blocks();
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    CAPTURE(seed);
+    CHECK(simulate(seed, options).trace_hash == hashes[seed - 1]);
+  }
 }
 
 TEST_CASE("hosts without a server violate no rule") {

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -171,6 +172,55 @@ TEST_CASE("journal: what was told of an entry stands for earlier changes of ende
   CHECK(put.which > taken.back().which);
   later.journal->note_told(at("elsewhere"), put.which);
   CHECK(later.journal->was_told_since(at("elsewhere"), taken.back().which));
+}
+
+TEST_CASE("journal: of a change that is taken over and this process's own the later one counts") {
+  const temporary_directory directory;
+  const process later(directory.path());
+  const auto early = later.journal->note(at("k"), kind::put, 7).which;
+  change_journal::number left = 0;
+  {
+    const process ended(directory.path());
+    left = ended.journal->note(at("k"), kind::erase).which;
+    CHECK(ended.journal->note(at("l"), kind::erase).kept);
+  }
+  const auto late = later.journal->note(at("l"), kind::put, 8).which;
+  const auto taken = later.journal->look().taken_over;
+  REQUIRE(taken.size() == 1);
+  CHECK(taken.front().which == left);
+  CHECK(taken.front().change == change(kind::erase, "k"));
+  CHECK_FALSE(later.journal->find(early));
+  CHECK(later.journal->find(left) == kind::erase);
+  CHECK(later.journal->find(late) == kind::put);
+  later.journal->settle(early);
+  CHECK(others_of(process(directory.path())) ==
+        changes{change(kind::erase, "k"), change(kind::put, "l", 8)});
+}
+
+TEST_CASE("journal: what is taken over has its number and the id of its journal") {
+  const temporary_directory directory;
+  const process later(directory.path());
+  std::uint64_t first_id = 0, second_id = 0;
+  change_journal::number first = 0, second = 0;
+  {
+    const process ended(directory.path());
+    first = ended.journal->note(at("k"), kind::put, 7).which;
+    first_id = ended.journal->id();
+  }
+  {
+    const process ended(directory.path());
+    second = ended.journal->note(at("l"), kind::erase).which;
+    second_id = ended.journal->id();
+  }
+  CHECK(first_id != 0);
+  CHECK(std::set{first_id, second_id, later.journal->id()}.size() == 3);
+  const auto taken = later.journal->look().taken_over;
+  REQUIRE(taken.size() == 2);
+  CHECK(taken[0].which == first);
+  CHECK(taken[0].journal == first_id);
+  CHECK(taken[1].which == second);
+  CHECK(taken[1].journal == second_id);
+  CHECK(change_journal().id() == 0);
 }
 
 TEST_CASE("journal: numbers go on from what was told if their count is lost") {

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 namespace purge_log_test {
 
 using namespace hearth;
@@ -114,6 +115,23 @@ TEST_CASE("purge log: a purge says which other logs are told, if there are some"
   REQUIRE(several.size() == alone.size() + 2);
   CHECK(several[alone.size()] == "t");
   CHECK(several[alone.size() + 1] == "one two");
+}
+
+TEST_CASE("purge log: a purge has its change's number in the writer's journal, if one has it") {
+  const auto key = test::key_in("graphs", "k");
+  const auto read = [](const remote_command& command) {
+    return logged_purges(array({entry_of("12-3", command)}))->front();
+  };
+  CHECK_FALSE(read(log_purge_command("log", {"s", "p"}, true, key)).change);
+  const logged_change change{18446744073709551615u, 45};
+  const auto command = log_purge_command("log", {"s", "p"}, false, key, "one", change);
+  CHECK(read(command).change == change);
+  CHECK(read(command).told == "one");
+  for (const auto* bad : {"", "45", "7-", "-45", "7-x", "18446744073709551616-1"}) {
+    auto damaged = command;
+    *std::find(damaged.begin(), damaged.end(), "18446744073709551615-45") = bad;
+    CHECK_FALSE(read(damaged).change);
+  }
 }
 
 TEST_CASE("purge log: places are in the order of their numbers") {
