@@ -96,6 +96,13 @@ void end_question(self_pointer self, const state_type::question& asked, const lo
   end_remote_load(self, asked.key, asked.load, found);
 }
 
+// Whether another process has changed the entry since the lookup in flight began: one who asks now
+// must not get what was there before.
+bool is_too_old_to_join(const state_type& state, const cache_key& key) {
+  const auto at = state.loads.find(key);
+  return at != state.loads.end() && is_overtaken(state, key, at->second->change);
+}
+
 // Starts a lookup below memory, or joins the one in flight. It begins behind the purges that are to
 // be heard first: one of its entry came before what it finds.
 void load(self_pointer self, const cache_key& key, const state_type::load_waiter& waiting) {
@@ -108,6 +115,7 @@ void load(self_pointer self, const cache_key& key, const state_type::load_waiter
               });
     return;
   }
+  if (is_too_old_to_join(state, key)) overtake_load(state, key);
   auto [at, is_first] = state.loads.try_emplace(key);
   if (is_first) at->second = std::make_shared<state_type::load_record>();
   const auto load = at->second;
