@@ -57,10 +57,21 @@ future<lookup> get_from(const cache& in, const key& k) {
   });
 }
 
+// What the owner of the key finds. While an entry of its disk shard is changed, other threads read
+// the store only, and pass over what memory alone has.
+future<lookup> get_from_owner(const cache& in, const key& k) {
+  auto& core = *internals::core(in);
+  const auto& name = internals::name(in);
+  if (!core.store() || core.asks_remote(*name)) return get_from(in, k);
+  return chain<lookup>(
+      engine::ask_async<lookup>(core, {}, verb::get_v, {name, k.encoded()}),
+      [](expected<lookup> found) -> future<lookup> { return without_expired(std::move(found)); });
+}
+
 // The entry as a change finds it.
 future<changed_entry> look(const cache& own, const std::optional<cache>& trusted, const key& k) {
   return chain<changed_entry>(
-      get_from(own, k), [trusted, k](expected<lookup> found) -> future<changed_entry> {
+      get_from_owner(own, k), [trusted, k](expected<lookup> found) -> future<changed_entry> {
         if (!found) return expected<changed_entry>(fail(found.error()));
         if (found->hit() || !trusted) {
           const bool is_own = found->hit();
