@@ -17,7 +17,8 @@ const auto time_to_pass_over =
 
 void random_run::acquire(worker_state& worker, std::size_t k) {
   const auto begun = begin_question(worker);
-  hosts_.at(worker.host).first_acquires.try_emplace({worker.process, k}, world_.system().now());
+  const auto asked = world_.system().now();
+  hosts_.at(worker.host).first_acquires.try_emplace({worker.process, k}, asked);
   ask<lease_reply>(
       worker, owner_of(worker, k),
       [=, this, &worker](const expected<lease_reply>& reply) {
@@ -28,24 +29,26 @@ void random_run::acquire(worker_state& worker, std::size_t k) {
           return;
         }
         if (reply->found.hit()) return judge(worker, k, begun, reply->found, reply->waited);
-        take_lease(worker, k, reply->lease.take());
+        take_lease(worker, k, reply->lease.take(), asked);
       },
       verb::acquire_v, keys_[k].key);
 }
 
 // Whether this client of the host may get the lease while another has it. A process that was
 // stopped, or whose disk failed, may have shown no sign of life; behind a client that never ends,
-// the patience of a process ends, which began when a client of it first waited. And a process that
-// was passed over goes on with the lease that it held. If the fleet let both wait, either may get
-// the lease first.
-bool random_run::may_take_held(const worker_state& worker, std::size_t k, const lease_hold& held) {
+// the patience of a process ends, which began when a client of it first waited. It ends, too, where
+// a host cannot reach the server to end its lease of the fleet. And a process that was passed over
+// goes on with the lease that it held. If the fleet let both wait, either may get the lease first.
+bool random_run::may_take_held(const worker_state& worker, std::size_t k, const lease_hold& mine,
+                               const lease_hold& held) {
   const auto& host = hosts_.at(worker.host);
   const auto time = world_.system().now();
   const bool was_silent =
       time - held.since >= time_to_pass_over &&
       (host.last_pause >= held.since || !host.faulty.empty() || host.last_faulty_step >= held.step);
   const bool is_impatient =
-      has_hung_ && time - host.first_acquires.at({worker.process, k}) >= patience_of_processes;
+      (has_hung_ && time - host.first_acquires.at({worker.process, k}) >= patience_of_processes) ||
+      (has_remote_ && (mine.was_long_awaited || held.was_long_awaited));
   return was_silent || is_impatient || was_passed_over(host, worker.process, k, held.since) ||
          (has_remote_ && was_passed_over(host, held.process, k, time)) ||
          has_left_its_place(host, k, held.since);
@@ -94,12 +97,13 @@ bool random_run::was_passed_over(const host_state& host, const std::string& proc
          (until <= end || has_remote_);
 }
 
-void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id) {
+void random_run::take_lease(worker_state& worker, std::size_t k, lease_id id, virtual_time asked) {
   auto& host = hosts_.at(worker.host);
   auto& holders = host.lease_holders[k];
-  lease_hold mine{worker.name, worker.process, world_.system().now(), now()};
+  const auto time = world_.system().now();
+  lease_hold mine{worker.name, worker.process, time, now(), time - asked >= patience_of_processes};
   for (const auto& one : holders) {
-    if (!may_take_held(worker, k, one))
+    if (!may_take_held(worker, k, mine, one))
       violate(worker.name + " got the lease of " + text_of(keys_[k].key) + ", which " + one.client +
               " holds");
     // The first holder was passed over. When it ends, its place is free, and a third process may

@@ -101,6 +101,7 @@ struct lease_hold {
   std::string client, process;
   virtual_time since;
   history::moment step;
+  bool was_long_awaited; // by this client: for as long as the patience of processes
 };
 
 /// The fuser's kernels that clients of a process know, while it lives.
@@ -212,12 +213,13 @@ private:
 
   // --- leases
   void acquire(worker_state& worker, std::size_t k);
-  bool may_take_held(const worker_state& worker, std::size_t k, const lease_hold& held);
+  bool may_take_held(const worker_state& worker, std::size_t k, const lease_hold& mine,
+                     const lease_hold& held);
   bool was_passed_over(const host_state& host, const std::string& process, std::size_t k,
                        virtual_time until) const;
   void leave_places(host_state& host, const std::string& process);
   bool has_left_its_place(const host_state& host, std::size_t k, virtual_time held_since) const;
-  void take_lease(worker_state& worker, std::size_t k, lease_id id);
+  void take_lease(worker_state& worker, std::size_t k, lease_id id, virtual_time asked);
   void drop_lease(worker_state& worker);
   void end_lease(worker_state& worker);
 
