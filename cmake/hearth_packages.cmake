@@ -4,9 +4,29 @@
 set(packaging ${PROJECT_SOURCE_DIR}/packaging)
 
 # What the programs' package has besides them, and the service.
-install(FILES ${packaging}/hearth-serve.service ${packaging}/hearth-serve.socket
-        DESTINATION lib/systemd/system COMPONENT server)
-install(FILES ${packaging}/serve.toml DESTINATION /etc/hearth COMPONENT server)
+# The service, whose settings are below /etc where the prefix is /usr, and else below the prefix.
+# Settings that are there are their owner's, and stay.
+install(CODE "set(packaging \"${packaging}\")
+set(made \"${PROJECT_BINARY_DIR}/packaging/server\")" COMPONENT server)
+install(CODE [[
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set(settings /etc/hearth)
+else()
+  set(settings ${CMAKE_INSTALL_PREFIX}/etc/hearth)
+endif()
+foreach(unit hearth-serve.service hearth-serve.socket)
+  file(READ ${packaging}/${unit} text)
+  string(REPLACE /etc/hearth ${settings} text "${text}")
+  string(REPLACE /usr/bin/hearth ${CMAKE_INSTALL_PREFIX}/bin/hearth text "${text}")
+  file(WRITE ${made}/${unit} "${text}")
+  file(INSTALL ${made}/${unit} DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/systemd/system)
+endforeach()
+if(EXISTS $ENV{DESTDIR}${settings}/serve.toml)
+  message(STATUS "Kept: $ENV{DESTDIR}${settings}/serve.toml")
+else()
+  file(INSTALL ${packaging}/serve.toml DESTINATION ${settings})
+endif()
+]] COMPONENT server)
 # The program is linked statically since it starts faster so.
 install(FILES ${packaging}/debian/lintian-overrides RENAME hearth
         DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT programs)
