@@ -133,6 +133,7 @@ struct memory_shard_state {
     std::size_t before_disk = 0;
     /// A put or erase began after this load: the remote tier may return the old value.
     bool overtaken = false;
+    bool is_disk_asked = false;  ///< and has not answered yet
     bool is_disk_unread = false; ///< the disk could not tell whether it has the entry
   };
   using load_ptr = std::shared_ptr<load_record>;

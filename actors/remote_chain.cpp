@@ -136,17 +136,13 @@ void look_up(chain_pointer self, const key_list& keys, shared_promise<lookup_lis
 
 // --- writes ------------------------------------------------------------------------------------
 
-// Tells every tier of a put or erase, each by the number of the change in its own journal.
+// Tells every tier of a put or erase.
 template <class Verb, class... Parts>
 void tell_change(chain_pointer self, Verb what, const cache_key& key, std::uint64_t change,
                  const Parts&... parts) {
   note_changed(self->state, key);
-  for (const auto& one : self->state.config.tiers) {
-    if (!takes(one, key)) continue;
-    const bool is_noted = change != 0 && one.journal;
-    self->send(one.actor, what, key, parts...,
-               is_noted ? one.journal->take_number(change) : change);
-  }
+  for (const auto& one : self->state.config.tiers)
+    if (takes(one, key)) self->send(one.actor, what, key, parts..., change);
 }
 
 // `what`: `verb::insert` or `verb::promote`
@@ -398,6 +394,7 @@ remote_chain_actor::behavior_type remote_chain(chained::chain_pointer self,
       [](verb::take_reply) {},
       [](verb::listen) {},
       [](verb::purge, const cache_key&) {},
+      [](verb::clear) {},
       [](verb::tell) {},
       [](verb::ping) {},
       [](verb::renew) {},

@@ -100,6 +100,7 @@ remote_tier_actor::behavior_type remote_tier(remote::self_pointer self, remote_t
       },
       [self](verb::take_reply) { remote::take_replies(self); },
       [self](verb::purge, const cache_key& key) { remote::purge_again(self, key); },
+      [self](verb::clear) { remote::clear_again(self); },
       [self](verb::tell) { remote::tell_again(self); },
       [self](verb::listen) {
         self->state.log.timer_is_due = false;

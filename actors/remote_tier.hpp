@@ -106,6 +106,9 @@ struct remote_tier_state {
     /// Entries that this process's shards have to drop and have not yet: how often each. What they
     /// insert before they have was made before the purge.
     std::unordered_map<cache_key, std::size_t, cache_key_hash> purging;
+    std::size_t clearing = 0; ///< how often the disk has to drop everything, and has not yet
+    /// Changes were taken over from ended processes: the log may have them, before its mark too.
+    bool has_to_match = false;
     std::size_t unmarked = 0;                ///< purges read since the store's mark was written
     bool is_marked = false;                  ///< the store has a mark
     std::vector<reply_target<done>> waiting; ///< for the first read

@@ -82,7 +82,9 @@ void load_from_remote(self_pointer self, const cache_key& key, const load_ptr& l
 void load_from_disk(self_pointer self, const cache_key& key, const load_ptr& load) {
   if (uses_disk(self->state, key)) load->epoch = epoch_of(self->state, key);
   load->change = last_change(self->state);
+  load->is_disk_asked = uses_disk(self->state, key);
   ask_disk(self, key, [self, key, load](const expected<lookup>& found) {
+    load->is_disk_asked = false;
     load->is_disk_unread = found && found->is_unanswered;
     if (found && !found->hit())
       load_from_remote(self, key, load);
@@ -96,11 +98,14 @@ void end_question(self_pointer self, const state_type::question& asked, const lo
   end_remote_load(self, asked.key, asked.load, found);
 }
 
-// Whether another process has changed the entry since the lookup in flight began: one who asks now
-// must not get what was there before.
-bool is_too_old_to_join(const state_type& state, const cache_key& key) {
+// Whether another process has changed the entry since the lookup in flight began, or may have,
+// since the disk was asked: one who asks now must not get what was there before.
+bool is_too_old_to_join(state_type& state, const cache_key& key) {
   const auto at = state.loads.find(key);
-  return at != state.loads.end() && is_overtaken(state, key, at->second->change);
+  if (at == state.loads.end()) return false;
+  const auto& load = *at->second;
+  return is_overtaken(state, key, load.change) ||
+         (load.is_disk_asked && epoch_of(state, key) != load.epoch);
 }
 
 // Starts a lookup below memory, or joins the one in flight. It begins behind the purges that are to

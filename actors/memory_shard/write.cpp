@@ -149,8 +149,10 @@ artifact stored_form(const cache_key& key, const artifact& value) {
 
 } // namespace
 
-void insert(self_pointer self, const cache_key& key, const artifact& made,
-            const insert_callback& next) {
+namespace {
+
+void insert_now(self_pointer self, const cache_key& key, const artifact& made,
+                const insert_callback& next) {
   auto& state = self->state;
   if (find_in_memory(state, key)) return end_with(key, insert_outcome::exists, next);
   const auto value = stored_form(key, made);
@@ -168,6 +170,18 @@ void insert(self_pointer self, const cache_key& key, const artifact& made,
     else
       end_failed_insert(self, *write, reply.error());
   });
+}
+
+} // namespace
+
+// It begins behind the purges that are to be heard first: those came before it.
+void insert(self_pointer self, const cache_key& key, const artifact& made,
+            const insert_callback& next) {
+  auto& state = self->state;
+  if (!uses_disk(state, key) || !has_to_hear(state, key)) return insert_now(self, key, made, next);
+  self->request(state.config.remote, caf::infinite, verb::hear_v)
+      .then([self, key, made, next](const done&) { insert_now(self, key, made, next); },
+            [self, key, made, next](const caf::error&) { insert_now(self, key, made, next); });
 }
 
 void put(self_pointer self, const cache_key& key, const artifact& made, reply_target<done> reply) {

@@ -62,12 +62,30 @@ private:
 };
 using batch_ptr = std::shared_ptr<purge_batch>;
 
-template <class Handle>
-void clear(self_pointer self, const batch_ptr& batch, const Handle& whom) {
-  batch->open();
-  self->request(whom, caf::infinite, verb::clear_v)
-      .then([batch](const done&) { batch->close(); },
-            [batch](const caf::error&) { batch->close(); });
+void clear_memory(self_pointer self, const batch_ptr& batch) {
+  for (const auto& shard : self->state.config.purges->shards.all()) {
+    batch->open();
+    self->request(shard, caf::infinite, verb::clear_v)
+        .then([batch](const done&) { batch->close(); },
+              [batch](const caf::error&) { batch->close(); });
+  }
+}
+
+// If the disk cannot drop all of its entries now, it is asked again.
+void clear_disk(self_pointer self, std::function<void()> next) {
+  const auto& disk_shards = self->state.config.purges->disk_shards;
+  if (disk_shards.empty()) return next();
+  ++self->state.log.clearing;
+  self->request(disk_shards.front(), caf::infinite, verb::clear_v)
+      .then(
+          [self, next](const done&) {
+            --self->state.log.clearing;
+            next();
+          },
+          [self, next](const caf::error&) {
+            self->delayed_send(self, before_purging_again, verb::clear_v);
+            next();
+          });
 }
 
 void end_dropping(state_type& state, const cache_key& key) {
@@ -129,18 +147,19 @@ bool is_overruled(state_type& state, const cache_key& key, const log_place& plac
   return false;
 }
 
-// Whether this host's copies are as the purge wants them: another process of it put the entry. If
-// one erased it, this process may have taken it from the server before the server knew.
-bool is_known(const logged_purge& purge, const storage::log_writer& self) {
-  return purge.is_put && purge.writer.store == self.store;
+// Whether this host's copies are as the purge wants them: another process of it put the entry, or
+// this host has changed it later. If one erased it last, this process may have taken it from the
+// server before the server knew.
+bool is_known(const state_type& state, const cache_key& key, const logged_purge& purge) {
+  if (purge.writer.store != state.config.purges->writer.store) return false;
+  return purge.is_put || (purge.change && has_changed_since(state, key, *purge.change));
 }
 
 void drop_everything(self_pointer self, const batch_ptr& batch, const std::string& why) {
-  const auto& ports = *self->state.config.purges;
   self->state.config.log(log_level::warning, why + ": everything that this host holds is dropped");
-  if (!ports.disk_shards.empty()) clear(self, batch, ports.disk_shards.front());
-  for (const auto& shard : ports.shards.all())
-    clear(self, batch, shard);
+  batch->open();
+  clear_disk(self, [batch] { batch->close(); });
+  clear_memory(self, batch);
 }
 
 // `is_new`: it came after what this host had read of the log. Old purges are not passed on: every
@@ -160,11 +179,20 @@ void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batc
     return;
   }
   drop_refused(state, key);
-  note_logged(state, key, purge.change);
+  (void)note_logged(state, key, purge.change);
   if (outlives_purge(self, key)) return;
-  if (is_known(purge, ports.writer) || is_overruled(state, key, purge.place)) return;
+  if (is_known(state, key, purge) || is_overruled(state, key, purge.place)) return;
   if (is_new) pass_on(self, key, purge.told);
   drop_in_batch(self, key, batch);
+}
+
+// Whether a purge that was applied before, by another process, came behind a change that was left
+// and is in the log: the change outlives it no more.
+bool ends_left(state_type& state, const logged_purge& purge) {
+  const auto id = cache_id::make(purge.cache, purge.version);
+  if (!id || purge.is_whole || purge.key.size() > max_key_bytes) return false;
+  const auto key = cache_key(state.config.purges->cache_of(*id), purge.key);
+  return note_logged(state, key, purge.change);
 }
 
 // Applies the purges after `known`.
@@ -177,8 +205,10 @@ void apply(self_pointer self, const std::vector<logged_purge>& purges,
     log.place = purges.back().place;
   log.unmarked += purges.size();
   const auto batch = std::make_shared<purge_batch>(std::move(next));
-  for (const auto& purge : purges)
-    if (!known || purge.place > *known) take_in(self, purge, batch, known.has_value());
+  for (const auto& purge : purges) {
+    const bool is_new = !known || purge.place > *known;
+    if (is_new || ends_left(self->state, purge)) take_in(self, purge, batch, known.has_value());
+  }
   batch->close();
 }
 
@@ -212,6 +242,7 @@ void send_again(self_pointer self) {
 void go_on_after_reading(self_pointer self) {
   auto& state = self->state;
   state.log.is_reading = false;
+  if (state.log.has_to_match) return read_purges(self);
   state.log.is_read = true;
   state.log.is_there = true;
   state.log.retry_delay = {};
@@ -227,9 +258,10 @@ void go_on_after_reading(self_pointer self) {
   answer_syncs(state);
 }
 
-void fail_reading(self_pointer self, const remote_reply& why) {
+void fail_reading(self_pointer self, const remote_reply& why, bool is_whole = false) {
   auto& state = self->state;
   state.log.is_reading = false;
+  state.log.has_to_match = state.log.has_to_match || is_whole;
   answer_all(state);
   for (const auto& [key, refused] : std::exchange(state.log.refused, {}))
     (void)state.writes.finish(refused.which);
@@ -256,7 +288,7 @@ void end_whole(self_pointer self, const reading& now, const batch_ptr& batch) {
 
 void end_part(self_pointer self, reading now, const log_place& from, const remote_reply& reply) {
   if (lacks_log(reply)) return go_without_log(self, reply);
-  if (reply.failure != remote_failure::none) return fail_reading(self, reply);
+  if (reply.failure != remote_failure::none) return fail_reading(self, reply, now.is_whole);
   auto purges = storage::logged_purges(reply.value);
   if (!purges) return go_without_log(self, reply);
   if (now.count > max_purges_of_reading || (!purges->empty() && purges->front().place < from))
@@ -358,7 +390,8 @@ void read_purges(self_pointer self) {
   if (!logs_purges(self->state)) resume_writes(self); // which do not wait for a log
   if (!log.is_on) return;
   if (std::exchange(log.is_reading, true)) return;
-  if (log.place && *log.place != log_place{})
+  const bool has_to_match = std::exchange(log.has_to_match, false);
+  if (log.place && *log.place != log_place{} && !has_to_match)
     read_on(self, {log.place, false, 0, std::nullopt}, *log.place);
   else if (self->state.config.purges->disk_shards.empty() && !log.place)
     find_end(self);
@@ -402,9 +435,15 @@ void purge_again(self_pointer self, const cache_key& key) {
   ask_owner(self, key, [] {});
 }
 
+void clear_again(self_pointer self) {
+  --self->state.log.clearing;
+  clear_disk(self, [] {});
+}
+
 void mark_purges(self_pointer self) {
   auto& state = self->state;
-  if (!state.log.purging.empty()) return; // the next process has to carry them out
+  // The next process has to carry them out.
+  if (!state.log.purging.empty() || state.log.clearing != 0) return;
   const auto unmarked = std::exchange(state.log.unmarked, 0);
   if (!state.log.place) return;
   const auto& ports = *state.config.purges;
@@ -420,11 +459,12 @@ bool end_purge(self_pointer self, const cache_key& key, std::optional<log_place>
   auto& state = self->state;
   const auto held = state.log.held.find(key);
   if (held == state.log.held.end()) return false;
-  const auto theirs = held->second;
-  state.log.held.erase(held);
   // In a cluster the log is on another node than the entry, which may have got the two in the other
   // order: the copy goes, and comes again from there.
-  const bool counts = !place || theirs > *place || state.config.naming.has_hash_tags;
+  const bool counts = !place || held->second > *place || state.config.naming.has_hash_tags;
+  const auto* const later = state.writes.newest_of(key);
+  if (counts && later && is_purge(*later)) return false; // its end shows
+  state.log.held.erase(held);
   if (counts) drop_copies(self, key);
   return !counts;
 }

@@ -30,8 +30,9 @@ void hear_purges(self_pointer self, reply_target<done> reply);
 void await_purges(self_pointer self);
 /// Drops this host's copies of an entry.
 void drop_copies(self_pointer self, const cache_key& key);
-/// Carries out a purge that failed.
+/// Carries out a purge that failed, of an entry or of everything.
 void purge_again(self_pointer self, const cache_key& key);
+void clear_again(self_pointer self);
 /// Notes in the store how far the log was read and its purges applied.
 void mark_purges(self_pointer self);
 /// The connection may have been lost: the log has to be read again before writes go on.

@@ -50,6 +50,7 @@ void take_over(state_type& state, const storage::change_journal::numbered_change
   }
   state.unheard.left[cache_key(cache, own.change.key)] = {
       own.which, own.change.what == kind::put, own.change.value, false, false, own.journal};
+  state.log.has_to_match = state.log.has_to_match || own.journal != 0;
 }
 
 void note_others(state_type& state,
@@ -116,7 +117,7 @@ void note_whole(self_pointer self, const named_cache_ptr& cache, number which) {
 std::optional<left_change> note_anew(self_pointer self, const cache_key& key, std::uint64_t value) {
   auto& state = self->state;
   auto* const journal = journal_of(state);
-  const auto which = journal->note(key, kind::put, value).which;
+  const auto which = journal->take_number(journal->note(key, kind::put, value).which);
   if (journal->find(which) == kind::whole_cache) {
     state.unheard.left.erase(key);
     note_whole(self, key.cache, which);
@@ -374,14 +375,25 @@ void note_change(self_pointer self, remote_write& write) {
   const auto left = state.unheard.left.find(write.key);
   if (left != state.unheard.left.end() && left->second.which != write.change)
     state.unheard.left.erase(left); // this change is later
-  if (journal->find(write.change) != kind::whole_cache) return;
-  note_whole(self, write.key.cache, std::exchange(write.change, 0));
+  const auto which = journal->take_number(write.change);
+  if (journal->find(which) == kind::whole_cache)
+    note_whole(self, write.key.cache, which); // the write keeps its place in the host's order
+  else
+    write.change = which;
 }
 
 bool is_overtaken(const state_type& state, const remote_write& write) {
   const auto* const journal = journal_of(state);
   return journal && write.change != 0 && write.key.cache->disk &&
          journal->is_overtaken(write.key, write.change);
+}
+
+bool has_changed_since(const state_type& state, const cache_key& key,
+                       const storage::logged_change& change) {
+  const auto* const newest = state.writes.newest_of(key);
+  if (newest && is_purge(*newest) && newest->change > change.number) return true;
+  const auto* const journal = journal_of(state);
+  return journal && journal->was_told_since(key, change.number);
 }
 
 void tell_put(self_pointer self, const remote_write& write, write_number which) {
@@ -444,19 +456,21 @@ std::optional<storage::logged_change> logged_change_of(const state_type& state,
 }
 
 // What the log has behind a change that was left came later.
-void note_logged(state_type& state, const cache_key& key,
+bool note_logged(state_type& state, const cache_key& key,
                  const std::optional<storage::logged_change>& logged) {
   const auto at = state.unheard.left.find(key);
-  if (at == state.unheard.left.end() || at->second.is_queued || at->second.journal == 0) return;
+  if (at == state.unheard.left.end() || at->second.is_queued || at->second.journal == 0)
+    return false;
   auto& left = at->second;
   const bool is_own = logged && logged->journal == left.journal;
   if (is_own && logged->number <= left.which) {
     left.is_logged = left.is_logged || logged->number == left.which;
-    return;
+    return false;
   }
-  if (!is_own && !left.is_logged) return;
+  if (!is_own && !left.is_logged) return false;
   journal_of(state)->settle(left.which);
   state.unheard.left.erase(at);
+  return true;
 }
 
 void settle_change(state_type& state, const remote_write& write) {
@@ -509,6 +523,7 @@ void meet_unheard(self_pointer self, std::function<void()> next) {
 void tell_unheard(self_pointer self) {
   auto& state = self->state;
   if (!is_in_service(state) || !has_read_purges(state)) return;
+  if (logs_purges(state) && state.log.has_to_match) return tell_later(self);
   const std::vector<std::pair<cache_key, left_change>> left(state.unheard.left.begin(),
                                                             state.unheard.left.end());
   for (const auto& [key, change] : left) {
@@ -537,8 +552,9 @@ void tell_again(self_pointer self) {
   state.unheard.seen = 0;
   look_for_unheard(self);
   const bool has_whole = !state.unheard.whole.empty();
-  if (has_whole && is_in_service(state) && !state.log.is_reading) forget_purges(state);
-  if (has_whole && is_in_service(state)) return read_purges(self);
+  const bool has_to_read = has_whole || (logs_purges(state) && state.log.has_to_match);
+  if (has_to_read && is_in_service(state) && !state.log.is_reading) forget_purges(state);
+  if (has_to_read && is_in_service(state)) return read_purges(self);
   tell_unheard(self);
 }
 

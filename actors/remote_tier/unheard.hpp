@@ -38,6 +38,10 @@ void drop_unless_put(self_pointer self, const cache_key& key, const outliving_pu
 /// Whether another process of this host has replaced or removed the entry since this write was
 /// made.
 bool is_overtaken(const state_type& state, const storage::remote_write& write);
+/// Whether this host has changed the entry after that change of its own, as far as this process
+/// knows: it was told, or is on its way.
+bool has_changed_since(const state_type& state, const cache_key& key,
+                       const storage::logged_change& change);
 /// Called for each put and erase that arrives: whole caches are told of as such.
 void note_change(self_pointer self, storage::remote_write& write);
 /// The server has acknowledged a put or erase: earlier changes of the entry by other processes of
@@ -49,8 +53,8 @@ std::optional<storage::logged_change> logged_change_of(const state_type& state,
                                                        const storage::remote_write& write);
 /// A purge of the entry was read in the log, with what it tells of its change. A change that a
 /// process of this host has left may be there before it: that process ended before it had noted so,
-/// or a power loss took the note. Then it counts no more.
-void note_logged(state_type& state, const cache_key& key,
+/// or a power loss took the note. Behind it another change ends it: returns whether this one did.
+bool note_logged(state_type& state, const cache_key& key,
                  const std::optional<storage::logged_change>& logged);
 /// The fleet has heard of a put or erase, or never has to.
 void settle_change(state_type& state, const storage::remote_write& write);

@@ -303,8 +303,9 @@ void send_logged(self_pointer self, number which, remote_client::command command
   const bool is_put = write.what == remote_write::kind::put;
   const auto log_command = [&] {
     return storage::log_purge_command(storage::purge_log_name(state.config.naming.prefix),
-                                      state.config.purges->writer, is_put, write.key,
-                                      state.config.purges->told, logged_change_of(state, write));
+                                      state.config.purges->writer, is_put || write.is_put_here,
+                                      write.key, state.config.purges->told,
+                                      logged_change_of(state, write));
   };
   std::vector<remote_client::command> all;
   if (!is_put && state.config.naming.has_hash_tags) all.push_back(log_command());
@@ -392,6 +393,7 @@ void write(self_pointer self, remote_write write) {
     if (write.what != remote_write::kind::put) return;
     write.what = remote_write::kind::erase; // what the server holds is older
     write.value = {};
+    write.is_put_here = true;
   }
   // The shard has not carried out the purge of this entry yet: it was made before.
   if (write.what == remote_write::kind::insert && state.log.purging.contains(write.key)) return;

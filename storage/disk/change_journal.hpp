@@ -119,8 +119,8 @@ public:
   void note_also_in(std::vector<companion> others, cache_filter takes);
   /// As `note`, in this journal alone.
   noted note_alone(const cache_key& key, unheard_change::kind what, std::uint64_t value = 0);
-  /// The number in this journal of a change that was noted in several: another one if this one
-  /// notes the whole cache instead. Asked for once for each change.
+  /// The number in this journal of a change that was noted: another one if this one notes the whole
+  /// cache instead. Asked for once for each change.
   number take_number(number which);
   /// The fleet has heard of this change. Does nothing if the change counts no more.
   void settle(number which);
@@ -148,7 +148,7 @@ private:
   number last_told() const noexcept;
   std::uint64_t told_hash(std::uint64_t hash) const noexcept { return hash ^ fleet_hash_; }
   bool was_told_since(std::uint64_t hash, number which) const noexcept;
-  noted note_change(unheard_change change, std::optional<std::uint64_t> hash, number as = 0);
+  noted note_change(unheard_change change, number as);
   expected<void> note_as(const cache_key& key, unheard_change::kind what, std::uint64_t value,
                          number which);
   void drop_all_of(const unheard_change& whole);
@@ -156,6 +156,7 @@ private:
   bool is_full() const noexcept;
   expected<void> append(std::string record);
   expected<void> write_anew();
+  int sync(int fd);
   disk::file make_locked(std::string& name);
   void forget(changes::iterator at);
   void close() noexcept;
@@ -175,7 +176,7 @@ private:
   std::unique_ptr<disk::unshared_file> file_;
   std::string name_; ///< of `file_`
   std::uint64_t size_ = 0;
-  bool lacks_records_ = false; ///< some could not be written
+  bool lacks_records_ = false; ///< some could not be written: it is made anew
   /// Of ended processes, by name: read, but not in `file_` yet.
   std::map<std::string, std::unique_ptr<disk::unshared_file>> ended_;
   changes open_;

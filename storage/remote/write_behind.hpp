@@ -52,7 +52,8 @@ struct remote_write {
   /// The number of this change in the host's journal, for an insert of the last change before it;
   /// or 0.
   std::uint64_t change = 0;
-  bool is_copy = false; ///< of an insert: it is what a farther server has
+  bool is_copy = false;     ///< of an insert: it is what a farther server has
+  bool is_put_here = false; ///< of an erase: this host has a value that is not sent
 };
 
 /// Whether a write makes other hosts drop their copies of the entry.

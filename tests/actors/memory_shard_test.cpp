@@ -322,6 +322,7 @@ TEST_CASE_FIXTURE(fixture, "a hundred requests for a missing key cause one load 
                 [](verb::ping) {},
                 [](verb::renew) {},
                 [](verb::resend) {},
+                [](verb::clear) {},
                 [](verb::drain) { return done{}; },
                 [](verb::stats) { return remote_tier_stats{}; }};
       },

@@ -94,6 +94,7 @@ remote_tier_actor::behavior_type behave(remote_tier_actor::pointer self, fake_ti
       [](verb::ping) {},
       [](verb::renew) {},
       [](verb::resend) {},
+      [](verb::clear) {},
       [self, one, note](verb::drain) -> caf::result<done> {
         note("drain");
         if (!one->drains) return self->make_response_promise<done>(); // never answered

@@ -316,7 +316,8 @@ unheard_change change_of(const cache_key& key, change_kind what, std::uint64_t v
 change_journal::noted change_journal::note_alone(const cache_key& key, change_kind what,
                                                  std::uint64_t value) {
   const std::lock_guard lock(mutex_);
-  return note_change(change_of(key, what, value), key.disk_hash);
+  const auto which = next_number(key.disk_hash);
+  return {which, note_as(key, what, value, which)};
 }
 
 change_journal::noted change_journal::note(const cache_key& key, change_kind what,
@@ -329,6 +330,7 @@ change_journal::noted change_journal::note(const cache_key& key, change_kind wha
   }
   const auto note_in = [&](change_journal& one, const cache_filter& takes) {
     if (takes && !takes(key.cache->id)) return;
+    const std::lock_guard lock(one.mutex_);
     auto kept = one.note_as(key, what, value, all.which);
     if (!kept && all.kept) all.kept = std::move(kept);
   };
@@ -340,8 +342,7 @@ change_journal::noted change_journal::note(const cache_key& key, change_kind wha
 
 expected<void> change_journal::note_as(const cache_key& key, change_kind what, std::uint64_t value,
                                        number which) {
-  const std::lock_guard lock(mutex_);
-  auto made = note_change(change_of(key, what, value), std::nullopt, which);
+  auto made = note_change(change_of(key, what, value), which);
   if (made.which != which) noted_as_[which] = made.which;
   return std::move(made.kept);
 }
@@ -361,27 +362,29 @@ bool change_journal::is_full() const noexcept {
   return open_.size() >= max_changes || open_bytes_ >= max_bytes;
 }
 
-change_journal::noted change_journal::note_change(unheard_change change,
-                                                  std::optional<std::uint64_t> hash, number as) {
+// Notes a change under the number `as` if it can: a whole cache has a number of its own.
+change_journal::noted change_journal::note_change(unheard_change change, number as) {
   const unheard_change whole{change_kind::whole_cache, change.cache, change.version, {}, 0};
   if (const auto before = newest_.find(address_of(whole)); before != newest_.end())
-    return {before->second, {}};
+    return {before->second, lacks_records_ ? append({}) : expected<void>{}};
   if (is_full() && !newest_.contains(address_of(change))) change = whole;
-  if (change == whole) drop_all_of(whole);
-  const bool keeps_number = as != 0 && change != whole && !open_.contains(as);
-  const auto which = keeps_number ? as : next_number(hash);
+  const bool is_whole = change == whole;
+  if (is_whole) drop_all_of(whole);
+  const auto which = is_whole || open_.contains(as) ? next_number({}) : as;
   const auto address = address_of(change);
   if (const auto before = newest_.find(address); before != newest_.end())
     forget(open_.find(before->second));
   newest_[address] = which;
   open_bytes_ += bytes_of(change);
   const auto record = record_of(which, &open_.emplace(which, std::move(change)).first->second);
+  lacks_records_ = lacks_records_ || is_whole;
   auto kept = append(record);
   if (order_) word_at(order_, 1).fetch_add(1, std::memory_order_acq_rel);
   return {which, std::move(kept)};
 }
 
-// A change of the whole cache stands for those of its entries.
+// A change of the whole cache stands for those of its entries. The file keeps them until one that
+// has the whole cache takes its place.
 void change_journal::drop_all_of(const unheard_change& whole) {
   for (auto at = open_.begin(); at != open_.end();) {
     const auto one = at++;
@@ -390,7 +393,6 @@ void change_journal::drop_all_of(const unheard_change& whole) {
     if (one->second.what == change_kind::whole_cache) continue; // which the fleet is being told of
     drop_address(address_of(one->second), which);
     forget(one);
-    (void)append(record_of(which, nullptr));
   }
 }
 
@@ -418,6 +420,7 @@ void change_journal::drop_address(const std::string& address, number which) {
 
 void change_journal::settle(number which) {
   const std::lock_guard lock(mutex_);
+  noted_as_.erase(which);
   const auto at = open_.find(which);
   if (at == open_.end()) return;
   std::erase_if(noted_as_, [&](const auto& one) { return one.second == which; });
@@ -471,6 +474,13 @@ disk::file change_journal::make_locked(std::string& name) {
   return {*files_, -EBUSY};
 }
 
+// Syncs a journal with its name: the files whose changes it has may be synced, and go. Returns an
+// errno, or 0.
+int change_journal::sync(int fd) {
+  if (const int synced = files_->sync(fd); synced < 0) return -synced;
+  return -std::min(files_->sync(folder_), 0);
+}
+
 expected<void> change_journal::write_anew() {
   std::string name;
   auto made = make_locked(name);
@@ -479,9 +489,11 @@ expected<void> change_journal::write_anew() {
   for (const auto& [which, change] : open_)
     records += record_of(which, &change);
   const auto wrote = disk::write_fully(*files_, made.get(), records.data(), records.size(), 0);
-  if (wrote.error) {
+  const bool replaces = !name_.empty() || !ended_.empty();
+  const int error = wrote.error ? wrote.error : replaces ? sync(made.get()) : 0;
+  if (error) {
     files_->remove_at(folder_, name.c_str());
-    return fail(disk::system_error(wrote.error, "write a journal in", path_));
+    return fail(disk::system_error(error, "write a journal in", path_));
   }
   const auto before = std::exchange(name_, std::move(name));
   file_ = std::make_unique<disk::unshared_file>(std::move(made));
@@ -530,11 +542,12 @@ void change_journal::take_over(journals& found, std::vector<numbered_change>& ta
       one.change.what = change_kind::put;
       one.change.value = 0;
     }
-    const auto noted = note_change(std::move(one.change), std::nullopt, one.which);
+    const auto noted = note_change(std::move(one.change), one.which);
     taken.push_back(
         {noted.which, open_.at(noted.which), noted.which == one.which ? one.journal : 0});
   }
-  if (!lacks_records_) remove_ended();
+  const bool is_kept = !lacks_records_ && (!file_ || ended_.empty() || sync(file_->get()) == 0);
+  if (is_kept) remove_ended();
   std::erase_if(taken, [&](const numbered_change& one) { return !open_.contains(one.which); });
 }
 
@@ -571,16 +584,23 @@ std::uint64_t hash_of_value(const artifact& value) {
 }
 
 expected<void> sync_journals(file_system& files, int folder, const std::filesystem::path& path) {
+  constexpr unsigned max_listings = 16;
+  bool has_moved = true; // a journal went meanwhile; what it held may be in a new one
   std::vector<std::string> names;
-  if (const int listed = list_journals(files, folder, journal_start, names); listed < 0)
-    return fail(disk::system_error(-listed, "list", path));
-  for (const auto& name : names) {
-    const disk::file one(files, files.open_at(folder, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
-    if (one.error() == ENOENT) continue; // its process has settled all of it
-    if (!one) return fail(disk::system_error(one.error(), "open a journal in", path));
-    if (const int synced = files.sync(one.get()); synced < 0)
-      return fail(disk::system_error(-synced, "sync a journal in", path));
+  for (unsigned i = 0; i < max_listings && std::exchange(has_moved, false); ++i) {
+    names.clear();
+    if (const int listed = list_journals(files, folder, journal_start, names); listed < 0)
+      return fail(disk::system_error(-listed, "list", path));
+    for (const auto& name : names) {
+      const disk::file one(files, files.open_at(folder, name.c_str(), O_RDONLY | O_NOFOLLOW, 0));
+      has_moved = has_moved || one.error() == ENOENT;
+      if (one.error() == ENOENT) continue;
+      if (!one) return fail(disk::system_error(one.error(), "open a journal in", path));
+      if (const int synced = files.sync(one.get()); synced < 0)
+        return fail(disk::system_error(-synced, "sync a journal in", path));
+    }
   }
+  if (has_moved) return fail(disk::system_error(EAGAIN, "sync the journals in", path));
   if (names.empty()) return {};
   if (const int synced = files.sync(folder); synced < 0)
     return fail(disk::system_error(-synced, "sync", path));

@@ -315,6 +315,33 @@ TEST_CASE(
   CHECK_FALSE(later.journal->is_overtaken(at("k"), told)); // taking it over is no change
 }
 
+TEST_CASE("journal: a file that takes another one's place is synced before that goes") {
+  const temporary_directory directory;
+  faulty_file_system files;
+  const process one(directory.path(), "server", &files);
+  const auto& journal = one.journal;
+  {
+    const process ended(directory.path());
+    CHECK(ended.journal->note(at("k"), kind::erase).kept);
+  }
+  SUBCASE("of an ended process") {
+    files.fail(call::sync, EIO);
+    CHECK(journal->look().taken_over.size() == 1);
+    CHECK(journals_in(directory.path()).size() == 1);
+    files.heal();
+    CHECK(journal->note(at("l"), kind::erase).kept);
+    CHECK(journals_in(directory.path()).size() == 1);
+    CHECK(files.calls(call::sync) >= 2); // the file, and the folder
+  }
+  SUBCASE("of its own") {
+    CHECK(journal->look().taken_over.size() == 1);
+    const auto before = files.calls(call::sync);
+    for (int i = 0; i < 40'000; ++i) // longer than a journal may be that has so little in it
+      REQUIRE(journal->note(at("l"), kind::erase).kept);
+    CHECK(files.calls(call::sync) > before);
+  }
+}
+
 TEST_CASE("journal: a look that cannot read everything says so") {
   const temporary_directory directory;
   faulty_file_system files;
@@ -378,16 +405,39 @@ TEST_CASE("journal: beyond its bound the whole cache counts as changed, until th
   for (std::size_t i = 0; i < change_journal::max_changes; ++i)
     REQUIRE(one.journal->note(at(std::to_string(i)), kind::erase).kept);
   CHECK(others_of(two).size() == change_journal::max_changes);
-  const auto whole = one.journal->note(at("more"), kind::erase);
-  CHECK(one.journal->find(whole.which) == kind::whole_cache);
+  const auto more = one.journal->note(at("more"), kind::erase);
+  const auto whole = one.journal->take_number(more.which);
+  CHECK(whole != more.which);
+  CHECK(one.journal->find(whole) == kind::whole_cache);
   const unheard_change all{kind::whole_cache, "c", "0", {}, 0};
   CHECK(others_of(two) == changes{all});
-  CHECK(one.journal->note(at("again"), kind::put, 1).which == whole.which);
+  // Changes have their place in the host's order all the same.
+  const auto again = one.journal->note(at("again"), kind::put, 1);
+  CHECK(one.journal->take_number(again.which) == whole);
+  CHECK(again.which > more.which);
+  CHECK(two.journal->is_overtaken(at("again"), again.which - 1));
+  CHECK_FALSE(two.journal->is_overtaken(at("again"), again.which));
   // While it is told, later changes are noted by themselves.
-  one.journal->begin_telling(whole.which);
-  CHECK(one.journal->note(at("later"), kind::erase).which != whole.which);
-  one.journal->settle(whole.which);
+  one.journal->begin_telling(whole);
+  const auto later = one.journal->note(at("later"), kind::erase).which;
+  CHECK(one.journal->take_number(later) == later);
+  one.journal->settle(whole);
   CHECK(others_of(two) == changes{change(kind::erase, "later")});
+}
+
+TEST_CASE("journal: a change of a whole cache that cannot be written leaves those of its entries") {
+  const temporary_directory directory;
+  faulty_file_system files;
+  const process one(directory.path(), "server", &files), two(directory.path());
+  for (std::size_t i = 0; i < change_journal::max_changes; ++i)
+    REQUIRE(one.journal->note(at(std::to_string(i)), kind::erase).kept);
+  files.fail(call::write, ENOSPC);
+  CHECK_FALSE(one.journal->note(at("more"), kind::erase).kept);
+  CHECK(others_of(two).size() == change_journal::max_changes);
+  // However few calls succeed, one or the other is there.
+  files.fail(call::write, ENOSPC, 2);
+  CHECK(one.journal->note(at("more"), kind::erase).kept);
+  CHECK(others_of(two) == changes{{kind::whole_cache, "c", "0", {}, 0}});
 }
 
 TEST_CASE("journal: it tells whether any process has changed an entry since") {
