@@ -46,7 +46,9 @@ void sync(remote::self_pointer self, reply_target<done> reply) {
   state.syncs.push_back(std::move(reply));
   if (remote::is_in_service(state) && !remote::has_read_purges(state)) remote::read_purges(self);
   remote::answer_syncs(state);
-  if (!state.syncs.empty()) remote::watch(self);
+  if (state.syncs.empty()) return;
+  state.config.server->hurry(true);
+  remote::watch(self);
 }
 
 void probe_or_watch(remote::self_pointer self) {

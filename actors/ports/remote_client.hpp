@@ -64,6 +64,10 @@ public:
   void send(lane by, command arguments, std::chrono::milliseconds deadline,
             reply_callback answered);
 
+  /// While it is on, writes do not wait here for a node of a cluster that refuses them: they fail
+  /// with `node`. A caller waits until nothing more can be sent. Any thread.
+  virtual void hurry(bool /*on*/) {}
+
   /// Answers every waiting command and every later one with `closed`. Any thread.
   virtual void close() = 0;
 };

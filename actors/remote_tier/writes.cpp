@@ -420,6 +420,7 @@ void answer_syncs(state_type& state) {
   const bool has_more = !state.writes.empty() || state.unheard.telling != 0;
   if (takes_writes(state) && will_send && has_more) return;
   if (awaits_first_mark(state)) return;
+  if (!state.syncs.empty()) state.config.server->hurry(false);
   for (auto& waiting : std::exchange(state.syncs, {}))
     waiting.deliver(done{});
 }

@@ -16,6 +16,8 @@ public:
   /// Takes a command, which is answered exactly once; `flush` sends what was taken.
   virtual void add(actors::remote_client::lane by, remote_command command, time_point now) = 0;
   virtual void flush() = 0;
+  /// As `remote_client::hurry`.
+  virtual void hurry(bool /*on*/) {}
   /// Fails all commands with `why`, and ends the connections.
   virtual void fail_all(const connection_problem& why) = 0;
   /// The same, for ever: every later command fails too.

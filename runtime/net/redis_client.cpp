@@ -52,6 +52,16 @@ public:
     return true;
   }
 
+  // Any thread.
+  void hurry(bool on) {
+    const std::scoped_lock lock(mutex_);
+    if (closed_) return;
+    boost::asio::post(loop_, [this, on] {
+      take_inbox(); // what was sent before
+      router_->hurry(on);
+    });
+  }
+
   // Any thread. The connections' thread ends once all commands are answered.
   void close() {
     const std::scoped_lock lock(mutex_);
@@ -159,6 +169,10 @@ public:
     if (!is_forked() && engine_->put(by, all)) return;
     for (auto& one : all)
       one.answer(closed_reply());
+  }
+
+  void hurry(bool on) override {
+    if (!is_forked()) engine_->hurry(on);
   }
 
   void close() override {

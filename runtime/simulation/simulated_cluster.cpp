@@ -87,6 +87,9 @@ public:
     }
     if (router_) router_->flush();
   }
+  void hurry(bool on) override {
+    if (router_) router_->hurry(on);
+  }
   void close() override {
     if (router_) router_->close({remote_failure::closed, "the connection is closed"});
     end();

@@ -345,7 +345,30 @@ void cluster_router::finish(const request_ptr& request, remote_reply reply) {
   }
 }
 
+// Whether its node refuses writes.
+bool cluster_router::is_refused(const cluster_request& write) const {
+  const auto* leader = table_.is_known() && write.slot ? table_.leader_of(*write.slot) : nullptr;
+  return leader && !leader->writing.is_closed();
+}
+
+void cluster_router::hurry(bool on) {
+  is_hurried_ = on;
+  if (!on) return;
+  std::vector<request_ptr> refused;
+  std::erase_if(held_, [&](const request_ptr& one) {
+    if (!is_refused(*one)) return false;
+    held_bytes_ -= one->command.bytes;
+    refused.push_back(one);
+    return true;
+  });
+  note_held_slots();
+  for (const auto& one : refused)
+    fail(one, why_held(*one));
+}
+
 void cluster_router::hold(std::deque<request_ptr>& where, const request_ptr& request) {
+  if (is_hurried_ && &where == &held_ && is_refused(*request))
+    return fail(request, why_held(*request));
   const auto bytes = request->command.bytes;
   if (!where.empty() && held_bytes_ + bytes > settings_.max_waiting_bytes)
     return fail(request, {remote_failure::refused, "too much waits to be sent"});
@@ -644,10 +667,11 @@ bool cluster_router::has_to_be_repeated(const cluster_request& write,
 }
 
 connection_problem cluster_router::why_held(const cluster_request& write) const {
-  const auto* leader = table_.is_known() && write.slot ? table_.leader_of(*write.slot) : nullptr;
-  if (leader && !leader->writing.is_closed())
+  if (is_refused(write)) {
+    const auto& leader = *table_.leader_of(*write.slot);
     return {remote_failure::node,
-            storage::to_string(leader->address) + " takes no writes: " + leader->refusal};
+            storage::to_string(leader.address) + " takes no writes: " + leader.refusal};
+  }
   return {remote_failure::node, timeout_after(write.command.allowed).text};
 }
 

@@ -36,6 +36,7 @@ public:
 
   void add(actors::remote_client::lane by, remote_command command, time_point now) override;
   void flush() override;
+  void hurry(bool on) override;
   void fail_all(const connection_problem& why) override;
   void close(const connection_problem& why) override;
 
@@ -68,6 +69,7 @@ private:
   void drop_overtaken(const cluster_request& by, const actors::remote_reply& reply);
   bool has_to_be_repeated(const cluster_request& write, const actors::remote_reply& reply) const;
   connection_problem why_held(const cluster_request& request) const;
+  bool is_refused(const cluster_request& write) const;
 
   // Health.
   void note_reply(cluster_node& node, const actors::remote_reply& reply);
@@ -121,6 +123,7 @@ private:
   bool flush_is_due_ = false;
   bool is_taking_ = false; // in `add`, behind which `flush` is called
   bool is_closed_ = false;
+  bool is_hurried_ = false; // what its node refuses is not held
   connection_problem closed_why_;
 };
 
