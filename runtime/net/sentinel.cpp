@@ -23,19 +23,23 @@ using storage::cluster_address;
 using storage::resp_value;
 
 constexpr std::chrono::milliseconds sentinel_deadline{500};
+// Of the first round, in which one that hangs must not keep a short command from the others.
+constexpr std::chrono::milliseconds short_deadline{25};
 
 // One question to one sentinel.
 class question final : private connection_owner {
 public:
-  question(const remote_endpoint& sentinel, tls_context tls, std::string master)
-      : master_(std::move(master))
+  question(const remote_endpoint& sentinel, tls_context tls, std::string master,
+           std::chrono::milliseconds deadline)
+      : deadline_(deadline)
+      , master_(std::move(master))
       , connection_(std::make_shared<redis_connection>(loop_, sentinel, std::move(tls),
                                                        static_cast<connection_owner&>(*this))) {}
 
   // The reply, or a problem. Blocks.
   const std::optional<resp_value>& ask(host_addresses to) {
     connection_->start(std::move(to));
-    loop_.run_for(sentinel_deadline);
+    loop_.run_for(deadline_);
     connection_->abandon();
     // What was under way ends: a callback that never came would keep the connection.
     loop_.restart();
@@ -58,10 +62,11 @@ private:
   }
 
   boost::asio::io_context loop_{1};
+  const std::chrono::milliseconds deadline_;
   const std::string master_;
   std::shared_ptr<redis_connection> connection_;
   std::optional<resp_value> reply_;
-  connection_problem problem_ = timeout_after(sentinel_deadline);
+  connection_problem problem_ = timeout_after(deadline_);
 };
 
 std::optional<cluster_address> address_in(const resp_value& reply) {
@@ -114,26 +119,37 @@ public:
       , resolve_(std::move(resolve)) {}
 
   expected<host_addresses> find() const {
-    std::string problems;
-    for (const auto which : failures_->in_order(endpoint_.hosts.size())) {
-      const auto found = ask(endpoint_.hosts[which]);
-      failures_->note(which, !found);
-      if (found) return resolve_(found->host, found->port);
-      problems.append(problems.empty() ? "" : ", ").append(found.error().text());
+    const auto order = failures_->in_order(endpoint_.hosts.size());
+    std::map<std::size_t, error> failed;
+    for (const auto deadline : {short_deadline, sentinel_deadline}) {
+      if (deadline == short_deadline && order.size() == 1) continue;
+      for (const auto which : order) {
+        const auto before = failed.find(which);
+        if (before != failed.end() && before->second.code() != errc::timeout) continue;
+        const auto found = ask(endpoint_.hosts[which], deadline);
+        failures_->note(which, !found);
+        if (found) return resolve_(found->host, found->port);
+        failed.insert_or_assign(which, found.error());
+      }
     }
+    std::string problems;
+    for (const auto which : order)
+      problems.append(problems.empty() ? "" : ", ").append(failed.at(which).text());
     return fail(errc::remote,
                 "no sentinel tells of the master " + endpoint_.master + ": " + problems);
   }
 
 private:
-  expected<cluster_address> ask(const cluster_address& where) const {
+  // Errors: `timeout`, and `remote` for what another question would not change.
+  expected<cluster_address> ask(const cluster_address& where,
+                                std::chrono::milliseconds deadline) const {
     const auto name = storage::to_string(where) + ": ";
     auto addresses = resolve_(where.host, where.port);
     if (!addresses) return fail(errc::remote, name + addresses.error().text());
     remote_endpoint sentinel;
     sentinel.transport = endpoint_.transport;
     sentinel.verify = endpoint_.verify;
-    sentinel.connect_deadline = sentinel_deadline;
+    sentinel.connect_deadline = deadline;
     sentinel.host = where.host;
     sentinel.port = where.port;
     for (const bool with_login : {false, true}) {
@@ -141,10 +157,11 @@ private:
         sentinel.user = endpoint_.user;
         sentinel.password = endpoint_.password;
       }
-      question now(sentinel, tls_, endpoint_.master);
+      question now(sentinel, tls_, endpoint_.master, deadline);
       const auto& reply = now.ask(*addresses);
       if (!reply && now.problem().failure == remote_failure::denied && !with_login) continue;
-      if (!reply) return fail(errc::remote, name + now.problem().text);
+      const bool is_late = now.problem().failure == remote_failure::timeout;
+      if (!reply) return fail(is_late ? errc::timeout : errc::remote, name + now.problem().text);
       if (const auto address = address_in(*reply)) return *address;
       return fail(errc::remote, name + (reply->is_error() ? one_line(reply->text)
                                                           : "it does not know this master"));
