@@ -22,6 +22,10 @@ expected<net::remote_endpoint> endpoint_of(const remote_config& settings) {
   if (!settings.password_file.empty()) {
     auto password = net::read_secret_file(settings.password_file);
     if (!password) return fail(password.error());
+    if (!endpoint->password.empty())
+      return fail(errc::invalid_argument,
+                  "the URL has a password, and " + settings.password_file.string() +
+                      " has one: give one of them; a user alone is USER:@HOST");
     endpoint->password = std::move(*password);
   }
   endpoint->verify = settings.verify;

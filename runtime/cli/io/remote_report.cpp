@@ -1,6 +1,7 @@
 #include "runtime/cli/io/remote_report.hpp"
 
 #include "runtime/engine/remote_tier_parts.hpp"
+#include "runtime/net/remote_endpoint.hpp"
 #include "storage/remote/commands.hpp"
 
 #include <nlohmann/json.hpp>
@@ -50,7 +51,10 @@ json json_of(const remote_tier_stats& stats) {
 remote_answer ask_remote(const remote_config& settings) {
   constexpr std::chrono::milliseconds patience{2000};
   auto tier = engine::make_remote_tier(settings, [](log_level, std::string_view) {});
-  if (!tier) return {"", "open", tier.error().text(), 0};
+  if (!tier) {
+    const auto endpoint = net::parse_remote_url(settings.url);
+    return {endpoint ? net::describe(*endpoint) : "", "open", tier.error().text(), 0};
+  }
   const auto answer = std::make_shared<std::promise<actors::remote_reply>>();
   auto waiting = answer->get_future();
   const auto start = std::chrono::steady_clock::now();

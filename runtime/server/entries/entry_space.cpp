@@ -274,7 +274,7 @@ expected<key_page> scan_tiers(engine::runtime_core& core, const cache& in,
 
 // The bucket of a scan that an entry of a memory shard is in: the upper bits of its key's hash.
 std::uint64_t memory_bucket(const cache& in, const std::string& encoded) {
-  constexpr unsigned bits = 38;
+  constexpr unsigned bits = 37;
   return cache_key(internals::name(in), encoded).disk_hash >> (64 - bits);
 }
 

@@ -4,9 +4,9 @@ namespace hearth::server {
 namespace {
 
 // From the lowest bit: bucket, generation, shard, and a bit that is always set.
-constexpr unsigned bucket_bits = 38;
+constexpr unsigned bucket_bits = 37;
 constexpr unsigned generation_bits = 16;
-constexpr unsigned shard_bits = 8;
+constexpr unsigned shard_bits = 9; // those of the store, then those of memory
 constexpr std::uint64_t mark = std::uint64_t{1} << (bucket_bits + generation_bits + shard_bits);
 
 constexpr std::uint64_t lowest(std::uint64_t number, unsigned bits) {

@@ -11,7 +11,7 @@ using hearth::storage::scan_place;
 
 TEST_CASE("a place is its number's, and no number is 0 or negative") {
   for (const auto& place : {scan_place{}, scan_place{3, 7, 4'096},
-                            scan_place{255, 65'535, (std::uint64_t{1} << 38) - 1}}) {
+                            scan_place{256 + 63, 65'535, (std::uint64_t{1} << 37) - 1}}) {
     const auto cursor = cursor_of(place);
     CHECK(cursor != 0);
     CHECK(static_cast<std::int64_t>(cursor) > 0);
