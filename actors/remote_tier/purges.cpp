@@ -189,6 +189,7 @@ void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batc
 // Whether a purge that was applied before, by another process, came behind a change that was left
 // and is in the log: the change outlives it no more.
 bool ends_left(state_type& state, const logged_purge& purge) {
+  if (state.unheard.left.empty()) return false;
   const auto id = cache_id::make(purge.cache, purge.version);
   if (!id || purge.is_whole || purge.key.size() > max_key_bytes) return false;
   const auto key = cache_key(state.config.purges->cache_of(*id), purge.key);
