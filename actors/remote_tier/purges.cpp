@@ -437,7 +437,9 @@ void purge_again(self_pointer self, const cache_key& key) {
 }
 
 void clear_again(self_pointer self) {
-  --self->state.log.clearing;
+  auto& clearing = self->state.log.clearing;
+  if (clearing == 0) return;
+  --clearing;
   clear_disk(self, [] {});
 }
 

@@ -542,9 +542,8 @@ void change_journal::take_over(journals& found, std::vector<numbered_change>& ta
       one.change.what = change_kind::put;
       one.change.value = 0;
     }
-    const auto noted = note_change(std::move(one.change), one.which);
-    taken.push_back(
-        {noted.which, open_.at(noted.which), noted.which == one.which ? one.journal : 0});
+    const auto which = note_change(std::move(one.change), one.which).which;
+    taken.push_back({which, open_.at(which), which == one.which ? one.journal : 0});
   }
   const bool is_kept = !lacks_records_ && (!file_ || ended_.empty() || sync(file_->get()) == 0);
   if (is_kept) remove_ended();
