@@ -2,6 +2,7 @@
 // includes.
 #pragma once
 
+#include "runtime/fingerprints/files/file_stamp.hpp"
 #include "runtime/fingerprints/includes/includes.hpp"
 #include "runtime/fingerprints/toolchain/toolchain.hpp"
 #include "tests/support/files.hpp"
@@ -13,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace hearth::test {
@@ -47,13 +49,23 @@ public:
     std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
   }
 
+  // What was written in the same tick of the files' clock may have changed meanwhile, and is not
+  // remembered.
+  static void let_files_age() {
+    const auto now = fingerprints::file_clock_ns();
+    while (fingerprints::file_clock_ns() == now)
+      std::this_thread::yield();
+  }
+
   expected<fingerprints::toolchain> identify() {
+    let_files_age();
     fingerprints::file_view files;
     return fingerprints::identify({compiler, folder.string(), flags, variables}, files, runner,
                                   memo, {});
   }
   expected<fingerprints::source_closure> scan(const std::string& source,
                                               const std::vector<fingerprints::macro>& macros = {}) {
+    let_files_age();
     fingerprints::file_view files;
     const auto toolchain = fingerprints::identify({compiler, folder.string(), flags, variables},
                                                   files, runner, memo, {});
