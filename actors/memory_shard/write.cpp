@@ -147,10 +147,6 @@ artifact stored_form(const cache_key& key, const artifact& value) {
   return ttl.count() > 0 && expiry_of(value) == 0 ? with_ttl(value, ttl) : value;
 }
 
-} // namespace
-
-namespace {
-
 void insert_now(self_pointer self, const cache_key& key, const artifact& made,
                 const insert_callback& next) {
   auto& state = self->state;

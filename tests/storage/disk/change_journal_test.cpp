@@ -434,7 +434,7 @@ TEST_CASE("journal: a change of a whole cache that cannot be written leaves thos
   files.fail(call::write, ENOSPC);
   CHECK_FALSE(one.journal->note(at("more"), kind::erase).kept);
   CHECK(others_of(two).size() == change_journal::max_changes);
-  // However few calls succeed, one or the other is there.
+  // The whole takes one write, and is there or not.
   files.fail(call::write, ENOSPC, 2);
   CHECK(one.journal->note(at("more"), kind::erase).kept);
   CHECK(others_of(two) == changes{{kind::whole_cache, "c", "0", {}, 0}});
