@@ -354,15 +354,7 @@ bool cluster_router::is_refused(const cluster_request& write) const {
 void cluster_router::hurry(bool on) {
   is_hurried_ = on;
   if (!on) return;
-  std::vector<request_ptr> refused;
-  std::erase_if(held_, [&](const request_ptr& one) {
-    if (!is_refused(*one)) return false;
-    held_bytes_ -= one->command.bytes;
-    refused.push_back(one);
-    return true;
-  });
-  note_held_slots();
-  for (const auto& one : refused)
+  for (const auto& one : take_held([&](const cluster_request& held) { return is_refused(held); }))
     fail(one, why_held(*one));
 }
 
@@ -384,6 +376,19 @@ void cluster_router::hold(std::deque<request_ptr>& where, const request_ptr& req
     if (request->slot) held_slots_.insert(*request->slot);
   }
   wake_at(std::min(held_at_, request->command.deadline));
+}
+
+std::vector<request_ptr>
+cluster_router::take_held(const std::function<bool(const cluster_request&)>& which) {
+  std::vector<request_ptr> taken;
+  std::erase_if(held_, [&](const request_ptr& one) {
+    if (!which(*one)) return false;
+    held_bytes_ -= one->command.bytes;
+    taken.push_back(one);
+    return true;
+  });
+  note_held_slots();
+  return taken;
 }
 
 void cluster_router::route_held() {
@@ -639,16 +644,11 @@ void cluster_router::drop_expired(std::deque<request_ptr>& held, time_point now)
 void cluster_router::drop_overtaken(const cluster_request& by, const remote_reply& reply) {
   const bool is_done = reply.failure == remote_failure::none && !reply.value.is_null();
   if (!is_done || !held_slots_.contains(*by.slot)) return;
-  std::vector<request_ptr> overtaken;
-  std::erase_if(held_, [&](const request_ptr& one) {
-    if (one->slot != by.slot || one->number > by.number) return false;
-    if (!replaces(one->command.arguments, by.command.arguments)) return false;
-    held_bytes_ -= one->command.bytes;
-    overtaken.push_back(one);
-    return true;
-  });
-  note_held_slots();
-  for (const auto& one : overtaken)
+  const auto is_overtaken = [&](const cluster_request& held) {
+    return held.slot == by.slot && held.number <= by.number &&
+           replaces(held.command.arguments, by.command.arguments);
+  };
+  for (const auto& one : take_held(is_overtaken))
     fail(one, {remote_failure::node, "a later write was carried out before it"});
 }
 

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -65,6 +66,7 @@ private:
   void fail(const request_ptr& request, connection_problem why);
   void hold(std::deque<request_ptr>& where, const request_ptr& request);
   void route_held();
+  std::vector<request_ptr> take_held(const std::function<bool(const cluster_request&)>& which);
   void note_held_slots();
   void drop_overtaken(const cluster_request& by, const actors::remote_reply& reply);
   bool has_to_be_repeated(const cluster_request& write, const actors::remote_reply& reply) const;
