@@ -452,7 +452,7 @@ std::optional<storage::logged_change> logged_change_of(const state_type& state,
                                                        const remote_write& write) {
   const auto* const journal = journal_of(state);
   if (!journal || journal->id() == 0 || write.change == 0) return std::nullopt;
-  return storage::logged_change{journal->id(), write.change};
+  return storage::logged_change{journal->origin_of(write.change), write.change};
 }
 
 // What the log has behind a change that was left came later.

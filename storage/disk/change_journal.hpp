@@ -60,7 +60,7 @@ public:
   struct numbered_change {
     number which = 0;
     unheard_change change;
-    std::uint64_t journal = 0; ///< `id` of that in which it was found
+    std::uint64_t journal = 0; ///< `id` of that of the process that made it
   };
   /// What the journals of other processes hold, each sorted.
   struct looked {
@@ -126,6 +126,9 @@ public:
   void settle(number which);
   /// What this change is, which may be one of the whole cache; nothing if it counts no more.
   std::optional<unheard_change::kind> find(number which) const;
+  /// The `id` of the journal of the process that made this change, from which it may have been
+  /// taken over.
+  std::uint64_t origin_of(number which) const;
   /// The fleet is being told of this change of a whole cache: later changes are noted apart.
   void begin_telling(number whole);
 
@@ -133,7 +136,11 @@ public:
   looked look();
 
 private:
-  using changes = std::map<number, unheard_change>;
+  struct open_change {
+    unheard_change change;
+    std::uint64_t journal = 0; ///< from which it was taken over under the same number; 0: own
+  };
+  using changes = std::map<number, open_change>;
 
   change_journal(file_system& files, int folder, std::filesystem::path path, std::string_view fleet,
                  std::uint64_t opening_id);
@@ -149,6 +156,12 @@ private:
   std::uint64_t told_hash(std::uint64_t hash) const noexcept { return hash ^ fleet_hash_; }
   bool was_told_since(std::uint64_t hash, number which) const noexcept;
   noted note_change(unheard_change change, number as);
+  struct added {
+    number which = 0;
+    bool is_new = true;
+  };
+  added add(numbered_change one);
+  void tell_others();
   expected<void> note_as(const cache_key& key, unheard_change::kind what, std::uint64_t value,
                          number which);
   void drop_all_of(const unheard_change& whole);

@@ -56,17 +56,20 @@ constexpr std::uint32_t settled_flag = 0x100; // in `record_head::what`
 struct record_head {
   std::uint64_t check = 0; // of all that follows
   std::uint64_t which = 0;
+  std::uint64_t journal = 0; // of the process that made the change; 0: this one
   std::uint64_t value = 0;
   std::uint32_t what = 0;
   std::uint32_t cache_bytes = 0;
   std::uint32_t version_bytes = 0;
   std::uint32_t key_bytes = 0;
 };
-static_assert(sizeof(record_head) == 40 && std::is_trivially_copyable_v<record_head>);
+static_assert(sizeof(record_head) == 48 && std::is_trivially_copyable_v<record_head>);
 
-std::string record_of(std::uint64_t which, const unheard_change* change) {
+std::string record_of(std::uint64_t which, const unheard_change* change,
+                      std::uint64_t journal = 0) {
   record_head head;
   head.which = which;
+  head.journal = journal;
   head.what = change ? static_cast<std::uint32_t>(change->what) : settled_flag;
   std::string texts;
   if (change) {
@@ -148,7 +151,7 @@ changes_by_address changes_in(std::string_view bytes, std::uint64_t journal) {
     }
     const auto address = address_of(change);
     addresses[head.which] = address;
-    all[address] = {head.which, std::move(change), journal};
+    all[address] = {head.which, std::move(change), head.journal ? head.journal : journal};
   }
   return all;
 }
@@ -362,11 +365,22 @@ bool change_journal::is_full() const noexcept {
   return open_.size() >= max_changes || open_bytes_ >= max_bytes;
 }
 
-// Notes a change under the number `as` if it can: a whole cache has a number of its own.
 change_journal::noted change_journal::note_change(unheard_change change, number as) {
+  const auto [which, is_new] = add({as, std::move(change), 0});
+  if (!is_new && !lacks_records_) return {which, {}};
+  const auto& one = open_.at(which);
+  auto kept = append(record_of(which, &one.change, one.journal));
+  tell_others();
+  return {which, std::move(kept)};
+}
+
+// Adds a change, which no record has yet, under its number if it can: a whole cache has a number of
+// its own. Not new: its whole cache was noted before.
+change_journal::added change_journal::add(numbered_change one) {
+  auto& [as, change, journal] = one;
   const unheard_change whole{change_kind::whole_cache, change.cache, change.version, {}, 0};
   if (const auto before = newest_.find(address_of(whole)); before != newest_.end())
-    return {before->second, lacks_records_ ? append({}) : expected<void>{}};
+    return {before->second, false};
   if (is_full() && !newest_.contains(address_of(change))) change = whole;
   const bool is_whole = change == whole;
   if (is_whole) drop_all_of(whole);
@@ -376,11 +390,13 @@ change_journal::noted change_journal::note_change(unheard_change change, number 
     forget(open_.find(before->second));
   newest_[address] = which;
   open_bytes_ += bytes_of(change);
-  const auto record = record_of(which, &open_.emplace(which, std::move(change)).first->second);
+  open_[which] = {std::move(change), which == as ? journal : 0};
   lacks_records_ = lacks_records_ || is_whole;
-  auto kept = append(record);
+  return {which, true};
+}
+
+void change_journal::tell_others() {
   if (order_) word_at(order_, 1).fetch_add(1, std::memory_order_acq_rel);
-  return {which, std::move(kept)};
 }
 
 // A change of the whole cache stands for those of its entries. The file keeps them until one that
@@ -388,29 +404,35 @@ change_journal::noted change_journal::note_change(unheard_change change, number 
 void change_journal::drop_all_of(const unheard_change& whole) {
   for (auto at = open_.begin(); at != open_.end();) {
     const auto one = at++;
-    if (one->second.cache != whole.cache || one->second.version != whole.version) continue;
-    const auto which = one->first;
-    if (one->second.what == change_kind::whole_cache) continue; // which the fleet is being told of
-    drop_address(address_of(one->second), which);
+    const auto& change = one->second.change;
+    if (change.cache != whole.cache || change.version != whole.version) continue;
+    if (change.what == change_kind::whole_cache) continue; // which the fleet is being told of
+    drop_address(address_of(change), one->first);
     forget(one);
   }
 }
 
 void change_journal::forget(changes::iterator at) {
-  open_bytes_ -= bytes_of(at->second);
+  open_bytes_ -= bytes_of(at->second.change);
   open_.erase(at);
 }
 
 std::optional<change_kind> change_journal::find(number which) const {
   const std::lock_guard lock(mutex_);
   const auto at = open_.find(which);
-  return at == open_.end() ? std::nullopt : std::optional(at->second.what);
+  return at == open_.end() ? std::nullopt : std::optional(at->second.change.what);
+}
+
+std::uint64_t change_journal::origin_of(number which) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = open_.find(which);
+  return at == open_.end() || at->second.journal == 0 ? opening_id_ : at->second.journal;
 }
 
 void change_journal::begin_telling(number whole) {
   const std::lock_guard lock(mutex_);
   const auto at = open_.find(whole);
-  if (at != open_.end()) drop_address(address_of(at->second), whole);
+  if (at != open_.end()) drop_address(address_of(at->second.change), whole);
 }
 
 void change_journal::drop_address(const std::string& address, number which) {
@@ -424,7 +446,7 @@ void change_journal::settle(number which) {
   const auto at = open_.find(which);
   if (at == open_.end()) return;
   std::erase_if(noted_as_, [&](const auto& one) { return one.second == which; });
-  drop_address(address_of(at->second), which);
+  drop_address(address_of(at->second.change), which);
   forget(at);
   if (!files_ || fork_generation() != born_) return;
   if (!open_.empty()) {
@@ -486,8 +508,8 @@ expected<void> change_journal::write_anew() {
   auto made = make_locked(name);
   if (!made) return fail(disk::system_error(made.error(), "make a journal in", path_));
   std::string records;
-  for (const auto& [which, change] : open_)
-    records += record_of(which, &change);
+  for (const auto& [which, one] : open_)
+    records += record_of(which, &one.change, one.journal);
   const auto wrote = disk::write_fully(*files_, made.get(), records.data(), records.size(), 0);
   const bool replaces = !name_.empty() || !ended_.empty();
   const int error = wrote.error ? wrote.error : replaces ? sync(made.get()) : 0;
@@ -529,7 +551,8 @@ void change_journal::read_journals(journals& into) {
   }
 }
 
-// Notes the changes of ended processes as this one's. Their journals go once its own holds them.
+// Notes the changes of ended processes as this one's. Their journals go once its own holds all of
+// them.
 void change_journal::take_over(journals& found, std::vector<numbered_change>& taken) {
   for (auto& [address, one] : found.left) {
     raise_number(one.which);
@@ -542,8 +565,14 @@ void change_journal::take_over(journals& found, std::vector<numbered_change>& ta
       one.change.what = change_kind::put;
       one.change.value = 0;
     }
-    const auto which = note_change(std::move(one.change), one.which).which;
-    taken.push_back({which, open_.at(which), which == one.which ? one.journal : 0});
+    const auto which = add(std::move(one)).which;
+    const auto& open = open_.at(which);
+    taken.push_back({which, open.change, open.journal});
+  }
+  if (!taken.empty()) {
+    lacks_records_ = true; // one new file holds all
+    (void)append({});
+    tell_others();
   }
   const bool is_kept = !lacks_records_ && (!file_ || ended_.empty() || sync(file_->get()) == 0);
   if (is_kept) remove_ended();

@@ -315,6 +315,61 @@ TEST_CASE(
   CHECK_FALSE(later.journal->is_overtaken(at("k"), told)); // taking it over is no change
 }
 
+TEST_CASE("journal: what is taken over twice has the id of the first journal") {
+  const temporary_directory directory;
+  const process third(directory.path());
+  change_journal::number which = 0;
+  std::uint64_t first_id = 0;
+  {
+    const process first(directory.path());
+    which = first.journal->note(at("k"), kind::put, 7).which;
+    first_id = first.journal->id();
+    CHECK(first.journal->origin_of(which) == first_id);
+  }
+  {
+    const process second(directory.path());
+    REQUIRE(second.journal->look().taken_over.size() == 1);
+    CHECK(second.journal->origin_of(which) == first_id);
+  }
+  const auto taken = third.journal->look().taken_over;
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0].which == which);
+  CHECK(taken[0].journal == first_id);
+  CHECK(third.journal->origin_of(which) == first_id);
+  const auto own = third.journal->note(at("k"), kind::erase).which;
+  CHECK(third.journal->origin_of(own) == third.journal->id());
+}
+
+// A process that is killed during a takeover leaves every change in a journal.
+TEST_CASE("journal: an ended process's journal goes when all of its changes are in another one") {
+  const temporary_directory directory;
+  struct : faulty_file_system {
+    std::function<void()> before_removal;
+    int remove_at(int folder, const char* name) noexcept override {
+      if (const auto now = std::exchange(before_removal, nullptr)) now();
+      return faulty_file_system::remove_at(folder, name);
+    }
+  } files;
+  const process one(directory.path(), "server", &files);
+  const process watching(directory.path());
+  {
+    const process ended(directory.path());
+    for (const auto* name : {"k", "l", "m"})
+      CHECK(ended.journal->note(at(name), kind::erase).kept);
+  }
+  const auto ended = journals_in(directory.path()).at(0);
+  changes found;
+  files.before_removal = [&] {
+    fs::rename(ended, directory.path() / "aside");
+    found = others_of(watching);
+    fs::rename(directory.path() / "aside", ended);
+  };
+  CHECK(one.journal->look().taken_over.size() == 3);
+  CHECK(found ==
+        changes{change(kind::erase, "k"), change(kind::erase, "l"), change(kind::erase, "m")});
+  CHECK(journals_in(directory.path()).size() == 1);
+}
+
 TEST_CASE("journal: a file that takes another one's place is synced before that goes") {
   const temporary_directory directory;
   faulty_file_system files;
