@@ -29,6 +29,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -165,9 +166,22 @@ void add_autotune_commands(CLI::App& app, command_line& line) {
   imports->add_option("FILE", arguments.files, "files, and folders of them")->required();
 }
 
+// The usage of a command whose words do not all go to the parser.
+class own_usage final : public CLI::Formatter {
+public:
+  explicit own_usage(std::string forms)
+      : forms_(std::move(forms)) {}
+  std::string make_usage(const CLI::App*, std::string) const override { return forms_; }
+
+private:
+  std::string forms_;
+};
+
 void add_run_command(CLI::App& app, command_line& line) {
   auto& given = line.run_action;
-  auto* sub = app.add_subcommand("run", "run any command as a cached action: run ... -- COMMAND");
+  auto* sub = app.add_subcommand("run", "run any command as a cached action");
+  sub->formatter(
+      std::make_shared<own_usage>("Usage: hearth run [OPTIONS] -- COMMAND [ARGUMENT...]\n"));
   sub->add_option("--in", given.inputs, "files and folders that it reads")->type_name("FILE ...");
   sub->add_option("--out", given.outputs, "files that it makes")->type_name("FILE ...");
   sub->add_option("--env", given.variables, "variables that it gets, and that are in its key")
@@ -198,6 +212,10 @@ void add_run_command(CLI::App& app, command_line& line) {
 
 void add_compiler_command(CLI::App& app, command_line& line) {
   auto* sub = app.add_subcommand("cc", "compile, or find the result: cc gcc -c a.c -o a.o");
+  sub->formatter(
+      std::make_shared<own_usage>("Usage: hearth cc [OPTIONS] COMPILER [ARGUMENT...]\n"));
+  sub->add_flag_callback(
+      "--explain", [] {}, "run nothing: say whether the result would be found, or why not");
   sub->callback([&line] {
     line.run = [&line](const config& settings) {
       return compile_cached(settings, line.compile_words);
@@ -304,6 +322,11 @@ void add_key_commands(CLI::App& app, command_line& line) {
   keys->add_flag("--debug", line.key.debug, "a line a field before the key");
   auto* explains = add_command(app, line, "explain", "the fields in which two keys differ",
                                line.explain, explain_keys);
+  explains->formatter(std::make_shared<own_usage>(
+      "Usage: hearth explain [OPTIONS] A B\n"
+      "       hearth explain [OPTIONS] A --stored\n"
+      "       hearth explain --last\n"
+      "       hearth explain [OPTIONS of run] -- COMMAND [ARGUMENT...]\n"));
   explains->add_option("A", line.explain.first, "the details of one, a file of JSON");
   explains->add_option("B", line.explain.second, "the details of the other");
   explains->add_flag("--stored", line.explain.stored,

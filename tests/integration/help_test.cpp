@@ -89,6 +89,10 @@ TEST_CASE("help lists every command and topic, and explains each") {
   }
   CHECK(help({"list"}).find("--cache") != std::string::npos);
   CHECK(help({"autotune", "export"}).find("Usage: hearth autotune export") != std::string::npos);
+  CHECK(help({"cc"}).find("COMPILER [ARGUMENT...]") != std::string::npos);
+  CHECK(help({"cc"}).find("--explain") != std::string::npos);
+  CHECK(help({"run"}).find("-- COMMAND [ARGUMENT...]") != std::string::npos);
+  CHECK(help({"explain"}).find("hearth explain --last") != std::string::npos);
   CHECK(help({"environment"}).find("HEARTH_STORE") != std::string::npos);
   CHECK(help({"exit-status"}).find("125") != std::string::npos);
 }
