@@ -41,15 +41,25 @@ state_type::unheard_record::cache_name name_of(const named_cache_ptr& cache) {
   return {cache->id.name(), cache->id.version()};
 }
 
+// The change of a whole cache stands for the one that was known of it. False: it is that one.
+bool replace_whole(state_type& state, const named_cache_ptr& cache, number which) {
+  auto& whole = state.unheard.whole[name_of(cache)];
+  if (whole.which == which) return false;
+  journal_of(state)->settle(whole.which);
+  whole = {cache, which, false};
+  return true;
+}
+
 void take_over(state_type& state, const storage::change_journal::numbered_change& own) {
   const auto cache = cache_of(state, own.change);
   if (!cache) return;
   if (own.change.what == kind::whole_cache) {
-    state.unheard.whole[name_of(cache)] = {cache, own.which, false};
+    replace_whole(state, cache, own.which);
     return;
   }
   state.unheard.left[cache_key(cache, own.change.key)] = {
-      own.which, own.change.what == kind::put, own.change.value, false, false, own.journal};
+      own.which, own.change.what == kind::put, own.change.value, false, false, own.journal,
+      own.holder};
   state.log.has_to_match = state.log.has_to_match || own.journal != 0;
 }
 
@@ -58,7 +68,7 @@ void note_others(state_type& state,
   auto& unheard = state.unheard;
   unheard.elsewhere.clear();
   unheard.whole_elsewhere.clear();
-  for (const auto& [which, change, journal] : others) {
+  for (const auto& [which, change, journal, holder] : others) {
     const auto cache = cache_of(state, change);
     if (!cache) continue;
     if (change.what == kind::whole_cache)
@@ -101,10 +111,7 @@ void fail_telling(self_pointer self) {
 // More of a cache was changed than a journal keeps.
 void note_whole(self_pointer self, const named_cache_ptr& cache, number which) {
   auto& state = self->state;
-  auto& whole = state.unheard.whole[name_of(cache)];
-  if (whole.which == which) return;
-  journal_of(state)->settle(whole.which); // which this one stands for too
-  whole = {cache, which, false};
+  if (!replace_whole(state, cache, which)) return;
   state.config.log(log_level::warning,
                    "more entries of " + cache->id.name() + " were changed than are noted for " +
                        state.config.name +
@@ -117,7 +124,7 @@ void note_whole(self_pointer self, const named_cache_ptr& cache, number which) {
 std::optional<left_change> note_anew(self_pointer self, const cache_key& key, std::uint64_t value) {
   auto& state = self->state;
   auto* const journal = journal_of(state);
-  const auto which = journal->take_number(journal->note(key, kind::put, value).which);
+  const auto which = journal->take_number(journal->note_again(key, kind::put, value).which);
   if (journal->find(which) == kind::whole_cache) {
     state.unheard.left.erase(key);
     note_whole(self, key.cache, which);
@@ -132,10 +139,7 @@ std::optional<std::uint64_t> value_of(const lookup& found) {
 
 // The value of an entry that was put is in this host's store, or it is gone, or was replaced: then
 // the fleet is told of an erase, since what the server holds is older.
-void tell_put_of(self_pointer self, const cache_key& key, std::uint64_t value) {
-  const auto noted = note_anew(self, key, value);
-  if (!noted) return;
-  const auto change = *noted;
+void tell_put_of(self_pointer self, const cache_key& key, const left_change& change) {
   ++self->state.unheard.telling;
   self->request(self->state.config.purges->shards.owner_of(key), caf::infinite, verb::get_v, key)
       .then(
@@ -373,8 +377,8 @@ void note_change(self_pointer self, remote_write& write) {
   auto* const journal = journal_of(state);
   if (!journal || write.change == 0) return;
   const auto left = state.unheard.left.find(write.key);
-  if (left != state.unheard.left.end() && left->second.which != write.change)
-    state.unheard.left.erase(left); // this change is later
+  if (left != state.unheard.left.end() && left->second.which < write.change)
+    state.unheard.left.erase(left);
   const auto which = journal->take_number(write.change);
   if (journal->find(which) == kind::whole_cache)
     note_whole(self, write.key.cache, which); // the write keeps its place in the host's order
@@ -402,10 +406,10 @@ void tell_put(self_pointer self, const remote_write& write, write_number which) 
     return settle_change(self->state, write);
   const auto value = storage::hash_of_value(write.value);
   tell_later(self);
-  if (++self->state.unheard.told_again[write.key] <= max_told_again)
-    tell_put_of(self, write.key, value);
-  else
-    (void)note_anew(self, write.key, value); // told when the timer runs
+  const auto noted = note_anew(self, write.key, value);
+  // Otherwise it is told when the timer runs.
+  if (noted && ++self->state.unheard.told_again[write.key] <= max_told_again)
+    tell_put_of(self, write.key, *noted);
 }
 
 namespace {
@@ -462,7 +466,7 @@ bool note_logged(state_type& state, const cache_key& key,
   if (at == state.unheard.left.end() || at->second.is_queued || at->second.journal == 0)
     return false;
   auto& left = at->second;
-  const bool is_own = logged && logged->journal == left.journal;
+  const bool is_own = logged && (logged->journal == left.journal || logged->journal == left.holder);
   if (is_own && logged->number <= left.which) {
     left.is_logged = left.is_logged || logged->number == left.which;
     return false;
@@ -494,11 +498,15 @@ void keep_change(self_pointer self, const remote_write& write) {
   tell_later(self);
 }
 
-void erase_before(self_pointer self, const cache_key& key) {
-  const auto at = self->state.unheard.left.find(key);
-  if (at == self->state.unheard.left.end()) return;
+bool erase_before(self_pointer self, const cache_key& key) {
+  const auto& state = self->state;
+  const auto at = state.unheard.left.find(key);
+  if (at == state.unheard.left.end()) return true;
   const auto change = at->second;
+  const bool may_be_logged = change.journal != 0 && logs_purges(state);
+  if (may_be_logged && (state.log.has_to_match || !has_read_purges(state))) return false;
   queue(self, key, change, nullptr);
+  return true;
 }
 
 void meet_unheard(self_pointer self, std::function<void()> next) {
@@ -529,10 +537,12 @@ void tell_unheard(self_pointer self) {
   for (const auto& [key, change] : left) {
     drop_if_told(state, key);
     if (change.is_queued || !state.unheard.left.contains(key)) continue;
-    if (change.is_put)
-      tell_put_of(self, key, change.value);
-    else
+    if (!change.is_put)
       queue(self, key, change, nullptr);
+    else if (!journal_of(state)->is_overtaken(key, change.which))
+      tell_put_of(self, key, change);
+    else if (const auto noted = note_anew(self, key, change.value))
+      tell_put_of(self, key, *noted);
   }
 }
 

@@ -397,7 +397,7 @@ void write(self_pointer self, remote_write write) {
   }
   // The shard has not carried out the purge of this entry yet: it was made before.
   if (write.what == remote_write::kind::insert && state.log.purging.contains(write.key)) return;
-  if (write.what == remote_write::kind::insert) erase_before(self, write.key);
+  if (write.what == remote_write::kind::insert && !erase_before(self, write.key)) return;
   if (write.what == remote_write::kind::insert && state.unusable_entries.erase(write.key) != 0)
     write.what = remote_write::kind::overwrite;
   for (const auto& dropped : state.writes.push(std::move(write))) {

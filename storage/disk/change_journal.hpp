@@ -61,6 +61,7 @@ public:
     number which = 0;
     unheard_change change;
     std::uint64_t journal = 0; ///< `id` of that of the process that made it
+    std::uint64_t holder = 0;  ///< `id` of that in which it was found
   };
   /// What the journals of other processes hold, each sorted.
   struct looked {
@@ -95,7 +96,7 @@ public:
   /// A number that moves whenever a process of the host has noted a change.
   std::uint64_t written() const noexcept;
   /// Whether a process of the host has changed this entry, or one of a few others, after the change
-  /// with this number.
+  /// with this number, or has noted again what this fleet is to be told of it.
   bool is_overtaken(const cache_key& key, number which) const noexcept {
     return is_overtaken(key.disk_hash, which);
   }
@@ -119,6 +120,9 @@ public:
   void note_also_in(std::vector<companion> others, cache_filter takes);
   /// As `note`, in this journal alone.
   noted note_alone(const cache_key& key, unheard_change::kind what, std::uint64_t value = 0);
+  /// As `note_alone`, of an entry that was changed before and is to be told as it is now: for the
+  /// other fleets of the host this overtakes no change.
+  noted note_again(const cache_key& key, unheard_change::kind what, std::uint64_t value = 0);
   /// The number in this journal of a change that was noted: another one if this one notes the whole
   /// cache instead. Asked for once for each change.
   number take_number(number which);
@@ -160,7 +164,7 @@ private:
     number which = 0;
     bool is_new = true;
   };
-  added add(numbered_change one);
+  added add(number as, unheard_change change, std::uint64_t journal);
   void tell_others();
   expected<void> note_as(const cache_key& key, unheard_change::kind what, std::uint64_t value,
                          number which);

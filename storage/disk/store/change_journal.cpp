@@ -151,7 +151,7 @@ changes_by_address changes_in(std::string_view bytes, std::uint64_t journal) {
     }
     const auto address = address_of(change);
     addresses[head.which] = address;
-    all[address] = {head.which, std::move(change), head.journal ? head.journal : journal};
+    all[address] = {head.which, std::move(change), head.journal ? head.journal : journal, journal};
   }
   return all;
 }
@@ -253,7 +253,10 @@ std::uint64_t change_journal::written() const noexcept {
 }
 
 bool change_journal::is_overtaken(std::uint64_t hash, number which) const noexcept {
-  return order_ && word_at(order_, place_of(hash)).load(std::memory_order_acquire) > which;
+  const auto is_later = [&](std::uint64_t of) {
+    return word_at(order_, place_of(of)).load(std::memory_order_acquire) > which;
+  };
+  return order_ && (is_later(hash) || is_later(told_hash(hash)));
 }
 
 void change_journal::note_told(const cache_key& key, number which) noexcept {
@@ -282,7 +285,8 @@ change_journal::number change_journal::last_told() const noexcept {
   return last;
 }
 
-// `hash`: of the entry that is being changed.
+// `hash`: of the entry that is being changed; for a change that this fleet alone is told again,
+// `told_hash`.
 change_journal::number change_journal::next_number(std::optional<std::uint64_t> hash) {
   if (!order_) return ++last_;
   const auto next = word_at(order_, 0).fetch_add(1, std::memory_order_acq_rel) + 2;
@@ -320,6 +324,13 @@ change_journal::noted change_journal::note_alone(const cache_key& key, change_ki
                                                  std::uint64_t value) {
   const std::lock_guard lock(mutex_);
   const auto which = next_number(key.disk_hash);
+  return {which, note_as(key, what, value, which)};
+}
+
+change_journal::noted change_journal::note_again(const cache_key& key, change_kind what,
+                                                 std::uint64_t value) {
+  const std::lock_guard lock(mutex_);
+  const auto which = next_number(told_hash(key.disk_hash));
   return {which, note_as(key, what, value, which)};
 }
 
@@ -366,7 +377,7 @@ bool change_journal::is_full() const noexcept {
 }
 
 change_journal::noted change_journal::note_change(unheard_change change, number as) {
-  const auto [which, is_new] = add({as, std::move(change), 0});
+  const auto [which, is_new] = add(as, std::move(change), 0);
   if (!is_new && !lacks_records_) return {which, {}};
   const auto& one = open_.at(which);
   auto kept = append(record_of(which, &one.change, one.journal));
@@ -376,8 +387,7 @@ change_journal::noted change_journal::note_change(unheard_change change, number 
 
 // Adds a change, which no record has yet, under its number if it can: a whole cache has a number of
 // its own. Not new: its whole cache was noted before.
-change_journal::added change_journal::add(numbered_change one) {
-  auto& [as, change, journal] = one;
+change_journal::added change_journal::add(number as, unheard_change change, std::uint64_t journal) {
   const unheard_change whole{change_kind::whole_cache, change.cache, change.version, {}, 0};
   if (const auto before = newest_.find(address_of(whole)); before != newest_.end())
     return {before->second, false};
@@ -518,7 +528,9 @@ expected<void> change_journal::write_anew() {
     return fail(disk::system_error(error, "write a journal in", path_));
   }
   const auto before = std::exchange(name_, std::move(name));
-  file_ = std::make_unique<disk::unshared_file>(std::move(made));
+  // Locked until its name is gone: nobody is to take over what is in the new one.
+  const auto file_before =
+      std::exchange(file_, std::make_unique<disk::unshared_file>(std::move(made)));
   size_ = records.size();
   if (!before.empty()) files_->remove_at(folder_, before.c_str());
   remove_ended();
@@ -541,6 +553,11 @@ void change_journal::read_journals(journals& into) {
     disk::file one(*files_, files_->open_at(folder_, name.c_str(), O_RDWR | O_NOFOLLOW, 0));
     if (one.error() == ENOENT) into.has_moved = true;
     const bool has_ended = one && files_->try_lock(one.get(), true) == 0;
+    struct stat about {};
+    if (has_ended && files_->status_at(folder_, name.c_str(), about) != 0) {
+      into.has_moved = true; // its process has replaced or removed it
+      continue;
+    }
     const auto bytes = one ? read_whole(*files_, one.get()) : std::nullopt;
     if (!bytes) {
       into.is_whole = false;
@@ -554,6 +571,7 @@ void change_journal::read_journals(journals& into) {
 // Notes the changes of ended processes as this one's. Their journals go once its own holds all of
 // them.
 void change_journal::take_over(journals& found, std::vector<numbered_change>& taken) {
+  std::string records;
   for (auto& [address, one] : found.left) {
     raise_number(one.which);
     const auto own = newest_.find(address);
@@ -561,17 +579,17 @@ void change_journal::take_over(journals& found, std::vector<numbered_change>& ta
     const auto hash = hash_of_entry(one.change);
     const bool is_whole = one.change.what == change_kind::whole_cache;
     if (!is_whole && was_told_since(hash, one.which)) continue;
-    if (!is_whole && word_at(order_, place_of(hash)).load() > one.which) {
+    if (!is_whole && is_overtaken(hash, one.which)) {
       one.change.what = change_kind::put;
       one.change.value = 0;
     }
-    const auto which = add(std::move(one)).which;
+    const auto [which, is_new] = add(one.which, std::move(one.change), one.journal);
     const auto& open = open_.at(which);
-    taken.push_back({which, open.change, open.journal});
+    if (is_new) records += record_of(which, &open.change, open.journal);
+    taken.push_back({which, open.change, open.journal, one.holder});
   }
-  if (!taken.empty()) {
-    lacks_records_ = true; // one new file holds all
-    (void)append({});
+  if (!records.empty()) {
+    (void)append(std::move(records));
     tell_others();
   }
   const bool is_kept = !lacks_records_ && (!file_ || ended_.empty() || sync(file_->get()) == 0);

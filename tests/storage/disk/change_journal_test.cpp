@@ -77,6 +77,12 @@ std::vector<fs::path> journals_in(const fs::path& directory) {
 
 using changes = std::vector<unheard_change>;
 
+// Longer than a journal may be that has so little in it: it is written anew.
+void note_until_written_anew(change_journal& journal) {
+  for (int i = 0; i < 40'000; ++i)
+    REQUIRE(journal.note(at("l"), kind::erase).kept);
+}
+
 } // namespace
 
 TEST_CASE("journal: other processes read what is open, and only that") {
@@ -319,7 +325,7 @@ TEST_CASE("journal: what is taken over twice has the id of the first journal") {
   const temporary_directory directory;
   const process third(directory.path());
   change_journal::number which = 0;
-  std::uint64_t first_id = 0;
+  std::uint64_t first_id = 0, second_id = 0;
   {
     const process first(directory.path());
     which = first.journal->note(at("k"), kind::put, 7).which;
@@ -328,6 +334,7 @@ TEST_CASE("journal: what is taken over twice has the id of the first journal") {
   }
   {
     const process second(directory.path());
+    second_id = second.journal->id();
     REQUIRE(second.journal->look().taken_over.size() == 1);
     CHECK(second.journal->origin_of(which) == first_id);
   }
@@ -335,6 +342,7 @@ TEST_CASE("journal: what is taken over twice has the id of the first journal") {
   REQUIRE(taken.size() == 1);
   CHECK(taken[0].which == which);
   CHECK(taken[0].journal == first_id);
+  CHECK(taken[0].holder == second_id);
   CHECK(third.journal->origin_of(which) == first_id);
   const auto own = third.journal->note(at("k"), kind::erase).which;
   CHECK(third.journal->origin_of(own) == third.journal->id());
@@ -391,10 +399,42 @@ TEST_CASE("journal: a file that takes another one's place is synced before that 
   SUBCASE("of its own") {
     CHECK(journal->look().taken_over.size() == 1);
     const auto before = files.calls(call::sync);
-    for (int i = 0; i < 40'000; ++i) // longer than a journal may be that has so little in it
-      REQUIRE(journal->note(at("l"), kind::erase).kept);
+    note_until_written_anew(*journal);
     CHECK(files.calls(call::sync) > before);
   }
+}
+
+TEST_CASE("journal: a process that replaces its journal has not ended") {
+  const temporary_directory directory;
+  struct : faulty_file_system {
+    std::function<void()> before_removal, after_opening;
+    int remove_at(int folder, const char* name) noexcept override {
+      if (const auto now = std::exchange(before_removal, nullptr)) now();
+      return faulty_file_system::remove_at(folder, name);
+    }
+    int open_at(int folder, const char* name, int flags, unsigned mode) noexcept override {
+      const int opened = faulty_file_system::open_at(folder, name, flags, mode);
+      if (std::string_view(name).starts_with("unheard."))
+        if (const auto now = std::exchange(after_opening, nullptr)) now();
+      return opened;
+    }
+  } files;
+  const process one(directory.path(), "server", &files);
+  const process other(directory.path(), "server", &files);
+  CHECK(one.journal->note(at("k"), kind::erase).kept);
+  change_journal::looked found;
+  SUBCASE("another one looks before the old file is removed") {
+    files.before_removal = [&] { found = other.journal->look(); };
+    note_until_written_anew(*one.journal);
+    CHECK_FALSE(files.before_removal);
+  }
+  SUBCASE("another one has opened the old file before") {
+    files.after_opening = [&] { note_until_written_anew(*one.journal); };
+    found = other.journal->look();
+    CHECK_FALSE(files.after_opening);
+  }
+  CHECK(found.taken_over.empty());
+  CHECK(changes_of(found.others) == changes{change(kind::erase, "k"), change(kind::erase, "l")});
 }
 
 TEST_CASE("journal: a look that cannot read everything says so") {
@@ -510,6 +550,21 @@ TEST_CASE("journal: it tells whether any process has changed an entry since") {
   two.journal->settle(erase.which);
   CHECK(one.journal->is_overtaken(at("k"), put.which)); // it was changed all the same
   CHECK_FALSE(one.journal->is_overtaken(at("k"), one.journal->last()));
+}
+
+TEST_CASE("journal: what a fleet is told again overtakes changes for that fleet only") {
+  const temporary_directory directory;
+  const process near(directory.path(), "near"), sibling(directory.path(), "near");
+  const process far(directory.path(), "far");
+  const auto changed = near.journal->note(at("k"), kind::put, 7).which;
+  const auto again = near.journal->note_again(at("k"), kind::put, 7).which;
+  CHECK(again > changed);
+  CHECK(sibling.journal->is_overtaken(at("k"), changed));
+  CHECK_FALSE(far.journal->is_overtaken(at("k"), changed));
+  CHECK_FALSE(near.journal->is_overtaken(at("k"), again));
+  const auto later = far.journal->note(at("k"), kind::erase).which;
+  CHECK(near.journal->is_overtaken(at("k"), again));
+  CHECK_FALSE(near.journal->is_overtaken(at("k"), later));
 }
 
 TEST_CASE("journal: a copy is stored only if the host has not changed the entry since") {
