@@ -205,7 +205,9 @@ void simulated_cluster::run(std::uint64_t number) {
 
 bool simulated_cluster::is_well_for_all() const {
   return std::all_of(clients_.begin(), clients_.end(),
-                     [](const client* one) { return one->is_well(); });
+                     [](const client* one) { return one->is_well(); }) &&
+         std::none_of(nodes_.begin(), nodes_.end(),
+                      [](const auto& node) { return node->owes_answers(); });
 }
 
 // --- who leads what ----------------------------------------------------------------------------

@@ -65,7 +65,8 @@ public:
   void join();
   bool is_split() const { return apart_.has_value(); }
 
-  /// Whether every client knows all nodes to be well, and holds nothing back.
+  /// Whether every client knows all nodes to be well, holds nothing back, and waits for no answer
+  /// that is late.
   bool is_well_for_all() const;
 
 private:

@@ -188,6 +188,11 @@ void simulated_redis::behave(redis_behavior behavior) {
   if (behavior_.what != kind::well && behavior_.what != kind::slow) wake_waiting();
 }
 
+bool simulated_redis::owes_answers() const {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [](const auto& one) { return one.second.reply.has_value(); });
+}
+
 void simulated_redis::wake_waiting() {
   for (const auto& [number, one] : pending_)
     if (waits_for_news(one.arguments) && !one.reply)

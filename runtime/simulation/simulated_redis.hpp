@@ -84,6 +84,8 @@ public:
 
   std::shared_ptr<connection> connect() { return std::make_shared<connection>(*this); }
   void behave(redis_behavior behavior);
+  /// Whether answers are on their way. A server that was slow still is with what it took before.
+  bool owes_answers() const;
   /// Asked before a command is carried out; a reply is the answer instead.
   using gate =
       std::function<std::optional<actors::remote_reply>(const actors::remote_client::command&)>;
