@@ -132,7 +132,8 @@ struct remote_tier_state {
       std::uint64_t value = 0; ///< for a put: hash of the value, or 0: any
       bool is_queued = false;  ///< a write tells it
       bool is_logged = false;  ///< the log has it, and nothing later of the entry
-      /// `id` of the journal of the ended process that made it; 0: it was given up here.
+      /// `id` of the journal of the ended process that made it; 0: it was given up here, or noted
+      /// again.
       std::uint64_t journal = 0;
       std::uint64_t holder = 0; ///< `id` of that in which this process has found it
     };

@@ -81,7 +81,7 @@ bool has_met_another(state_type& state, const cache_key& key, std::uint64_t whic
   const auto latest = state.open_changes.find(key);
   if (latest == state.open_changes.end() || latest->second != which) return false;
   state.open_changes.erase(latest);
-  return state.config.journal->is_overtaken(key, which);
+  return state.config.journal->is_overtaken_for_any(key, which);
 }
 
 // Ends a put that is on disk. One that was the last is told anew.

@@ -377,8 +377,9 @@ void note_change(self_pointer self, remote_write& write) {
   auto* const journal = journal_of(state);
   if (!journal || write.change == 0) return;
   const auto left = state.unheard.left.find(write.key);
-  if (left != state.unheard.left.end() && left->second.which < write.change)
-    state.unheard.left.erase(left);
+  const bool is_left = left != state.unheard.left.end();
+  if (is_left && (left->second.which < write.change || !journal->find(left->second.which)))
+    state.unheard.left.erase(left); // this change is later, or another one was
   const auto which = journal->take_number(write.change);
   if (journal->find(which) == kind::whole_cache)
     note_whole(self, write.key.cache, which); // the write keeps its place in the host's order
@@ -503,7 +504,7 @@ bool erase_before(self_pointer self, const cache_key& key) {
   const auto at = state.unheard.left.find(key);
   if (at == state.unheard.left.end()) return true;
   const auto change = at->second;
-  const bool may_be_logged = change.journal != 0 && logs_purges(state);
+  const bool may_be_logged = change.journal != 0 && !change.is_queued && logs_purges(state);
   if (may_be_logged && (state.log.has_to_match || !has_read_purges(state))) return false;
   queue(self, key, change, nullptr);
   return true;
@@ -539,7 +540,7 @@ void tell_unheard(self_pointer self) {
     if (change.is_queued || !state.unheard.left.contains(key)) continue;
     if (!change.is_put)
       queue(self, key, change, nullptr);
-    else if (!journal_of(state)->is_overtaken(key, change.which))
+    else if (!key.cache->disk || !journal_of(state)->is_overtaken(key, change.which))
       tell_put_of(self, key, change);
     else if (const auto noted = note_anew(self, key, change.value))
       tell_put_of(self, key, *noted);

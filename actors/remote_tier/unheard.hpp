@@ -36,7 +36,7 @@ std::optional<outliving_put> told_put(const state_type& state, const storage::re
 void drop_unless_put(self_pointer self, const cache_key& key, const outliving_put& put);
 
 /// Whether another process of this host has replaced or removed the entry since this write was
-/// made.
+/// made, or the fleet was to be told again of what the store holds.
 bool is_overtaken(const state_type& state, const storage::remote_write& write);
 /// Whether this host has changed the entry after that change of its own, as far as this process
 /// knows: it was told, or is on its way.

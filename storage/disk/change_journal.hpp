@@ -60,8 +60,9 @@ public:
   struct numbered_change {
     number which = 0;
     unheard_change change;
-    std::uint64_t journal = 0; ///< `id` of that of the process that made it
-    std::uint64_t holder = 0;  ///< `id` of that in which it was found
+    /// `id` of that of the process that made it; 0: it has another number here.
+    std::uint64_t journal = 0;
+    std::uint64_t holder = 0; ///< `id` of that in which it was found
   };
   /// What the journals of other processes hold, each sorted.
   struct looked {
@@ -102,6 +103,8 @@ public:
   }
   /// As above, by the hash of the entry.
   bool is_overtaken(std::uint64_t hash, number which) const noexcept;
+  /// As above, for any of the fleets for which `note` notes a change.
+  bool is_overtaken_for_any(const cache_key& key, number which) const noexcept;
 
   /// The fleet has heard of this change of an entry: earlier ones, by any process of the host, need
   /// not be told.

@@ -259,6 +259,12 @@ bool change_journal::is_overtaken(std::uint64_t hash, number which) const noexce
   return order_ && (is_later(hash) || is_later(told_hash(hash)));
 }
 
+bool change_journal::is_overtaken_for_any(const cache_key& key, number which) const noexcept {
+  return is_overtaken(key, which) ||
+         std::any_of(companions_.begin(), companions_.end(),
+                     [&](const companion& one) { return one.journal->is_overtaken(key, which); });
+}
+
 void change_journal::note_told(const cache_key& key, number which) noexcept {
   if (!order_) return;
   const auto hash = told_hash(key.disk_hash);
@@ -578,8 +584,11 @@ void change_journal::take_over(journals& found, std::vector<numbered_change>& ta
     if (own != newest_.end() && own->second > one.which) continue;
     const auto hash = hash_of_entry(one.change);
     const bool is_whole = one.change.what == change_kind::whole_cache;
-    if (!is_whole && was_told_since(hash, one.which)) continue;
-    if (!is_whole && is_overtaken(hash, one.which)) {
+    const bool may_have_changed = !is_whole && is_overtaken(hash, one.which);
+    // A change that was told itself still counts if the host may have made another meanwhile.
+    const auto told = may_have_changed ? one.which : one.which - 1;
+    if (!is_whole && was_told_since(hash, told)) continue;
+    if (may_have_changed) {
       one.change.what = change_kind::put;
       one.change.value = 0;
     }

@@ -180,6 +180,22 @@ TEST_CASE("journal: what was told of an entry stands for earlier changes of ende
   CHECK(later.journal->was_told_since(at("elsewhere"), taken.back().which));
 }
 
+TEST_CASE(
+    "journal: a change that was told itself is not told again, unless the host made another") {
+  const temporary_directory directory;
+  const process later(directory.path());
+  {
+    const process ended(directory.path());
+    const auto erased = ended.journal->note(at("k"), kind::erase);
+    ended.journal->note_told(at("k"), erased.which);
+    const auto put = ended.journal->note(at("l"), kind::put, 7);
+    ended.journal->note_told(at("l"), put.which);
+    CHECK(later.journal->note(at("l"), kind::erase).which > put.which);
+    later.journal->settle(later.journal->last());
+  }
+  CHECK(taken_over_by(later) == changes{change(kind::put, "l")});
+}
+
 TEST_CASE("journal: of a change that is taken over and this process's own the later one counts") {
   const temporary_directory directory;
   const process later(directory.path());
@@ -625,6 +641,19 @@ TEST_CASE("change journal: a process of several fleets notes a change for each, 
   CHECK(far->is_overtaken(at("a"), which - 1));
   CHECK_FALSE(far->is_overtaken(at("a"), which));
   CHECK_FALSE(far->find(near.journal->note_alone(at("b"), kind::erase).which));
+}
+
+TEST_CASE("change journal: of several, the one that notes for all knows what each is told again") {
+  const temporary_directory directory;
+  const process near(directory.path(), "near");
+  const process opened(directory.path(), "far");
+  const std::shared_ptr<change_journal> far(std::move(opened.store->open_journal("far").value()));
+  near.journal->note_also_in({{far, {}}}, {});
+  const auto changed = near.journal->note(at("k"), kind::erase).which;
+  CHECK_FALSE(near.journal->is_overtaken_for_any(at("k"), changed));
+  (void)far->note_again(at("k"), kind::put, 7);
+  CHECK(near.journal->is_overtaken_for_any(at("k"), changed));
+  CHECK_FALSE(near.journal->is_overtaken(at("k"), changed));
 }
 
 TEST_CASE("change journal: of several, each notes the caches that its fleet uses") {
