@@ -5,6 +5,7 @@
 #include "actors/remote_tier/writes.hpp"
 #include "storage/remote/purge_log.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,11 +104,6 @@ void end_telling(state_type& state) {
   answer_syncs(state);
 }
 
-void fail_telling(self_pointer self) {
-  tell_later(self);
-  end_telling(self->state);
-}
-
 // More of a cache was changed than a journal keeps.
 void note_whole(self_pointer self, const named_cache_ptr& cache, number which) {
   auto& state = self->state;
@@ -139,20 +135,55 @@ std::optional<std::uint64_t> value_of(const lookup& found) {
 
 // The value of an entry that was put is in this host's store, or it is gone, or was replaced: then
 // the fleet is told of an erase, since what the server holds is older.
-void tell_put_of(self_pointer self, const cache_key& key, const left_change& change) {
-  ++self->state.unheard.telling;
+void tell_put_of(self_pointer self, const cache_key& key, const left_change& change,
+                 std::function<void()> next) {
   self->request(self->state.config.purges->shards.owner_of(key), caf::infinite, verb::get_v, key)
       .then(
-          [self, key, change](const lookup& found) {
+          [self, key, change, next](const lookup& found) {
             const bool is_put =
                 found.hit() &&
                 (change.value == 0 || storage::hash_of_value(found.value) == change.value);
             queue(self, key, change, is_put ? &found.value : nullptr);
             if (self->state.unheard.purged.erase(key) != 0)
               drop_unless_put(self, key, {change.which, is_put ? value_of(found) : std::nullopt});
-            end_telling(self->state);
+            next();
           },
-          [self](const caf::error&) { fail_telling(self); });
+          [self, next](const caf::error&) {
+            tell_later(self);
+            next();
+          });
+}
+
+// Begins to tell the first put that is to be told anew. It gets its number now: a number counts for
+// the other entries of its group too, so two that are told at once would overtake each other.
+void tell_next(self_pointer self) {
+  auto& state = self->state;
+  auto& waiting = state.unheard.told_anew;
+  const auto end = [self] {
+    self->state.unheard.told_anew.pop_front();
+    end_telling(self->state);
+  };
+  while (!waiting.empty()) {
+    const auto key = waiting.front();
+    const auto left = state.unheard.left.find(key);
+    const bool is_left = left != state.unheard.left.end() && !left->second.is_queued;
+    auto change = is_left ? std::optional(left->second) : std::nullopt;
+    if (change && journal_of(state)->is_overtaken(key, change->which))
+      change = note_anew(self, key, change->value);
+    if (change)
+      return tell_put_of(self, key, *change, [self, end] {
+        end();
+        tell_next(self);
+      });
+    end();
+  }
+}
+
+void tell_anew(self_pointer self, const cache_key& key) {
+  auto& unheard = self->state.unheard;
+  ++unheard.telling;
+  unheard.told_anew.push_back(key);
+  if (unheard.told_anew.size() == 1) tell_next(self);
 }
 
 // --- whole caches ------------------------------------------------------------------------------
@@ -393,6 +424,11 @@ bool is_overtaken(const state_type& state, const remote_write& write) {
          journal->is_overtaken(write.key, write.change);
 }
 
+bool was_told_since(const state_type& state, const remote_write& write) {
+  const auto* const journal = journal_of(state);
+  return journal && write.change != 0 && journal->was_told_since(write.key, write.change);
+}
+
 bool has_changed_since(const state_type& state, const cache_key& key,
                        const storage::logged_change& change) {
   const auto* const newest = state.writes.newest_of(key);
@@ -410,7 +446,7 @@ void tell_put(self_pointer self, const remote_write& write, write_number which) 
   const auto noted = note_anew(self, write.key, value);
   // Otherwise it is told when the timer runs.
   if (noted && ++self->state.unheard.told_again[write.key] <= max_told_again)
-    tell_put_of(self, write.key, *noted);
+    tell_anew(self, write.key);
 }
 
 namespace {
@@ -535,15 +571,19 @@ void tell_unheard(self_pointer self) {
   if (logs_purges(state) && state.log.has_to_match) return tell_later(self);
   const std::vector<std::pair<cache_key, left_change>> left(state.unheard.left.begin(),
                                                             state.unheard.left.end());
+  const bool tells_anew = !state.unheard.told_anew.empty();
+  if (tells_anew) tell_later(self);
   for (const auto& [key, change] : left) {
     drop_if_told(state, key);
     if (change.is_queued || !state.unheard.left.contains(key)) continue;
-    if (!change.is_put)
+    if (!change.is_put) {
       queue(self, key, change, nullptr);
-    else if (!key.cache->disk || !journal_of(state)->is_overtaken(key, change.which))
-      tell_put_of(self, key, change);
-    else if (const auto noted = note_anew(self, key, change.value))
-      tell_put_of(self, key, *noted);
+    } else if (!key.cache->disk || !journal_of(state)->is_overtaken(key, change.which)) {
+      ++state.unheard.telling;
+      tell_put_of(self, key, change, [self] { end_telling(self->state); });
+    } else if (!tells_anew) {
+      tell_anew(self, key);
+    }
   }
 }
 

@@ -38,6 +38,8 @@ void drop_unless_put(self_pointer self, const cache_key& key, const outliving_pu
 /// Whether another process of this host has replaced or removed the entry since this write was
 /// made, or the fleet was to be told again of what the store holds.
 bool is_overtaken(const state_type& state, const storage::remote_write& write);
+/// Whether the fleet has heard of a later change of this host than this write's.
+bool was_told_since(const state_type& state, const storage::remote_write& write);
 /// Whether this host has changed the entry after that change of its own, as far as this process
 /// knows: it was told, or is on its way.
 bool has_changed_since(const state_type& state, const cache_key& key,

@@ -337,6 +337,12 @@ next_write send_next(self_pointer self) {
     if (is_purge(write)) tell_put(self, write, which);
     return next_write::ended;
   }
+  if (next->what == remote_write::kind::erase && was_told_since(state, *next)) {
+    const auto write = state.writes.finish(which);
+    settle_change(state, write);
+    (void)end_purge(self, write.key, std::nullopt);
+    return next_write::ended;
+  }
   auto command = command_of(state, *next);
   if (command.empty()) {
     give_up(self, state.writes.finish(which), "unsealed");
