@@ -133,8 +133,14 @@ void drop_refused(state_type& state, const cache_key& key) {
   if (!refused.empty()) (void)state.writes.finish(refused.mapped().which);
 }
 
+// Queued inserts were made before the purge.
+void drop_inserts(state_type& state, const cache_key& key) {
+  for (const auto in_flight : state.writes.drop_inserts(key))
+    state.log.late.insert(in_flight);
+}
+
 // A queued put or erase of this process will come after the purge in the log, unless it is there
-// already: its place shows. Queued inserts were made before the purge.
+// already: its place shows.
 bool is_overruled(state_type& state, const cache_key& key, const log_place& place) {
   const auto* newest = state.writes.newest_of(key);
   if (!newest) return false;
@@ -142,8 +148,7 @@ bool is_overruled(state_type& state, const cache_key& key, const log_place& plac
     state.log.held[key] = place;
     return true;
   }
-  for (const auto in_flight : state.writes.drop_inserts(key))
-    state.log.late.insert(in_flight);
+  drop_inserts(state, key);
   return false;
 }
 
@@ -180,7 +185,7 @@ void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batc
   }
   drop_refused(state, key);
   (void)note_logged(state, key, purge.change);
-  if (outlives_purge(self, key)) return;
+  if (outlives_purge(self, key)) return drop_inserts(state, key);
   if (is_known(state, key, purge) || is_overruled(state, key, purge.place)) return;
   if (is_new) pass_on(self, key, purge.told);
   drop_in_batch(self, key, batch);
