@@ -217,8 +217,13 @@ void simulated_redis::arrive(std::uint64_t number) {
     const bool is_refused = gate_ && gate_(one.arguments);
     if (one.by && !is_refused && await(one.arguments).value.is_null()) return;
   }
-  if (!is_cut_off || number <= one.by->cut_at_) one.reply = answer_to(one);
-  if (is_cut_off) one.reply = failed(remote_failure::timeout, "no answer within the deadline");
+  auto* const stuck_until =
+      one.by ? &one.by->stuck_until_[static_cast<unsigned>(one.lane)] : nullptr;
+  const bool is_stuck = stuck_until && system_.now() < *stuck_until;
+  const bool is_sent = is_cut_off ? number <= one.by->cut_at_ : !is_stuck;
+  if (is_sent) one.reply = answer_to(one);
+  if (is_cut_off || is_stuck)
+    one.reply = failed(remote_failure::timeout, "no answer within the deadline");
   if (!one.by) {
     pending_.erase(at);
     return;
@@ -230,6 +235,7 @@ void simulated_redis::arrive(std::uint64_t number) {
   if (is_late) {
     one.reply = failed(remote_failure::timeout, "no answer within the deadline");
     when = std::max(system_.now(), one.deadline);
+    *stuck_until = std::max(*stuck_until, when);
   } else {
     lane_is_busy = when;
   }
@@ -242,7 +248,7 @@ void simulated_redis::deliver(std::uint64_t number) {
   const auto node = pending_.extract(number);
   if (node.empty() || !node.mapped().answered) return;
   const auto& one = node.mapped();
-  const auto* by = one.by;
+  auto* const by = one.by;
   const auto lane = one.lane;
   const bool ends_connection = one.reply->failure == remote_failure::timeout;
   one.answered(*one.reply);
@@ -250,7 +256,8 @@ void simulated_redis::deliver(std::uint64_t number) {
 }
 
 // A passed deadline ends the connection, and fails the other commands that wait on it.
-void simulated_redis::fail_lane(const connection* by, remote_client::lane lane) {
+void simulated_redis::fail_lane(connection* by, remote_client::lane lane) {
+  by->stuck_until_[static_cast<unsigned>(lane)] = {};
   std::vector<remote_client::reply_callback> waiting;
   std::erase_if(pending_, [&](auto& entry) {
     auto& one = entry.second;

@@ -74,6 +74,8 @@ public:
     bool is_cut_off_ = false;
     std::uint64_t cut_at_ = 0;         // the last command that was sent before
     virtual_time busy_until_[lanes]{}; // replies come in order
+    // Behind a command whose answer is late nothing arrives until the connection is given up.
+    virtual_time stuck_until_[lanes]{};
   };
 
   simulated_redis(stepped_system& system, std::string name);
@@ -154,7 +156,7 @@ private:
   void arrive(std::uint64_t number);
   void deliver(std::uint64_t number);
   void drop_waiting(const connection& whose);
-  void fail_lane(const connection* by, actors::remote_client::lane lane);
+  void fail_lane(connection* by, actors::remote_client::lane lane);
   void forget(const connection& whose, bool tell);
   actors::remote_reply carry_out(const actors::remote_client::command& arguments);
   actors::remote_reply get(const std::string& name);
