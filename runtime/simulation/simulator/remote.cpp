@@ -219,8 +219,8 @@ void random_run::check_remote() {
   std::map<std::pair<std::size_t, std::string>, std::string> holders;
   for (const auto& [name, process] : world_.processes()) {
     const auto waiting = process->figure(actor_kind::remote, std::nullopt, "waiting").value_or(0);
-    // Writes of a node that is ill come back, when as many ends of leases may wait.
-    const auto come_back = is_cluster_ ? storage::write_behind_limits{}.in_flight : 0;
+    // Writes come back from a connection that was given up, when as many ends of leases may wait.
+    const auto come_back = storage::write_behind_limits{}.in_flight;
     if (waiting > tiers() * process->options().remote.queue_entries + come_back)
       violate(name + " has " + std::to_string(waiting) + " writes waiting, above its bound");
     if (remote_has_trouble_ || world_.system().now() < leases_are_certain_) continue;
