@@ -69,6 +69,15 @@ void random_run::purges_lose_power(const std::string& host, moment durable) {
       if (one.host == host && one.end >= durable) one.end = history::never;
 }
 
+// A process that takes over what a killed one had not told tells by what the store holds: an insert
+// that came meanwhile reaches the server as a put then, perhaps after a purge that began after it.
+bool random_run::may_be_told_late(std::size_t k, const fleet_write& insert) const {
+  const auto& all = fleet_writes_.at(k);
+  return !insert.is_purge && std::any_of(all.begin(), all.end(), [&](const fleet_write& one) {
+    return one.is_purge && one.host == insert.host && one.process.empty() && one.start < insert.end;
+  });
+}
+
 // A put or erase that was acknowledged on a host holds there from then on, whatever the server had
 // before, though it does not answer, or the process ends before the server has heard. Unless the
 // server starts empty: then it forgets what came when.
@@ -79,6 +88,7 @@ std::string random_run::judge_undone(const worker_state& worker, std::size_t k, 
   if (damaged_.contains(name_of(keys_[k].key))) return {};
   for (const auto& found : all->second) {
     if (found.bytes != bytes || found.bytes.empty()) continue;
+    if (found.host != worker.host && may_be_told_late(k, found)) continue;
     const auto since = found.is_purge && found.host != worker.host ? found.reached : found.end;
     for (const auto& one : all->second)
       if (one.is_purge && one.host == worker.host && one.end < begun && since < one.start)
@@ -130,6 +140,7 @@ void random_run::judge_purged(const worker_state& worker, std::size_t k, std::st
   const auto& writes = fleet_writes_[k];
   for (const auto& found : writes) {
     if (found.bytes != bytes || found.bytes.empty()) continue;
+    if (may_be_told_late(k, found)) continue;
     const auto since = found.is_purge ? found.reached : found.end;
     for (const auto& purge : writes)
       if (purge.is_purge && purge.reached != history::never && since != history::never &&

@@ -335,6 +335,7 @@ private:
   void reach_fleet(const std::string& process);
   void purges_die(const std::string& process);
   void purges_lose_power(const std::string& host, moment durable);
+  bool may_be_told_late(std::size_t k, const fleet_write& insert) const;
   std::string judge_undone(const worker_state& worker, std::size_t k, moment begun,
                            std::string_view bytes) const;
   void check_purges();
