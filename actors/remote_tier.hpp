@@ -170,7 +170,7 @@ struct remote_tier_state {
     std::unordered_map<cache_key, unsigned, entry_hash, same_entry> told_again;
     /// Puts that this host may have changed since. They are told one after another; the first is
     /// being told.
-    std::deque<cache_key> told_anew;
+    std::deque<cache_key> to_be_told;
     bool is_blind = false;     ///< their journals cannot be read
     std::uint64_t seen = 0;    ///< `written` of the journal at the last look, and 1
     std::size_t telling = 0;   ///< entries whose values are looked up

@@ -158,9 +158,9 @@ void tell_put_of(self_pointer self, const cache_key& key, const left_change& cha
 // the other entries of its group too, so two that are told at once would overtake each other.
 void tell_next(self_pointer self) {
   auto& state = self->state;
-  auto& waiting = state.unheard.told_anew;
+  auto& waiting = state.unheard.to_be_told;
   const auto end = [self] {
-    self->state.unheard.told_anew.pop_front();
+    self->state.unheard.to_be_told.pop_front();
     end_telling(self->state);
   };
   while (!waiting.empty()) {
@@ -182,8 +182,8 @@ void tell_next(self_pointer self) {
 void tell_anew(self_pointer self, const cache_key& key) {
   auto& unheard = self->state.unheard;
   ++unheard.telling;
-  unheard.told_anew.push_back(key);
-  if (unheard.told_anew.size() == 1) tell_next(self);
+  unheard.to_be_told.push_back(key);
+  if (unheard.to_be_told.size() == 1) tell_next(self);
 }
 
 // --- whole caches ------------------------------------------------------------------------------
@@ -571,7 +571,7 @@ void tell_unheard(self_pointer self) {
   if (logs_purges(state) && state.log.has_to_match) return tell_later(self);
   const std::vector<std::pair<cache_key, left_change>> left(state.unheard.left.begin(),
                                                             state.unheard.left.end());
-  const bool tells_anew = !state.unheard.told_anew.empty();
+  const bool tells_anew = !state.unheard.to_be_told.empty();
   if (tells_anew) tell_later(self);
   for (const auto& [key, change] : left) {
     drop_if_told(state, key);
