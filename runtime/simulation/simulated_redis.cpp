@@ -215,7 +215,7 @@ void simulated_redis::arrive(std::uint64_t number) {
       return deliver(number);
     }
     const bool is_refused = gate_ && gate_(one.arguments);
-    if (one.by && !is_refused && await(one.arguments).value.is_null()) return;
+    if (one.by && !is_refused && !has_news(one.arguments)) return;
   }
   auto* const stuck_until =
       one.by ? &one.by->stuck_until_[static_cast<unsigned>(one.lane)] : nullptr;
@@ -412,14 +412,16 @@ template <class Entries>
 resp_value entries_value(const Entries& entries) {
   resp_value all;
   all.type = resp_value::kind::array;
+  all.items.reserve(entries.size());
   for (const auto* one : entries) {
-    resp_value fields;
-    fields.type = resp_value::kind::array;
-    for (const auto& field : one->fields)
-      fields.items.push_back(bytes_value(field));
     auto& entry = all.items.emplace_back();
     entry.type = resp_value::kind::array;
-    entry.items = {bytes_value(one->id()), std::move(fields)};
+    entry.items.push_back(bytes_value(one->id()));
+    auto& fields = entry.items.emplace_back();
+    fields.type = resp_value::kind::array;
+    fields.items.reserve(one->fields.size());
+    for (const auto& field : one->fields)
+      fields.items.push_back(bytes_value(field));
   }
   return all;
 }
@@ -444,16 +446,24 @@ remote_reply simulated_redis::read_range(const remote_client::command& arguments
   return reply;
 }
 
+// Whether XREAD has something to return.
+bool simulated_redis::has_news(const remote_client::command& arguments) {
+  const auto after = storage::log_place_of(arguments[7]).value_or(storage::log_place{});
+  const auto& stream = streams_[arguments[6]];
+  return !stream.empty() && storage::log_place{stream.back().time, stream.back().number} > after;
+}
+
 remote_reply simulated_redis::await(const remote_client::command& arguments) {
+  remote_reply reply;
+  if (!has_news(arguments)) return reply;
   const auto after = storage::log_place_of(arguments[7]).value_or(storage::log_place{});
   std::vector<const stream_entry*> found;
   for (const auto& one : streams_[arguments[6]])
     if (storage::log_place{one.time, one.number} > after) found.push_back(&one);
-  remote_reply reply;
-  if (found.empty()) return reply;
   resp_value stream;
   stream.type = resp_value::kind::array;
-  stream.items = {bytes_value(arguments[6]), entries_value(found)};
+  stream.items.push_back(bytes_value(arguments[6]));
+  stream.items.push_back(entries_value(found));
   reply.value.type = resp_value::kind::array;
   reply.value.items.push_back(std::move(stream));
   return reply;

@@ -170,6 +170,7 @@ private:
   actors::remote_reply append(const actors::remote_client::command& arguments);
   actors::remote_reply scan(const actors::remote_client::command& arguments);
   actors::remote_reply read_range(const actors::remote_client::command& arguments);
+  bool has_news(const actors::remote_client::command& arguments);
   actors::remote_reply await(const actors::remote_client::command& arguments);
   void wake_waiting();
   actors::remote_reply run_script(const actors::remote_client::command& arguments);

@@ -113,7 +113,7 @@ void stepped_system::note_next(caf::resumable* job) {
   // was answered long ago; whichever comes later, the limit or an answer, CAF drops.
   const bool is_clocks = message->sender && message->sender->id() == actor->id();
   if (message->mid.is_response() && !is_clocks && answered_twice_.empty() &&
-      !answered_.emplace(actor->id(), message->mid.integer_value()).second)
+      !answered_[actor->id()].insert(message->mid.integer_value()).second)
     answered_twice_ = "of " + name_of(actor->id()) + ", the second time by " +
                       (message->sender ? name_of(message->sender->id()) : "nobody") + ": " +
                       text_of(message->content());

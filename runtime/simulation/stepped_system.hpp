@@ -17,9 +17,10 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace hearth::simulation {
@@ -114,7 +115,7 @@ private:
   trace_sink trace_;
   random_source* random_ = nullptr;
   std::uint64_t steps_ = 0;
-  std::set<std::pair<caf::actor_id, std::uint64_t>> answered_; // receiver and request
+  std::unordered_map<caf::actor_id, std::unordered_set<std::uint64_t>> answered_; // requests
   std::string answered_twice_;
 };
 

@@ -40,7 +40,9 @@ void random_run::end_purges() {
 std::size_t random_run::begin_fleet_write(const worker_state& worker, std::size_t k,
                                           std::string bytes, bool is_purge) {
   fleet_writes_[k].push_back({worker.host, worker.process, std::move(bytes), is_purge, now()});
-  return fleet_writes_[k].size() - 1;
+  const auto write = fleet_writes_[k].size() - 1;
+  open_fleet_writes_[worker.process].emplace_back(k, write);
+  return write;
 }
 
 void random_run::end_fleet_write(std::size_t k, std::size_t write) {
@@ -48,17 +50,19 @@ void random_run::end_fleet_write(std::size_t k, std::size_t write) {
 }
 
 void random_run::reach_fleet(const std::string& process) {
-  for (auto& [k, writes] : fleet_writes_)
-    for (auto& one : writes)
-      if (one.process == process && one.end != history::never && one.reached == history::never)
-        one.reached = now();
+  std::erase_if(open_fleet_writes_[process], [&](const auto& place) {
+    auto& one = fleet_writes_[place.first][place.second];
+    const bool is_acknowledged = one.end != history::never;
+    if (is_acknowledged) one.reached = now();
+    return is_acknowledged;
+  });
 }
 
 // What had not reached the server never will, and what was being carried out may have been.
 void random_run::purges_die(const std::string& process) {
-  for (auto& [k, writes] : fleet_writes_)
-    for (auto& one : writes)
-      if (one.process == process && one.reached == history::never) one.process.clear();
+  for (const auto& [k, write] : open_fleet_writes_[process])
+    fleet_writes_[k][write].process.clear();
+  open_fleet_writes_.erase(process);
   std::erase_if(heard_, [&](const heard_purge& one) { return one.process == process; });
 }
 
@@ -67,15 +71,6 @@ void random_run::purges_lose_power(const std::string& host, moment durable) {
   for (auto& [k, writes] : fleet_writes_)
     for (auto& one : writes)
       if (one.host == host && one.end >= durable) one.end = history::never;
-}
-
-// A process that takes over what a killed one had not told tells by what the store holds: an insert
-// that came meanwhile reaches the server as a put then, perhaps after a purge that began after it.
-bool random_run::may_be_told_late(std::size_t k, const fleet_write& insert) const {
-  const auto& all = fleet_writes_.at(k);
-  return !insert.is_purge && std::any_of(all.begin(), all.end(), [&](const fleet_write& one) {
-    return one.is_purge && one.host == insert.host && one.process.empty() && one.start < insert.end;
-  });
 }
 
 // A put or erase that was acknowledged on a host holds there from then on, whatever the server had
@@ -88,7 +83,6 @@ std::string random_run::judge_undone(const worker_state& worker, std::size_t k, 
   if (damaged_.contains(name_of(keys_[k].key))) return {};
   for (const auto& found : all->second) {
     if (found.bytes != bytes || found.bytes.empty()) continue;
-    if (found.host != worker.host && may_be_told_late(k, found)) continue;
     const auto since = found.is_purge && found.host != worker.host ? found.reached : found.end;
     for (const auto& one : all->second)
       if (one.is_purge && one.host == worker.host && one.end < begun && since < one.start)
@@ -140,7 +134,6 @@ void random_run::judge_purged(const worker_state& worker, std::size_t k, std::st
   const auto& writes = fleet_writes_[k];
   for (const auto& found : writes) {
     if (found.bytes != bytes || found.bytes.empty()) continue;
-    if (may_be_told_late(k, found)) continue;
     const auto since = found.is_purge ? found.reached : found.end;
     for (const auto& purge : writes)
       if (purge.is_purge && purge.reached != history::never && since != history::never &&

@@ -335,7 +335,6 @@ private:
   void reach_fleet(const std::string& process);
   void purges_die(const std::string& process);
   void purges_lose_power(const std::string& host, moment durable);
-  bool may_be_told_late(std::size_t k, const fleet_write& insert) const;
   std::string judge_undone(const worker_state& worker, std::size_t k, moment begun,
                            std::string_view bytes) const;
   void check_purges();
@@ -411,7 +410,9 @@ private:
   std::uint64_t writes_ = 0;
   std::map<std::size_t, std::set<std::string, std::less<>>> written_; // by key: all clients' bytes
   std::map<std::size_t, std::vector<fleet_write>> fleet_writes_;      // by key
-  std::vector<heard_purge> heard_;                                    // being carried out
+  // Of each process, those that may not have reached the server: keys and places.
+  std::map<std::string, std::vector<std::pair<std::size_t, std::size_t>>> open_fleet_writes_;
+  std::vector<heard_purge> heard_;                                      // being carried out
   std::map<std::pair<std::size_t, std::size_t>, member_history> trees_; // by tree and path
   std::string last_tree_; // what the last look-up of a whole tree found
   std::map<std::pair<std::size_t, std::size_t>, member_history> bundled_; // by bundle and tuning

@@ -574,14 +574,21 @@ void change_journal::read_journals(journals& into) {
   }
 }
 
-// Notes the changes of ended processes as this one's. Their journals go once its own holds all of
-// them.
+// Notes the changes of ended processes as this one's, unless a living one has made a later change
+// of the entry: it tells the fleet of that. Their journals go once those that stay hold all that
+// counts.
 void change_journal::take_over(journals& found, std::vector<numbered_change>& taken) {
   std::string records;
+  bool relies_on_others = false; // a living process has the later change of an entry
   for (auto& [address, one] : found.left) {
     raise_number(one.which);
     const auto own = newest_.find(address);
     if (own != newest_.end() && own->second > one.which) continue;
+    const auto other = found.others.find(address);
+    if (other != found.others.end() && other->second.which > one.which) {
+      relies_on_others = true;
+      continue;
+    }
     const auto hash = hash_of_entry(one.change);
     const bool is_whole = one.change.what == change_kind::whole_cache;
     const bool may_have_changed = !is_whole && is_overtaken(hash, one.which);
@@ -601,7 +608,8 @@ void change_journal::take_over(journals& found, std::vector<numbered_change>& ta
     (void)append(std::move(records));
     tell_others();
   }
-  const bool is_kept = !lacks_records_ && (!file_ || ended_.empty() || sync(file_->get()) == 0);
+  const bool is_kept = !lacks_records_ && (!file_ || ended_.empty() || sync(file_->get()) == 0) &&
+                       (!relies_on_others || sync_journals(*files_, folder_, path_));
   if (is_kept) remove_ended();
   std::erase_if(taken, [&](const numbered_change& one) { return !open_.contains(one.which); });
 }

@@ -460,10 +460,15 @@ TEST_CASE(
     const auto server = connected("redis+cluster://" + place_of(node));
     REQUIRE(is_ok(ask(*server, {"PING"})));
     node.proxy().error("CLUSTERDOWN The cluster is down", {"SET"});
-    const auto before = node.proxy().commands();
-    auto old = ask_later(*server, {"SET", "k", "old"}, patient, lane::writes);
-    while (node.proxy().commands() == before)
-      REQUIRE(old.wait_for(1ms) == std::future_status::timeout);
+    std::promise<remote_reply> first, behind;
+    auto old = first.get_future();
+    server->send_all(lane::writes, {{"SET", "k", "old"}, {"GET", "k"}}, patient,
+                     [&](std::size_t place, remote_reply reply) {
+                       (place == 0 ? first : behind).set_value(std::move(reply));
+                     });
+    // Answered behind the refusal on the same connection: the first write waits now.
+    REQUIRE(answer_of(behind.get_future()).value.is_null());
+    REQUIRE(old.wait_for(0ms) == std::future_status::timeout);
     node.proxy().heal();
     auto next = ask_later(*server, {"SET", "k", "new"}, patient, lane::writes);
     CHECK(is_ok(answer_of(std::move(old))));

@@ -150,6 +150,30 @@ TEST_CASE("journal: of two ended processes that changed an entry, the later chan
         changes{change(kind::erase, "k"), change(kind::put, "l", 8)});
 }
 
+TEST_CASE("journal: of an ended and a living process that changed an entry, the later is told") {
+  const temporary_directory directory;
+  faulty_file_system files;
+  const process later(directory.path(), "server", &files);
+  const process living(directory.path());
+  {
+    const process ended(directory.path());
+    CHECK(ended.journal->note(at("k"), kind::put, 7).kept);
+    CHECK(living.journal->note(at("k"), kind::erase).kept);
+  }
+  const auto synced = files.calls(call::sync);
+  const auto found = later.journal->look();
+  CHECK(found.taken_over.empty());
+  CHECK(changes_of(found.others) == changes{change(kind::erase, "k")});
+  CHECK(journals_in(directory.path()).size() == 1);
+  CHECK(files.calls(call::sync) == synced + 3); // both journals, and the folder
+  {
+    const process ended(directory.path());
+    CHECK(living.journal->note(at("l"), kind::erase).kept);
+    CHECK(ended.journal->note(at("l"), kind::put, 8).kept);
+  }
+  CHECK(taken_over_by(later) == changes{change(kind::put, "l", 8)});
+}
+
 TEST_CASE("journal: what was told of an entry stands for earlier changes of ended processes") {
   const temporary_directory directory;
   const process later(directory.path()), other(directory.path(), "another server");
