@@ -76,6 +76,13 @@ std::uint64_t sum_of_failures(const remote_state& state) {
   return sum;
 }
 
+std::uint64_t sum_of_purges(const remote_state& state) {
+  std::uint64_t sum = 0;
+  for (const auto& [key, count] : state.log.purging)
+    sum += count;
+  return sum;
+}
+
 template <auto Member>
 std::uint64_t counter_of(const remote_state& state) {
   return state.counters.*Member;
@@ -109,7 +116,7 @@ constexpr remote_figure_name remote_figures[] = {
     {"leases_endless", counter_of<&remote_tier_stats::leases_endless>},
     {"dropped", counter_of<&remote_tier_stats::dropped>},
     {"purges_heard", counter_of<&remote_tier_stats::purges_heard>},
-    {"purging", [](const auto& s) -> std::uint64_t { return s.log.purging.size(); }},
+    {"purging", sum_of_purges},
     {"unheard", [](const auto& s) -> std::uint64_t { return s.unheard.open(); }},
     {"hears", [](const auto& s) -> std::uint64_t { return s.log.is_read && s.log.is_waiting; }},
 };

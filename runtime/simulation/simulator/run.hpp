@@ -371,6 +371,7 @@ private:
 
   // --- checks
   void check_bounds();
+  void check_mailboxes();
   void end_faults();
   /// Delivers a message, or moves the clock to the next event, not past `end`; false when it can do
   /// neither.
