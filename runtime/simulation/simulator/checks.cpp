@@ -42,16 +42,16 @@ void random_run::check_bounds() {
     violate("a question was answered twice: " + question);
 }
 
-// Each server's log of purges is read by itself, and all that a part of it tells is asked for at
-// once.
+// The log of purges of each server is read by itself. A process sends its shards all purges of one
+// read at once, at most `max_read_purges`.
 void random_run::check_mailboxes() {
   const auto& processes = world_.processes();
   std::uint64_t purging = 0;
   for (const auto& [name, process] : processes)
     purging += process->figure(actor_kind::remote, std::nullopt, "purging").value_or(0);
-  const auto parts = tiers() * processes.size() * storage::max_read_purges;
+  const auto most = tiers() * processes.size() * storage::max_read_purges;
   const auto bound =
-      tiers() * max_waiting_a_client * workers_.size() + std::min<std::uint64_t>(purging, parts);
+      tiers() * max_waiting_a_client * workers_.size() + std::min<std::uint64_t>(purging, most);
   if (world_.system().waiting_messages() > bound) violate("the mailboxes grow without bound");
 }
 
