@@ -68,8 +68,8 @@ public:
   struct looked {
     /// Of processes that have ended: this process's from now on, with their numbers. A change of an
     /// entry that this process or another living one has changed later, or of which a later change
-    /// was told, is left out; an earlier change by this process counts no more. One that the host may
-    /// have changed since is a put of any value.
+    /// was told, is left out; an earlier change by this process counts no more. One that the host
+    /// may have changed since is a put of any value.
     std::vector<numbered_change> taken_over;
     std::vector<numbered_change> others; ///< of other processes
     bool is_whole = true;                ///< false: some of it cannot be read now
