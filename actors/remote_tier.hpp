@@ -137,6 +137,9 @@ struct remote_tier_state {
       /// again.
       std::uint64_t journal = 0;
       std::uint64_t holder = 0; ///< `id` of that in which this process has found it
+      /// The fleet has heard of a later change of this host, but the server may have got this one
+      /// last. `is_logged`: then this host's is the last change in the log.
+      bool was_passed = false;
     };
     struct whole_change {
       named_cache_ptr cache;

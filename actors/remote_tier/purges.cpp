@@ -177,6 +177,7 @@ void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batc
   const auto named = ports.cache_of(*id);
   if (!named->remote) return;
   const cache_key key(named, purge.key);
+  if (!purge.is_whole) (void)note_logged(state, key, purge);
   if (purge.writer == ports.writer) return; // in the order of this process's own writes
   if (purge.is_whole) {
     if (purge.writer.store != ports.writer.store)
@@ -184,7 +185,6 @@ void take_in(self_pointer self, const logged_purge& purge, const batch_ptr& batc
     return;
   }
   drop_refused(state, key);
-  (void)note_logged(state, key, purge.change);
   if (outlives_purge(self, key)) return drop_inserts(state, key);
   if (is_known(state, key, purge) || is_overruled(state, key, purge.place)) return;
   if (is_new) pass_on(self, key, purge.told);
@@ -198,7 +198,7 @@ bool ends_left(state_type& state, const logged_purge& purge) {
   const auto id = cache_id::make(purge.cache, purge.version);
   if (!id || purge.is_whole || purge.key.size() > max_key_bytes) return false;
   const auto key = cache_key(state.config.purges->cache_of(*id), purge.key);
-  return note_logged(state, key, purge.change);
+  return note_logged(state, key, purge);
 }
 
 // Applies the purges after `known`.

@@ -58,9 +58,14 @@ void take_over(state_type& state, const storage::change_journal::numbered_change
     replace_whole(state, cache, own.which);
     return;
   }
-  state.unheard.left[cache_key(cache, own.change.key)] = {
-      own.which, own.change.what == kind::put, own.change.value, false, false, own.journal,
-      own.holder};
+  state.unheard.left[cache_key(cache, own.change.key)] = {own.which,
+                                                          own.change.what == kind::put,
+                                                          own.change.value,
+                                                          false,
+                                                          false,
+                                                          own.journal,
+                                                          own.holder,
+                                                          own.was_passed};
   state.log.has_to_match = state.log.has_to_match || own.journal != 0;
 }
 
@@ -69,13 +74,14 @@ void note_others(state_type& state,
   auto& unheard = state.unheard;
   unheard.elsewhere.clear();
   unheard.whole_elsewhere.clear();
-  for (const auto& [which, change, journal, holder] : others) {
+  for (const auto& one : others) {
+    const auto& change = one.change;
     const auto cache = cache_of(state, change);
     if (!cache) continue;
     if (change.what == kind::whole_cache)
       unheard.whole_elsewhere.insert(name_of(cache));
     else
-      unheard.elsewhere[cache_key(cache, change.key)] = {which, change.what == kind::put,
+      unheard.elsewhere[cache_key(cache, change.key)] = {one.which, change.what == kind::put,
                                                          change.value};
   }
 }
@@ -84,9 +90,10 @@ void note_others(state_type& state,
 
 using left_change = state_type::unheard_record::left_change;
 
-// Queues what was left of an entry, unless a later change of it came meanwhile.
+// Queues what was left of an entry, unless a later change of it came meanwhile: a put of this
+// value, or an erase. `is_put_here`: of an erase, this host has a value.
 void queue(self_pointer self, const cache_key& key, const left_change& change,
-           const artifact* value) {
+           const artifact* value, bool is_put_here = false) {
   auto& state = self->state;
   const auto at = state.unheard.left.find(key);
   const bool is_left = at != state.unheard.left.end() && at->second.which == change.which;
@@ -95,6 +102,7 @@ void queue(self_pointer self, const cache_key& key, const left_change& change,
   const cache_key now(state.config.purges->cache_of(key.cache->id), key.bytes);
   remote_write write{value ? remote_write::kind::put : remote_write::kind::erase, now, {}, {}};
   if (value) write.value = *value;
+  write.is_put_here = is_put_here;
   write.change = change.which;
   remote::write(self, std::move(write));
 }
@@ -117,16 +125,17 @@ void note_whole(self_pointer self, const named_cache_ptr& cache, number which) {
 
 // Notes an entry anew, before what the store holds of it is told. Nothing: its whole cache is
 // noted.
-std::optional<left_change> note_anew(self_pointer self, const cache_key& key, std::uint64_t value) {
+std::optional<left_change> note_anew(self_pointer self, const cache_key& key, kind what,
+                                     std::uint64_t value = 0) {
   auto& state = self->state;
   auto* const journal = journal_of(state);
-  const auto which = journal->take_number(journal->note_again(key, kind::put, value).which);
+  const auto which = journal->take_number(journal->note_again(key, what, value).which);
   if (journal->find(which) == kind::whole_cache) {
     state.unheard.left.erase(key);
     note_whole(self, key.cache, which);
     return std::nullopt;
   }
-  return state.unheard.left[key] = {which, true, value};
+  return state.unheard.left[key] = {which, what == kind::put, value};
 }
 
 std::optional<std::uint64_t> value_of(const lookup& found) {
@@ -169,7 +178,7 @@ void tell_next(self_pointer self) {
     const bool is_left = left != state.unheard.left.end() && !left->second.is_queued;
     auto change = is_left ? std::optional(left->second) : std::nullopt;
     if (change && journal_of(state)->is_overtaken(key, change->which))
-      change = note_anew(self, key, change->value);
+      change = note_anew(self, key, kind::put, change->value);
     if (change)
       return tell_put_of(self, key, *change, [self, end] {
         end();
@@ -184,6 +193,33 @@ void tell_anew(self_pointer self, const cache_key& key) {
   ++unheard.telling;
   unheard.to_be_told.push_back(key);
   if (unheard.to_be_told.size() == 1) tell_next(self);
+}
+
+void settle_left(state_type& state, const cache_key& key) {
+  const auto left = state.unheard.left.find(key);
+  journal_of(state)->settle(left->second.which);
+  state.unheard.left.erase(left);
+}
+
+// Removes from the server what an ended process may have written there behind a later change of
+// this host. It is not replaced: another host may put the entry meanwhile, which is later than all
+// that this host has.
+void tell_passed(self_pointer self, const cache_key& key, const left_change& change) {
+  if (!change.is_logged)
+    return settle_left(self->state, key); // another host's is later, or unknown
+  const auto noted = note_anew(self, key, kind::erase);
+  if (!noted) return;
+  ++self->state.unheard.telling;
+  self->request(self->state.config.purges->shards.owner_of(key), caf::infinite, verb::get_v, key)
+      .then(
+          [self, key, change = *noted](const lookup& found) {
+            queue(self, key, change, nullptr, found.hit());
+            end_telling(self->state);
+          },
+          [self](const caf::error&) {
+            tell_later(self);
+            end_telling(self->state);
+          });
 }
 
 // --- whole caches ------------------------------------------------------------------------------
@@ -282,10 +318,8 @@ void clear_next(self_pointer self, std::vector<clearing> left, std::function<voi
 void drop_if_told(state_type& state, const cache_key& key) {
   const auto left = state.unheard.left.find(key);
   if (left == state.unheard.left.end() || left->second.is_queued) return;
-  auto* const journal = journal_of(state);
-  if (!journal->was_told_since(key, left->second.which)) return;
-  journal->settle(left->second.which);
-  state.unheard.left.erase(left);
+  if (left->second.was_passed) return; // that is known
+  if (journal_of(state)->was_told_since(key, left->second.which)) settle_left(state, key);
 }
 
 // Other processes of this host have told puts that outlived purges here.
@@ -443,7 +477,7 @@ void tell_put(self_pointer self, const remote_write& write, write_number which) 
     return settle_change(self->state, write);
   const auto value = storage::hash_of_value(write.value);
   tell_later(self);
-  const auto noted = note_anew(self, write.key, value);
+  const auto noted = note_anew(self, write.key, kind::put, value);
   // Otherwise it is told when the timer runs.
   if (noted && ++self->state.unheard.told_again[write.key] <= max_told_again)
     tell_anew(self, write.key);
@@ -497,20 +531,25 @@ std::optional<storage::logged_change> logged_change_of(const state_type& state,
 }
 
 // What the log has behind a change that was left came later.
-bool note_logged(state_type& state, const cache_key& key,
-                 const std::optional<storage::logged_change>& logged) {
+bool note_logged(state_type& state, const cache_key& key, const storage::logged_purge& purge) {
   const auto at = state.unheard.left.find(key);
   if (at == state.unheard.left.end() || at->second.is_queued || at->second.journal == 0)
     return false;
   auto& left = at->second;
+  const auto& writer = state.config.purges->writer;
+  if (left.was_passed) {
+    left.is_logged = purge.writer.store == writer.store;
+    return false;
+  }
+  if (purge.writer == writer) return false; // this process would tell what it has changed later
+  const auto& logged = purge.change;
   const bool is_own = logged && (logged->journal == left.journal || logged->journal == left.holder);
   if (is_own && logged->number <= left.which) {
     left.is_logged = left.is_logged || logged->number == left.which;
     return false;
   }
   if (!is_own && !left.is_logged) return false;
-  journal_of(state)->settle(left.which);
-  state.unheard.left.erase(at);
+  settle_left(state, key);
   return true;
 }
 
@@ -542,7 +581,10 @@ bool erase_before(self_pointer self, const cache_key& key) {
   const auto change = at->second;
   const bool may_be_logged = change.journal != 0 && !change.is_queued && logs_purges(state);
   if (may_be_logged && (state.log.has_to_match || !has_read_purges(state))) return false;
-  queue(self, key, change, nullptr);
+  if (change.was_passed)
+    tell_passed(self, key, change);
+  else
+    queue(self, key, change, nullptr);
   return true;
 }
 
@@ -576,7 +618,9 @@ void tell_unheard(self_pointer self) {
   for (const auto& [key, change] : left) {
     drop_if_told(state, key);
     if (change.is_queued || !state.unheard.left.contains(key)) continue;
-    if (!change.is_put) {
+    if (change.was_passed) {
+      tell_passed(self, key, change);
+    } else if (!change.is_put) {
       queue(self, key, change, nullptr);
     } else if (!key.cache->disk || !journal_of(state)->is_overtaken(key, change.which)) {
       ++state.unheard.telling;

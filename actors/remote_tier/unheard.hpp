@@ -53,11 +53,10 @@ void note_told(const state_type& state, const storage::remote_write& write);
 /// process.
 std::optional<storage::logged_change> logged_change_of(const state_type& state,
                                                        const storage::remote_write& write);
-/// A purge of the entry was read in the log, with what it tells of its change. A change that a
-/// process of this host has left may be there before it: that process ended before it had noted so,
-/// or a power loss took the note. Behind it another change ends it: returns whether this one did.
-bool note_logged(state_type& state, const cache_key& key,
-                 const std::optional<storage::logged_change>& logged);
+/// A purge of the entry was read in the log. A change that a process of this host has left may be
+/// there before it: that process ended before it had noted so, or a power loss took the note.
+/// Behind it another change ends it: returns whether this one did.
+bool note_logged(state_type& state, const cache_key& key, const storage::logged_purge& purge);
 /// The fleet has heard of a put or erase, or never has to.
 void settle_change(state_type& state, const storage::remote_write& write);
 /// A put or erase is given up: it has to be told again.

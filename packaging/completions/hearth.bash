@@ -28,7 +28,7 @@ _hearth_options() {
     bench) echo --list --dir --rounds --only --cpu --smoke ;;
     serve) echo --listen --role --hold-misses --check --hash-password --new-token ;;
     script) echo --seeds --trace --json --help ;;
-    simulate) echo --seeds --hosts --processes --minutes --cluster --remotes --trace --json --help ;;
+    simulate) echo --seeds --hosts --processes --minutes --cluster --remotes --trace --no-hash --json --help ;;
     key) echo --debug ;;
     explain) echo --stored --last --cache ;;
     "bundle export") echo --cache --signing-keys ;;

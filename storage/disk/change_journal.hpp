@@ -63,13 +63,16 @@ public:
     /// `id` of that of the process that made it; 0: it has another number here.
     std::uint64_t journal = 0;
     std::uint64_t holder = 0; ///< `id` of that in which it was found
+    /// The fleet has heard of a later change of the entry. But its process ended before it knew
+    /// whether the server has this one, which may have come last there.
+    bool was_passed = false;
   };
   /// What the journals of other processes hold, each sorted.
   struct looked {
     /// Of processes that have ended: this process's from now on, with their numbers. A change of an
-    /// entry that this process or another living one has changed later, or of which a later change
-    /// was told, is left out; an earlier change by this process counts no more. One that the host
-    /// may have changed since is a put of any value.
+    /// entry that this process or another living one has changed later is left out, and one that
+    /// was told itself; an earlier change by this process counts no more. One that the host may
+    /// have changed since is a put of any value.
     std::vector<numbered_change> taken_over;
     std::vector<numbered_change> others; ///< of other processes
     bool is_whole = true;                ///< false: some of it cannot be read now
@@ -156,6 +159,7 @@ private:
   expected<void> map_order();
   void read_journals(journals& into);
   void take_over(journals& found, std::vector<numbered_change>& taken);
+  bool sync_holders(bool has_others);
   void remove_ended();
   number next_number(std::optional<std::uint64_t> hash);
   void raise_number(number to);

@@ -109,6 +109,7 @@ simulation::simulation_options options_of(const simulate_arguments& arguments) {
   options.has_cluster = arguments.cluster;
   options.has_farther = arguments.remotes;
   options.keep_trace = arguments.trace;
+  options.hash_trace = !arguments.no_hash;
   return options;
 }
 
@@ -128,10 +129,11 @@ struct seed_tally {
   json report = json::array();
 };
 
-std::string summary_of(const seed_tally& all, bool as_json) {
-  if (as_json) return all.report.dump(2) + "\n";
-  return fmt::format("{} of {} seeds violated nothing: {} questions, {} messages, trace {:016x}\n",
-                     all.seeds - all.violations, all.seeds, all.questions, all.messages, all.hash);
+std::string summary_of(const seed_tally& all, const simulate_arguments& arguments) {
+  if (arguments.json) return all.report.dump(2) + "\n";
+  return fmt::format("{} of {} seeds violated nothing: {} questions, {} messages{}\n",
+                     all.seeds - all.violations, all.seeds, all.questions, all.messages,
+                     arguments.no_hash ? "" : fmt::format(", trace {:016x}", all.hash));
 }
 
 bool run_seed(std::uint64_t seed, const simulate_arguments& arguments, seed_tally& all,
@@ -144,11 +146,12 @@ bool run_seed(std::uint64_t seed, const simulate_arguments& arguments, seed_tall
   all.hash ^= result.trace_hash + seed;
   all.violations += !result.violation.empty();
   if (arguments.json) {
-    all.report.push_back({{"seed", seed},
-                          {"violation", result.violation},
-                          {"messages", result.messages},
-                          {"trace_hash", fmt::format("{:016x}", result.trace_hash)},
-                          {"trace", result.trace}});
+    json one{{"seed", seed},
+             {"violation", result.violation},
+             {"messages", result.messages},
+             {"trace", result.trace}};
+    if (!arguments.no_hash) one["trace_hash"] = fmt::format("{:016x}", result.trace_hash);
+    all.report.push_back(std::move(one));
     return true;
   }
   std::string text;
@@ -164,7 +167,7 @@ int simulate(const simulate_arguments& arguments) {
   const auto seeds = parse_seeds(arguments.seeds);
   if (!seeds) return report(seeds.error());
   seed_tally all;
-  summary_at_signal ending([&] { return summary_of(all, arguments.json); });
+  summary_at_signal ending([&] { return summary_of(all, arguments); });
   for (auto seed = seeds->first;; ++seed) {
     if (!run_seed(seed, arguments, all, ending)) return unwritten();
     if (seed == seeds->last) break;

@@ -42,6 +42,7 @@ struct simulate_arguments {
   bool cluster = false;   ///< every world has a Redis Cluster
   bool remotes = false;   ///< every world has two servers, one behind the other
   bool trace = false;
+  bool no_hash = false; ///< the trace is not hashed
   bool json = false;
 };
 

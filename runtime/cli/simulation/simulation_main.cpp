@@ -52,7 +52,9 @@ void add_simulate_command(CLI::App& app, command_line& line) {
   sub->add_flag("--remotes", line.simulate.remotes,
                 "every world has two servers, one behind the other")
       ->excludes(cluster);
-  sub->add_flag("--trace", line.simulate.trace, "print every message");
+  auto* trace = sub->add_flag("--trace", line.simulate.trace, "print every message");
+  sub->add_flag("--no-hash", line.simulate.no_hash, "do not hash the trace, which is faster")
+      ->excludes(trace);
   sub->callback([&line] {
     line.run = [&line] {
       line.simulate.json = line.json;

@@ -51,7 +51,7 @@ bool random_run::may_take_held(const worker_state& worker, std::size_t k, const 
       (has_remote_ && (mine.was_long_awaited || held.was_long_awaited));
   return was_silent || is_impatient || was_passed_over(host, worker.process, k, held.since) ||
          (has_remote_ && was_passed_over(host, held.process, k, time)) ||
-         has_left_its_place(host, k, held.since);
+         has_left_its_place(host, k, held);
 }
 
 // Notes for which keys a process that ends may have been passed over.
@@ -63,21 +63,24 @@ void random_run::leave_places(host_state& host, const std::string& process) {
     if (place.first != process) return false;
     if (pause != host.pauses.end()) {
       const auto [from, end] = pause->second;
-      host.left_places[place.second].push_back({std::max(from, first), std::min(end, time), time});
+      host.left_places[place.second].push_back({std::max(from, first), std::min(end, time)});
     }
     return true;
   });
 }
 
-// Whether a process that held the lease of its host was stopped, passed over by one that got the
-// lease of the fleet, and ended: its place is free then, and without the fleet that is enough.
+// Whether a process that held the lease of its host was stopped, passed over by the one that holds
+// this lease, and ended: its place is free then, and without the fleet that is enough. The one that
+// passed it over may have got the lease much later, since it has asked the fleet first.
 bool random_run::has_left_its_place(const host_state& host, std::size_t k,
-                                    virtual_time held_since) const {
+                                    const lease_hold& held) const {
   const auto left = host.left_places.find(k);
-  if (!has_remote_ || left == host.left_places.end()) return false;
+  const auto first = host.first_acquires.find({held.process, k});
+  if (!has_remote_ || left == host.left_places.end() || first == host.first_acquires.end())
+    return false;
   return std::any_of(left->second.begin(), left->second.end(), [&](const left_place& one) {
-    return std::min(held_since, one.silent_until) - one.silent_from >= time_to_pass_over &&
-           held_since <= one.ended;
+    return std::min(held.since, one.silent_until) - std::max(one.silent_from, first->second) >=
+           time_to_pass_over;
   });
 }
 

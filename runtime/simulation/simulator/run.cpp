@@ -19,10 +19,11 @@ constexpr milliseconds tick{100};
 random_run::random_run(std::uint64_t seed, const simulation_options& options)
     : options_(options)
     , random_(seed) {
-  world_.system().set_trace([this](std::string line) {
-    result_.trace_hash = fast_hash(line, result_.trace_hash);
-    if (options_.keep_trace) result_.trace.push_back(std::move(line));
-  });
+  if (options_.hash_trace)
+    world_.system().set_trace([this](std::string line) {
+      result_.trace_hash = fast_hash(line, result_.trace_hash);
+      if (options_.keep_trace) result_.trace.push_back(std::move(line));
+    });
   world_.system().choose_by(&random_);
 }
 

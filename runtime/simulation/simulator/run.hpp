@@ -127,7 +127,6 @@ using file_question_ptr = std::shared_ptr<file_question>;
 struct left_place {
   virtual_time silent_from;
   virtual_time silent_until;
-  virtual_time ended;
 };
 
 struct host_state {
@@ -218,7 +217,7 @@ private:
   bool was_passed_over(const host_state& host, const std::string& process, std::size_t k,
                        virtual_time until) const;
   void leave_places(host_state& host, const std::string& process);
-  bool has_left_its_place(const host_state& host, std::size_t k, virtual_time held_since) const;
+  bool has_left_its_place(const host_state& host, std::size_t k, const lease_hold& held) const;
   void take_lease(worker_state& worker, std::size_t k, lease_id id, virtual_time asked);
   void drop_lease(worker_state& worker);
   void end_lease(worker_state& worker);

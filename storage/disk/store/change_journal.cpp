@@ -593,8 +593,8 @@ void change_journal::take_over(journals& found, std::vector<numbered_change>& ta
     const bool is_whole = one.change.what == change_kind::whole_cache;
     const bool may_have_changed = !is_whole && is_overtaken(hash, one.which);
     // A change that was told itself still counts if the host may have made another meanwhile.
-    const auto told = may_have_changed ? one.which : one.which - 1;
-    if (!is_whole && was_told_since(hash, told)) continue;
+    if (!is_whole && !may_have_changed && was_told_since(hash, one.which - 1)) continue;
+    const bool was_passed = !is_whole && was_told_since(hash, one.which);
     if (may_have_changed) {
       one.change.what = change_kind::put;
       one.change.value = 0;
@@ -602,16 +602,20 @@ void change_journal::take_over(journals& found, std::vector<numbered_change>& ta
     const auto [which, is_new] = add(one.which, std::move(one.change), one.journal);
     const auto& open = open_.at(which);
     if (is_new) records += record_of(which, &open.change, open.journal);
-    taken.push_back({which, open.change, open.journal, one.holder});
+    taken.push_back({which, open.change, open.journal, one.holder, was_passed});
   }
   if (!records.empty()) {
     (void)append(std::move(records));
     tell_others();
   }
-  const bool is_kept = !lacks_records_ && (!file_ || ended_.empty() || sync(file_->get()) == 0) &&
-                       (!relies_on_others || sync_journals(*files_, folder_, path_));
-  if (is_kept) remove_ended();
+  if (!lacks_records_ && (ended_.empty() || sync_holders(relies_on_others))) remove_ended();
   std::erase_if(taken, [&](const numbered_change& one) { return !open_.contains(one.which); });
+}
+
+// Syncs the journals that hold what ended processes have left: this one, or those of others too.
+bool change_journal::sync_holders(bool has_others) {
+  if (has_others) return bool(sync_journals(*files_, folder_, path_));
+  return !file_ || sync(file_->get()) == 0;
 }
 
 void change_journal::remove_ended() {

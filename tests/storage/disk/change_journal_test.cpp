@@ -174,7 +174,7 @@ TEST_CASE("journal: of an ended and a living process that changed an entry, the 
   CHECK(taken_over_by(later) == changes{change(kind::put, "l", 8)});
 }
 
-TEST_CASE("journal: what was told of an entry stands for earlier changes of ended processes") {
+TEST_CASE("journal: of a change that is taken over it is known whether a later one was told") {
   const temporary_directory directory;
   const process later(directory.path()), other(directory.path(), "another server");
   {
@@ -193,10 +193,12 @@ TEST_CASE("journal: what was told of an entry stands for earlier changes of ende
     CHECK_FALSE(ended.journal->was_told_since(at("after"), last.which));
     other.journal->note_told(at("elsewhere"), last.which + 1);
   }
-  // In the order of their addresses.
+  // In the order of their addresses. The server may have got "before" after what was told.
   const auto taken = later.journal->look().taken_over;
-  CHECK(changes_of(taken) ==
-        changes{change(kind::put, "after", 9), change(kind::put, "elsewhere", 7)});
+  CHECK(changes_of(taken) == changes{change(kind::put, "after", 9), change(kind::put, "before"),
+                                     change(kind::put, "elsewhere", 7)});
+  for (const auto& one : taken)
+    CHECK(one.was_passed == (one.change.key == change(kind::put, "before").key));
   // A later change that is told after the take-over stands for it too: the number is kept.
   const auto put = later.journal->note(at("elsewhere"), kind::put, 8);
   CHECK(put.which > taken.back().which);
