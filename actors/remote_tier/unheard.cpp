@@ -581,10 +581,8 @@ bool erase_before(self_pointer self, const cache_key& key) {
   const auto change = at->second;
   const bool may_be_logged = change.journal != 0 && !change.is_queued && logs_purges(state);
   if (may_be_logged && (state.log.has_to_match || !has_read_purges(state))) return false;
-  if (change.was_passed)
-    tell_passed(self, key, change);
-  else
-    queue(self, key, change, nullptr);
+  if (change.was_passed) return false; // it is told soon
+  queue(self, key, change, nullptr);
   return true;
 }
 

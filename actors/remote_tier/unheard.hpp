@@ -70,8 +70,8 @@ void check_put(self_pointer self, const storage::remote_write& write, write_numb
 /// Whether that is being found out for this entry. The server is not asked for it meanwhile.
 bool is_checked(const state_type& state, const cache_key& key);
 /// Before an insert of an entry that may have an older value on the server: that value goes first.
-/// False: what the server has may also be later, which the log has yet to show; the insert is not
-/// sent.
+/// False: the insert is not sent, since what the server has may also be later, which the log has
+/// yet to show, or is removed soon.
 bool erase_before(self_pointer self, const cache_key& key);
 
 /// Called when the server was reached: looks for changes, and removes whole caches from the server,
