@@ -337,7 +337,9 @@ next_write send_next(self_pointer self) {
     if (is_purge(write)) tell_put(self, write, which);
     return next_write::ended;
   }
-  if (next->what == remote_write::kind::erase && was_told_since(state, *next)) {
+  // But what this process has sent before may have come to the server behind what was told.
+  if (next->what == remote_write::kind::erase && was_told_since(state, *next) &&
+      !state.writes.follows_unknown(which)) {
     const auto write = state.writes.finish(which);
     settle_change(state, write);
     (void)end_purge(self, write.key, std::nullopt);

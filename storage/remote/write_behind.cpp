@@ -144,9 +144,23 @@ std::optional<remote_write> write_behind::retry(number which) {
   // Without a newest write, a later one was acknowledged or dropped meanwhile.
   const bool is_last_word =
       !is_of_entry(failed.write) || (newest != newest_.end() && newest->second == which);
+  if (!is_last_word && newest != newest_.end()) find(newest->second).follows_unknown = true;
   if (failed.tries >= limits_.tries || !is_last_word) return take(in_flight_, at);
   waiting_.insert(in_flight_.extract(at));
   return std::nullopt;
+}
+
+write_behind::queued& write_behind::find(number which) {
+  const auto waits = waiting_.find(which);
+  return waits != waiting_.end() ? waits->second : in_flight_.at(which);
+}
+
+bool write_behind::follows_unknown(number which) const {
+  const auto& one = in_flight_.at(which);
+  return one.follows_unknown ||
+         std::any_of(in_flight_.begin(), in_flight_.lower_bound(which), [&](const auto& earlier) {
+           return is_of_entry(earlier.second.write) && earlier.second.write.key == one.write.key;
+         });
 }
 
 void write_behind::apply_changes(const cache_key& key, member_set& members) const {

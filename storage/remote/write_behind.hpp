@@ -86,6 +86,10 @@ public:
   /// given up: it has no attempts left, or a later write of its key replaces it.
   std::optional<remote_write> retry(number which);
 
+  /// Whether the server may get an earlier write of the entry of this one, which is in flight, as
+  /// late as now: it is in flight too, or was given up, for a later one, without an answer.
+  bool follows_unknown(number which) const;
+
   /// Drops the inserts of this key's entry that no put or erase follows; the write before them is
   /// the newest then. Returns those that are in flight: they go on, but count no more.
   std::vector<number> drop_inserts(const cache_key& key);
@@ -108,11 +112,13 @@ private:
     remote_write write;
     unsigned tries = 0;
     bool counts = true; ///< a look-up may find it
+    bool follows_unknown = false;
   };
   static std::uint64_t size_of(const remote_write& write) noexcept;
   bool is_full() const noexcept;
   bool are_enough_in_flight() const noexcept;
   std::map<number, queued>::iterator next_to_send();
+  queued& find(number which);
   bool has_to_wait(number which, const remote_write& write) const;
   void note_flight(const remote_write& write, bool begins);
   void note_newest(const cache_key& key);

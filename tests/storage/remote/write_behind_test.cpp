@@ -187,6 +187,35 @@ TEST_CASE("a write that failed is not sent after a later one of its key that has
   CHECK(all.newest_of(named("k")) == nullptr);
 }
 
+TEST_CASE("a write knows of an earlier one of its key that the server may get late") {
+  queue all;
+  all.push(write(kind::put, "k", "1"));
+  all.push(write(kind::put, "other", "2"));
+  all.push(write(kind::erase, "k"));
+  for (const auto which : {1u, 2u, 3u})
+    CHECK(all.send() == which);
+  CHECK_FALSE(all.follows_unknown(1));
+  CHECK_FALSE(all.follows_unknown(2));
+  CHECK(all.follows_unknown(3));
+  SUBCASE("it was acknowledged") {
+    all.finish(1);
+    CHECK_FALSE(all.follows_unknown(3));
+  }
+  SUBCASE("it was given up") {
+    CHECK(all.retry(1)->value.payload() == "1");
+    CHECK(all.follows_unknown(3));
+    CHECK_FALSE(all.retry(3));
+    CHECK(all.send() == 3);
+    CHECK(all.follows_unknown(3));
+  }
+  SUBCASE("it was given up while this one waited") {
+    CHECK_FALSE(all.retry(3));
+    CHECK(all.retry(1)->value.payload() == "1");
+    CHECK(all.send() == 3);
+    CHECK(all.follows_unknown(3));
+  }
+}
+
 TEST_CASE("the newest write of a key is the one that the remote tier is going to hold") {
   queue all;
   CHECK(all.newest_of(named("a")) == nullptr);
